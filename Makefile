@@ -1,0 +1,69 @@
+# Every target sets up what it needs by itself; see `make help`.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+PORT ?= 8000
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
+
+# One thread, so that numbers are the same on every machine and every run.
+export OMP_NUM_THREADS := 1
+export PYTHONHASHSEED := 0
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: book
+book: .venv/book.stamp ## Build the site in build/site: Spanish, English and the landing page
+	@$(BIN)/python book/build.py
+
+.PHONY: serve
+serve: book ## Show the site at http://localhost:8000 (another port: make serve PORT=8123)
+	@$(BIN)/python book/serve.py $(PORT)
+
+.PHONY: lab
+lab: .venv/full.stamp ## Open the course in JupyterLab
+	@$(BIN)/jupyter lab notebooks/
+
+.PHONY: notebooks
+notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es and notebooks/en
+	@$(BIN)/python notebooks/build.py $(CHAPTER)
+
+.PHONY: test
+test: .venv/full.stamp book ## Run every test: package, notebooks of both editions, site in a browser
+	@$(BIN)/python -m pytest --nbval
+
+.PHONY: test-fast
+test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (no notebooks, no browser)
+	@$(BIN)/python -m pytest attn tests --ignore=tests/test_site
+
+.PHONY: bench
+bench: .venv/full.stamp book ## Measure what the course claims about speed, memory and page weight
+	@$(BIN)/python -m benchmarks
+
+.PHONY: lint
+lint: .venv/full.stamp ## Check style (what pre-commit runs)
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+
+.PHONY: clean
+clean: ## Remove what was built (.venv stays)
+	rm -rf build _build .pytest_cache .hypothesis .ruff_cache *.egg-info
+
+.venv/bin/python:
+	@set -e; for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	if [ -z "$$found" ]; then echo "attn needs Python 3.11 or newer, and none was found. Install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3"; exit 1; fi; \
+	echo "Creating .venv with $$("$$found" --version) ..."; \
+	"$$found" -m venv .venv || { rm -rf .venv; echo "Python could not create .venv: its venv module is missing (Debian and Ubuntu: apt install python3-venv)."; exit 1; }
+
+.venv/book.stamp: requirements-book.txt constraints.txt | .venv/bin/python
+	@echo "Installing what the site needs (about 20 s, once) ..."
+	@$(PIP) -r requirements-book.txt || { echo "The packages in requirements-book.txt could not be installed: the first run needs the network. Check it and run the same command again."; exit 1; }
+	@touch $@
+
+.venv/full.stamp: requirements.txt pyproject.toml .venv/book.stamp
+	@echo "Installing everything, PyTorch included (a few minutes, once) ..."
+	@$(PIP) -r requirements.txt || { echo "The packages in requirements.txt could not be installed: the first run needs the network. Check it and run the same command again."; exit 1; }
+	@$(BIN)/jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements 2>/dev/null  # no news from the network
+	@touch $@

@@ -1,0 +1,125 @@
+"""Masks in PyTorch: who may attend to whom. True = *may attend*, as in `attn.reference`."""
+
+import torch
+
+from attn._checks import broadcast_shapes, check_lengths, check_mask, check_size, wrong
+
+
+def causal_mask(tgt_len, src_len=None, *, device=None):
+    """Let each query attend to its own position and to those before it.
+
+    The last query stands at the last key. So with more keys than queries (new tokens after
+    a cache of old keys) query i has the absolute position ``src_len - tgt_len + i``; with
+    fewer, the first queries stand before every key and see none.
+
+    Parameters
+    ----------
+    tgt_len : int
+        Number of queries.
+    src_len : int, optional
+        Number of keys; `tgt_len` if not given.
+    device : torch.device or str, optional
+        Where to make the mask.
+
+    Returns
+    -------
+    Tensor of bool, shape (tgt_len, src_len)
+        True where query i may attend to key j.
+
+    Raises
+    ------
+    ValueError
+        If a length is not an integer of at least 0.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.3. Document 004, section on masked multi-head
+    attention.
+
+    Examples
+    --------
+    >>> causal_mask(2, 4).int()
+    tensor([[1, 1, 1, 0],
+            [1, 1, 1, 1]], dtype=torch.int32)
+    """
+    tgt_len = check_size("tgt_len", tgt_len)
+    src_len = tgt_len if src_len is None else check_size("src_len", src_len)
+    allowed = torch.ones(tgt_len, src_len, dtype=torch.bool, device=device)
+    return allowed.tril(diagonal=src_len - tgt_len)
+
+
+def padding_mask(lengths, seq_len):
+    """Hide the positions that only fill short sequences up to the common length.
+
+    Parameters
+    ----------
+    lengths : Tensor or list of int, shape (...)
+        The number of real tokens of each sequence.
+    seq_len : int
+        The common length.
+
+    Returns
+    -------
+    Tensor of bool, shape (..., 1, seq_len)
+        True at real tokens, on the device of `lengths`. The axis of size 1 broadcasts over
+        the queries; multi-head attention needs one more for the heads, before it:
+        ``mask[..., None, :, :]``.
+
+    Raises
+    ------
+    ValueError
+        If `lengths` are not integers between 0 and `seq_len`. (Inside ``torch.compile``,
+        which cannot look at values, the range is not checked.)
+
+    Examples
+    --------
+    >>> padding_mask([2, 3], 3).int()
+    tensor([[[1, 1, 0]],
+    <BLANKLINE>
+            [[1, 1, 1]]], dtype=torch.int32)
+    """
+    lengths, seq_len = torch.as_tensor(lengths), check_size("seq_len", seq_len)
+    if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):
+        raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
+    if not torch.compiler.is_compiling():
+        check_lengths(lengths, seq_len)
+    return torch.arange(seq_len, device=lengths.device) < lengths[..., None, None]
+
+
+def combine_masks(*masks):
+    """Allow what every mask allows.
+
+    Parameters
+    ----------
+    *masks : Tensor of bool or None
+        Masks of shapes that broadcast together. None allows everything.
+
+    Returns
+    -------
+    Tensor of bool or None
+        Their logical and, in the shape they broadcast to; None if all are None.
+
+    Raises
+    ------
+    ValueError
+        If a mask is not boolean, or the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> combine_masks(causal_mask(2), None, padding_mask([1], 2)).int()
+    tensor([[[1, 0],
+             [1, 0]]], dtype=torch.int32)
+    """
+    combined = None
+    for mask in masks:
+        if mask is None:
+            continue
+        check_mask("masks", mask)
+        if combined is None:
+            combined = mask
+        elif broadcast_shapes(combined.shape, mask.shape) is None:
+            shape = tuple(combined.shape)
+            raise wrong("masks", f"a shape that broadcasts with {shape}", tuple(mask.shape))
+        else:
+            combined = combined & mask
+    return combined

@@ -1,0 +1,549 @@
+// A sentence, who attends to whom, and the arithmetic behind it, one row at a time.
+import {
+  announcer, attention, fill, format, formatTemperature, h, maskMatrix, put, rich, roving, scroller, signed,
+  temperatureSlider, uid, visible, watch,
+} from "./shared.js";
+
+export const STRINGS = {
+  es: {
+    title: "Explorador de atención",
+    mask: "Máscara", none: "ninguna", causal: "causal", padding: "padding",
+    scaled: "Dividir entre", temperature: "Temperatura",
+    sentence: "De la query a las keys",
+    query: "query: quién mira", key: "key: a quién mira",
+    heat: "Pesos de atención", rows: "Cada fila es una query y suma 1; cada columna, una key.",
+    showRow: "Fila de «{token}»", masked: "enmascarado",
+    most: "«{query}» atiende sobre todo a «{key}»: {weight}.",
+    only: "«{query}» solo puede atender a «{key}»: {weight}.",
+    even: "«{query}» reparte su peso por igual.",
+    nobody: "«{query}» no puede atender a nadie: pesos y salida son cero.",
+    steps: "El cálculo, paso a paso", step: "Paso {step} de 4: {name}.",
+    names: ["puntajes", "escala", "softmax", "suma ponderada"],
+    previous: "Anterior", next: "Siguiente",
+    explain: [
+      "Multiplica la query de «{query}» por cada key, componente a componente, y suma.",
+      "Divide cada puntaje entre √d_k = {root}, para que su tamaño no dependa de d_k.",
+      "Exponencial de cada valor x, dividida entre la suma de todas: los pesos suman 1.",
+      "Multiplica cada value por su peso y suma: el resultado es la salida de «{query}».",
+    ],
+    unscaled: "Sin dividir entre √d_k, los puntajes pasan tal cual.",
+    cooled: "Después se dividen entre la temperatura.",
+    blocked: "Lo que la máscara tapa pasa a −∞.",
+    shifted: "Antes se resta el mayor, {top}: los pesos no cambian y la exponencial no se desborda.",
+    token: "token", ofQuery: "q de «{query}»", score: "puntaje", scaledScore: "÷ {root}",
+    sameScore: "sin escalar", cooledScore: "÷ T", exponential: "exp", weight: "peso", total: "suma", output: "salida",
+    more: "otras {count}", compare: "antes y después", share: "peso, como barra",
+    rounded: "Se muestran redondeados; se calcula con todos los decimales.",
+  },
+  en: {
+    title: "Attention explorer",
+    mask: "Mask", none: "none", causal: "causal", padding: "padding",
+    scaled: "Divide by", temperature: "Temperature",
+    sentence: "From the query to the keys",
+    query: "query: who looks", key: "key: who is looked at",
+    heat: "Attention weights", rows: "Each row is a query and sums to 1; each column is a key.",
+    showRow: "Row of “{token}”", masked: "masked",
+    most: "“{query}” attends most to “{key}”: {weight}.",
+    only: "“{query}” can attend only to “{key}”: {weight}.",
+    even: "“{query}” spreads its weight evenly.",
+    nobody: "“{query}” may attend to nothing: its weights and its output are zero.",
+    steps: "The arithmetic, step by step", step: "Step {step} of 4: {name}.",
+    names: ["scores", "scale", "softmax", "weighted sum"],
+    previous: "Previous", next: "Next",
+    explain: [
+      "Multiply the query of “{query}” by each key, component by component, and add up.",
+      "Divide each score by √d_k = {root}, so that its size does not depend on d_k.",
+      "The exponential of each value x, divided by the sum of them all: the weights sum to 1.",
+      "Multiply each value by its weight and add up: the result is the output of “{query}”.",
+    ],
+    unscaled: "Without dividing by √d_k, the scores pass as they are.",
+    cooled: "Then they are divided by the temperature.",
+    blocked: "Whatever the mask hides becomes −∞.",
+    shifted: "The largest, {top}, is subtracted first: the weights stay the same and the exponential does not overflow.",
+    token: "token", ofQuery: "q of “{query}”", score: "score", scaledScore: "÷ {root}",
+    sameScore: "unscaled", cooledScore: "÷ T", exponential: "exp", weight: "weight", total: "sum", output: "output",
+    more: "{count} more", compare: "before and after", share: "weight as a bar",
+    rounded: "Shown rounded; computed in full precision.",
+  },
+};
+
+/** Which components get a column: all of a short vector; of a long one 2, the rest as one, the last. */
+export function columns(length) {
+  const each = Array.from({ length }, (_, i) => [i]);
+  return length <= 6 ? each : [...each.slice(0, 2), each.slice(2, -1).flat(), each.at(-1)];
+}
+
+function render({ model, el }) {
+  const language = model.get("language");
+  const t = STRINGS[language];
+  const tokens = model.get("tokens").map(visible);
+  const data = Object.fromEntries(["query", "key", "value", "padding"].map((name) => [name, model.get(name)]));
+  const figure = { t, tokens, model, ...data, choose, peek, highlight };
+  let result;
+  let peeked = null; // the row under the mouse, while it is there
+  let hot = null; // the key under the mouse or pressed
+  let pressed = null;
+
+  const letters = tokens.join("  ").length;
+  const room = { "data-long": letters > 40, "data-tight": letters > 31 }; // too long for half the width, for a phone
+  const live = announcer();
+  const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
+  const views = [controls(figure), links(figure), heatMap(figure), steps(figure)];
+  const [bar, sentence, heat, walk] = views;
+
+  function choose(row) {
+    model.set("row", row);
+    model.save_changes();
+  }
+  function peek(row) {
+    peeked = row;
+    draw();
+  }
+  function highlight(key, press = false) {
+    if (press) pressed = key === pressed ? null : key;
+    hot = press ? pressed : key ?? pressed;
+    draw();
+  }
+  function sentenceFor(row) {
+    const weights = result.weights[row];
+    const top = Math.max(...weights);
+    const open = weights.filter((_, j) => result.logits[row][j] !== -Infinity);
+    const even = top - Math.min(...open) < 1e-9;
+    const kind = ["nobody", "only"][open.length] ?? (even ? "even" : "most");
+    return fill(t[kind], { query: tokens[row], key: tokens[weights.indexOf(top)], weight: format(top) });
+  }
+  function draw() {
+    const row = peeked ?? model.get("row");
+    const state = {
+      ...result, row, hot, pressed, chosen: model.get("row"), step: model.get("step"),
+      scaled: model.get("scaled"), temperature: model.get("temperature"), mask: model.get("mask"),
+    };
+    views.forEach((view) => view.update(state));
+    put(summary, sentenceFor(row));
+  }
+  function compute() {
+    const mask = maskMatrix(model.get("mask"), tokens.length, data.padding);
+    result = attention(data.query, data.key, data.value, {
+      mask, scaled: model.get("scaled"), temperature: model.get("temperature"),
+    });
+    model.set("weights", result.weights);
+    model.set("output", result.output);
+    draw();
+  }
+  const tell = (text) => live.say(`${text} ${sentenceFor(model.get("row"))}`);
+  const stops = [
+    watch(model, ["scaled", "mask", "temperature"], compute),
+    watch(model, ["row", "step"], draw),
+    watch(model, ["row", "scaled"], () => tell("")),
+    watch(model, ["mask"], () => tell(`${t.mask}: ${t[model.get("mask")]}.`)),
+    watch(model, ["temperature"], () => tell(`${t.temperature}: ${formatTemperature(model.get("temperature"))}.`)),
+    watch(model, ["step"], () => live.say(
+      fill(t.step, { step: model.get("step"), name: t.names[model.get("step") - 1] }))),
+  ];
+
+  el.append(h("div", {
+    class: "attn-w attn-explorer", lang: language, role: "group", "aria-label": t.title, "data-attn": "explorer",
+  }, bar.node, h("div", { class: "attn-explorer-stage", ...room }, sentence.node, heat.node),
+  summary, walk.node, live.node));
+  compute();
+  return () => stops.forEach((stop) => stop());
+}
+
+function controls({ t, model, padding }) {
+  const change = (name, value) => {
+    model.set(name, value);
+    model.save_changes();
+  };
+  const scaling = h("input", {
+    type: "checkbox", role: "switch", "data-attn": "scaled",
+    onchange: () => change("scaled", scaling.checked),
+  });
+  const root = h("span", { class: "attn-w-math" }, "√d", h("sub", {}, "k"));
+  const group = uid();
+  const masks = (padding ? ["none", "causal", "padding"] : ["none", "causal"]).map((mask) =>
+    h("input", { type: "radio", name: group, value: mask, "data-attn": "mask", onchange: () => change("mask", mask) }));
+  const temperature = temperatureSlider(t.temperature, model);
+  const node = h("div", { class: "attn-w-controls" },
+    h("label", { class: "attn-w-choice" }, scaling, h("span", {}, `${t.scaled} `, root)),
+    h("fieldset", { class: "attn-w-inline" }, h("legend", {}, t.mask),
+      masks.map((input) => h("label", { class: "attn-w-choice" }, input, t[input.value]))),
+    temperature.node);
+  const update = ({ scaled, mask }) => {
+    scaling.checked = scaled;
+    masks.forEach((input) => { input.checked = input.value === mask; });
+    temperature.update();
+  };
+  return { node, update };
+}
+
+/** The sentence twice, and a line from the chosen query to every key: the wider, the more weight. */
+function links({ t, tokens, choose, peek, highlight }) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const queries = tokens.map((token, i) =>
+    h("button", {
+      type: "button", role: "radio", class: "attn-explorer-query", "data-attn": "query-token", "data-row": i,
+      onclick: () => choose(i), onpointerenter: mouse(() => peek(i)), onpointerleave: mouse(() => peek(null)),
+    }, h("span", {}, token)));
+  const numbers = tokens.map((_, j) =>
+    h("span", { class: "attn-w-number", "data-attn": "link-weight", "data-col": j }));
+  const keys = tokens.map((token, j) =>
+    h("button", {
+      type: "button", class: "attn-explorer-key", "data-attn": "key-token", "data-col": j,
+      onclick: () => highlight(j, true),
+      onpointerenter: mouse(() => highlight(j)), onpointerleave: mouse(() => highlight(null)),
+    }, h("span", {}, token), numbers[j]));
+  const paths = tokens.map((_, j) =>
+    h("path", { fill: "none", "data-attn": "link", "data-col": j }));
+  const svg = h("svg", { class: "attn-explorer-links", "aria-hidden": "true" }, paths);
+  const box = scroller(t.sentence,
+    h("div", { class: "attn-explorer-wide", style: `--n: ${tokens.length}` },
+      h("div", { class: "attn-w-label attn-w-query", "aria-hidden": "true" }, t.query),
+      h("div", { class: "attn-explorer-tokens", role: "radiogroup", "aria-label": t.query }, queries),
+      svg,
+      h("div", { class: "attn-explorer-tokens", role: "group", "aria-label": t.key }, keys),
+      h("div", { class: "attn-w-label attn-w-key", "aria-hidden": "true" }, t.key)));
+  const node = h("div", { class: "attn-explorer-sentence" }, box);
+  const focusQuery = roving(queries, choose);
+  const focusKey = roving(keys, (j) => focusKey(j));
+  focusKey(0);
+
+  let at = null; // where the lines start, in pixels
+  let goal = 0; // the token they start from, or are on their way to
+  let centres = tokens.map(() => 0);
+  let height = 0;
+  function place(x) {
+    at = x;
+    paths.forEach((path, j) =>
+      path.setAttribute("d", `M${x} 0C${x} ${height * 0.55} ${centres[j]} ${height * 0.45} ${centres[j]} ${height}`));
+  }
+  function glide(row) {
+    if (row === goal) return;
+    goal = row;
+    if (at === null) return; // not on the page yet
+    if (still.matches) return place(centres[row]);
+    const from = at;
+    const begin = performance.now();
+    const frame = (now) => {
+      if (goal !== row) return;
+      const part = Math.min(1, Math.max(0, (now - begin) / 180));
+      place(from + (centres[row] - from) * (1 - (1 - part) ** 3));
+      if (part < 1) requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+  function reveal(x) {
+    const edge = 48;
+    if (x < box.scrollLeft + edge || x > box.scrollLeft + box.clientWidth - edge) box.scrollLeft = x - box.clientWidth / 2;
+  }
+  const observer = new ResizeObserver(() => {
+    const left = svg.getBoundingClientRect().left;
+    centres = queries.map((button) => button.getBoundingClientRect()).map((box) => box.left + box.width / 2 - left);
+    height = svg.clientHeight;
+    place(centres[goal]);
+    reveal(centres[goal]);
+  });
+  [svg, ...queries].forEach((element) => observer.observe(element));
+  const update = ({ row, chosen, weights, logits, hot, pressed }) => {
+    glide(row);
+    if (row === chosen) reveal(centres[row]);
+    focusQuery(chosen);
+    queries.forEach((button, i) => {
+      button.setAttribute("aria-checked", i === chosen);
+      button.toggleAttribute("data-peek", i === row && row !== chosen);
+    });
+    weights[row].forEach((weight, j) => {
+      const masked = logits[row][j] === -Infinity;
+      paths[j].style.strokeWidth = masked ? 0 : 0.75 + 11 * weight;
+      paths[j].style.strokeOpacity = (0.35 + 0.65 * weight) * (hot === null || hot === j ? 1 : 0.35);
+      paths[j].setAttribute("data-weight", weight);
+      put(numbers[j], masked ? "—" : format(weight));
+      if (masked) keys[j].setAttribute("aria-label", `${tokens[j]}, ${t.masked}`);
+      else keys[j].removeAttribute("aria-label");
+      keys[j].toggleAttribute("data-masked", masked);
+      keys[j].toggleAttribute("data-hot", hot === j);
+      keys[j].setAttribute("aria-pressed", pressed === j);
+    });
+  };
+  return { node, update };
+}
+
+/** The whole matrix as a table; a cell's colour is its weight, hatched where masked. */
+function heatMap({ t, tokens, choose, peek, highlight }) {
+  const upright = Math.max(...tokens.map((token) => token.length)) > (tokens.length > 8 ? 3 : 5);
+  const heads = tokens.map((token, j) =>
+    h("th", { scope: "col", class: "attn-w-key", "data-col": j }, h("span", {}, token)));
+  const names = tokens.map((token, i) =>
+    h("button", {
+      type: "button", class: "attn-w-query", "aria-label": fill(t.showRow, { token }),
+      "data-attn": "heat-row", "data-row": i, onclick: () => choose(i),
+    }, token));
+  const cells = tokens.map((_, i) => tokens.map((_, j) =>
+    h("td", {
+      "data-attn": "heat-cell", "data-row": i, "data-col": j,
+      onpointerenter: mouse(() => highlight(j)), onpointerleave: mouse(() => highlight(null)),
+    }, h("span", {}))));
+  const rows = tokens.map((_, i) =>
+    h("tr", {
+      onclick: () => choose(i), onpointerenter: mouse(() => peek(i)), onpointerleave: mouse(() => peek(null)),
+    }, h("th", { scope: "row" }, names[i]), cells[i]));
+  const hatch = h("span", { class: "attn-explorer-hatch" }, h("i", { "data-masked": true }), ` ${t.masked}`);
+  const title = h("b", { id: uid() }, t.heat);
+  const node = h("div", { class: "attn-explorer-matrix" },
+    scroller(t.heat,
+      h("table", {
+        class: "attn-w-table attn-explorer-heat", "aria-labelledby": title.id,
+        "data-upright": upright, "data-size": size(tokens.length),
+      }, h("thead", {}, h("tr", {}, h("td", {}), heads)), h("tbody", {}, rows))),
+    h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", hatch));
+  const focusRow = roving(names, choose);
+  const tints = tokens.map(() => []); // as last drawn
+  const update = ({ row, chosen, weights, logits, hot }) => {
+    focusRow(chosen);
+    let anyMasked = false;
+    rows.forEach((tr, i) => {
+      tr.toggleAttribute("data-shown", i === row);
+      if (i === chosen) names[i].setAttribute("aria-current", "true");
+      else names[i].removeAttribute("aria-current");
+      cells[i].forEach((cell, j) => {
+        const weight = weights[i][j];
+        const masked = logits[i][j] === -Infinity;
+        anyMasked ||= masked;
+        cell.toggleAttribute("data-masked", masked);
+        cell.toggleAttribute("data-deep", weight > 0.757); // where black on the colour turns to white
+        cell.setAttribute("data-weight", weight);
+        const tint = weight.toFixed(3);
+        if (tint !== tints[i][j]) cell.style.backgroundColor = `rgb(var(--attn-heat) / ${tints[i][j] = tint})`;
+        put(cell.firstChild, masked ? t.masked : format(weight));
+      });
+    });
+    heads.forEach((head, j) => head.toggleAttribute("data-hot", j === hot));
+    hatch.hidden = !anyMasked;
+  };
+  return { node, update };
+}
+
+const size = (n) => (n <= 5 ? "large" : n <= 8 ? "medium" : "small");
+
+/** Only a mouse hovers: a finger's tap is a click, and must not leave a row peeked at. */
+function mouse(listener) {
+  return (event) => { if (event.pointerType === "mouse") listener(); };
+}
+
+/** The four steps from the chosen query to its output, with its own numbers. */
+function steps(figure) {
+  const { t, model } = figure;
+  const panels = [scoreStep, scaleStep, softmaxStep, sumStep].map((step) => step(figure));
+  const go = (step) => {
+    model.set("step", step);
+    model.save_changes();
+  };
+  const tabs = t.names.map((name, i) => {
+    const id = uid();
+    const panelId = uid();
+    const { node } = panels[i];
+    node.id = panelId;
+    node.setAttribute("aria-labelledby", id);
+    return h("button", {
+      type: "button", role: "tab", id, "aria-controls": panelId, "data-attn": "step", "data-step": i + 1,
+      onclick: () => go(i + 1),
+    }, h("span", { class: "attn-explorer-count" }, String(i + 1)), h("span", {}, name));
+  });
+  const focusTab = roving(tabs, (i) => go(i + 1));
+  const turn = (by, hook, ...label) => h("button", {
+    type: "button", class: "attn-w-button", "data-attn": hook,
+    onclick: () => go(Math.min(4, Math.max(1, model.get("step") + by))),
+  }, label);
+  const arrow = (text) => h("span", { "aria-hidden": "true" }, text);
+  const previous = turn(-1, "previous", arrow("← "), t.previous);
+  const next = turn(1, "next", t.next, arrow(" →"));
+  const node = h("div", { class: "attn-explorer-steps" },
+    h("div", { class: "attn-explorer-tabs", role: "tablist", "aria-label": t.steps }, tabs),
+    panels.map((panel) => panel.node),
+    h("div", { class: "attn-explorer-turn" }, previous, h("small", {}, t.rounded), next));
+  const update = (state) => {
+    focusTab(state.step - 1);
+    tabs.forEach((tab, i) => tab.setAttribute("aria-selected", i === state.step - 1));
+    panels.forEach((panel, i) => { panel.node.hidden = i !== state.step - 1; });
+    previous.setAttribute("aria-disabled", state.step === 1);
+    next.setAttribute("aria-disabled", state.step === 4);
+    panels[state.step - 1].update(state);
+  };
+  return { node, update };
+}
+
+/** One step: a sentence above a table that has a row for each token. */
+function panel({ t, tokens }, step, head, cells, foot) {
+  const text = h("p", {});
+  let shown;
+  const explain = (sentence) => {
+    if (sentence !== shown) text.replaceChildren(...rich(sentence));
+    shown = sentence;
+  };
+  const rows = tokens.map((token, j) =>
+    h("tr", { "data-col": j }, h("th", { scope: "row", class: "attn-w-key" }, token), cells(j)));
+  const table = h("table", { class: "attn-w-table", "data-attn": `table-${step}` },
+    h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows), foot && h("tfoot", {}, h("tr", {}, foot)));
+  const node = h("div", { role: "tabpanel", tabindex: 0, class: "attn-explorer-panel", "data-attn": "panel", "data-step": step },
+    text, scroller(t.names[step - 1], table));
+  const shade = ({ hot, logits, row }) => rows.forEach((tr, j) => {
+    tr.toggleAttribute("data-hot", j === hot);
+    tr.toggleAttribute("data-masked", logits[row][j] === -Infinity);
+  });
+  return { node, explain, shade };
+}
+
+const heading = (...content) => h("th", { scope: "col" }, ...content);
+const figureCell = (name, attributes = {}) => h("td", { class: "attn-w-number", "data-attn": name, ...attributes });
+
+/** A factor above the product it gives; where one cell stands for many components, dots. */
+function termCell(colour, components) {
+  const factor = h("span", { class: colour });
+  const product = h("span", {});
+  const show = (vector, productText) => {
+    put(factor, components.length > 1 ? "…" : `×\u2009${format(vector[components[0]])}`);
+    put(product, productText);
+  };
+  return { node: h("td", { class: "attn-w-number attn-explorer-term" }, factor, product), show };
+}
+
+const headingFor = (t, components) => (components.length > 1 ? fill(t.more, { count: components.length }) : null);
+
+function scoreStep(figure) {
+  const { t, tokens, query, key } = figure;
+  const groups = columns(query[0].length);
+  const owner = h("th", { scope: "col", class: "attn-w-query" });
+  const heads = groups.map(() => h("th", { scope: "col", class: "attn-w-query attn-w-number" }));
+  const terms = tokens.map(() => groups.map((group) => termCell("attn-w-key", group)));
+  const totals = tokens.map((_, j) => figureCell("score", { "data-col": j }));
+  const { node, explain, shade } = panel(figure, 1, [owner, heads, heading(t.score)],
+    (j) => [terms[j].map((term) => term.node), totals[j]]);
+  const update = (state) => {
+    const { row, scores } = state;
+    const own = query[row];
+    shade(state);
+    explain(fill(t.explain[0], { query: tokens[row] }));
+    put(owner, fill(t.ofQuery, { query: tokens[row] }));
+    groups.forEach((group, g) => { heads[g].textContent = headingFor(t, group) ?? format(own[group[0]]); });
+    tokens.forEach((_, j) => {
+      terms[j].forEach((term, g) => {
+        const product = groups[g].reduce((total, d) => total + own[d] * key[j][d], 0);
+        term.show(key[j], g ? signed(product) : format(product));
+      });
+      put(totals[j], `= ${format(scores[row][j])}`);
+      totals[j].setAttribute("data-value", scores[row][j]);
+    });
+  };
+  return { node, update };
+}
+
+function scaleStep(figure) {
+  const { t, tokens } = figure;
+  const rootHead = heading();
+  const coolHead = heading(t.cooledScore);
+  const before = tokens.map((_, j) => figureCell("score", { "data-col": j }));
+  const scaled = tokens.map((_, j) => figureCell("scaled-score", { "data-col": j }));
+  const cooled = tokens.map((_, j) => figureCell("logit", { "data-col": j }));
+  const bars = tokens.map(() => [h("i", {}), h("b", {})]);
+  const { node, explain, shade } = panel(figure, 2, [heading(t.token), heading(t.score), rootHead, coolHead, heading(t.compare)],
+    (j) => [before[j], scaled[j], cooled[j], h("td", { class: "attn-explorer-axis" }, h("span", { "aria-hidden": "true" }, bars[j]))]);
+  const update = (state) => {
+    const { row, scores, logits, root, temperature } = state;
+    shade(state);
+    const cool = temperature !== 1;
+    const masked = logits[row].includes(-Infinity);
+    const rootText = format(root);
+    explain([
+      state.scaled ? fill(t.explain[1], { root: rootText }) : t.unscaled,
+      cool ? t.cooled : "", masked ? t.blocked : "",
+    ].filter(Boolean).join(" "));
+    put(rootHead, state.scaled ? fill(t.scaledScore, { root: rootText }) : t.sameScore);
+    put(coolHead, `${t.cooledScore} = ${formatTemperature(temperature)}`);
+    coolHead.hidden = !cool;
+    const widest = Math.max(1e-12, ...scores[row].map(Math.abs), ...logits[row].filter(Number.isFinite).map(Math.abs));
+    const bar = (node, x) => {
+      const half = (50 * Math.abs(x)) / widest;
+      node.style.left = `${x < 0 ? 50 - half : 50}%`;
+      node.style.width = `${half}%`;
+    };
+    tokens.forEach((_, j) => {
+      const last = logits[row][j];
+      const middle = cool ? scores[row][j] / root : last;
+      put(before[j], format(scores[row][j]));
+      put(scaled[j], format(middle));
+      scaled[j].setAttribute("data-value", middle);
+      put(cooled[j], format(last));
+      cooled[j].setAttribute("data-value", last);
+      cooled[j].hidden = !cool;
+      bar(bars[j][0], scores[row][j]);
+      bar(bars[j][1], Number.isFinite(last) ? last : 0);
+    });
+  };
+  return { node, update };
+}
+
+function softmaxStep(figure) {
+  const { t, tokens } = figure;
+  const cell = (name) => tokens.map((_, j) => figureCell(name, { "data-col": j }));
+  const logitCells = cell("logit");
+  const powerCells = cell("power");
+  const weightCells = cell("weight");
+  const bars = tokens.map(() => h("b", {}));
+  const sumOfPowers = figureCell("sum-of-powers");
+  const sumOfWeights = figureCell("sum-of-weights");
+  const logitHead = heading();
+  const { node, explain, shade } = panel(figure, 3,
+    [heading(t.token), logitHead, heading(t.exponential), heading(t.weight), heading(t.share)],
+    (j) => [logitCells[j], powerCells[j], weightCells[j], h("td", { class: "attn-explorer-share" }, h("span", { "aria-hidden": "true" }, bars[j]))],
+    [h("th", { scope: "row" }, t.total), h("td", {}), sumOfPowers, sumOfWeights, h("td", {})]);
+  const update = (state) => {
+    const { row, logits, weights } = state;
+    shade(state);
+    const top = Math.max(...logits[row]);
+    const shift = top > 20 ? top : 0;
+    const powers = logits[row].map((x) => Math.exp(x - shift));
+    put(logitHead, shift ? `x − ${format(top)}` : "x");
+    explain(t.explain[2] + (shift ? ` ${fill(t.shifted, { top: format(top) })}` : ""));
+    tokens.forEach((_, j) => {
+      put(logitCells[j], format(logits[row][j] - shift));
+      put(powerCells[j], format(powers[j], 3));
+      put(weightCells[j], format(weights[row][j], 3));
+      weightCells[j].setAttribute("data-value", weights[row][j]);
+      bars[j].style.width = `${100 * weights[row][j]}%`;
+    });
+    put(sumOfPowers, format(powers.reduce((a, b) => a + b, 0), 3));
+    put(sumOfWeights, format(weights[row].reduce((a, b) => a + b, 0), 3));
+  };
+  return { node, update };
+}
+
+function sumStep(figure) {
+  const { t, tokens, value } = figure;
+  const groups = columns(value[0].length);
+  const heads = groups.map((group) => heading(headingFor(t, group) ?? h("span", { class: "attn-w-math attn-w-value" },
+    "v", h("sub", {}, String(group[0] + 1)))));
+  const weightCells = tokens.map((_, j) => figureCell("weight", { "data-col": j }));
+  const terms = tokens.map(() => groups.map((group) => termCell("attn-w-value", group)));
+  const totals = groups.map((group) => figureCell("output", { "data-dim": group.join(" ") }));
+  const { node, explain, shade } = panel(figure, 4, [heading(t.token), heading(t.weight), heads],
+    (j) => [weightCells[j], terms[j].map((term) => term.node)],
+    [h("th", { scope: "row", class: "attn-w-value" }, t.output), h("td", {}), totals]);
+  const update = (state) => {
+    const { row, weights, output } = state;
+    shade(state);
+    explain(fill(t.explain[3], { query: tokens[row] }));
+    tokens.forEach((_, j) => {
+      put(weightCells[j], format(weights[row][j]));
+      terms[j].forEach((term, g) => {
+        const product = weights[row][j] * value[j][groups[g][0]];
+        term.show(value[j], groups[g].length > 1 ? "…" : j ? signed(product) : format(product));
+      });
+    });
+    groups.forEach((group, g) => {
+      put(totals[g], group.length > 1 ? "…" : format(output[row][group[0]]));
+      totals[g].setAttribute("data-value", group.map((d) => output[row][d]).join(" "));
+    });
+  };
+  return { node, update };
+}
+
+export default { render };

@@ -1,0 +1,1 @@
+"""Measurements: ratios within one run, on one thread, medians of interleaved repeats."""

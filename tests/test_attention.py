@@ -1,0 +1,381 @@
+"""attn.attention against PyTorch's unfused attention, the NumPy reference and closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from attn import reference
+from attn.attention import SelfAttention, scaled_dot_product_attention
+from attn.masks import causal_mask, padding_mask
+
+both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
+LENGTHS = {"square": (5, 5), "cache": (3, 6), "more queries": (6, 3)}
+BATCHES = [(), (2,), (2, 3), (2, 1, 3)]
+
+
+def random(*shape, dtype=torch.float64, seed=0):
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def inputs(batch=(), tgt_len=5, src_len=5, d_k=8, d_v=8, dtype=torch.float64):
+    """Unsaturated inputs: scores of unit variance, so that a missing scale shows."""
+    sizes = ((tgt_len, d_k), (src_len, d_k), (src_len, d_v))
+    return [
+        random(*batch, *size, dtype=dtype, seed=seed).requires_grad_()
+        for seed, size in enumerate(sizes)
+    ]
+
+
+def gradients(output, tensors):
+    upstream = random(*output.shape, seed=9).to(output.dtype)
+    return torch.autograd.grad(output, tensors, upstream)
+
+
+def assert_close(actual, expected, tolerance=1e-10):
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def visible(tgt_len, src_len):
+    """Causal attention by counting positions from the end, without `attn.masks`."""
+    back_i, back_j = torch.arange(tgt_len).flip(0), torch.arange(src_len).flip(0)
+    return back_i[:, None] <= back_j[None, :]
+
+
+def mask_of_kind(kind, batch, tgt_len, src_len):
+    full = (*batch, tgt_len, src_len)
+    return {
+        "none": None,
+        "random": random(*full, seed=3) > -0.5,
+        "shared": random(tgt_len, src_len, seed=4) > -0.5,
+        "padding": random(*batch, 1, src_len, seed=5) > 0,
+        "one row": random(src_len, seed=6) > 0,
+        "dead rows": (random(*full, seed=7) > -0.5) & (random(tgt_len, 1, seed=8) > 0),
+        "all dead": torch.zeros(full, dtype=torch.bool),
+    }[kind]
+
+
+@both_paths
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize(
+    "kind", ["none", "random", "shared", "padding", "one row", "dead rows", "all dead"]
+)
+def test_outputs_and_gradients_equal_torch(kind, batch, lengths, is_causal, need_weights):
+    tgt_len, src_len = LENGTHS[lengths]
+    tensors = inputs(batch, tgt_len, src_len, d_v=8 if batch else 3)
+    mask = mask_of_kind(kind, batch, tgt_len, src_len)
+    output, weights = scaled_dot_product_attention(
+        *tensors, mask, is_causal=is_causal, need_weights=need_weights
+    )
+
+    allowed = torch.ones(tgt_len, src_len, dtype=torch.bool) if mask is None else mask
+    if is_causal:
+        allowed = allowed & visible(tgt_len, src_len)
+    allowed = allowed.expand(*batch, tgt_len, src_len)
+    with sdpa_kernel(SDPBackend.MATH):
+        expected = F.scaled_dot_product_attention(*tensors, attn_mask=allowed)
+    assert_close(output, expected)
+    actual = gradients(output, tensors)
+    for got, wanted in zip(actual, gradients(expected, tensors), strict=True):
+        assert_close(got, wanted)
+
+    dead = ~allowed.any(dim=-1)
+    assert (output[dead] == 0).all()
+    assert (actual[0][dead] == 0).all()
+    if need_weights:
+        assert weights.shape == (*batch, tgt_len, src_len)
+        assert (weights[~allowed] == 0).all()
+        assert_close(weights.sum(dim=-1), (~dead).double())
+    else:
+        assert weights is None
+
+
+@given(data=st.data())
+def test_torch_equals_numpy(attention_inputs, data):
+    *qkv, mask = data.draw(attention_inputs)
+    expected = reference.scaled_dot_product_attention(*qkv, mask)
+    tensors = [torch.from_numpy(a) for a in qkv]
+    mask = None if mask is None else torch.from_numpy(np.asarray(mask))
+    output, weights = scaled_dot_product_attention(*tensors, mask, need_weights=True)
+    fused, _ = scaled_dot_product_attention(*tensors, mask)
+    for actual, wanted in ((output, expected[0]), (weights, expected[1]), (fused, expected[0])):
+        assert_close(actual, torch.from_numpy(wanted))
+
+
+@both_paths
+def test_gradients_equal_finite_differences(need_weights):
+    mask = torch.tensor([[True, False, True], [False, False, False]])
+
+    def attend(*qkv):
+        return scaled_dot_product_attention(*qkv, mask, need_weights=need_weights)[0]
+
+    assert torch.autograd.gradcheck(attend, inputs((2,), 2, 3, d_k=4, d_v=4))
+
+
+@both_paths
+def test_no_step_of_the_gradient_is_nan(need_weights):
+    """A NaN that a later step happens to wipe out would stop whoever debugs with this mode."""
+    tensors = inputs((2,))
+    with torch.autograd.set_detect_anomaly(True):
+        output, _ = scaled_dot_product_attention(
+            *tensors, mask_of_kind("dead rows", (2,), 5, 5), need_weights=need_weights
+        )
+        gradients(output, tensors)
+
+
+@pytest.mark.parametrize("batch", [*BATCHES, (2, 2, 1, 2)])
+@pytest.mark.parametrize("kind", ["none", "random", "shared", "padding", "one row"])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_without_weights_the_fused_kernel_runs(batch, kind, is_causal):
+    """With every other kernel forbidden, PyTorch would raise RuntimeError."""
+    tensors, mask = inputs(batch), mask_of_kind(kind, batch, 5, 5)
+    tensors[1] = tensors[1][(0,) * len(batch)]
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        scaled_dot_product_attention(*tensors, mask, is_causal=is_causal)
+
+
+@both_paths
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("d_v", [16, 5])
+def test_what_is_masked_changes_nothing_to_the_bit(dtype, d_v, need_weights):
+    # 600 keys are two blocks of the fused kernel; in sequence 1 the first is masked whole.
+    query, key, value = inputs((2,), 40, 600, 16, d_v, dtype)
+    mask = torch.ones(2, 40, 600, dtype=torch.bool)
+    mask[0, :, 500:] = mask[1, :, :550] = mask[:, 7] = False
+
+    def attend(key, value):
+        output, weights = scaled_dot_product_attention(
+            query, key, value, mask, need_weights=need_weights
+        )
+        return output, weights, *gradients(output, (query, key, value))
+
+    before = attend(key, value)
+    changed_key, changed_value = key.detach().clone(), value.detach().clone()
+    for hidden in ((0, slice(500, None)), (1, slice(None, 550))):
+        changed_key[hidden], changed_value[hidden] = 50, -1e20
+        assert (before[3][hidden] == 0).all() and (before[4][hidden] == 0).all()
+    after = attend(changed_key.requires_grad_(), changed_value.requires_grad_())
+    for old, new in zip(before, after, strict=True):
+        assert old is new is None or torch.equal(old, new)
+    assert (before[0][:, 7] == 0).all() and (before[2][:, 7] == 0).all()
+
+
+@both_paths
+def test_the_future_changes_nothing_to_the_bit(need_weights):
+    x = random(2, 700, 16, dtype=torch.float32)
+    changed = x.clone()
+    changed[:, 350:] = 9.0
+    before, after = (
+        scaled_dot_product_attention(q, q, q, is_causal=True, need_weights=need_weights)[0]
+        for q in (x, changed)
+    )
+    assert torch.equal(before[:, :350], after[:, :350])
+    assert not torch.equal(before[:, 350:], after[:, 350:])
+
+
+@both_paths
+def test_causal_with_a_cache_equals_the_last_rows(need_weights):
+    query, key, value = inputs((2,), 6, 6)
+    full, _ = scaled_dot_product_attention(query, key, value, is_causal=True)
+    for new in (1, 2, 5):
+        output, _ = scaled_dot_product_attention(
+            query[:, -new:], key, value, is_causal=True, need_weights=need_weights
+        )
+        assert_close(output, full[:, -new:])
+
+
+@both_paths
+def test_true_means_may_attend(need_weights):
+    x, eye = random(2, 3), torch.eye(2, dtype=torch.bool)
+    see_self, see_other = (
+        scaled_dot_product_attention(x, x, x, mask, need_weights=need_weights)[0]
+        for mask in (eye, ~eye)
+    )
+    assert torch.equal(see_self, x)
+    assert torch.equal(see_other, x.flip(0))
+
+
+@both_paths
+def test_no_visible_score_is_lower_than_a_masked_one(need_weights):
+    """Masking with a finite number like -1e9 would lose to the visible score of -1e12."""
+    query, key, value = torch.tensor([[1e6]]), torch.tensor([[-1e6], [0.0]]), torch.eye(2)[:, :1]
+    mask = torch.tensor([True, False])
+    output, _ = scaled_dot_product_attention(query, key, value, mask, need_weights=need_weights)
+    assert output.tolist() == [[1.0]]
+
+
+@both_paths
+@pytest.mark.parametrize("d_k", [1, 4, 64])
+def test_two_keys_give_the_sigmoid_of_the_scaled_difference(d_k, need_weights):
+    query, key, _ = inputs((), 3, 2, d_k)
+    value = torch.eye(2, d_k if d_k > 1 else 2, dtype=torch.float64)
+    output, _ = scaled_dot_product_attention(query, key, value, need_weights=need_weights)
+    difference = query @ (key[0] - key[1]) / math.sqrt(d_k)
+    assert_close(output[:, 0], torch.sigmoid(difference))
+
+
+@both_paths
+def test_large_scores_do_not_overflow(need_weights):
+    x = 1e3 * torch.eye(4)
+    output, _ = scaled_dot_product_attention(x, x, x, need_weights=need_weights)
+    assert torch.equal(output, x)
+
+
+@both_paths
+@pytest.mark.parametrize("dtype, tolerance", [(torch.bfloat16, 0.02), (torch.float32, 1e-5)])
+def test_low_precision_is_close_and_keeps_its_dtype(dtype, tolerance, need_weights):
+    """bfloat16 has 8 bits of mantissa: 0.4% a rounding, a few of them on values near 1."""
+    low = inputs((2, 3), 40, 60, 16, 16, dtype)
+    high = [t.detach().double().requires_grad_() for t in low]
+    mask = mask_of_kind("dead rows", (2, 3), 40, 60)
+    output, weights = scaled_dot_product_attention(*low, mask, need_weights=need_weights)
+    expected, _ = scaled_dot_product_attention(*high, mask, need_weights=True)
+    assert output.dtype == dtype and (weights is None or weights.dtype == dtype)
+    assert_close(output.double(), expected, tolerance)
+    for actual, wanted in zip(gradients(output, low), gradients(expected, high), strict=True):
+        assert_close(actual.double(), wanted, 2 * tolerance)
+
+
+@both_paths
+@pytest.mark.parametrize("sizes", [(0, 4), (4, 0), (0, 0)])
+@pytest.mark.parametrize("batch", [(), (0,), (2, 3)])
+def test_empty_sequences_give_zeros_or_nothing(sizes, batch, need_weights):
+    output, weights = scaled_dot_product_attention(
+        *inputs(batch, *sizes), is_causal=True, need_weights=need_weights
+    )
+    assert output.shape == (*batch, sizes[0], 8) and (output == 0).all()
+    assert weights is None or weights.shape == (*batch, *sizes)
+
+
+# errors
+
+
+@both_paths
+@pytest.mark.parametrize("name", ["query", "key", "value"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_bad_number_is_named_even_where_it_is_masked(name, bad, need_weights):
+    tensors = dict(zip(("query", "key", "value"), inputs((2,)), strict=True))
+    tensors[name] = tensors[name].detach().clone()
+    tensors[name][1, 4, 2] = bad
+    mask = padding_mask([5, 4], 5)
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 1 NaN or infin"):
+        scaled_dot_product_attention(**tensors, mask=mask, need_weights=need_weights)
+
+
+@both_paths
+def test_overflow_is_not_blamed_on_an_input(need_weights):
+    x = torch.full((2, 4), 1e30)
+    message = "^query, key, value: expected products that fit in torch.float32, got an overflow$"
+    with pytest.raises(ValueError, match=message):
+        scaled_dot_product_attention(x, x, x, need_weights=need_weights)
+
+
+def test_finite_outputs_with_an_infinite_sum_are_fine():
+    x = torch.full((2, 4), 1e38)
+    output, _ = scaled_dot_product_attention(torch.zeros(2, 4), torch.zeros(2, 4), x)
+    assert_close(output, x, 1e-6)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"query": np.ones((2, 3))}, "query: expected a floating-point tensor, got ndarray of"),
+        ({"key": torch.ones(2, 3).int()}, "key: .* tensor, got Tensor of dtype torch.int32"),
+        ({"value": [[1.0]]}, "value: expected a floating-point tensor, got list of dtype None"),
+        ({"mask": torch.ones(2, 2)}, r"mask: .*\(True = may attend\), got dtype torch.float32"),
+        ({"mask": [[True]]}, "mask: expected a boolean array .*, got dtype list"),
+        (
+            {"mask": torch.ones(3, 2).bool()},
+            r"mask: expected a shape that broadcasts to \(2, 2\), got \(3, 2\)",
+        ),
+        (
+            {"mask": torch.ones(2, 1, 2, 2).bool()},
+            r"mask: expected a shape that broadcasts to \(2, 2\), got \(2, 1, 2, 2\)",
+        ),
+        (
+            {"key": torch.ones(4, 2, 5)},
+            r"key: expected shape \(..., src_len, 3\) to match query, got \(4, 2, 5\)",
+        ),
+        ({"value": torch.ones(3, 3)}, r"value: expected shape \(..., 2, d_v\) to match key"),
+    ],
+)
+def test_arguments_that_do_not_fit(change, message):
+    fit = {name: torch.ones(2, 3) for name in ("query", "key", "value")}
+    with pytest.raises(ValueError, match=f"^{message}"):
+        scaled_dot_product_attention(**(fit | change))
+
+
+# where values cannot be read
+
+
+@both_paths
+def test_it_compiles_into_one_graph(need_weights):
+    compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend="eager")
+    query, key, value = inputs((2,), 3, 6)
+    mask = padding_mask([6, 4], 6)
+    for arguments in ((query, key, value, mask), (query, key, value)):
+        options = {"is_causal": True, "need_weights": need_weights}
+        expected, _ = scaled_dot_product_attention(*arguments, **options)
+        assert torch.equal(compiled(*arguments, **options)[0], expected)
+
+
+def test_it_runs_on_the_meta_device_and_under_vmap():
+    shapeless = torch.empty(2, 5, 8, device="meta")
+    assert scaled_dot_product_attention(shapeless, shapeless, shapeless)[0].shape == (2, 5, 8)
+    x = random(3, 2, 5, 8)
+    mapped = torch.vmap(lambda q: scaled_dot_product_attention(q, q, q, need_weights=True)[0])(x)
+    assert_close(mapped, scaled_dot_product_attention(x, x, x)[0])
+
+
+# the module
+
+
+@both_paths
+def test_self_attention_is_the_reference_with_its_own_matrices(need_weights):
+    torch.manual_seed(0)
+    module, x = SelfAttention(6, d_k=4, d_v=3).double(), random(2, 5, 6)
+    mask = padding_mask([5, 2], 5) & causal_mask(5)
+    matrices = [p.weight.detach().numpy().T for p in (module.q_proj, module.k_proj, module.v_proj)]
+    expected = reference.self_attention(x.numpy(), *matrices, mask.numpy())
+    output, weights = module(x, mask, need_weights=need_weights)
+    assert_close(output, torch.from_numpy(expected[0]))
+    if need_weights:
+        assert_close(weights, torch.from_numpy(expected[1]))
+    padding_only, _ = module(x, padding_mask([5, 2], 5), is_causal=True)
+    assert_close(padding_only, output)
+
+
+def test_self_attention_of_one_sequence_is_that_of_a_batch():
+    module, x = SelfAttention(6).double(), random(3, 5, 6)
+    together, _ = module(x)
+    for i in range(3):
+        assert_close(module(x[i])[0], together[i])
+
+
+def test_self_attention_sizes_and_bias():
+    names = {name: tuple(p.shape) for name, p in SelfAttention(6, 4, bias=True).named_parameters()}
+    assert names["q_proj.weight"] == names["k_proj.weight"] == names["v_proj.weight"] == (4, 6)
+    assert names["q_proj.bias"] == (4,)
+    assert [tuple(p.shape) for p in SelfAttention(6).parameters()] == [(6, 6)] * 3
+    assert SelfAttention(6, 4, 2).v_proj.weight.shape == (2, 6)
+
+
+@pytest.mark.parametrize("name", ["d_model", "d_k", "d_v"])
+def test_self_attention_refuses_sizes(name):
+    with pytest.raises(ValueError, match=f"^{name}: expected at least 1, got 0$"):
+        SelfAttention(**({"d_model": 4} | {name: 0}))
+    with pytest.raises(ValueError, match=f"^{name}: expected an integer, got 2.0$"):
+        SelfAttention(**({"d_model": 4} | {name: 2.0}))
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 5, 7)])
+def test_self_attention_refuses_other_shapes(shape):
+    with pytest.raises(ValueError, match=r"^x: expected shape \(..., seq_len, 6\), got \("):
+        SelfAttention(6)(torch.ones(shape))

@@ -1,0 +1,230 @@
+"""The chapters: one source, two editions that agree, outputs that are really there.
+
+Running the notebooks and comparing every output is nbval's part of `make test`.
+"""
+
+import base64
+import importlib.util
+import io
+import itertools
+import re
+from pathlib import Path
+
+import matplotlib.image
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+spec = importlib.util.spec_from_file_location("notebooks_build", ROOT / "notebooks" / "build.py")
+build = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(build)
+
+SOURCES = build.sources()
+each_source = pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.stem)
+each_edition = pytest.mark.parametrize(
+    ("source", "language"),
+    list(itertools.product(SOURCES, build.LANGUAGES)),
+    ids=lambda value: value if isinstance(value, str) else value.stem,
+)
+
+
+def committed(source, language):
+    return nbformat.read(build.target(source, language), as_version=4)
+
+
+def prose(notebook):
+    return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def outputs(notebook):
+    return [output for cell in code(notebook) for output in cell.outputs]
+
+
+def test_there_is_a_chapter():
+    assert SOURCES
+
+
+@each_edition
+def test_the_committed_notebook_is_what_its_source_gives(source, language):
+    expected, found = build.split(source, language), committed(source, language)
+    assert [cell.source for cell in found.cells] == [cell.source for cell in expected.cells]
+    assert [cell.metadata for cell in found.cells] == [cell.metadata for cell in expected.cells]
+    assert [cell.id for cell in found.cells] == [cell.id for cell in expected.cells]
+
+
+@each_edition
+def test_every_code_cell_was_executed_in_order(source, language):
+    counts = [cell.execution_count for cell in code(committed(source, language))]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@each_edition
+def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, language):
+    notebook = committed(source, language)
+    assert "widgets" not in notebook.metadata
+    for output in outputs(notebook):
+        assert output.output_type != "error"
+        assert output.get("name") != "stderr", output.text
+        assert build.WIDGET_VIEW not in output.get("data", {})
+        texts = [output.get("text", ""), *output.get("data", {}).values()]
+        for text in texts:
+            assert not re.search(r"0x[0-9a-f]{6,}|/home/|/root/|/tmp/|site-packages", str(text))
+
+
+@each_edition
+def test_figures_are_not_blank_and_say_what_they_show(source, language):
+    figures = 0
+    for cell in code(committed(source, language)):
+        images = [output.data["image/png"] for output in cell.outputs
+                  if "image/png" in output.get("data", {})]  # fmt: skip
+        for image in images:
+            pixels = matplotlib.image.imread(io.BytesIO(base64.b64decode(image)))[..., :3]
+            drawn = (abs(pixels - pixels[0, 0]) > 0.1).any(axis=-1).mean()
+            assert drawn > 0.005, "almost every pixel has the colour of the corner"
+            assert len(cell.metadata["mystnb"]["image"]["alt"]) > 60
+            figures += 1
+    assert figures >= 1
+
+
+@each_edition
+def test_cells_are_short_enough_to_read_in_one_look(source, language):
+    for cell in code(committed(source, language)):
+        lines = [line for line in cell.source.splitlines() if line.strip()]
+        assert len(lines) <= 16, cell.source
+        assert max(map(len, lines)) <= 104, cell.source
+
+
+def numbers(text):
+    """Return the decimals and large integers of a text, as they are written there."""
+    text = text.replace("−", "-").replace("\\,", "")
+    return set(re.findall(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{3,})(?![\w]|[.,]\d)", text))
+
+
+# Where a document, a section or a year is named, the number is a name.
+NAMED = (
+    r"\{cite:[tp]\}`\w+`|\((\w+-)*\w+\)="
+    r"|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?|\b00\d\b"
+)
+
+
+@each_edition
+def test_every_number_in_the_prose_is_in_a_cell_nearby(source, language):
+    cells = committed(source, language).cells
+    places = [i for i, cell in enumerate(cells) if cell.cell_type == "code"]
+    for here, cell in enumerate(cells):
+        if cell.cell_type != "markdown":
+            continue
+        near = [i for i in places if i < here][-5:] + [i for i in places if i > here][:2]
+        values = [value for i in near for value in values_of(cells[i])]
+        for number in numbers(re.sub(NAMED, "", cell.source)):
+            value, decimals = float(number.replace(",", "")), len(number.partition(".")[2])
+            assert any(round(v, decimals) == value for v in values), (number, cell.source)
+
+
+def values_of(cell):
+    """Return the numbers of a cell: its code, what it prints, the measurements it draws."""
+    text = cell.source
+    for output in cell.outputs:
+        text += " " + output.get("text", "") + str(output.get("data", {}).get("text/plain", ""))
+    if "../data/" in text:
+        text += (ROOT / "notebooks" / re.search(r"data/\w+\.json", text)[0]).read_text()
+    return [float(n) for n in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", text.replace("_", ""))]
+
+
+# Parity ---------------------------------------------------------------------------------
+
+
+@each_source
+def test_code_is_the_same_in_both_editions_but_for_the_language_line(source):
+    spanish, english = (code(committed(source, language)) for language in build.LANGUAGES)
+    assert len(spanish) == len(english)
+    differing = [
+        (a, b)
+        for one, other in zip(spanish, english)
+        for a, b in itertools.zip_longest(one.source.splitlines(), other.source.splitlines())
+        if a != b
+    ]
+    assert differing == [tuple(build.LANGUAGE_LINE.format(lang) for lang in build.LANGUAGES)]
+
+
+STRUCTURE = {
+    "headings": r"^(#+) ",
+    "anchors": r"^\((\S+)\)=$",
+    "notes": r"^:class: (\w+)$",
+    "citations": r"\{cite:\w+\}`(\w+)`",
+    "links": r"\]\(([^)]*)\)",
+    "display formulas": r"\$\$([^$]+)\$\$",
+    "bullets": r"^(- |\d\. )",
+    "code": r"`([^`\n]+)`",
+}
+
+
+@each_source
+@pytest.mark.parametrize("kind", STRUCTURE)
+def test_both_editions_have_the_same_parts(source, kind):
+    spanish, english = (
+        re.findall(STRUCTURE[kind], "\n".join(prose(committed(source, lang))), flags=re.M)
+        for lang in build.LANGUAGES
+    )
+    assert sorted(spanish) == sorted(english)
+
+
+@each_source
+def test_both_editions_say_as_much(source):
+    master = [cell for cell in build.jupytext.read(source, fmt="md:myst").cells if cell.cell_type == "markdown"]
+    tagged = [(cell.metadata.get("lang"), len(cell.source)) for cell in master]
+    pairs = [pair for pair in tagged if pair[0]]
+    assert [lang for lang, _ in pairs] == list(build.LANGUAGES) * (len(pairs) // 2)
+    for (_, spanish), (_, english) in zip(pairs[::2], pairs[1::2]):
+        assert 0.7 < spanish / english < 1.5
+
+
+@each_source
+def test_texts_of_code_cells_exist_in_both_languages(source):
+    for cell in code(build.jupytext.read(source, fmt="md:myst")):
+        alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt")
+        if alt is not None:
+            assert set(alt) == set(build.LANGUAGES) and alt["es"] != alt["en"]
+
+
+@each_source
+def test_widgets_and_answers_speak_the_language_of_their_edition(source):
+    for language in build.LANGUAGES:
+        notebook = committed(source, language)
+        widgets = [o.data["text/plain"] for o in outputs(notebook)
+                   if "data-anywidget" in o.get("data", {}).get("text/html", "")]  # fmt: skip
+        assert len(widgets) >= 5
+        assert all(f"language='{language}'" in widget for widget in widgets)
+
+
+# The builder ----------------------------------------------------------------------------
+
+
+def test_a_language_the_course_does_not_speak_is_refused(tmp_path):
+    source = tmp_path / "x.md"
+    source.write_text('---\nkernelspec: {name: python3, display_name: Python 3}\n---\n\n+++ {"lang": "fr"}\n\nBonjour\n')
+    with pytest.raises(ValueError, match=r"x\.md: lang: expected one of .*got 'fr'"):
+        build.split(source, "es")
+
+
+def test_an_unknown_chapter_is_named_and_the_known_ones_listed(capsys):
+    assert build.main(["99_nothing"]) == 1
+    assert "03_self_attention" in capsys.readouterr().out
+
+
+def test_a_failing_cell_leaves_the_old_notebook_as_it_was(tmp_path, monkeypatch, capsys):
+    (tmp_path / "src").mkdir()
+    (tmp_path / "es").mkdir()
+    (tmp_path / "es" / "x.ipynb").write_text("the old one")
+    (tmp_path / "src" / "x.md").write_text(
+        "---\njupytext: {text_representation: {format_name: myst}}\nkernelspec: {name: python3, display_name: Python 3}\n"
+        "---\n\n```{code-cell} ipython3\n1 / 0\n```\n"
+    )
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    assert build.main([]) == 1
+    assert "ZeroDivisionError" in capsys.readouterr().out
+    assert (tmp_path / "es" / "x.ipynb").read_text() == "the old one"

