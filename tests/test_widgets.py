@@ -444,9 +444,9 @@ def test_probabilities_follow_the_settings():
     np.testing.assert_allclose(widget.probabilities, reference.softmax([1.0, 2.0, 3.0]))
     widget.temperature = 0.5
     np.testing.assert_allclose(widget.probabilities, reference.softmax([2.0, 4.0, 6.0]))
-    widget.logits = [0.0, 0.0, 0.0]
+    widget.scores = [0.0, 0.0, 0.0]
     np.testing.assert_allclose(widget.probabilities, 1 / 3)
-    assert widget.labels == ["z₁", "z₂", "z₃"]
+    assert widget.labels == ["s₁", "s₂", "s₃"]
 
 
 BAD_EXPLORERS = [
@@ -497,16 +497,16 @@ def test_bad_changes_are_refused(name, value):
 @pytest.mark.parametrize(
     "bad, message",
     [
-        ({"logits": []}, "logits: expected one or more numbers, got none"),
-        ({"logits": [1.0, np.inf]}, "logits: expected a finite number, got inf"),
-        ({"logits": ["a"]}, "logits: expected a finite number, got 'a'"),
-        ({"labels": ["a"]}, "labels: expected 2, one per logit, got 1"),
+        ({"scores": []}, "scores: expected one or more numbers, got none"),
+        ({"scores": [1.0, np.inf]}, "scores: expected a finite number, got inf"),
+        ({"scores": ["a"]}, "scores: expected a finite number, got 'a'"),
+        ({"labels": ["a"]}, "labels: expected 2, one per score, got 1"),
         ({"temperature": -1}, "temperature: expected a finite number above 0, got -1"),
     ],
 )
 def test_bad_playgrounds_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
-        SoftmaxPlayground(**{"logits": [1.0, 2.0], **bad})
+        SoftmaxPlayground(**{"scores": [1.0, 2.0], **bad})
 
 
 # Quizzes ---------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ class Widget(anywidget.AnyWidget):
     the same widget without a kernel, and a fallback that is enough on its own.
 
     A subclass sets `_stem`, the name of its files, and `_state`, the traits that start it,
-    and writes `_fallback`.
+    and has a method ``_fallback()``, which returns the figure as HTML without JavaScript.
     """
 
     _stem = ""
@@ -32,10 +32,6 @@ class Widget(anywidget.AnyWidget):
     def __init__(self, language=None, **state):
         language = get_language() if language is None else check_language(language)
         super().__init__(language=language, **state)
-
-    def _fallback(self):
-        """Return the figure as HTML that needs no JavaScript."""
-        raise NotImplementedError
 
     def _html(self):
         state = {name: getattr(self, name) for name in (*self._state, "language")}

@@ -107,7 +107,7 @@ function render({ model, el }) {
   function sentenceFor(row) {
     const weights = result.weights[row];
     const top = Math.max(...weights);
-    const open = weights.filter((_, j) => result.logits[row][j] !== -Infinity);
+    const open = weights.filter((_, j) => result.ready[row][j] !== -Infinity);
     const even = top - Math.min(...open) < 1e-9;
     const kind = ["nobody", "only"][open.length] ?? (even ? "even" : "most");
     return fill(t[kind], { query: tokens[row], key: tokens[weights.indexOf(top)], weight: format(top) });
@@ -243,7 +243,7 @@ function links({ t, tokens, choose, peek, highlight }) {
     reveal(centres[goal]);
   });
   [svg, ...queries].forEach((element) => observer.observe(element));
-  const update = ({ row, chosen, weights, logits, hot, pressed }) => {
+  const update = ({ row, chosen, weights, ready, hot, pressed }) => {
     glide(row);
     if (row === chosen) reveal(centres[row]);
     focusQuery(chosen);
@@ -252,7 +252,7 @@ function links({ t, tokens, choose, peek, highlight }) {
       button.toggleAttribute("data-peek", i === row && row !== chosen);
     });
     weights[row].forEach((weight, j) => {
-      const masked = logits[row][j] === -Infinity;
+      const masked = ready[row][j] === -Infinity;
       paths[j].style.strokeWidth = masked ? 0 : 0.75 + 11 * weight;
       paths[j].style.strokeOpacity = (0.35 + 0.65 * weight) * (hot === null || hot === j ? 1 : 0.35);
       paths[j].setAttribute("data-weight", weight);
@@ -297,7 +297,7 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
     h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", hatch));
   const focusRow = roving(names, choose);
   const tints = tokens.map(() => []); // as last drawn
-  const update = ({ row, chosen, weights, logits, hot }) => {
+  const update = ({ row, chosen, weights, ready, hot }) => {
     focusRow(chosen);
     let anyMasked = false;
     rows.forEach((tr, i) => {
@@ -306,7 +306,7 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
       else names[i].removeAttribute("aria-current");
       cells[i].forEach((cell, j) => {
         const weight = weights[i][j];
-        const masked = logits[i][j] === -Infinity;
+        const masked = ready[i][j] === -Infinity;
         anyMasked ||= masked;
         cell.toggleAttribute("data-masked", masked);
         cell.toggleAttribute("data-deep", weight > 0.757); // where black on the colour turns to white
@@ -385,9 +385,9 @@ function panel({ t, tokens }, step, head, cells, foot) {
     h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows), foot && h("tfoot", {}, h("tr", {}, foot)));
   const node = h("div", { role: "tabpanel", tabindex: 0, class: "attn-explorer-panel", "data-attn": "panel", "data-step": step },
     text, scroller(t.names[step - 1], table));
-  const shade = ({ hot, logits, row }) => rows.forEach((tr, j) => {
+  const shade = ({ hot, ready, row }) => rows.forEach((tr, j) => {
     tr.toggleAttribute("data-hot", j === hot);
-    tr.toggleAttribute("data-masked", logits[row][j] === -Infinity);
+    tr.toggleAttribute("data-masked", ready[row][j] === -Infinity);
   });
   return { node, explain, shade };
 }
@@ -442,15 +442,15 @@ function scaleStep(figure) {
   const coolHead = heading(t.cooledScore);
   const before = tokens.map((_, j) => figureCell("score", { "data-col": j }));
   const scaled = tokens.map((_, j) => figureCell("scaled-score", { "data-col": j }));
-  const cooled = tokens.map((_, j) => figureCell("logit", { "data-col": j }));
+  const cooled = tokens.map((_, j) => figureCell("ready-score", { "data-col": j }));
   const bars = tokens.map(() => [h("i", {}), h("b", {})]);
   const { node, explain, shade } = panel(figure, 2, [heading(t.token), heading(t.score), rootHead, coolHead, heading(t.compare)],
     (j) => [before[j], scaled[j], cooled[j], h("td", { class: "attn-explorer-axis" }, h("span", { "aria-hidden": "true" }, bars[j]))]);
   const update = (state) => {
-    const { row, scores, logits, root, temperature } = state;
+    const { row, scores, ready, root, temperature } = state;
     shade(state);
     const cool = temperature !== 1;
-    const masked = logits[row].includes(-Infinity);
+    const masked = ready[row].includes(-Infinity);
     const rootText = format(root);
     explain([
       state.scaled ? fill(t.explain[1], { root: rootText }) : t.unscaled,
@@ -459,14 +459,14 @@ function scaleStep(figure) {
     put(rootHead, state.scaled ? fill(t.scaledScore, { root: rootText }) : t.sameScore);
     put(coolHead, `${t.cooledScore} = ${formatTemperature(temperature)}`);
     coolHead.hidden = !cool;
-    const widest = Math.max(1e-12, ...scores[row].map(Math.abs), ...logits[row].filter(Number.isFinite).map(Math.abs));
+    const widest = Math.max(1e-12, ...scores[row].map(Math.abs), ...ready[row].filter(Number.isFinite).map(Math.abs));
     const bar = (node, x) => {
       const half = (50 * Math.abs(x)) / widest;
       node.style.left = `${x < 0 ? 50 - half : 50}%`;
       node.style.width = `${half}%`;
     };
     tokens.forEach((_, j) => {
-      const last = logits[row][j];
+      const last = ready[row][j];
       const middle = cool ? scores[row][j] / root : last;
       put(before[j], format(scores[row][j]));
       put(scaled[j], format(middle));
@@ -484,27 +484,27 @@ function scaleStep(figure) {
 function softmaxStep(figure) {
   const { t, tokens } = figure;
   const cell = (name) => tokens.map((_, j) => figureCell(name, { "data-col": j }));
-  const logitCells = cell("logit");
+  const readyCells = cell("ready-score");
   const powerCells = cell("power");
   const weightCells = cell("weight");
   const bars = tokens.map(() => h("b", {}));
   const sumOfPowers = figureCell("sum-of-powers");
   const sumOfWeights = figureCell("sum-of-weights");
-  const logitHead = heading();
+  const readyHead = heading();
   const { node, explain, shade } = panel(figure, 3,
-    [heading(t.token), logitHead, heading(t.exponential), heading(t.weight), heading(t.share)],
-    (j) => [logitCells[j], powerCells[j], weightCells[j], h("td", { class: "attn-explorer-share" }, h("span", { "aria-hidden": "true" }, bars[j]))],
+    [heading(t.token), readyHead, heading(t.exponential), heading(t.weight), heading(t.share)],
+    (j) => [readyCells[j], powerCells[j], weightCells[j], h("td", { class: "attn-explorer-share" }, h("span", { "aria-hidden": "true" }, bars[j]))],
     [h("th", { scope: "row" }, t.total), h("td", {}), sumOfPowers, sumOfWeights, h("td", {})]);
   const update = (state) => {
-    const { row, logits, weights } = state;
+    const { row, ready, weights } = state;
     shade(state);
-    const top = Math.max(...logits[row]);
+    const top = Math.max(...ready[row]);
     const shift = top > 20 ? top : 0;
-    const powers = logits[row].map((x) => Math.exp(x - shift));
-    put(logitHead, shift ? `x − ${format(top)}` : "x");
+    const powers = ready[row].map((x) => Math.exp(x - shift));
+    put(readyHead, shift ? `x − ${format(top)}` : "x");
     explain(t.explain[2] + (shift ? ` ${fill(t.shifted, { top: format(top) })}` : ""));
     tokens.forEach((_, j) => {
-      put(logitCells[j], format(logits[row][j] - shift));
+      put(readyCells[j], format(ready[row][j] - shift));
       put(powerCells[j], format(powers[j], 3));
       put(weightCells[j], format(weights[row][j], 3));
       weightCells[j].setAttribute("data-value", weights[row][j]);

@@ -30,11 +30,11 @@ export function maskMatrix(name, n, padding = null) {
 export function attention(query, key, value, { mask = null, scaled = true, temperature = 1 } = {}) {
   const root = scaled ? Math.sqrt(query[0].length) : 1;
   const scores = query.map((q) => key.map((k) => dot(q, k)));
-  const logits = scores.map((row, i) =>
+  const ready = scores.map((row, i) =>
     row.map((score, j) => (mask && !mask[i][j] ? -Infinity : score / root / temperature)));
-  const weights = logits.map(softmax);
+  const weights = ready.map(softmax);
   const output = weights.map((row) => value[0].map((_, d) => sum(row.map((w, j) => w * value[j][d]))));
-  return { root, scores, logits, weights, output };
+  return { root, scores, ready, weights, output };
 }
 
 // Numbers as text --------------------------------------------------------------

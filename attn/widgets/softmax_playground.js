@@ -1,4 +1,4 @@
-// Logits on the left, probabilities on the right, and what temperature does to them.
+// Scores on the left, probabilities on the right, and what temperature does to them.
 import {
   announcer, entropy, fill, format, h, put, softmax, temperatureSlider, uid, visible, watch,
 } from "./shared.js";
@@ -6,7 +6,7 @@ import {
 export const STRINGS = {
   es: {
     title: "Laboratorio de softmax", temperature: "Temperatura",
-    logit: "logit", probability: "probabilidad", value: "{logit}; probabilidad {probability}",
+    score: "puntaje", probability: "probabilidad", value: "{score}; probabilidad {probability}",
     entropy: "Entropía", bits: "{value} bits (máximo {most})",
     effective: "Opciones efectivas", count: "{value} de {most}",
     slope: "Pendiente de la mayor, p(1 − p)", ofSlope: "{value} (máximo 0.25)",
@@ -16,7 +16,7 @@ export const STRINGS = {
   },
   en: {
     title: "Softmax playground", temperature: "Temperature",
-    logit: "logit", probability: "probability", value: "{logit}; probability {probability}",
+    score: "score", probability: "probability", value: "{score}; probability {probability}",
     entropy: "Entropy", bits: "{value} bits (at most {most})",
     effective: "Effective options", count: "{value} of {most}",
     slope: "Slope at the largest, p(1 − p)", ofSlope: "{value} (at most 0.25)",
@@ -38,23 +38,23 @@ function render({ model, el }) {
   const t = STRINGS[language];
   const labels = model.get("labels").map(visible);
   const live = announcer();
-  const reach = Math.max(6, ...model.get("logits").map((x) => Math.ceil(Math.abs(x))));
+  const reach = Math.max(6, ...model.get("scores").map((x) => Math.ceil(Math.abs(x))));
   const rows = labels.map((label, i) => {
     const id = uid();
     const input = h("input", {
-      type: "range", id, min: -reach, max: reach, step: 0.1, "data-attn": "logit-slider", "data-index": i,
+      type: "range", id, min: -reach, max: reach, step: 0.05, "data-attn": "score-slider", "data-index": i,
       oninput: () => {
-        model.set("logits", model.get("logits").map((x, j) => (j === i ? Number(input.value) : x)));
+        model.set("scores", model.get("scores").map((x, j) => (j === i ? Number(input.value) : x)));
         model.save_changes();
       },
     });
-    const logit = h("span", { class: "attn-w-number", "aria-hidden": "true", "data-attn": "logit-value", "data-index": i });
+    const score = h("span", { class: "attn-w-number", "aria-hidden": "true", "data-attn": "score-value", "data-index": i });
     const bar = h("b", {});
     const probability = h("span", { class: "attn-w-number attn-playground-p", "data-attn": "probability", "data-index": i });
     const node = h("div", { class: "attn-playground-row" },
-      h("label", { for: id }, label), input, logit,
+      h("label", { for: id }, label), input, score,
       h("span", { class: "attn-playground-bar", "aria-hidden": "true" }, bar), probability);
-    return { node, input, logit, bar, probability };
+    return { node, input, score, bar, probability };
   });
   const readout = (name, label) => {
     const bar = h("b", {});
@@ -75,20 +75,20 @@ function render({ model, el }) {
   const temperature = temperatureSlider(t.temperature, model);
 
   function update() {
-    const logits = model.get("logits");
-    const probabilities = softmax(logits.map((x) => x / model.get("temperature")));
+    const scores = model.get("scores");
+    const probabilities = softmax(scores.map((x) => x / model.get("temperature")));
     const now = readouts(probabilities);
-    rows.forEach(({ input, logit, bar, probability }, i) => {
-      if (Math.abs(input.value - logits[i]) > 0.05) {
-        if (Math.abs(logits[i]) > input.max) [input.min, input.max] = [-Math.ceil(Math.abs(logits[i])), Math.ceil(Math.abs(logits[i]))];
-        input.value = logits[i];
+    rows.forEach(({ input, score, bar, probability }, i) => {
+      if (Math.abs(input.value - scores[i]) > 0.025) {
+        if (Math.abs(scores[i]) > input.max) [input.min, input.max] = [-Math.ceil(Math.abs(scores[i])), Math.ceil(Math.abs(scores[i]))];
+        input.value = scores[i];
       }
-      put(logit, format(logits[i], 1));
+      put(score, format(scores[i]));
       put(probability, format(probabilities[i], 3));
       probability.setAttribute("data-value", probabilities[i]);
       bar.style.width = `${100 * probabilities[i]}%`;
       input.setAttribute("aria-valuetext",
-        fill(t.value, { logit: format(logits[i], 1), probability: format(probabilities[i], 3) }));
+        fill(t.value, { score: format(scores[i]), probability: format(probabilities[i], 3) }));
     });
     temperature.update();
     bits.show(fill(t.bits, { value: format(now.bits), most: format(now.mostBits) }), now.bits / (now.mostBits || 1), now.bits);
@@ -101,8 +101,8 @@ function render({ model, el }) {
     model.set("probabilities", probabilities);
   }
   const stops = [
-    watch(model, ["logits", "temperature"], update),
-    watch(model, ["logits", "temperature"], () => live.say(verdict.textContent)),
+    watch(model, ["scores", "temperature"], update),
+    watch(model, ["scores", "temperature"], () => live.say(verdict.textContent)),
   ];
 
   el.append(h("div", {
@@ -111,7 +111,7 @@ function render({ model, el }) {
   h("div", { class: "attn-w-controls" }, temperature.node),
   h("div", { class: "attn-playground-rows" },
     h("div", { class: "attn-playground-row attn-playground-head", "aria-hidden": "true" },
-      h("span", {}), h("span", {}, t.logit), h("span", {}), h("span", {}, t.probability), h("span", {})),
+      h("span", {}), h("span", {}, t.score), h("span", {}), h("span", {}, t.probability), h("span", {})),
     rows.map((row) => row.node)),
   h("dl", { class: "attn-playground-readouts" }, bits.node, effective.node, slope.node),
   verdict, live.node));

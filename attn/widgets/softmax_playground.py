@@ -1,4 +1,4 @@
-"""`SoftmaxPlayground`: logits in, probabilities out, and the temperature between them."""
+"""`SoftmaxPlayground`: scores in, probabilities out, and the temperature between them."""
 
 import numpy as np
 import traitlets
@@ -10,33 +10,33 @@ from attn.widgets._source import module, stylesheet
 
 TEXT = {
     "es": {
-        "caption": "Softmax de {count} logits. Temperatura: {temperature}. Entropía: {bits} bits de {most}.",
-        "head": ["opción", "logit", "probabilidad"],
+        "caption": "Softmax de {count} puntajes. Temperatura: {temperature}. Entropía: {bits} bits de {most}.",
+        "head": ["opción", "puntaje", "probabilidad"],
     },
     "en": {
-        "caption": "Softmax of {count} logits. Temperature: {temperature}. Entropy: {bits} of {most} bits.",
-        "head": ["option", "logit", "probability"],
+        "caption": "Softmax of {count} scores. Temperature: {temperature}. Entropy: {bits} of {most} bits.",
+        "head": ["option", "score", "probability"],
     },
 }
 
 
 class SoftmaxPlayground(Widget):
-    """Drag logits and temperature, and watch probabilities, entropy and gradient.
+    """Drag scores and temperature, and watch probabilities, entropy and gradient.
 
     Parameters
     ----------
-    logits : list of float
+    scores : list of float
     labels : list of str, optional
-        What each logit stands for; by default z₁, z₂ and so on.
+        What each score stands for; by default s₁, s₂ and so on.
     temperature : float
-        What the logits are divided by, above 0.
+        What the scores are divided by, above 0.
     language : {"es", "en"}, optional
         By default, the language in use.
 
     Attributes
     ----------
     probabilities : list of float
-        ``softmax(logits / temperature)``. It, `logits` and `temperature` follow the
+        ``softmax(scores / temperature)``. It, `scores` and `temperature` follow the
         reader's hand in JupyterLab.
 
     Raises
@@ -51,52 +51,52 @@ class SoftmaxPlayground(Widget):
     """
 
     _stem = "softmax_playground"
-    _state = ("logits", "labels", "temperature")
+    _state = ("scores", "labels", "temperature")
     _esm = module(_stem)
     _css = stylesheet()
 
-    logits = traitlets.List(traitlets.Float()).tag(sync=True)
+    scores = traitlets.List(traitlets.Float()).tag(sync=True)
     labels = traitlets.List(traitlets.Unicode()).tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
     probabilities = traitlets.List().tag(sync=True)
 
-    def __init__(self, logits, labels=None, temperature=1.0, language=None):
-        logits = _check_logits(logits)
+    def __init__(self, scores, labels=None, temperature=1.0, language=None):
+        scores = _check_scores(scores)
         if labels is None:
-            labels = [f"z{str(i + 1).translate(_SUBSCRIPTS)}" for i in range(len(logits))]
+            labels = [f"s{str(i + 1).translate(_SUBSCRIPTS)}" for i in range(len(scores))]
         labels = check_labels("labels", labels)
-        if len(labels) != len(logits):
-            raise wrong("labels", f"{len(logits)}, one per logit", len(labels))
+        if len(labels) != len(scores):
+            raise wrong("labels", f"{len(scores)}, one per score", len(labels))
         temperature = check_real("temperature", temperature, above=0)
-        super().__init__(language, logits=logits, labels=labels, temperature=temperature)
+        super().__init__(language, scores=scores, labels=labels, temperature=temperature)
         self._share()
 
-    @traitlets.validate("logits", "temperature")
+    @traitlets.validate("scores", "temperature")
     def _validate(self, proposal):
         name, value = proposal["trait"].name, proposal["value"]
         if name == "temperature":
             return check_real(name, value, above=0)
         if len(value) != len(self.labels):
-            raise wrong("logits", f"{len(self.labels)}, one per label", len(value))
-        return _check_logits(value)
+            raise wrong("scores", f"{len(self.labels)}, one per label", len(value))
+        return _check_scores(value)
 
-    @traitlets.observe("logits", "temperature")
+    @traitlets.observe("scores", "temperature")
     def _share(self, change=None):
-        scores = np.array(self.logits) / self.temperature
+        scores = np.array(self.scores) / self.temperature
         self.probabilities = reference.softmax(scores).tolist()
 
     def _fallback(self):
         text = TEXT[self.language]
         positive = [p for p in self.probabilities if p > 0]
         caption = text["caption"].format(
-            count=len(self.logits),
+            count=len(self.scores),
             temperature=f"{self.temperature:.3g}",
             bits=decimals(-sum(p * np.log2(p) for p in positive)),
-            most=decimals(np.log2(len(self.logits))),
+            most=decimals(np.log2(len(self.scores))),
         )
         rows = [
-            [label, decimals(logit, 1), decimals(p, 3)]
-            for label, logit, p in zip(self.labels, self.logits, self.probabilities, strict=True)
+            [label, decimals(score), decimals(p, 3)]
+            for label, score, p in zip(self.labels, self.scores, self.probabilities, strict=True)
         ]
         return table(caption, text["head"], rows)
 
@@ -107,8 +107,8 @@ class SoftmaxPlayground(Widget):
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def _check_logits(logits):
-    logits = [check_real("logits", x) for x in np.asarray(logits, dtype=object).ravel()]
-    if not logits:
-        raise wrong("logits", "one or more numbers", "none")
-    return logits
+def _check_scores(scores):
+    scores = [check_real("scores", x) for x in np.asarray(scores, dtype=object).ravel()]
+    if not scores:
+        raise wrong("scores", "one or more numbers", "none")
+    return scores

@@ -169,7 +169,7 @@ def page_context(app, pagename, templatename, context, doctree):
     if "data-anywidget" in body:
         context["has_widgets"] = True
     if body:
-        context["body"] = _with_image_sizes(app, body)
+        context["body"] = _accessible(_with_image_sizes(app, body))
 
 
 def _description(doctree):
@@ -190,6 +190,19 @@ def _with_image_sizes(app, body):
         return f'{match[0]} width="{width // 2}" height="{height // 2}" loading="lazy"'
 
     return re.sub(r'src="(?:\.\./)*_images/(?P<name>[^"]+\.png)"', sized, body)
+
+
+def _accessible(body):
+    """Mend what the generators of the page write for screen readers.
+
+    The label of myst-nb's folded cells is English and hides their visible name; the roles
+    docutils gives to a bibliography are withdrawn from ARIA, or miss their list items.
+    """
+    unwanted = (
+        r' aria-label="Toggle hidden content"| role="doc-biblioentry"'
+        r'|(?<=<div) role="list"(?= class="citation-list")'
+    )
+    return re.sub(unwanted, "", body)
 
 
 UI = {

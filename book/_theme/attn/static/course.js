@@ -1,4 +1,4 @@
-// The page's own behaviour: colour scheme, menu, copying code, and where you are.
+// The page's own behaviour: colour scheme, menu, copying code, wide boxes, where you are.
 (function () {
   "use strict";
 
@@ -40,6 +40,19 @@
     });
     block.append(copy);
   }
+
+  // What is wider than its box can be scrolled by keyboard; the rest needs no tab stop.
+  const boxes = document.querySelectorAll("article pre, article div.math, article table.docutils");
+  const reach = () => {
+    for (const box of boxes) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
+  };
+  addEventListener("resize", reach);
+  for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", reach);
+  document.fonts.ready.then(reach);
+  reach();
 
   const links = new Map();
   for (const link of document.querySelectorAll(".attn-local a[href^='#']")) {
