@@ -145,6 +145,19 @@ def _write(path, content):
         scratch.replace(path)
 
 
+def keep_punctuation(app, doctree, docname):
+    """Bind a formula to the mark that follows it: browsers may break a line between them."""
+    for formula in list(doctree.findall(nodes.math)):
+        index = formula.parent.index(formula)
+        after = formula.parent[index + 1] if index + 1 < len(formula.parent) else None
+        marks = re.match(r"[.,;:?!)»”]+", after) if isinstance(after, nodes.Text) else None
+        if marks:
+            bound = nodes.inline("", "", formula.deepcopy(), nodes.Text(marks[0]))
+            bound["classes"].append("attn-bound")
+            formula.parent.replace(after, nodes.Text(after[marks.end() :]))
+            formula.parent.replace(formula, bound)
+
+
 def rebuild_everything(app, env, added, changed, removed):
     """Read every page on every build: it takes seconds, and no page is ever stale."""
     return env.found_docs
@@ -212,7 +225,6 @@ UI = {
         "del producto punto a un traductor.",
         "skip": "Saltar al contenido",
         "contents": "Contenido",
-        "on_this_page": "En esta página",
         "search": "Buscar",
         "search_placeholder": "Buscar en el curso",
         "theme": "Cambiar entre modo claro y oscuro",
@@ -235,7 +247,6 @@ UI = {
         "from the dot product to a translator.",
         "skip": "Skip to content",
         "contents": "Contents",
-        "on_this_page": "On this page",
         "search": "Search",
         "search_placeholder": "Search the course",
         "theme": "Switch between light and dark mode",
@@ -262,6 +273,7 @@ def setup(app):
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)
     app.connect("env-get-outdated", rebuild_everything)
-    # After myst-nb and copybutton have added their own files.
+    app.connect("doctree-resolved", keep_punctuation)
+    # Late, when the page is as the others made it.
     app.connect("html-page-context", page_context, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -55,7 +55,7 @@
   reach();
 
   const links = new Map();
-  for (const link of document.querySelectorAll(".attn-local a[href^='#']")) {
+  for (const link of document.querySelectorAll(".attn-sidebar a[href^='#']:not([href='#'])")) {
     const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     if (section) links.set(section, link);
   }
