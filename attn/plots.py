@@ -11,6 +11,12 @@ WEIGHTS = LinearSegmentedColormap.from_list(
     "attn_weights", [LIGHT["surface"], "#9cc4e2", LIGHT["weight"], "#062f55"]
 )
 
+# Signed numbers: orange below zero, blue above, the colour of the page at zero.
+SCORES = LinearSegmentedColormap.from_list(
+    "attn_scores",
+    ["#6b2b00", LIGHT["key"], "#e3b18c", LIGHT["surface"], "#9cc4e2", LIGHT["weight"], "#062f55"],
+)
+
 SERIES = [LIGHT[name] for name in ("query", "key", "value", "extra", "muted")]
 
 
@@ -51,8 +57,11 @@ def use_style():
     set_matplotlib_formats("retina")
 
 
-def heatmap(values, rows, columns, *, ax=None, title=None, vmax=None, decimals=2, cmap=WEIGHTS):
+def heatmap(values, rows, columns, *, ax=None, title=None, decimals=2):
     """Draw a matrix with its tokens, the number written in every cell.
+
+    Blue grows with the value. Where some are negative the scale is symmetric, and orange
+    grows below zero.
 
     Parameters
     ----------
@@ -63,11 +72,8 @@ def heatmap(values, rows, columns, *, ax=None, title=None, vmax=None, decimals=2
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     title : str, optional
-    vmax : float, optional
-        The value of the darkest colour; the largest of `values` by default.
     decimals : int, default 2
         How many decimals each cell shows.
-    cmap : matplotlib colormap, optional
 
     Returns
     -------
@@ -86,14 +92,14 @@ def heatmap(values, rows, columns, *, ax=None, title=None, vmax=None, decimals=2
         )
     if ax is None:
         _, ax = plt.subplots(figsize=(0.62 * len(columns) + 1.4, 0.46 * len(rows) + 0.9))
-    low = min(0.0, float(values.min()))
-    high = float(values.max()) if vmax is None else vmax
-    ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="auto")
+    high = np.abs(values).max() or 1.0
+    low, cmap = (-high, SCORES) if (values < 0).any() else (0.0, WEIGHTS)
+    image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="auto")
     for (i, j), value in np.ndenumerate(values):
-        dark = (value - low) > 0.55 * (high - low)
         label = f"{value:.{decimals}f}".replace("-", "−")
-        ax.text(j, i, label, ha="center", va="center", fontsize=9,
-                color=LIGHT["surface"] if dark else LIGHT["ink"])  # fmt: skip
+        # Where black and white have the same contrast with the cell, it is 4.58 to 1.
+        colour = "white" if _luminance(image.to_rgba(value)) < 0.179 else "black"
+        ax.text(j, i, label, ha="center", va="center", fontsize=9, color=colour)
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.xaxis.tick_top()
@@ -102,3 +108,11 @@ def heatmap(values, rows, columns, *, ax=None, title=None, vmax=None, decimals=2
     if title:
         ax.set_title(title, pad=10)
     return ax
+
+
+def _luminance(colour):
+    """Return the relative luminance of a colour as WCAG 2 defines it, from 0 to 1."""
+    red, green, blue = (
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

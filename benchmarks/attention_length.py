@@ -50,12 +50,18 @@ def main():
     results = {
         "lengths": LENGTHS,
         "d_k": D_K,
-        "relative_time": {name: [round(row[1][name] / unit, 2) for row in rows] for name in METHODS},
+        "relative_time": {
+            name: [round(row[1][name] / unit, 2) for row in rows] for name in METHODS
+        },
         "peak_mib": {name: [round(row[2][name], 1) for row in rows] for name in METHODS},
     }
-    print(f"{'tokens':>8}{'time, at once':>16}{'time, online':>16}{'MiB, at once':>16}{'MiB, online':>16}")
+    print(
+        f"{'tokens':>8}{'time, at once':>16}{'time, online':>16}{'MiB, at once':>16}{'MiB, online':>16}"
+    )
     for i, length in enumerate(LENGTHS):
-        cells = [results[kind][name][i] for kind in ("relative_time", "peak_mib") for name in METHODS]
+        cells = [
+            results[kind][name][i] for kind in ("relative_time", "peak_mib") for name in METHODS
+        ]
         print(f"{length:>8}" + "".join(f"{cell:>16}" for cell in cells))
     RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 

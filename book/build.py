@@ -1,5 +1,6 @@
 """Build the site: both editions side by side, then the landing page. See `make book`."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ BUILD = ROOT / "build"
 SITE = BUILD / "site"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-from vendor import VendorError, fetch  # noqa: E402
+from vendor import VendorError, fetch
 
 
 def merge(base, changes):
@@ -44,7 +45,12 @@ def start(language):
     command += ["-W", "--keep-going", "--quiet", "--config", str(edition_config(language))]
     command += ["--toc", str(toc), "--path-output", str(BUILD / language)]
     return subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command,
+        cwd=ROOT,
+        env={**os.environ, "ATTN_BOTH_EDITIONS": "yes"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
 
 

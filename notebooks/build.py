@@ -118,8 +118,10 @@ def main(names):
     """Build the chapters whose stem contains one of `names` (all, if none is given)."""
     chosen = [source for source in sources() if not names or any(n in source.stem for n in names)]
     if not chosen:
-        print(f"No chapter matches {', '.join(names)}. There are: "
-              f"{', '.join(source.stem for source in sources())}.")
+        print(
+            f"No chapter matches {', '.join(names)}. There are: "
+            f"{', '.join(source.stem for source in sources())}."
+        )
         return 1
     for source in chosen:
         for language in LANGUAGES:
@@ -129,7 +131,9 @@ def main(names):
             try:
                 write(execute(split(source, language), path.parent), path)
             except CellExecutionError as error:
-                print(f"A cell of {source.name} ({language}) failed; the old notebook stays.\n{error}")
+                print(
+                    f"A cell of {source.name} ({language}) failed; the old notebook stays.\n{error}"
+                )
                 return 1
     return 0
 

@@ -167,7 +167,7 @@ STRUCTURE = {
 @pytest.mark.parametrize("kind", STRUCTURE)
 def test_both_editions_have_the_same_parts(source, kind):
     spanish, english = (
-        re.findall(STRUCTURE[kind], "\n".join(prose(committed(source, lang))), flags=re.M)
+        re.findall(STRUCTURE[kind], "\n".join(prose(committed(source, lang))), flags=re.MULTILINE)
         for lang in build.LANGUAGES
     )
     assert sorted(spanish) == sorted(english)
@@ -175,7 +175,11 @@ def test_both_editions_have_the_same_parts(source, kind):
 
 @each_source
 def test_both_editions_say_as_much(source):
-    master = [cell for cell in build.jupytext.read(source, fmt="md:myst").cells if cell.cell_type == "markdown"]
+    master = [
+        cell
+        for cell in build.jupytext.read(source, fmt="md:myst").cells
+        if cell.cell_type == "markdown"
+    ]
     tagged = [(cell.metadata.get("lang"), len(cell.source)) for cell in master]
     pairs = [pair for pair in tagged if pair[0]]
     assert [lang for lang, _ in pairs] == list(build.LANGUAGES) * (len(pairs) // 2)
@@ -206,7 +210,9 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
 
 def test_a_language_the_course_does_not_speak_is_refused(tmp_path):
     source = tmp_path / "x.md"
-    source.write_text('---\nkernelspec: {name: python3, display_name: Python 3}\n---\n\n+++ {"lang": "fr"}\n\nBonjour\n')
+    source.write_text(
+        '---\nkernelspec: {name: python3, display_name: Python 3}\n---\n\n+++ {"lang": "fr"}\n\nBonjour\n'
+    )
     with pytest.raises(ValueError, match=r"x\.md: lang: expected one of .*got 'fr'"):
         build.split(source, "es")
 

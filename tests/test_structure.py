@@ -26,7 +26,13 @@ MAY_IMPORT = {
     "attn.attention": {"attn._checks", "attn.masks"},
     "attn.plots": {"attn.palette", "attn.language", "attn.reference"},
     "attn.exercises": {"attn.exercises", "attn.reference", "attn.language", "attn._checks"},
-    "attn.widgets": {"attn.widgets", "attn.reference", "attn.language", "attn.palette", "attn._checks"},
+    "attn.widgets": {
+        "attn.widgets",
+        "attn.reference",
+        "attn.language",
+        "attn.palette",
+        "attn._checks",
+    },
 }
 
 
@@ -65,7 +71,9 @@ def test_imports_go_one_way(module):
         assert target in allowed, f"{module} imports {imported}"
 
 
-@pytest.mark.parametrize("module", ["attn", "attn.reference", "attn.exercises", "attn.widgets", "attn.plots"])
+@pytest.mark.parametrize(
+    "module", ["attn", "attn.reference", "attn.exercises", "attn.widgets", "attn.plots"]
+)
 def test_lessons_in_numpy_do_not_load_torch(module):
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
@@ -89,7 +97,9 @@ def test_every_folder_and_top_file_is_on_the_map_of_the_readme():
 def test_direct_dependencies_are_pinned_to_the_resolved_set():
     def pins(name):
         text = (ROOT / name).read_text()
-        return dict(re.findall(r"^([A-Za-z0-9._-]+)==(\S+)$", text.lower().replace("_", "-"), flags=re.M))
+        return dict(
+            re.findall(r"^([A-Za-z0-9._-]+)==(\S+)$", text.lower().replace("_", "-"), flags=re.MULTILINE)
+        )
 
     resolved = pins("constraints.txt")
     for name in ("requirements.txt", "requirements-book.txt"):
@@ -102,7 +112,7 @@ def test_direct_dependencies_are_pinned_to_the_resolved_set():
 def test_each_direct_dependency_has_its_reason():
     reasons = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     for name in ("requirements.txt", "requirements-book.txt"):
-        for package in re.findall(r"^([A-Za-z0-9._-]+)==", (ROOT / name).read_text(), flags=re.M):
+        for package in re.findall(r"^([A-Za-z0-9._-]+)==", (ROOT / name).read_text(), flags=re.MULTILINE):
             assert f"`{package}`" in reasons, package
 
 

@@ -20,8 +20,9 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
-from attn.palette import DARK, LIGHT, css_variables  # noqa: E402  (needs the line above)
-from vendor import fetch  # noqa: E402  (this folder; Jupyter Book puts it on the path)
+from vendor import fetch
+
+from attn.palette import DARK, LIGHT, css_variables
 
 THEME = ROOT / "book" / "_theme" / "attn"
 FONTS = {
@@ -167,6 +168,8 @@ def page_context(app, pagename, templatename, context, doctree):
     """Give the template the twin's address, and the page the assets it needs."""
     language = app.config.language
     twin = "en" if language == "es" else "es"
+    # `jupyter-book build .` makes one edition alone: it has no twin to link to.
+    context["has_twin"] = "ATTN_BOTH_EDITIONS" in os.environ
     depth = page_address(pagename).count("/") + 1
     context["twin_language"] = twin
     context["twin_address"] = "../" * depth + f"{twin}/{page_address(pagename)}.html"

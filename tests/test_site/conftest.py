@@ -52,7 +52,9 @@ def server(site):
 def browser():
     """Chromium or a relative of it; without one the tests are skipped, and the run says so."""
     with sync_playwright() as playwright:
-        program = os.environ.get("ATTN_BROWSER") or next(filter(None, map(shutil.which, PROGRAMS)), None)
+        program = os.environ.get("ATTN_BROWSER") or next(
+            filter(None, map(shutil.which, PROGRAMS)), None
+        )
         if program is None and not Path(playwright.chromium.executable_path).exists():
             install = [sys.executable, "-m", "playwright", "install", "chromium"]
             subprocess.run(install, capture_output=True, timeout=600)

@@ -43,7 +43,9 @@ def visits(browser, server):
         tab = context.new_page()
         seen = {"requests": [], "errors": []}
         tab.on("request", lambda request: seen["requests"].append(request.url))
-        tab.on("console", lambda m: m.type in ("error", "warning") and seen["errors"].append(m.text))
+        tab.on(
+            "console", lambda m: m.type in ("error", "warning") and seen["errors"].append(m.text)
+        )
         tab.on("pageerror", lambda error: seen["errors"].append(str(error)))
         tab.add_init_script(WATCH_SHIFTS)
         tab.goto(f"{server}/{page}", wait_until="networkidle")
@@ -90,7 +92,9 @@ each_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 @each_scheme
 @each_page
 def test_nothing_is_asked_of_a_third_party(visits, server, page, scheme):
-    asked = [url for url in visits(page, scheme)["requests"] if not url.startswith((server, "data:"))]
+    asked = [
+        url for url in visits(page, scheme)["requests"] if not url.startswith((server, "data:"))
+    ]
     assert asked == []
 
 
@@ -198,7 +202,9 @@ def test_the_notebook_can_be_downloaded(site, language):
 
 def test_scripts_of_a_page_with_widgets_are_light(site):
     static = site / "es" / "_static"
-    weight = sum(len(gzip.compress((static / name).read_bytes())) for name in ("course.js", "widgets.js"))
+    weight = sum(
+        len(gzip.compress((static / name).read_bytes())) for name in ("course.js", "widgets.js")
+    )
     assert weight < 30_000
 
 

@@ -132,6 +132,8 @@ def test_opened_from_a_folder_it_is_alive_too(tab, site, language):
     page.goto((site / language / CHAPTER).as_uri())
     page.locator("[data-anywidget] input[type=range]").first.wait_for()
     assert page.locator(".katex").first.is_visible()
-    assert page.evaluate("document.fonts.ready.then(f => [...f].some(x => x.family.includes('KaTeX') && x.status === 'loaded'))")
+    assert page.evaluate(
+        "document.fonts.ready.then(f => [...f].some(x => x.family.includes('KaTeX') && x.status === 'loaded'))"
+    )
     assert page.errors == []
     assert all(url.startswith(("file:", "data:")) for url in asked)

@@ -140,7 +140,9 @@ def test_the_four_steps_show_the_arithmetic_of_the_row(page):
         scores, weights, output = expected(state, scaled=state["scaled"])
         root = np.sqrt(len(state["query"][0])) if state["scaled"] else 1
         np.testing.assert_allclose(
-            values(explorer.locator("[data-step='1'] [data-attn=score]")), scores[row], atol=TOLERANCE
+            values(explorer.locator("[data-step='1'] [data-attn=score]")),
+            scores[row],
+            atol=TOLERANCE,
         )
         explorer.locator("[data-attn=next]").click()
         np.testing.assert_allclose(
@@ -150,7 +152,9 @@ def test_the_four_steps_show_the_arithmetic_of_the_row(page):
         explorer.locator("[data-attn=step][data-step='2']").focus()
         page.keyboard.press("ArrowRight")
         np.testing.assert_allclose(
-            values(explorer.locator("[data-step='3'] [data-attn=weight]")), weights[row], atol=TOLERANCE
+            values(explorer.locator("[data-step='3'] [data-attn=weight]")),
+            weights[row],
+            atol=TOLERANCE,
         )
         explorer.locator("[data-attn=step][data-step='4']").click()
         shown = explorer.locator("[data-step='4'] [data-attn=output]").evaluate_all(
@@ -215,7 +219,9 @@ def test_every_question_answers_every_option(page):
                 page.keyboard.press("Space")
                 form.locator("[data-attn=check]").click()
                 said = form.locator("[data-attn=feedback]")
-                assert said.get_attribute("data-verdict") == ("right" if option["correct"] else "wrong")
+                assert said.get_attribute("data-verdict") == (
+                    "right" if option["correct"] else "wrong"
+                )
                 assert len(said.inner_text()) > 40
                 assert said.get_attribute("role") == "status"
 

@@ -1,0 +1,136 @@
+"""What happens when a command lacks something: one sentence, and nothing half done."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+import vendor
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def test_make_help_lists_every_command():
+    told = run("make", "help", cwd=ROOT).stdout
+    targets = re.findall(r"^\.PHONY: (\S+)", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert len(targets) >= 9
+    for target in targets:
+        assert f"make {target} " in told
+
+
+def folder_of_programs(folder, names):
+    folder.mkdir()
+    for name in names:
+        (folder / name).symlink_to(shutil.which(name))
+    return str(folder)
+
+
+def test_without_python_make_says_what_is_missing(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("requirements-book.txt", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    path = folder_of_programs(tmp_path / "bin", ["bash", "make", "rm"])
+    result = run(shutil.which("make"), "book", cwd=tmp_path, env={"PATH": path})
+    assert result.returncode != 0
+    assert "attn needs Python 3.11 or newer, and none was found" in result.stdout
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_an_old_python_is_not_taken(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("requirements-book.txt", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    path = folder_of_programs(tmp_path / "bin", ["bash", "make", "rm"])
+    old = tmp_path / "bin" / "python3"
+    old.write_text("#!/bin/bash\nexit 1\n")  # what the version question of the Makefile gets
+    old.chmod(0o755)
+    result = run(shutil.which("make"), "book", cwd=tmp_path, env={"PATH": path})
+    assert "attn needs Python 3.11 or newer" in result.stdout
+
+
+def test_without_a_network_the_installation_says_so(tmp_path):
+    for name in ("Makefile", "requirements-book.txt", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1",
+               "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}  # fmt: skip
+    result = run(shutil.which("make"), "book", f"PYTHON={sys.executable}", cwd=tmp_path,
+                 env={**os.environ, **nowhere})  # fmt: skip
+    assert result.returncode != 0
+    assert "the first run needs the network" in result.stdout
+    assert not (tmp_path / ".venv" / "book.stamp").exists()
+
+
+def test_a_taken_port_is_named_and_another_offered():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = run(sys.executable, str(ROOT / "book" / "serve.py"), str(port))
+    assert result.returncode == 1
+    assert f"Port {port} is taken. Choose another: make serve PORT={port + 1}" in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_changed_package_is_not_used(tmp_path, monkeypatch):
+    forged = tmp_path / "katex.tgz"
+    forged.write_bytes(b"not what was pinned")
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(vendor, "_download", lambda *_: forged)
+    with pytest.raises(vendor.VendorError, match=r"katex .*: expected sha512 XCHR.*, got "):
+        vendor.fetch("katex")
+    assert list((tmp_path / "vendor").iterdir()) == []
+
+
+def test_a_silent_registry_is_reported_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9/")
+    monkeypatch.setenv("npm_config_cache", str(tmp_path / "cache"))
+    monkeypatch.setenv("npm_config_fetch_retry_mintimeout", "1")
+    with pytest.raises(vendor.VendorError, match="could not be fetched .* needs the network"):
+        vendor.fetch("katex")
+    assert list((tmp_path / "vendor").iterdir()) == []
+
+
+def test_pip_install_brings_scripts_styles_and_questions(tmp_path):
+    """`pip install .`: a package whose widgets lack their files would only fail in a notebook."""
+    target = tmp_path / "site"
+    source = tmp_path / "attn"
+    shutil.copytree(ROOT / "attn", source / "attn", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
+    result = run(sys.executable, *install, "--target", str(target), str(source))
+    assert result.returncode == 0, result.stderr
+    code = (
+        "import attn.widgets as w; assert 'site' in w.__file__; "
+        "w.Quiz(w.load_quiz('03_self_attention')); print(len(w.SoftmaxPlayground([0, 1])._esm))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(target)}
+    result = run(sys.executable, "-P", "-c", code, cwd=tmp_path, env=env)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 5_000
+
+
+def test_jupyter_book_build_by_habit(tmp_path):
+    """`jupyter-book build .` gives the Spanish edition alone, alive, with no dead link."""
+    program = Path(sys.executable).parent / "jupyter-book"
+    out = ["--path-output", str(tmp_path), "--quiet"]
+    result = run(str(program), "build", str(ROOT), *out, cwd=ROOT)
+    assert result.returncode == 0, result.stdout + result.stderr
+    page = tmp_path / "_build" / "html" / "03_self_attention.html"
+    text = page.read_text(encoding="utf-8")
+    assert 'lang="es"' in text and 'data-anywidget="attention_explorer"' in text
+    assert "../en/" not in text and 'href="../index.html' not in text
+    for address in re.findall(r'(?:href|src)="(?!https?:|data:|#)([^"#]+)', text):
+        assert (page.parent / address).is_file(), address

@@ -1,0 +1,116 @@
+"""The words: spelled right, one term per concept, and no sentence twice."""
+
+import functools
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+from spylls.hunspell import Dictionary
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+from vendor import fetch
+
+LANGUAGES = ("es", "en")
+
+# One Spanish term per concept; these are the ways not to say it.
+AVOID = {
+    r"auto-atenci[oó]n": "autoatención",
+    r"reng(l[oó]n|lones)": "fila",
+    r"frases?": "oración",
+    r"puntuaci(ón|ones) de atenci[oó]n|scores?": "puntajes",
+    r"multicabezal|multi-cabeza|multi-?head": "multicabeza",
+    r"enmascaramiento": "máscara",
+    r"incrustaci(ón|ones)": "embedding",
+    r"consultas?|claves?|valor(es)? de atenci[oó]n": "query, key, value",
+    r"temperatura de la softmax": "temperatura",
+    r"codificador-decodificador": "codificador y decodificador",
+    r"capa feed-?forward": "red prealimentada",
+}
+
+
+@functools.cache
+def texts(language):
+    """Return every prose text of an edition, by the place where it stands."""
+    found = {}
+    for path in sorted((ROOT / "notebooks" / language).glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown":
+                found[f"{path.stem} {cell.id}"] = cell.source
+            elif "mystnb" in cell.metadata:
+                found[f"{path.stem} {cell.id} alt"] = cell.metadata["mystnb"]["image"]["alt"]
+    for path in sorted((ROOT / "book" / language).glob("*.md")):
+        found[path.name] = path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "attn" / "widgets" / "quizzes").glob("*.toml")):
+        for question in tomllib.loads(path.read_text(encoding="utf-8"))["question"]:
+            found[f"{path.stem} {question['id']}"] = question["prompt"][language]
+            for i, option in enumerate(question["option"]):
+                found[f"{path.stem} {question['id']} {i}"] = (
+                    f"{option['text'][language]} {option['feedback'][language]}"
+                )
+    return found
+
+
+def plain(text):
+    """Return the words a reader reads: no code, formulas, quotations, addresses or markup."""
+    text = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
+    text = re.sub(r"\{[\w:]+\}`[^`]*`|`[^`\n]*`|\$[^$\n]+\$", " ", text)
+    text = re.sub(r"^:::.*$|^:class:.*$|^\(\S+\)=$", " ", text, flags=re.MULTILINE)
+    text = re.sub(r"\]\([^)]*\)|\{\.[\w-]+\}|https?://\S+", " ", text)
+    # Words of an example sentence are set in italics, examples and titles in quotation marks.
+    text = re.sub(r"(?<!\*)\*(?!\*)[^*\n]+\*|«[^»]*»|“[^”]*”", " ", text)
+    return text.replace("**", " ")
+
+
+@functools.cache
+def dictionary(language):
+    name = {"es": "dictionary-es", "en": "dictionary-en-gb"}[language]
+    return Dictionary.from_files(str(fetch(name) / "index"))
+
+
+def allowed():
+    lines = (ROOT / "tests" / "dictionary.txt").read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_word_is_spelled_right(language):
+    words = {}
+    for place, text in texts(language).items():
+        for word in re.findall(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*", plain(text)):
+            words.setdefault(word, place)
+    known = allowed()
+    unknown = {
+        word: place
+        for word, place in words.items()
+        if len(word) > 1 and word not in known and word.lower() not in known
+        and not dictionary(language).lookup(word)
+    }  # fmt: skip
+    assert unknown == {}
+
+
+def test_the_project_dictionary_holds_no_word_nobody_uses():
+    used = " ".join(" ".join(texts(language).values()) for language in LANGUAGES)
+    assert {word for word in allowed() if word.lower() not in used.lower()} == set()
+
+
+@pytest.mark.parametrize("term", AVOID)
+def test_one_spanish_term_per_concept(term):
+    for place, text in texts("es").items():
+        found = re.search(rf"\b({term})\b", plain(text), flags=re.IGNORECASE)
+        assert not found, f"{place}: «{found and found[0]}»; the course says «{AVOID[term]}»"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_sentence_stands_twice(language):
+    seen = {}
+    for place, text in texts(language).items():
+        for sentence in re.split(r"(?<=[.?!:])\s+|\n\n", plain(text)):
+            words = " ".join(re.findall(r"\w+", sentence.lower()))
+            if len(words) > 40:
+                assert words not in seen, f"{place} and {seen.get(words)}: {sentence}"
+                seen[words] = place
