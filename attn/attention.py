@@ -20,7 +20,7 @@ def scaled_dot_product_attention(
     """Average the values, each weighted by how well its key matches the query.
 
     Without weights, PyTorch's fused kernel runs and the (tgt_len, src_len) weights are
-    never stored. It wants ``d_v == d_k``; PyTorch computes other sizes unfused.
+    never stored. It wants ``d_v == d_k``; on CPU, PyTorch computes other sizes unfused.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ def scaled_dot_product_attention(
     Returns
     -------
     output : Tensor, shape (..., tgt_len, d_v)
-        One average of the values per query; zero for a fully masked row.
+        One weighted mean of the values per query; zero for a fully masked row.
     weights : Tensor, shape (..., tgt_len, src_len), or None
-        The shares of that average; None unless `need_weights`.
+        The shares of that mean; None unless `need_weights`.
 
     Raises
     ------
@@ -51,7 +51,9 @@ def scaled_dot_product_attention(
         If shapes do not fit, `mask` is not boolean, an input is not a floating-point
         tensor, or a NaN or infinity reached the scores or the output. That last check has
         to read the result; inside ``torch.compile`` and ``torch.func.vmap`` and on the
-        meta device there is none to read, and it is skipped.
+        meta device there is none to read, and it is skipped. Without weights the scores
+        are never seen: one that overflows to -inf counts as masked. With weights, float16
+        scores may not exceed 65504; the fused kernel's are float32.
 
     References
     ----------

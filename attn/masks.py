@@ -71,6 +71,11 @@ def padding_mask(lengths, seq_len):
         If `lengths` are not integers between 0 and `seq_len`. (Inside ``torch.compile``,
         which cannot look at values, the range is not checked.)
 
+    References
+    ----------
+    Document 000, section 3.3.4: the ``key_padding_mask`` of its summariser, where PyTorch
+    wants the opposite, True at what is to be ignored.
+
     Examples
     --------
     >>> padding_mask([2, 3], 3).int()
@@ -103,6 +108,11 @@ def combine_masks(*masks):
     ------
     ValueError
         If a mask is not boolean, or the shapes do not broadcast.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.3: the decoder may not look ahead, and in a batch it
+    may not look at padding either. Document 003, ``create_mask``, which leaves padding out.
 
     Examples
     --------

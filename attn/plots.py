@@ -6,16 +6,10 @@ from matplotlib.colors import LinearSegmentedColormap
 
 from attn.palette import LIGHT
 
-# From the surface of the page to the deep blue of a weight of 1, as in the widgets.
-WEIGHTS = LinearSegmentedColormap.from_list(
-    "attn_weights", [LIGHT["surface"], "#9cc4e2", LIGHT["weight"], "#062f55"]
-)
-
-# Signed numbers: orange below zero, blue above, the colour of the page at zero.
-SCORES = LinearSegmentedColormap.from_list(
-    "attn_scores",
-    ["#6b2b00", LIGHT["key"], "#e3b18c", LIGHT["surface"], "#9cc4e2", LIGHT["weight"], "#062f55"],
-)
+# Light enough for black numbers everywhere, also when the site's dark scheme inverts the figure.
+_BLUE, _ORANGE = "#78acd8", "#e89c66"
+WEIGHTS = LinearSegmentedColormap.from_list("attn_weights", [LIGHT["surface"], _BLUE])
+SCORES = LinearSegmentedColormap.from_list("attn_scores", [_ORANGE, LIGHT["surface"], _BLUE])
 
 SERIES = [LIGHT[name] for name in ("query", "key", "value", "extra", "muted")]
 
@@ -57,7 +51,7 @@ def use_style():
     set_matplotlib_formats("retina")
 
 
-def heatmap(values, rows, columns, *, ax=None, title=None, decimals=2):
+def heatmap(values, rows, columns, *, ax=None, title=None, vmax=None, decimals=2):
     """Draw a matrix with its tokens, the number written in every cell.
 
     Blue grows with the value. Where some are negative the scale is symmetric, and orange
@@ -72,6 +66,8 @@ def heatmap(values, rows, columns, *, ax=None, title=None, decimals=2):
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
     title : str, optional
+    vmax : float, optional
+        The value of the full colour; by default the largest there is.
     decimals : int, default 2
         How many decimals each cell shows.
 
@@ -92,17 +88,17 @@ def heatmap(values, rows, columns, *, ax=None, title=None, decimals=2):
         )
     if ax is None:
         _, ax = plt.subplots(figsize=(0.62 * len(columns) + 1.4, 0.46 * len(rows) + 0.9))
-    high = np.abs(values).max() or 1.0
+    high = vmax or np.abs(values).max() or 1.0
     low, cmap = (-high, SCORES) if (values < 0).any() else (0.0, WEIGHTS)
-    image = ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="auto")
+    ax.imshow(values, cmap=cmap, vmin=low, vmax=high, aspect="auto")
     for (i, j), value in np.ndenumerate(values):
         label = f"{value:.{decimals}f}".replace("-", "−")
-        # Where black and white have the same contrast with the cell, it is 4.58 to 1.
-        colour = "white" if _luminance(image.to_rgba(value)) < 0.179 else "black"
-        ax.text(j, i, label, ha="center", va="center", fontsize=9, color=colour)
+        ax.text(j, i, label, ha="center", va="center", fontsize=9, color="black")
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.xaxis.tick_top()
+    ax.tick_params(axis="x", labelcolor=LIGHT["key"])
+    ax.tick_params(axis="y", labelcolor=LIGHT["query"])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     if title:
@@ -110,9 +106,33 @@ def heatmap(values, rows, columns, *, ax=None, title=None, decimals=2):
     return ax
 
 
-def _luminance(colour):
-    """Return the relative luminance of a colour as WCAG 2 defines it, from 0 to 1."""
-    red, green, blue = (
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour[:3]
-    )
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+def curves(x, series, *, ax, title, xlabel, log=""):
+    """Draw one line per series, each named at its end.
+
+    Parameters
+    ----------
+    x : array_like, shape (n_points,)
+    series : dict of str to array_like, shape (n_points,)
+        What to draw, by the name to write beside it.
+    ax : matplotlib Axes
+    title, xlabel : str
+    log : {"", "x", "y", "xy"}, default ""
+        Which axes are logarithmic; `x` in powers of two.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    for name, y in series.items():
+        (line,) = ax.plot(x, y, "o-")
+        ax.annotate(name, (x[-1], y[-1]), xytext=(8, 0), textcoords="offset points",
+                    va="center", color=line.get_color(), annotation_clip=False)  # fmt: skip
+    if "x" in log:
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(x, [str(tick) for tick in x])
+    if "y" in log:
+        ax.set_yscale("log")
+    ax.set(xlabel=xlabel)
+    ax.set_title(title)
+    return ax

@@ -18,14 +18,14 @@ from attn._checks import check_attention, check_finite, check_lengths, check_siz
 
 
 def softmax(scores, axis=-1):
-    """Turn scores into weights that are positive and add up to one.
+    """Turn scores into weights that are non-negative and sum to one.
 
     Parameters
     ----------
     scores : array_like, shape (...)
         Real numbers. ``-inf`` means "no weight at all".
     axis : int, default -1
-        The axis along which the weights add up to one.
+        The axis along which the weights sum to one.
 
     Returns
     -------
@@ -76,15 +76,16 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     Returns
     -------
     output : ndarray, shape (..., tgt_len, d_v)
-        One average of the values per query.
+        One weighted mean of the values per query.
     weights : ndarray, shape (..., tgt_len, src_len)
-        The shares of that average. Rows add up to one; a fully masked row is zero.
+        The shares of that mean. Rows sum to one; a fully masked row is zero.
 
     Raises
     ------
     ValueError
         If shapes do not fit, `mask` is not boolean, or an input has a NaN or infinity
-        anywhere: ``0 * nan`` is NaN, so not even a masked position may hold one.
+        anywhere: ``0 * nan`` is NaN, so not even a masked position may hold one. Also if
+        a product of query and key overflows: at -inf it would pass for a masked one.
 
     References
     ----------
@@ -104,6 +105,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     """
     query, key, value, mask, _ = _prepare(query, key, value, mask)
     scores = query @ key.mT / _root(query.shape[-1])
+    _check_overflow(scores)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)
     weights = softmax(scores)
@@ -134,7 +136,8 @@ def self_attention(x, w_q, w_k, w_v, mask=None):
     Raises
     ------
     ValueError
-        If shapes do not fit, `mask` is not boolean, or an input is not finite.
+        If shapes do not fit, `mask` is not boolean, or an input, a projection or a product
+        of query and key is not finite.
 
     References
     ----------
@@ -226,6 +229,11 @@ def padding_mask(lengths, seq_len):
     ValueError
         If `lengths` are not integers between 0 and `seq_len`.
 
+    References
+    ----------
+    Document 000, section 3.3.4: the ``key_padding_mask`` of its summariser, where PyTorch
+    wants the opposite, True at what is to be ignored.
+
     Examples
     --------
     >>> padding_mask([2, 3], 3).astype(int)
@@ -304,6 +312,7 @@ def _online_rows(query, key, value, mask, block_size):
     for start in range(0, key.shape[-2], block_size):
         columns = slice(start, start + block_size)
         scores = query @ key[..., columns, :].mT
+        _check_overflow(scores)
         if mask is not None:
             seen = mask if mask.shape[-1] == 1 else mask[..., columns]
             scores = np.where(seen, scores, -np.inf)
@@ -323,6 +332,11 @@ def _finite_peak(peak):
     if (np.isnan(peak) | (peak == np.inf)).any():
         raise wrong("scores", "numbers below +inf", "NaN or +inf")
     return np.where(peak == -np.inf, 0, peak)
+
+
+def _check_overflow(scores):
+    if not np.isfinite(scores).all():
+        raise wrong("query, key", f"products that fit in {scores.dtype}", "an overflow")
 
 
 def _root(d_k):

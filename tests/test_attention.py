@@ -17,6 +17,7 @@ from attn.masks import causal_mask, padding_mask
 both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
 LENGTHS = {"square": (5, 5), "cache": (3, 6), "more queries": (6, 3)}
 BATCHES = [(), (2,), (2, 3), (2, 1, 3)]
+OVERFLOW = "^query, key, value: expected products that fit in torch.float32, got an overflow$"
 
 
 def random(*shape, dtype=torch.float64, seed=0):
@@ -272,9 +273,31 @@ def test_a_bad_number_is_named_even_where_it_is_masked(name, bad, need_weights):
 @both_paths
 def test_overflow_is_not_blamed_on_an_input(need_weights):
     x = torch.full((2, 4), 1e30)
-    message = "^query, key, value: expected products that fit in torch.float32, got an overflow$"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=OVERFLOW):
         scaled_dot_product_attention(x, x, x, need_weights=need_weights)
+
+
+def test_a_score_that_overflows_below_counts_as_masked_unless_it_is_seen():
+    query, key = torch.tensor([[1e30, 0.0]]), torch.tensor([[-1e30, 0.0], [1.0, 0.0]])
+    value = torch.tensor([[5.0, 5.0], [6.0, 7.0]])
+    assert scaled_dot_product_attention(query, key, value)[0].tolist() == [[6.0, 7.0]]
+    with pytest.raises(ValueError, match=OVERFLOW):
+        scaled_dot_product_attention(query, key, value, need_weights=True)
+
+
+@both_paths
+def test_zero_outputs_and_large_numbers_whose_products_fit_are_fine(need_weights):
+    query, key = torch.full((2, 4), 1e25), torch.full((3, 4), 1e-25)
+    output, _ = scaled_dot_product_attention(query, key, key * 0, need_weights=need_weights)
+    assert torch.equal(output, torch.zeros(2, 4))
+
+
+def test_float16_overflows_in_the_explicit_path_only():
+    query, value = torch.full((2, 4), 300.0).half(), random(2, 4).half()
+    output, _ = scaled_dot_product_attention(query, -query, value)
+    assert_close(output, value.mean(dim=0).expand(2, 4), 1e-3)
+    with pytest.raises(ValueError, match="^query, key, value: .* fit in torch.float16, got an ov"):
+        scaled_dot_product_attention(query, -query, value, need_weights=True)
 
 
 def test_finite_outputs_with_an_infinite_sum_are_fine():

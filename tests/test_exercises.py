@@ -258,6 +258,21 @@ def test_a_hint_is_short_and_in_both_languages(hint):
     assert 0.6 < len(hint["es"]) / len(hint["en"]) < 1.6
 
 
+# One term per concept, and the ways not to say it.
+AVOID = {
+    "es": r"\b(un|el|los|del|algún|otro) quer|promedi|frase|secuencia|quién se atiende|\bha[ns]? \w+do\b"
+    r"|[^e] desborda|dividir por|enmascar|swapaxes|_len\b|aprend",
+    "en": r"add(s|ed)? up|an average|no average|learn|swapaxes|_len\b|\bno batch|`exp` rounds?\b",
+}
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_a_hint_uses_the_terms_of_the_course(hint):
+    for language, words in hint.items():
+        found = re.search(AVOID[language], words)
+        assert not found, f"{found[0]!r} in {words!r}"
+
+
 def test_hints_are_unique():
     texts = [text for param in HINTS for text in param.values[0].values()]
     assert len(texts) == len(set(texts))
@@ -387,6 +402,86 @@ def attention_indexing_the_mask(query, key, value, mask=None):
     return weights @ value, weights
 
 
+def masking(mask_scores, weigh=softmax):
+    def attention(query, key, value, mask=None):
+        scores = query @ key.mT / np.sqrt(query.shape[-1])
+        weights = weigh(mask_scores(scores, mask))
+        return weights @ value, weights
+
+    return attention
+
+
+def if_mask(scores, mask):
+    if mask:
+        scores = np.where(mask, scores, -np.inf)
+    return scores
+
+
+def if_not_equal_none(scores, mask):
+    if mask != None:
+        scores = scores.copy()
+        scores[~mask] = -np.inf
+    return scores
+
+
+def mask_or_all(scores, mask):
+    return np.where(mask or np.ones_like(scores, dtype=bool), scores, -np.inf)
+
+
+def if_mask_in_torch(scores, mask):
+    mask = None if mask is None else torch.tensor(mask)
+    scores = torch.tensor(scores)
+    return (scores.masked_fill(~mask, -torch.inf) if mask else scores).numpy()
+
+
+def assigned_without_if(scores, mask):
+    scores[~mask] = -np.inf
+    return scores
+
+
+def subtracted_without_if(scores, mask):
+    return scores - 1e9 * (1 - mask)
+
+
+def infinity_added(scores, mask):
+    return scores if mask is None else scores + (1 - mask) * -np.inf
+
+
+def infinity_and_factor(scores, mask):
+    return scores if mask is None else scores * mask - np.inf * ~mask
+
+
+def mask_added_in_place(scores, mask):
+    if mask is not None:
+        scores += mask
+    return scores
+
+
+def scoring(score):
+    def attention(query, key, value, mask=None):
+        scores = score(query, key)
+        weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+        return weights @ value, weights
+
+    return attention
+
+
+def score_with_precedence_in_a_variable(query, key):
+    scale = query.shape[-1] ** 1 / 2
+    return query @ key.mT / scale
+
+
+def score_with_batched_product(query, key):
+    return torch.bmm(torch.tensor(query), torch.tensor(key).mT).numpy() / query.shape[-1] ** 0.5
+
+
+def attention_scaled_at_the_end(query, key, value, mask=None):
+    scores = query @ key.mT
+    weights = softmax_textbook(scores if mask is None else np.where(mask, scores, -1e9))
+    weights = weights / query.shape[-1] ** 0.5
+    return weights @ value, weights
+
+
 def attention_first_only(query, key, value, mask=None):
     output, _ = scaled_dot_product_attention(query, key, value, mask)
     return torch.tensor(output)
@@ -400,6 +495,15 @@ def self_attention_asking_with_keys(x, w_q, w_k, w_v, mask=None):
     scores = x @ w_k @ (x @ w_q).swapaxes(-1, -2) / np.sqrt(w_k.shape[-1])
     weights = softmax_textbook(scores if mask is None else np.where(mask, scores, -np.inf))
     return weights @ (x @ w_v), weights
+
+
+def self_attention_on_the_left(x, w_q, w_k, w_v, mask=None):
+    return attention_vectorised(np.dot(w_q, x), np.dot(w_k, x), np.dot(w_v, x), mask)
+
+
+def self_attention_for_a_batch(x, w_q, w_k, w_v, mask=None):
+    batched_score = scoring(lambda q, k: q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1]))
+    return batched_score(x @ w_q, x @ w_k, x @ w_v, mask)
 
 
 def self_attention_for_one_sentence(x, w_q, w_k, w_v, mask=None):
@@ -442,10 +546,54 @@ REWRITTEN = [
     (ATTENTION, attention_with_naive_softmax, "overflow"),
     (ATTENTION, attention_indexing_the_mask, "mask_not_broadcast"),
     (ATTENTION, attention_first_only, "only_output"),
+    (ATTENTION, masking(if_mask), "mask_as_condition"),
+    (ATTENTION, masking(if_mask, softmax_textbook), "mask_as_condition"),
+    (ATTENTION, masking(if_not_equal_none), "mask_as_condition"),
+    (ATTENTION, masking(mask_or_all), "mask_as_condition"),
+    (ATTENTION, masking(if_mask_in_torch), "mask_as_condition"),
+    (ATTENTION, masking(lambda s, m: np.where(m, s, -np.inf)), "mask_without_if"),
+    (ATTENTION, masking(lambda s, m: np.where(m, s, -1e9), softmax_textbook), "mask_without_if"),
+    (ATTENTION, masking(lambda s, m: np.where(m, s, -np.inf), softmax_textbook), "mask_without_if"),
+    (ATTENTION, masking(lambda s, m: np.where(m == 1, s, -np.inf)), "mask_without_if"),
+    (ATTENTION, masking(assigned_without_if), "mask_without_if"),
+    (ATTENTION, masking(subtracted_without_if), "mask_without_if"),
+    (ATTENTION, masking(infinity_added, softmax_textbook), "infinity_times_zero"),
+    (ATTENTION, masking(infinity_added, softmax_einsum), "infinity_times_zero"),
+    (ATTENTION, masking(infinity_and_factor, softmax_textbook), "infinity_times_zero"),
+    (ATTENTION, masking(mask_added_in_place, softmax_textbook), "mask_added"),
+    (ATTENTION, scoring(lambda q, k: q @ k.mT / q.shape[-1] ** 1 / 2), "power_before_division"),
+    (ATTENTION, scoring(lambda q, k: q @ k.mT * q.shape[-1] ** -1 / 2), "power_before_division"),
+    (ATTENTION, scoring(score_with_precedence_in_a_variable), "power_before_division"),
+    (ATTENTION, attention_scaled_at_the_end, "scaled_after_softmax"),
+    (
+        ATTENTION,
+        scoring(lambda q, k: q @ k.reshape(k.shape[1], k.shape[0]) / np.sqrt(q.shape[1])),
+        "key_reshaped",
+    ),
+    (
+        ATTENTION,
+        scoring(lambda q, k: q @ k.reshape(*k.shape[:-2], q.shape[-1], -1) / q.shape[-1] ** 0.5),
+        "key_reshaped",
+    ),
+    (ATTENTION, scoring(lambda q, k: q @ k.transpose(0, 2, 1) / q.shape[2] ** 0.5), "fixed_axes"),
+    (ATTENTION, scoring(lambda q, k: q @ k.swapaxes(1, 2) / q.shape[-1] ** 0.5), "fixed_axes"),
+    (
+        ATTENTION,
+        scoring(lambda q, k: np.einsum("bqd,bkd->bqk", q, k) / q.shape[-1] ** 0.5),
+        "fixed_axes",
+    ),
+    (ATTENTION, scoring(score_with_batched_product), "fixed_axes"),
+    (
+        ATTENTION,
+        scoring(lambda q, k: q @ k.transpose(0, 1, 3, 2) / q.shape[-1] ** 0.5),
+        "fixed_axes",
+    ),
     (SELF, self_attention_unscaled, "unscaled"),
     (SELF, self_attention_asking_with_keys, "projections_swapped"),
     (SELF, self_attention_for_one_sentence, "matrix_only"),
     (SELF, self_attention_like_linear, "matrices_transposed"),
+    (SELF, self_attention_on_the_left, "matrices_on_the_left"),
+    (SELF, self_attention_for_a_batch, "batch_only"),
 ]
 
 
@@ -527,6 +675,19 @@ def test_two_mistakes_never_pass_and_the_hint_names_one_of_them(names):
 # What is not an answer, and answers of the wrong kind.
 
 
+def unwritten(*arguments): ...
+
+
+def attention_calling_softmax_unwritten(query, key, value, mask=None):
+    weights = unwritten(query @ key.mT)
+    return weights @ value, weights
+
+
+def self_attention_unpacking_an_unwritten_one(x, w_q, w_k, w_v, mask=None):
+    output, weights = unwritten(x @ w_q)
+    return output, weights
+
+
 def written_later(query, key, value, mask=None):
     weights = ...
     return weights @ value, weights
@@ -543,13 +704,69 @@ def written_later(query, key, value, mask=None):
         (ATTENTION, lambda query, key, value, mask=None: (None, None)),
         (ATTENTION, lambda query, key, value, mask=None: (query, ...)),
         (ATTENTION, written_later),
+        (ATTENTION, attention_calling_softmax_unwritten),
+        (SELF, lambda x, w_q, w_k, w_v, mask=None: unwritten(x @ w_q)),
+        (SELF, lambda x, w_q, w_k, w_v, mask=None: unwritten(x @ w_q)[0]),
+        (SELF, self_attention_unpacking_an_unwritten_one),
     ],
 )
 def test_what_is_not_written_yet_is_no_error(exercise_id, attempt, language):
     result = check(exercise_id, attempt)
     assert result.status == "unanswered" and not result and result.misconception is None
     assert result.message.startswith(say(language, "Sin responder. ", "Not answered yet. "))
-    assert "`return`" in result.message
+    function = say(language, "ninguna función a la que llama devuelva", "no function it calls ")
+    assert "`return`" in result.message and function in result.message
+
+
+def test_the_line_that_needs_what_is_not_written_is_shown(language):
+    message = check(SELF, self_attention_unpacking_an_unwritten_one).message
+    error = "`TypeError: cannot unpack non-iterable NoneType object`"
+    assert say(language, f"Tu función lanza {error} en", f"Your function raises {error}") in message
+    assert "`output, weights = unwritten(x @ w_q)`" in message
+
+
+@pytest.mark.parametrize("exercise_id", EXERCISES)
+def test_a_name_that_is_not_defined_is_said_to_be_missing(exercise_id, language):
+    def attempt(*arguments):
+        return not_yet(*arguments)  # noqa: F821 - the mistake itself
+
+    result = check(exercise_id, attempt)
+    assert result.status == "failed" and result.misconception is None
+    assert "`return not_yet(*arguments)" in result.message
+    sentence = say(
+        language,
+        " `not_yet` todavía no está definido en el cuaderno: ejecuta la celda",
+        " `not_yet` is not defined in the notebook yet: run the cell",
+    )
+    assert sentence in result.message
+
+
+def test_a_variable_used_before_it_has_a_value_is_not_looked_for_in_the_notebook():
+    def attempt(scores):
+        if scores.size == 0:
+            total = 0
+        return scores / total
+
+    message = check(SOFTMAX, attempt).message
+    assert "UnboundLocalError" in message and "cuaderno" not in message
+
+
+def raise_name_error(scores, mask):
+    return scores if mask is None else np.where(mask, scoress, -np.inf)  # noqa: F821
+
+
+@pytest.mark.parametrize(
+    "mask_scores",
+    [
+        raise_name_error,
+        lambda s, m: s if m is None else np.where(m.T, s, -np.inf),
+        lambda s, m: s if m is None else s.masked_fill(m == 0, -np.inf),
+    ],
+)
+def test_another_exception_with_a_mask_is_not_taken_for_if_mask(mask_scores, language):
+    result = check(ATTENTION, masking(mask_scores))
+    assert result.status == "failed" and result.misconception is None
+    assert say(language, "mask, forma (2, 4)", "mask, shape (2, 4)") in result.message
 
 
 def test_a_result_missing_for_some_inputs_only_is_an_error(language):
@@ -689,6 +906,38 @@ def test_right_values_do_not_excuse_writing_into_the_input(exercise_id, attempt,
     result = check(exercise_id, attempt)
     assert result.status == "failed"
     assert say(language, f"modifica `{name}`", f"modifies `{name}`") in result.message
+    assert result.message.endswith(
+        say(language, "\n\nPor lo demás, los valores son correctos.", "the values are right.")
+    )
+
+
+def softmax_in_place_following_the_advice(scores):
+    scores -= scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    return np.where(scores == -np.inf, 0, weights)
+
+
+def raise_after_writing(scores):
+    scores *= 2
+    return scores @ np.ones(7)
+
+
+@pytest.mark.parametrize(
+    "attempt, misconception",
+    [(softmax_in_place_following_the_advice, "empty_row"), (raise_after_writing, None)],
+)
+def test_writing_into_the_input_is_said_before_what_it_may_have_caused(
+    attempt, misconception, language
+):
+    result = check(SOFTMAX, attempt)
+    assert result.status == "failed" and result.misconception == misconception
+    start = "Todavía no. Tu función modifica `scores`", "Not yet. Your function modifies `scores`"
+    advice = "un arreglo nuevo o trabaja con una copia.\n\n", "or work on a copy.\n\n"
+    assert result.message.startswith(say(language, *start))
+    assert say(language, *advice) in result.message
+    if misconception is None:
+        assert "`ValueError: matmul" in result.message
+    assert bare_text(result._repr_html_()) == "".join(result.message.replace("`", "").split())
 
 
 def test_an_output_kept_and_overwritten_by_the_learner_is_judged_as_it_was_returned():
@@ -712,7 +961,7 @@ def test_an_output_kept_and_overwritten_by_the_learner_is_judged_as_it_was_retur
         ),
         (
             lambda query, mask: np.abs(query).max() > 30,
-            "`weights[0]`: con números grandes `exp` desborda",
+            "`weights[0]`: con números grandes `exp` se desborda",
             "`weights[0]`: with large numbers `exp` overflows",
         ),
     ],
@@ -862,11 +1111,24 @@ def test_exercises_are_listed_by_chapter():
     assert exercises() == {3: (SOFTMAX, ATTENTION, SELF)}
 
 
-def test_an_unknown_exercise_is_refused_with_the_known_ones():
-    with pytest.raises(
-        ValueError, match=r"exercise_id: expected one of \['softmax', 'scaled.*'soft'"
-    ):
-        check("soft", softmax)
+@pytest.mark.parametrize(
+    "arguments, got",
+    [
+        (("Softmax", softmax), "'Softmax'"),
+        ((softmax, "softmax"), "function"),
+        ((np.ones(3), softmax), "ndarray"),
+        ((["softmax"], softmax), "list"),
+    ],
+)
+def test_an_unknown_exercise_is_refused_with_the_known_ones(arguments, got, language):
+    ids = "'softmax', 'scaled_dot_product_attention', 'self_attention'"
+    message = say(
+        language,
+        f"exercise_id: se esperaba uno de {ids}, y después tu función; llegó {got}",
+        f"exercise_id: expected one of {ids}, and then your function; got {got}",
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        check(*arguments)
 
 
 def test_the_result_is_frozen_and_nothing_is_printed(capsys):

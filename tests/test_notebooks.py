@@ -28,6 +28,10 @@ each_edition = pytest.mark.parametrize(
 )
 
 
+def is_chapter(source):
+    return source.stem[:2].isdigit()
+
+
 def committed(source, language):
     return nbformat.read(build.target(source, language), as_version=4)
 
@@ -44,8 +48,9 @@ def outputs(notebook):
     return [output for cell in code(notebook) for output in cell.outputs]
 
 
-def test_there_is_a_chapter():
-    assert SOURCES
+def test_there_are_chapters_and_an_opening_page():
+    assert any(map(is_chapter, SOURCES))
+    assert any(source.stem == "index" for source in SOURCES)
 
 
 @each_edition
@@ -87,15 +92,15 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
             assert drawn > 0.005, "almost every pixel has the colour of the corner"
             assert len(cell.metadata["mystnb"]["image"]["alt"]) > 60
             figures += 1
-    assert figures >= 1
+    assert figures >= 1 or not is_chapter(source)
 
 
 @each_edition
 def test_cells_are_short_enough_to_read_in_one_look(source, language):
     for cell in code(committed(source, language)):
         lines = [line for line in cell.source.splitlines() if line.strip()]
-        assert len(lines) <= 16, cell.source
-        assert max(map(len, lines)) <= 104, cell.source
+        assert len(lines) <= 17, cell.source
+        assert max(map(len, lines)) <= 98, cell.source
 
 
 def numbers(text):
@@ -107,7 +112,7 @@ def numbers(text):
 # Where a document, a section or a year is named, the number is a name.
 NAMED = (
     r"\{cite:[tp]\}`\w+`|\((\w+-)*\w+\)="
-    r"|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?|\b00\d\b"
+    r"|Python [\d.]+|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?|\b00\d\b"
 )
 
 
@@ -201,7 +206,7 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
         notebook = committed(source, language)
         widgets = [o.data["text/plain"] for o in outputs(notebook)
                    if "data-anywidget" in o.get("data", {}).get("text/html", "")]  # fmt: skip
-        assert len(widgets) >= 5
+        assert len(widgets) >= (5 if is_chapter(source) else 1)
         assert all(f"language='{language}'" in widget for widget in widgets)
 
 

@@ -249,11 +249,21 @@ def test_values_that_are_refused(attend):
                 attend(*inputs, hidden)
     with pytest.raises(ValueError, match="^key: expected real numbers, got dtype complex128$"):
         attend(x, x + 0j, x)
-    with (
-        np.errstate(over="ignore", invalid="ignore"),
-        pytest.raises(ValueError, match="^scores: expected numbers below"),
-    ):
-        attend(1e200 * abs(x), 1e200 * abs(x), x)
+
+
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
+@pytest.mark.parametrize("mask", [None, [False, True]], ids=["all", "masked"])
+@pytest.mark.parametrize(
+    "largest, dtype", [(1e200, np.float64), (1e30, np.float32), (500, np.float16)]
+)
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_products_that_overflow_are_refused(attend, mask, largest, dtype, sign):
+    """At -inf they would pass for masked, and a query that sees nothing else gets zeros."""
+    query, key = np.array([[largest]], dtype), np.array([[sign * largest], [1]], dtype)
+    message = f"^query, key: expected products that fit in {np.dtype(dtype)}, got an overflow$"
+    with pytest.raises(ValueError, match=message):
+        attend(query, key, np.ones((2, 1), dtype), mask)
 
 
 # self-attention

@@ -153,7 +153,7 @@ def test_javascript_softmax_and_entropy(node):
         np.testing.assert_allclose(answer, reference.softmax(row), atol=1e-12)
     assert got["nothing"] == [0, 0]
     assert got["partly"] == [1, 0]
-    wanted = {"bits": 1.5, "mostBits": np.log2(3), "effective": 2**1.5, "top": 0.5, "slope": 0.25}
+    wanted = {"bits": 1.5, "mostBits": np.log2(3), "effective": 2**1.5, "top": 0.5, "derivative": 0.25}
     assert got["readouts"] == pytest.approx(wanted)
 
 
@@ -161,10 +161,11 @@ def test_numbers_as_text(node):
     numbers = [0, -0.001, -0.5, 12.345, 1234.5, 2.9e13, -3e7]
     got = node(
         """
-        import { format, signed, columns } from "./attention_explorer.mjs";
+        import { format, formatBrief, signed, columns } from "./attention_explorer.mjs";
         console.log(JSON.stringify({
           plain: input.map((x) => format(x)), signed: [1, -1, -0.001].map((x) => signed(x)),
           infinite: format(-Infinity), columns: [columns(4), columns(8)],
+          brief: [0, 0.104, 0.999, 1].map(formatBrief),
         }));
         """,
         numbers,
@@ -172,7 +173,22 @@ def test_numbers_as_text(node):
     assert got["plain"] == ["0.00", "0.00", "−0.50", "12.35", "1235", "2.9×10¹³", "−3.0×10⁷"]
     assert got["signed"] == ["+1.00", "−1.00", "+0.00"]
     assert got["infinite"] == "−∞"
+    assert got["brief"] == [".00", ".10", "1.00", "1.00"]
     assert got["columns"] == [[[0], [1], [2], [3]], [[0], [1], [2, 3, 4, 5, 6], [7]]]
+
+
+def test_ties_and_lists(node):
+    got = node(
+        """
+        import { largest, list } from "./attention_explorer.mjs";
+        console.log(JSON.stringify({
+          largest: [[0.1, 0.9], [0.4, 0.2, 0.4 - 1e-12], [0.4, 0.4 - 1e-6]].map(largest),
+          lists: [["a"], ["a", "b"], ["a", ", ", "c"]].map((words) => list(words, "y")),
+        }));
+        """
+    )
+    assert got["largest"] == [[1], [0, 2], [0]]
+    assert got["lists"] == ["a", "a y b", "a, ,  y c"]
 
 
 # The source ----------------------------------------------------------------------------------
@@ -197,7 +213,7 @@ def test_the_classic_bundle_is_a_script(node):
 
 
 def test_the_javascript_is_small():
-    assert len(gzip.compress(_source.classic_bundle().encode())) < 14_000
+    assert len(gzip.compress(_source.classic_bundle().encode())) < 16_000
     assert len(gzip.compress(_source.stylesheet().encode())) < 6_000
 
 
@@ -439,13 +455,13 @@ def test_a_sentence_that_is_all_padding_has_no_weights():
     assert np.array_equal(widget.output, np.zeros((6, 3)))
 
 
-def test_probabilities_follow_the_settings():
+def test_the_weights_of_the_playground_follow_its_settings():
     widget = SoftmaxPlayground([1, 2, 3])
-    np.testing.assert_allclose(widget.probabilities, reference.softmax([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(widget.weights, reference.softmax([1.0, 2.0, 3.0]))
     widget.temperature = 0.5
-    np.testing.assert_allclose(widget.probabilities, reference.softmax([2.0, 4.0, 6.0]))
+    np.testing.assert_allclose(widget.weights, reference.softmax([2.0, 4.0, 6.0]))
     widget.scores = [0.0, 0.0, 0.0]
-    np.testing.assert_allclose(widget.probabilities, 1 / 3)
+    np.testing.assert_allclose(widget.weights, 1 / 3)
     assert widget.labels == ["s₁", "s₂", "s₃"]
 
 
@@ -608,4 +624,5 @@ def test_quiz_texts_are_marked_up(node):
         """,
         text,
     )
-    assert got == "la √<span>d<sub>k</sub></span> de <em>they</em> y <code>x_1 < 2</code>"
+    root = "<span><span>√</span><span>d<sub>k</sub></span></span>"
+    assert got == f"la {root} de <em>they</em> y <code>x_1 < 2</code>"

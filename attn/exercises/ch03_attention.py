@@ -59,7 +59,7 @@ def cases(seed):
 
 
 def _scaled(query, key, value):
-    return query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+    return query @ key.mT / np.sqrt(query.shape[-1])
 
 
 def _masked(scores, mask, fill=-np.inf):
@@ -75,7 +75,7 @@ def _attention(scores=_scaled, mask=_masked, weigh=softmax):
 
 
 def _divided_by(divisor):
-    return _attention(lambda q, k, v: q @ k.swapaxes(-1, -2) / divisor(q, k, v))
+    return _attention(lambda q, k, v: q @ k.mT / divisor(q, k, v))
 
 
 def _returning(result):
@@ -84,6 +84,16 @@ def _returning(result):
         return result(output, weights, query, key, value, mask)
 
     return attention
+
+
+def _weights_scaled(query, key, value, mask=None):
+    weights = softmax(_masked(query @ key.mT, mask)) / np.sqrt(query.shape[-1])
+    return weights @ value, weights
+
+
+def _output_scaled(query, key, value, mask=None):
+    weights = softmax(_masked(query @ key.mT, mask))
+    return weights @ value / np.sqrt(query.shape[-1]), weights
 
 
 def _mask_afterwards(query, key, value, mask=None):
@@ -100,6 +110,23 @@ def _assigned(scores, mask):
     if mask is not None:
         scores[~mask] = -np.inf
     return scores
+
+
+def _if_mask(scores, mask):
+    return np.where(mask, scores, -np.inf) if mask else scores
+
+
+def _infinity_times_zero(scores, mask):
+    return scores if mask is None else scores + -np.inf * (1 - mask)
+
+
+def _for_axes(number):
+    def attention(query, key, value, mask=None):
+        if query.ndim != number:
+            raise ValueError("axes don't match array")
+        return scaled_dot_product_attention(query, key, value, mask)
+
+    return attention
 
 
 MISCONCEPTIONS = (
@@ -128,6 +155,21 @@ MISCONCEPTIONS = (
         },
     ),
     Misconception(
+        "power_before_division",
+        (
+            _divided_by(lambda q, k, v: q.shape[-1] / 2),
+            _divided_by(lambda q, k, v: q.shape[-1] * 2),
+        ),
+        {
+            "es": "Divides entre d_k/2 o entre 2·d_k, no entre √d_k. ¿Escribiste `d_k**1/2`? La "
+            "potencia se calcula antes que la división, así que no es la raíz: usa "
+            "`np.sqrt(d_k)` o `d_k**0.5`.",
+            "en": "You divide by d_k/2 or by 2·d_k, not by √d_k. Did you write `d_k**1/2`? The "
+            "power is computed before the division, so that is not the root: use "
+            "`np.sqrt(d_k)` or `d_k**0.5`.",
+        },
+    ),
+    Misconception(
         "multiplied_by_root",
         (_divided_by(lambda q, k, v: 1 / np.sqrt(q.shape[-1])),),
         {
@@ -150,6 +192,18 @@ MISCONCEPTIONS = (
         },
     ),
     Misconception(
+        "scaled_after_softmax",
+        (_weights_scaled, _output_scaled),
+        {
+            "es": "Divides entre √d_k después de la softmax, y a ella le llegan los puntajes sin "
+            "escalar: se satura igual, y lo que divides ya no suma 1. Divide antes los puntajes: "
+            "`softmax(scores / np.sqrt(d_k))`.",
+            "en": "You divide by √d_k after the softmax, which still receives unscaled scores: it "
+            "saturates all the same, and what you divide no longer sums to 1. Divide the scores "
+            "first: `softmax(scores / np.sqrt(d_k))`.",
+        },
+    ),
+    Misconception(
         "scaled_by_length",
         (
             _divided_by(lambda q, k, v: np.sqrt(k.shape[-2])),
@@ -158,10 +212,10 @@ MISCONCEPTIONS = (
             _divided_by(lambda q, k, v: np.sqrt(q.shape[0])),
         ),
         {
-            "es": "Divides entre la raíz del número de tokens (o de secuencias), no de la "
-            "dimensión d_k. Así la escala depende de lo larga que sea la frase: toma el último "
+            "es": "Divides entre la raíz del número de tokens (o de oraciones), no de la "
+            "dimensión d_k. Así la escala depende de lo larga que sea la oración: toma el último "
             "eje, `query.shape[-1]`.",
-            "en": "You divide by the root of the number of tokens (or of sequences), not of the "
+            "en": "You divide by the root of the number of tokens (or of sentences), not of the "
             "dimension d_k. The scale then depends on how long the sentence is: take the last "
             "axis, `query.shape[-1]`.",
         },
@@ -170,8 +224,8 @@ MISCONCEPTIONS = (
         "softmax_over_queries",
         (_attention(mask=lambda s, m: _masked(s, m, -1e9), weigh=lambda s: softmax(s, axis=-2)),),
         {
-            "es": "Aplicaste la softmax sobre los queries. Es cada query quien reparte un total de "
-            "1 entre las keys: usa el último eje, el de las keys (`axis=-1`).",
+            "es": "Aplicaste la softmax sobre las queries. Es cada query la que reparte un total "
+            "de 1 entre las keys: usa el último eje, el de las keys (`axis=-1`).",
             "en": "You applied the softmax over the queries. It is each query that shares out a "
             "total of 1 among the keys: use the last axis, the keys (`axis=-1`).",
         },
@@ -180,11 +234,11 @@ MISCONCEPTIONS = (
         "softmax_over_everything",
         (_attention(weigh=wrong.whole_array),),
         {
-            "es": "Tu softmax normaliza todos los puntajes juntos, y los pesos de todos los "
+            "es": "Tu softmax normaliza todos los puntajes juntos, y los pesos de todas las "
             "queries suman 1 entre sí. Cada query tiene su propia distribución: normaliza sobre "
             "el último eje, `axis=-1`.",
             "en": "Your softmax normalises all the scores together, and the weights of all the "
-            "queries add up to 1 between them. Each query has a distribution of its own: normalise "
+            "queries sum to 1 between them. Each query has a distribution of its own: normalise "
             "over the last axis, `axis=-1`.",
         },
     ),
@@ -193,10 +247,10 @@ MISCONCEPTIONS = (
         (_attention(weigh=lambda s: s),),
         {
             "es": "Usas los puntajes como pesos, sin pasarlos por la softmax. Pueden ser negativos "
-            "y no suman 1, así que la salida no es un promedio de los values: aplica la softmax "
+            "y no suman 1, así que la salida no es una media de los values: aplica la softmax "
             "sobre las keys.",
             "en": "You use the scores as weights, without passing them through the softmax. They "
-            "can be negative and do not add up to 1, so the output is no average of the values: "
+            "can be negative and do not sum to 1, so the output is not a mean of the values: "
             "apply the softmax over the keys.",
         },
     ),
@@ -204,32 +258,96 @@ MISCONCEPTIONS = (
         "argmax",
         (_attention(weigh=wrong.one_hot),),
         {
-            "es": "Cada query se queda solo con la key de mayor puntaje. La atención promedia "
-            "todas, y por eso se puede derivar y aprender: usa la softmax en lugar de `argmax`.",
-            "en": "Each query keeps only the key with the highest score. Attention averages them "
-            "all, which is why it can be differentiated and learnt: use the softmax instead of "
+            "es": "Cada query se queda solo con la key de mayor puntaje. La atención es una media "
+            "ponderada de todo, y por eso se puede derivar y entrenar: usa la softmax en lugar de "
             "`argmax`.",
+            "en": "Each query keeps only the key with the highest score. Attention is a weighted "
+            "mean of everything, which is why it can be differentiated and trained: use the "
+            "softmax instead of `argmax`.",
         },
     ),
     Misconception(
         "query_key_swapped",
         (_attention(lambda q, k, v: _scaled(k, q, v)),),
         {
-            "es": "Intercambiaste query y key: `key @ query.T` tiene forma (src_len, tgt_len). "
-            "Cada fila debe ser la de un query: calcula `query @ key.T`, con forma "
-            "(tgt_len, src_len).",
-            "en": "You swapped query and key: `key @ query.T` has shape (src_len, tgt_len). Each "
-            "row must be that of a query: compute `query @ key.T`, with shape (tgt_len, src_len).",
+            "es": "Intercambiaste query y key: `key @ query.mT` tiene forma (keys, queries). Cada "
+            "fila debe ser la de una query: calcula `query @ key.mT`, con forma (queries, keys).",
+            "en": "You swapped query and key: `key @ query.mT` has shape (keys, queries). Each row "
+            "must be that of a query: compute `query @ key.mT`, with shape (queries, keys).",
+        },
+    ),
+    Misconception(
+        "key_reshaped",
+        (_attention(lambda q, k, v: _scaled(q, k.reshape(k.mT.shape).mT, v)),),
+        {
+            "es": "Usaste `reshape` para trasponer la key. Da la forma correcta, pero reparte los "
+            "números en el orden en que estaban y mezcla unas keys con otras: para intercambiar "
+            "los dos últimos ejes usa `key.mT`.",
+            "en": "You used `reshape` to transpose the key. It gives the right shape, but deals "
+            "the numbers out in their old order and mixes the keys: to swap the last two axes, "
+            "use `key.mT`.",
         },
     ),
     Misconception(
         "key_as_value",
         (_returning(lambda output, weights, q, k, v, mask: (weights @ k, weights)),),
         {
-            "es": "Promedias las keys: `weights @ key`. La key sirve para decidir a quién se "
-            "atiende; lo que se promedia es el value: `weights @ value`.",
-            "en": "You average the keys: `weights @ key`. The key serves to decide whom to attend "
-            "to; what is averaged is the value: `weights @ value`.",
+            "es": "Tu salida es una media de las keys: `weights @ key`. La key sirve para decidir "
+            "a qué se atiende; la media ponderada es la de los values: `weights @ value`.",
+            "en": "Your output is a mean of the keys: `weights @ key`. The key serves to decide "
+            "what to attend to; the weighted mean is that of the values: `weights @ value`.",
+        },
+    ),
+    Misconception(
+        "mask_as_condition",
+        (_attention(mask=_if_mask),),
+        {
+            "es": "Una máscara tiene muchos valores, y ni `if mask:` ni `if mask != None:` saben "
+            "cuál mirar. Lo que quieres saber es si hay máscara: escribe `if mask is not None:`.",
+            "en": "A mask has many values, and neither `if mask:` nor `if mask != None:` knows "
+            "which one to look at. What you want to know is whether there is a mask: write "
+            "`if mask is not None:`.",
+        },
+    ),
+    Misconception(
+        "mask_without_if",
+        (
+            _attention(mask=lambda s, m: np.where(m, s, -np.inf)),
+            _attention(mask=lambda s, m: np.where(m, s, -np.inf), weigh=wrong.nan_if_empty),
+            _attention(mask=lambda s, m: np.where(m, s, -1e9)),
+            _attention(mask=lambda s, m: np.where(~m, -np.inf, s)),
+        ),
+        {
+            "es": "`mask` puede ser `None`, y entonces nada está prohibido; `np.where` toma `None` "
+            "por False y lo prohíbe todo, y `~None` es un error. Aplica la máscara solo dentro "
+            "de un `if mask is not None:`.",
+            "en": "`mask` may be `None`: then nothing is forbidden. `np.where` takes `None` for "
+            "False and forbids everything, and `~None` is an error. Apply the mask only inside "
+            "`if mask is not None:`.",
+        },
+    ),
+    Misconception(
+        "infinity_times_zero",
+        (_attention(mask=_infinity_times_zero, weigh=wrong.nan_if_empty),),
+        {
+            "es": "Multiplicas −inf por 0 donde la máscara permite atender, y ∞ · 0 no es 0 sino "
+            "NaN, que llega a toda la fila. Elige en vez de multiplicar: "
+            "`np.where(mask, scores, -np.inf)`.",
+            "en": "You multiply −inf by 0 where the mask allows attending, and ∞ · 0 is not 0 but "
+            "NaN, which reaches the whole row. Choose instead of multiplying: "
+            "`np.where(mask, scores, -np.inf)`.",
+        },
+    ),
+    Misconception(
+        "mask_added",
+        (_attention(mask=lambda s, m: s if m is None else s + m),),
+        {
+            "es": "Sumas la máscara a los puntajes: True vale 1 y False vale 0, así que lo "
+            "prohibido conserva su puntaje y recibe peso. Ponle −inf: "
+            "`np.where(mask, scores, -np.inf)`.",
+            "en": "You add the mask to the scores: True counts as 1 and False as 0, so what is "
+            "forbidden keeps its score and receives weight. Give it −inf: "
+            "`np.where(mask, scores, -np.inf)`.",
         },
     ),
     Misconception(
@@ -261,8 +379,8 @@ MISCONCEPTIONS = (
             "es": "Aplicas la máscara después de la softmax, y los pesos que quedan ya no suman 1. "
             "Aplícala antes, a los puntajes: con −inf en lo prohibido, la softmax reparte todo el "
             "peso entre lo permitido.",
-            "en": "You apply the mask after the softmax, and the weights that remain no longer add "
-            "up to 1. Apply it before, to the scores: with −inf in what is forbidden, the softmax "
+            "en": "You apply the mask after the softmax, and the weights that remain no longer sum "
+            "to 1. Apply it before, to the scores: with −inf in what is forbidden, the softmax "
             "shares all the weight among what is allowed.",
         },
     ),
@@ -284,7 +402,7 @@ MISCONCEPTIONS = (
             "puntajes, y una máscara común a todo el lote no la tiene: usa "
             "`np.where(mask, scores, -np.inf)`, que la extiende.",
             "en": "`scores[~mask] = ...` wants the mask to have the exact shape of the scores, and "
-            "one mask for the whole batch has not: use `np.where(mask, scores, -np.inf)`, which "
+            "one mask for the whole batch does not: use `np.where(mask, scores, -np.inf)`, which "
             "broadcasts it.",
         },
     ),
@@ -292,10 +410,22 @@ MISCONCEPTIONS = (
         "unbatched_only",
         (_attention(lambda q, k, v: q @ k.T / np.sqrt(q.shape[-1])),),
         {
-            "es": "Tu función sirve para una secuencia, pero no para un lote. Si usas `key.T`, "
-            "invierte todos los ejes: intercambia solo los dos últimos, `key.swapaxes(-1, -2)`.",
-            "en": "Your function handles one sequence, but no batch. If you use `key.T`, it "
-            "reverses all the axes: swap only the last two, `key.swapaxes(-1, -2)`.",
+            "es": "Tu función sirve para una oración, pero no para un lote. Si usas `key.T`, "
+            "invierte todos los ejes: intercambia solo los dos últimos, `key.mT`.",
+            "en": "Your function handles one sentence, but not a batch. If you use `key.T`, it "
+            "reverses all the axes: swap only the last two, `key.mT`.",
+        },
+    ),
+    Misconception(
+        "fixed_axes",
+        (_for_axes(3), _for_axes(4)),
+        {
+            "es": "Tu función cuenta con un número fijo de ejes, como `key.transpose(0, 2, 1)`. "
+            "Puede haber cero, uno o varios ejes de lote: intercambia siempre los dos últimos, "
+            "con `key.mT`.",
+            "en": "Your function counts on a fixed number of axes, as `key.transpose(0, 2, 1)` "
+            "does. There may be zero, one or several batch axes: always swap the last two, with "
+            "`key.mT`.",
         },
     ),
     Misconception(
@@ -323,20 +453,20 @@ MISCONCEPTIONS = (
         (
             _returning(lambda o, w, q, k, v, mask: (o, _masked(_scaled(q, k, v), mask))),
             _returning(lambda o, w, q, k, v, mask: (o, _scaled(q, k, v))),
-            _returning(lambda o, w, q, k, v, mask: (o, q @ k.swapaxes(-1, -2))),
+            _returning(lambda o, w, q, k, v, mask: (o, q @ k.mT)),
         ),
         {
             "es": "La salida es correcta, pero junto a ella devuelves los puntajes y no los pesos. "
             "Los pesos son lo que sale de la softmax: cada fila suma 1.",
             "en": "The output is right, but you return the scores with it and not the weights. The "
-            "weights are what comes out of the softmax: each row adds up to 1.",
+            "weights are what comes out of the softmax: each row sums to 1.",
         },
     ),
     Misconception(
         "overflow",
         (_attention(weigh=wrong.unstable), _attention(weigh=wrong.unstable_or_zero)),
         {
-            "es": "Con puntajes grandes tu softmax falla: `exp` desborda a infinito o lo redondea "
+            "es": "Con puntajes grandes tu softmax falla: `exp` se desborda a infinito o redondea "
             "todo a 0. Resta a los puntajes de cada query su máximo antes de `np.exp`; los pesos "
             "no cambian.",
             "en": "With large scores your softmax fails: `exp` overflows to infinity or rounds "
@@ -348,17 +478,19 @@ MISCONCEPTIONS = (
         "global_maximum",
         (_attention(weigh=wrong.global_peak), _attention(weigh=wrong.global_peak_or_zero)),
         {
-            "es": "Restas un mismo máximo a los puntajes de todos los queries. Si los de uno quedan "
-            "muy por debajo, todas sus `exp` se redondean a 0: resta a cada fila su propio máximo.",
-            "en": "You subtract one maximum from the scores of all the queries. If those of one lie "
-            "far below it, all its `exp` round to 0: subtract from each row its own maximum.",
+            "es": "Restas un mismo máximo a los puntajes de todas las queries. Si los de una "
+            "quedan muy por debajo, todas sus exponenciales se redondean a 0: resta a cada fila "
+            "su propio máximo.",
+            "en": "You subtract one maximum from the scores of all the queries. If those of one "
+            "lie far below it, all its exponentials round to 0: subtract from each row its own "
+            "maximum.",
         },
     ),
     Misconception(
         "finite_fill",
         (_attention(mask=lambda s, m: _masked(s, m, -1e9)), _attention(mask=_added)),
         {
-            "es": "Con un número como −1e9 en lugar de −inf, un query que no puede atender a nada "
+            "es": "Con un número como −1e9 en lugar de −inf, una query que no puede atender a nada "
             "termina atendiendo a lo prohibido. Sus pesos deben ser 0: si hay máscara, tras la "
             "softmax haz `weights = np.where(mask, weights, 0)`.",
             "en": "With a number like −1e9 in place of −inf, a query that may attend to nothing "
@@ -370,12 +502,12 @@ MISCONCEPTIONS = (
         "empty_row",
         (_attention(weigh=wrong.nan_if_empty),),
         {
-            "es": "Un query que no puede atender a nada te da NaN: toda su fila es −inf, y la "
-            "división, 0 entre 0. Por convenio sus pesos y su salida son 0: si hay máscara, haz "
-            "`weights = np.where(mask, weights, 0)` antes de promediar.",
+            "es": "Una query que no puede atender a nada te da NaN: toda su fila es −inf, y la "
+            "división es 0 entre 0. Por convenio sus pesos y su salida son 0: si hay máscara, haz "
+            "`weights = np.where(mask, weights, 0)` antes de hacer la media.",
             "en": "A query that may attend to nothing gives you NaN: its whole row is −inf, and "
-            "the division 0 by 0. By convention its weights and its output are 0: if there is a "
-            "mask, set `weights = np.where(mask, weights, 0)` before you average.",
+            "the division is 0 by 0. By convention its weights and its output are 0: if there is "
+            "a mask, set `weights = np.where(mask, weights, 0)` before you take the mean.",
         },
     ),
 )

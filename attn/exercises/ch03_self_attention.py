@@ -41,7 +41,7 @@ def cases(seed):
     return [
         draw(2, 3, 4, 1),
         draw(3, 4, 2, 5),
-        draw(2, 3, 3, 3),
+        draw(3, 3, 3, 3),
         large,
         draw(3, 4, 5, 2, mask=every_other),
         draw(3, 4, 5, 6, mask=one_empty_row),
@@ -70,17 +70,22 @@ def _matrix_only(x, w_q, w_k, w_v, mask=None):
     return self_attention(x, w_q, w_k, w_v, mask)
 
 
+def _batch_only(x, w_q, w_k, w_v, mask=None):
+    _batch_size, _seq_len, _d_model = x.shape
+    return self_attention(x, w_q, w_k, w_v, mask)
+
+
 MISCONCEPTIONS = (
     Misconception(
         "unscaled",
         (_rescaled(lambda x, w_q: np.sqrt(w_q.shape[1])),),
         {
             "es": "Falta el factor 1/√d_k. Las proyecciones no lo incluyen: divide "
-            "`query @ key.swapaxes(-1, -2)` entre `np.sqrt(w_q.shape[1])`, o llama a tu función "
-            "de atención, que ya lo hace.",
+            "`query @ key.mT` entre `np.sqrt(w_q.shape[1])`, o llama a tu función de atención, "
+            "que ya lo hace.",
             "en": "The factor 1/√d_k is missing. The projections do not include it: divide "
-            "`query @ key.swapaxes(-1, -2)` by `np.sqrt(w_q.shape[1])`, or call your attention "
-            "function, which already does so.",
+            "`query @ key.mT` by `np.sqrt(w_q.shape[1])`, or call your attention function, which "
+            "already does so.",
         },
     ),
     Misconception(
@@ -100,10 +105,11 @@ MISCONCEPTIONS = (
         (_attend(lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_q, x @ w_v)),),
         {
             "es": "Intercambiaste `w_q` y `w_k`: la matriz de puntajes sale traspuesta, y cada "
-            "token pregunta con lo que debía responder. El query es `x @ w_q`; la key, `x @ w_k`.",
+            "token pregunta con lo que debía ser su key y responde con su query. La query es "
+            "`x @ w_q`; la key, `x @ w_k`.",
             "en": "You swapped `w_q` and `w_k`: the matrix of scores comes out transposed, and "
-            "each token asks with what it should answer with. The query is `x @ w_q`; the key, "
-            "`x @ w_k`.",
+            "each token asks with what should be its key and answers with its query. The query is "
+            "`x @ w_q`; the key, `x @ w_k`.",
         },
     ),
     Misconception(
@@ -113,12 +119,12 @@ MISCONCEPTIONS = (
             _attend(lambda x, w_q, w_k, w_v: (x @ w_k, x @ w_k, x @ w_v)),
         ),
         {
-            "es": "Usas la misma matriz para el query y la key. Entonces los puntajes son "
-            "simétricos, y A no puede buscar a B sin que B busque a A por igual: proyecta con "
-            "`w_q` y con `w_k`.",
+            "es": "Usas la misma matriz para la query y la key. Entonces los puntajes son "
+            "simétricos: el de A con B es siempre el de B con A, aunque A necesite a B y B no "
+            "necesite a A. Proyecta con `w_q` y con `w_k`.",
             "en": "You use the same matrix for the query and the key. The scores are then "
-            "symmetric, and A cannot look for B without B looking for A just as much: project "
-            "with `w_q` and with `w_k`.",
+            "symmetric: the score of A with B is always that of B with A, even if A needs B and "
+            "B does not need A. Project with `w_q` and with `w_k`.",
         },
     ),
     Misconception(
@@ -134,32 +140,44 @@ MISCONCEPTIONS = (
         },
     ),
     Misconception(
+        "matrices_on_the_left",
+        (_attend(lambda x, w_q, w_k, w_v: (w_q @ x, w_k @ x, w_v @ x)),),
+        {
+            "es": "Multiplicas en el orden contrario: `w_q @ x` mezcla unos tokens con otros, y "
+            "solo es posible si las formas coinciden por azar. Cada token es una fila de `x`, y "
+            "la matriz va a su derecha: `x @ w_q`.",
+            "en": "You multiply in the wrong order: `w_q @ x` mixes the tokens with each other, "
+            "and is possible only if the shapes happen to fit. Each token is a row of `x`, and "
+            "the matrix goes to its right: `x @ w_q`.",
+        },
+    ),
+    Misconception(
         "values_not_projected",
         (_attend(lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_k, x)),),
         {
-            "es": "Promedias `x` sin proyectarlo. Lo que un token entrega es su value, `x @ w_v`, "
-            "y la salida debe tener d_v columnas, no d_model.",
-            "en": "You average `x` without projecting it. What a token hands over is its value, "
-            "`x @ w_v`, and the output must have d_v columns, not d_model.",
+            "es": "Tu salida es una media de `x` sin proyectar. Lo que un token entrega es su "
+            "value, `x @ w_v`, y la salida debe tener d_v columnas, no d_model.",
+            "en": "Your output is a mean of `x` itself, not projected. What a token hands over is "
+            "its value, `x @ w_v`, and the output must have d_v columns, not d_model.",
         },
     ),
     Misconception(
         "key_as_value",
         (_attend(lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_k, x @ w_k)),),
         {
-            "es": "Promedias `x @ w_k`, las keys. La key solo decide quién recibe peso; lo que se "
-            "entrega es el value, y tiene su propia matriz: `x @ w_v`.",
-            "en": "You average `x @ w_k`, the keys. The key only decides who gets weight; what is "
-            "handed over is the value, which has a matrix of its own: `x @ w_v`.",
+            "es": "Tu salida es una media de `x @ w_k`, las keys. La key solo decide quién recibe "
+            "peso; lo que se entrega es el value, que tiene su propia matriz: `x @ w_v`.",
+            "en": "Your output is a mean of `x @ w_k`, the keys. The key only decides who gets "
+            "weight; what is handed over is the value, which has a matrix of its own: `x @ w_v`.",
         },
     ),
     Misconception(
         "nothing_projected",
         (_attend(lambda x, w_q, w_k, w_v: (x, x, x)),),
         {
-            "es": "Usas `x` tres veces, sin proyectarlo. Así no hay nada que aprender: calcula "
+            "es": "Usas `x` tres veces, sin proyectarlo. Así no hay nada que entrenar: calcula "
             "antes `x @ w_q`, `x @ w_k` y `x @ w_v`.",
-            "en": "You use `x` three times, without projecting it. That leaves nothing to learn: "
+            "en": "You use `x` three times, without projecting it. That leaves nothing to train: "
             "first compute `x @ w_q`, `x @ w_k` and `x @ w_v`.",
         },
     ),
@@ -179,10 +197,22 @@ MISCONCEPTIONS = (
         {
             "es": "Tu función sirve para una sola oración, no para un lote de ellas. El producto "
             "`x @ w_q` ya admite ejes delante; al trasponer la key intercambia solo los dos "
-            "últimos: `key.swapaxes(-1, -2)`.",
+            "últimos: `key.mT`.",
             "en": "Your function handles a single sentence, not a batch of them. The product "
             "`x @ w_q` already allows axes in front; when you transpose the key, swap only the "
-            "last two: `key.swapaxes(-1, -2)`.",
+            "last two: `key.mT`.",
+        },
+    ),
+    Misconception(
+        "batch_only",
+        (_batch_only,),
+        {
+            "es": "Tu función sirve para un lote, no para una sola oración: cuenta con tres ejes, "
+            "como `key.transpose(0, 2, 1)`. Con `key.mT` intercambias los dos últimos, haya los "
+            "que haya.",
+            "en": "Your function handles a batch, not a single sentence: it counts on three axes, "
+            "as `key.transpose(0, 2, 1)` does. With `key.mT` you swap the last two, however many "
+            "there are.",
         },
     ),
 )

@@ -105,11 +105,11 @@ MISCONCEPTIONS = (
         (lambda scores: softmax(scores, axis=0),),
         {
             "es": "Normalizaste por columnas (`axis=0`): las que suman 1 son las columnas, no las "
-            "filas. Cada fila son los puntajes de un query y sus pesos deben sumar 1: usa el "
-            "último eje, `axis=-1`.",
-            "en": "You normalised down the columns (`axis=0`): they add up to 1 and the rows do "
-            "not. Each row holds the scores of one query, and its weights must add up to 1: use "
-            "the last axis, `axis=-1`.",
+            "filas. Cada fila contiene los puntajes de una query, y sus pesos deben sumar 1: usa "
+            "el último eje, `axis=-1`.",
+            "en": "You normalised down the columns (`axis=0`): they sum to 1 and the rows do not. "
+            "Each row holds the scores of one query, and its weights must sum to 1: use the last "
+            "axis, `axis=-1`.",
         },
     ),
     Misconception(
@@ -131,9 +131,9 @@ MISCONCEPTIONS = (
             "es": "Tu función sirve para una matriz, pero no para un vector ni para un lote. No "
             "des por hecho que hay filas y columnas: con `axis=-1, keepdims=True` el mismo código "
             "vale para cualquier número de ejes.",
-            "en": "Your function handles a matrix, but no vector or batch. Do not count on rows "
-            "and columns: with `axis=-1, keepdims=True` the same code works for any number of "
-            "axes.",
+            "en": "Your function handles a matrix, but not a vector or a batch. Do not count on "
+            "rows and columns: with `axis=-1, keepdims=True` the same code works for any number "
+            "of axes.",
         },
     ),
     Misconception(
@@ -155,8 +155,8 @@ MISCONCEPTIONS = (
             "es": "Tu función sirve para un vector, pero no para una matriz ni para un lote. Deja "
             "que NumPy recorra el arreglo: `np.exp` actúa elemento por elemento, y `max` y `sum` "
             "aceptan `axis=-1, keepdims=True`.",
-            "en": "Your function handles a vector, but no matrix or batch. Let NumPy walk through "
-            "the array: `np.exp` works element by element, and `max` and `sum` take "
+            "en": "Your function handles a vector, but not a matrix or a batch. Let NumPy walk "
+            "through the array: `np.exp` works element by element, and `max` and `sum` take "
             "`axis=-1, keepdims=True`.",
         },
     ),
@@ -206,9 +206,9 @@ MISCONCEPTIONS = (
         (lambda scores: np.log(softmax(scores)),),
         {
             "es": "Devuelves el logaritmo de los pesos: son números negativos y no suman 1. Eso "
-            "sirve para la función de pérdida, no para promediar vectores: quita el `log`.",
-            "en": "You return the logarithm of the weights: negative numbers that do not add up "
-            "to 1. That serves the loss, not an average of vectors: drop the `log`.",
+            "sirve para la función de pérdida, no para una media de vectores: quita el `log`.",
+            "en": "You return the logarithm of the weights: negative numbers that do not sum to 1. "
+            "That is for a loss, not for averaging vectors: drop the `log`.",
         },
     ),
     Misconception(
@@ -216,9 +216,11 @@ MISCONCEPTIONS = (
         (one_hot, lambda scores: scores.argmax(axis=-1)),
         {
             "es": "Te quedas solo con el puntaje mayor. Eso es un argmax: no tiene gradiente con "
-            "el que aprender. La softmax reparte: la `exp` de cada puntaje entre la suma de todas.",
+            "el que entrenar. La softmax reparte: la exponencial de cada puntaje entre la suma de "
+            "todas.",
             "en": "You keep only the largest score. That is an argmax, and it has no gradient to "
-            "learn from. The softmax shares out: the `exp` of each score over the sum of them all.",
+            "train with. The softmax shares out: the exponential of each score over the sum of "
+            "them all.",
         },
     ),
     Misconception(
@@ -236,20 +238,20 @@ MISCONCEPTIONS = (
         "sigmoid",
         (lambda scores: 1 / (1 + np.exp(-scores)),),
         {
-            "es": "Eso es una sigmoide: lleva cada puntaje por separado a un número entre 0 y 1, y "
-            "la fila no suma 1. En la softmax los puntajes compiten: divide cada `exp` entre la "
-            "suma de su fila.",
-            "en": "That is a sigmoid: it takes each score separately to a number between 0 and 1, "
-            "and the row does not add up to 1. In the softmax the scores compete: divide each "
-            "`exp` by the sum of its row.",
+            "es": "Eso es una sigmoide: convierte cada puntaje por separado en un número entre 0 y "
+            "1, y la fila no suma 1. En la softmax los puntajes compiten: divide cada exponencial "
+            "entre la suma de su fila.",
+            "en": "That is a sigmoid: it turns each score separately into a number between 0 and "
+            "1, and the row does not sum to 1. In the softmax the scores compete: divide each "
+            "exponential by the sum of its row.",
         },
     ),
     Misconception(
         "overflow",
         (unstable, unstable_or_zero),
         {
-            "es": "Con puntajes como 1000, `exp` desborda a infinito; con −1000, todo se redondea "
-            "a 0. En ambos casos la división falla: resta antes a cada fila su máximo, que no "
+            "es": "Con puntajes como 1000, `exp` se desborda a infinito; con −1000, todo se "
+            "redondea a 0. En ambos casos la división falla: resta antes a cada fila su máximo, que no "
             "cambia el resultado.",
             "en": "With scores like 1000, `exp` overflows to infinity; with −1000, everything "
             "rounds to 0. Either way the division fails: subtract each row's maximum first, which "
@@ -261,11 +263,11 @@ MISCONCEPTIONS = (
         (global_peak, global_peak_or_zero),
         {
             "es": "Restas el máximo de todo el arreglo. En una fila con puntajes muy por debajo de "
-            "él, todas las `exp` se redondean a 0: resta a cada fila su propio máximo, con "
-            "`axis=-1, keepdims=True`.",
+            "él, todas las exponenciales se redondean a 0: resta a cada fila su propio máximo, "
+            "con `axis=-1, keepdims=True`.",
             "en": "You subtract the maximum of the whole array. In a row whose scores lie far "
-            "below it every `exp` rounds to 0: subtract from each row its own maximum, with "
-            "`axis=-1, keepdims=True`.",
+            "below it, all the exponentials round to 0: subtract from each row its own maximum, "
+            "with `axis=-1, keepdims=True`.",
         },
     ),
     Misconception(
@@ -273,7 +275,7 @@ MISCONCEPTIONS = (
         (nan_if_empty,),
         {
             "es": "Una fila llena de −inf te da NaN, porque −inf − (−inf) no está definido. Es el "
-            "caso de un query que no puede atender a nada, y por convenio sus pesos son 0: "
+            "caso de una query que no puede atender a nada, y por convenio sus pesos son 0: "
             "termina con `np.where(scores == -np.inf, 0, weights)`.",
             "en": "A row full of −inf gives you NaN, because −inf − (−inf) is undefined. It is the "
             "case of a query that may attend to nothing, and by convention its weights are 0: "

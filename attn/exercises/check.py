@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from attn.exercises import ch03_attention, ch03_self_attention, ch03_softmax
 from attn.exercises.compare import run, same
-from attn.exercises.explain import compared, problem
+from attn.exercises.explain import compared, problem, raised
 from attn.language import text
 
 EXERCISES = {
@@ -105,10 +105,18 @@ def check(exercise_id, attempt):
     --------
     >>> check("softmax", ...)
     Sin responder. `softmax` todavía no devuelve un resultado. Si ya la escribiste, revisa \
-que no quede ningún `...` y que termine con `return`.
+que no quede ningún `...`, que termine con `return` y que ninguna función a la que llama \
+devuelva todavía `None`.
     """
-    if exercise_id not in list(EXERCISES):
-        raise ValueError(f"exercise_id: expected one of {list(EXERCISES)}, got {exercise_id!r}")
+    if not isinstance(exercise_id, str) or exercise_id not in EXERCISES:
+        ids = ", ".join(map(repr, EXERCISES))
+        got = repr(exercise_id) if isinstance(exercise_id, str) else type(exercise_id).__name__
+        raise ValueError(
+            text(
+                es=f"exercise_id: se esperaba uno de {ids}, y después tu función; llegó {got}",
+                en=f"exercise_id: expected one of {ids}, and then your function; got {got}",
+            )
+        )
     exercise = EXERCISES[exercise_id]
     if attempt is None or attempt is Ellipsis:
         return _unanswered(exercise)
@@ -127,28 +135,39 @@ que no quede ningún `...` y que termine con `return`.
     expected = [run(exercise.oracle, case, exercise) for case in cases]
     answers = [run(attempt, case, exercise) for case in cases]
     if all(answer.missing for answer in answers):
-        return _unanswered(exercise)
+        error = answers[0].error
+        return _unanswered(exercise, f"\n\n{raised(attempt, error)}" if error else "")
     failing = [i for i in range(len(cases)) if not same(answers[i], expected[i])]
-    if failing:
-        return _explain(exercise, attempt, cases, answers, expected, failing)
     modified = next((answer.modified for answer in answers if answer.modified), None)
-    if modified:
-        return _failed(
-            exercise,
-            text(
-                es=f"Los valores son correctos, pero tu función modifica `{modified}`, un "
-                "arreglo de quien la llama. `+=`, `-=`, `out=` y `x[...] = ...` escriben en el "
-                "original: crea un arreglo nuevo o trabaja con una copia.",
-                en=f"The values are right, but your function modifies `{modified}`, an array "
-                "that belongs to its caller. `+=`, `-=`, `out=` and `x[...] = ...` write into "
-                "the original: make a new array or work on a copy.",
-            ),
+    if failing:
+        explanation, known = _explain(exercise, attempt, cases, answers, expected, failing)
+    elif modified:
+        known = None
+        explanation = text(
+            es="Por lo demás, los valores son correctos.", en="Otherwise, the values are right."
         )
-    message = text(
-        es=f"Correcto. `{exercise.id}` coincide con la referencia en las {len(cases)} entradas.",
-        en=f"Correct. `{exercise.id}` agrees with the reference on all {len(cases)} inputs.",
+    else:
+        n = len(cases)
+        message = text(
+            es=f"Correcto. `{exercise.id}` coincide con la referencia en las {n} entradas.",
+            en=f"Correct. `{exercise.id}` agrees with the reference on all {n} inputs.",
+        )
+        return Result(exercise.id, "passed", message)
+    if modified:
+        # First, since no advice about an input holds once it has been overwritten.
+        explanation = f"{_overwritten(modified)}\n\n{explanation}"
+    return _failed(exercise, explanation, known)
+
+
+def _overwritten(name):
+    return text(
+        es=f"Tu función modifica `{name}`, un arreglo de quien la llama: a partir de ahí "
+        f"`{name}` ya no contiene lo que recibió. `+=`, `-=`, `out=` y `x[...] = ...` escriben "
+        "en el original: crea un arreglo nuevo o trabaja con una copia.",
+        en=f"Your function modifies `{name}`, an array that belongs to its caller: from then on "
+        f"`{name}` no longer holds what it was given. `+=`, `-=`, `out=` and `x[...] = ...` "
+        "write into the original: make a new array or work on a copy.",
     )
-    return Result(exercise.id, "passed", message)
 
 
 def _size(case):
@@ -161,17 +180,20 @@ def _failed(exercise, message, misconception=None):
     )
 
 
-def _unanswered(exercise):
+def _unanswered(exercise, why=""):
     message = text(
         es=f"Sin responder. `{exercise.id}` todavía no devuelve un resultado. Si ya la "
-        "escribiste, revisa que no quede ningún `...` y que termine con `return`.",
-        en=f"Not answered yet. `{exercise.id}` does not return a result so far. If you have "
-        "written it, check that no `...` is left and that it ends with `return`.",
+        "escribiste, revisa que no quede ningún `...`, que termine con `return` y que ninguna "
+        "función a la que llama devuelva todavía `None`.",
+        en=f"Not answered yet. `{exercise.id}` does not return a result yet. If you have "
+        "written it, check that no `...` is left, that it ends with `return`, and that no "
+        "function it calls still returns `None`.",
     )
-    return Result(exercise.id, "unanswered", message)
+    return Result(exercise.id, "unanswered", message + why)
 
 
 def _explain(exercise, attempt, cases, answers, expected, failing):
+    """Return the explanation of a wrong attempt, and the id of the known mistake or None."""
     first = failing[0]
     what = problem(exercise, attempt, cases[first], answers[first], expected[first])
     known = _misconception(exercise, cases, answers, expected, first)
@@ -179,33 +201,36 @@ def _explain(exercise, attempt, cases, answers, expected, failing):
         message = text(**known.hint)
         if answers[first].error:
             message += "\n\n" + what
-        return _failed(exercise, message, known.id)
+        return message, known.id
     where = text(
         es=f"Falla en {len(failing)} de {len(cases)} entradas; la más pequeña:",
         en=f"It fails on {len(failing)} of {len(cases)} inputs; the smallest:",
     )
     evidence = compared(exercise, cases[first], answers[first], expected[first])
-    return _failed(exercise, f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}")
+    return f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}", None
 
 
 def _misconception(exercise, cases, answers, expected, first):
-    """Return the first known mistake that explains the attempt, or None.
+    """Return the known mistake that explains most of the attempt, or None.
 
     The wrong function must answer like the attempt on the smallest failing input, on at
     least one input that gives finite numbers, and on all the others but those where a
     second mistake shows by itself: inputs with more arguments than the smallest failing one
     (a mask), inputs with an empty row, whose weights should be zero, and inputs on which
-    the attempt breaks down (an exception, NaN).
+    the attempt breaks down (an exception, NaN). Of several such functions the one that
+    answers like the attempt most often is named, and of equals the first.
     """
     excused = [
         len(case) > len(cases[first]) or not right.values[-1].any(axis=-1).all() or answer.broken
         for case, answer, right in zip(cases, answers, expected, strict=True)
     ]
+    best, most = None, 0
     for known in exercise.misconceptions:
         for function in known.functions:
             wrong = [run(function, case, exercise) for case in cases]
             equal = [same(answer, other) for answer, other in zip(answers, wrong, strict=True)]
             finite = any(e and not answer.broken for e, answer in zip(equal, answers, strict=True))
-            if equal[first] and finite and all(e or x for e, x in zip(equal, excused, strict=True)):
-                return known
-    return None
+            explains = equal[first] and all(e or x for e, x in zip(equal, excused, strict=True))
+            if explains and finite and sum(equal) > most:
+                best, most = known, sum(equal)
+    return best

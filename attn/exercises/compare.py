@@ -1,5 +1,6 @@
 """Run a function on one input, and compare what two functions did with it."""
 
+import re
 import traceback
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ class Answer:
 
     values: tuple | None  # the arrays it returned, or None if it returned something else
     returned: str  # what it returned, in words
-    missing: bool = False  # it is not written yet
+    missing: bool = False  # it, or a function that it calls, is not written yet
     modified: str | None = None  # the argument it wrote into
     error: Exception | None = None
 
@@ -40,11 +41,15 @@ def run(function, case, exercise):
         What the function returned or raised.
     """
     inputs = {name: array.copy() for name, array in case.items()}
+
+    def modified():
+        return next((name for name in case if not _identical(inputs[name], case[name])), None)
+
     try:
         with np.errstate(all="ignore"):
             returned = function(*inputs.values())
     except Exception as error:  # noqa: BLE001 - whatever the attempt raises is its answer
-        return Answer(None, "", missing=_left_blank(error), error=error)
+        return Answer(None, "", missing=_left_blank(error), modified=modified(), error=error)
     several = len(exercise.outputs) > 1 and isinstance(returned, (tuple, list))
     parts = returned if several else (returned,)
     kinds = ", ".join(_kind(part) for part in parts)
@@ -52,15 +57,22 @@ def run(function, case, exercise):
         _as_arrays(parts),
         f"({kinds})" if several else kinds,
         missing=any(p is Ellipsis for p in parts) or all(p is None for p in parts),
-        modified=next((n for n in case if not _identical(inputs[n], case[n])), None),
+        modified=modified(),
     )
 
 
 def _left_blank(error):
-    """Return whether an exception comes from a part still to be written, such as ``x = ...``."""
+    """Return whether an exception comes from a part still to be written.
+
+    Such a part is an ``x = ...``, or a function that returns None, to be found in a variable
+    of the innermost function (an argument may well be None) or in the message.
+    """
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    blanks = any(value is Ellipsis for frame in frames for value in frame.f_locals.values())
-    return blanks or "ellipsis" in str(error)
+    blanks = [value for frame in frames for value in frame.f_locals.values() if value is Ellipsis]
+    code, innermost = frames[-1].f_code, frames[-1].f_locals
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    nothing = [n for n, value in innermost.items() if value is None and n not in arguments]
+    return bool(blanks or nothing or re.search("ellipsis|NoneType", str(error)))
 
 
 def _kind(part):
@@ -92,11 +104,20 @@ def close(a, b):
 
 
 def same(a, b):
-    """Return whether two answers have the same values, NaN included, or both are exceptions."""
+    """Return whether two answers have the same values, NaN included, or alike exceptions."""
     if isinstance(a.error, ArithmeticError) and b.broken:
         return True  # math.exp(1000) raises where np.exp gives infinity
     if a.values is None or b.values is None:
-        return bool(a.error and b.error)
+        return bool(a.error and b.error) and _family(a.error) == _family(b.error)
     return len(a.values) == len(b.values) and all(
         x.shape == y.shape and close(x, y).all() for x, y in zip(a.values, b.values, strict=True)
     )
+
+
+def _family(error):
+    """Return what two exceptions must share to come from one mistake.
+
+    A wrong shape is a ValueError in NumPy, a RuntimeError in PyTorch and a TypeError in math,
+    so types tell little. A name without a value and ``if array:`` are other matters.
+    """
+    return "name" if isinstance(error, NameError) else "ambiguous" in str(error)

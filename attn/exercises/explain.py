@@ -29,7 +29,7 @@ def problem(exercise, attempt, case, answer, expected):
         What came and what the oracle gives.
     """
     if answer.error:
-        return _raised(attempt, answer.error)
+        return raised(attempt, answer.error)
     if answer.values is None or len(answer.values) != len(expected.values):
         names = ", ".join(exercise.outputs)
         several = len(exercise.outputs) > 1
@@ -61,15 +61,24 @@ def problem(exercise, attempt, case, answer, expected):
     )
 
 
-def _raised(attempt, error):
+def raised(attempt, error):
+    """Return a sentence: what the attempt raised and where; a second one if a name is missing."""
     message = re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", str(error))
     message = textwrap.shorten(message, 300, placeholder=" ...")
-    raised = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    exception = f"{type(error).__name__}: {message}" if message else type(error).__name__
     line = _line(attempt, error)
-    return text(
-        es=f"Tu función lanza `{raised}`" + (f" en `{line}`." if line else "."),
-        en=f"Your function raises `{raised}`" + (f" at `{line}`." if line else "."),
+    sentence = text(
+        es=f"Tu función lanza `{exception}`" + (f" en `{line}`." if line else "."),
+        en=f"Your function raises `{exception}`" + (f" at `{line}`." if line else "."),
     )
+    if type(error) is NameError and error.name:
+        sentence += text(
+            es=f" `{error.name}` todavía no está definido en el cuaderno: ejecuta la celda que "
+            "lo define o revisa cómo lo escribiste.",
+            en=f" `{error.name}` is not defined in the notebook yet: run the cell that defines "
+            "it, or check its spelling.",
+        )
+    return sentence
 
 
 def _line(attempt, error):
@@ -94,7 +103,7 @@ def _not_a_number(name, got, wanted, case):
         )
     elif largest > LARGE_INPUT:
         cause = text(
-            es=": con números grandes `exp` desborda a infinito o redondea todo a 0",
+            es=": con números grandes `exp` se desborda a infinito o redondea todo a 0",
             en=": with large numbers `exp` overflows to infinity or rounds everything to 0",
         )
     else:
@@ -113,7 +122,7 @@ def compared(exercise, case, answer, expected):
         return "\n".join(_title(name, array) for name, array in case.items())
     lines = [_show(name, array) for name, array in case.items()]
     triples = zip(exercise.outputs, answer.values, expected.values, strict=True)
-    # One output is enough, the last: a wrong output that is an average follows from its weights.
+    # One output is enough, the last: a wrong output that is a mean follows from its weights.
     name, got, wanted = [triple for triple in triples if not close(*triple[1:]).all()][-1]
     if wanted.size > LARGEST_SHOWN:
         place = tuple(int(i) for i in np.argwhere(~close(got, wanted))[0])

@@ -46,7 +46,7 @@ class Exercise:
         From an integer seed to a list of inputs. Each is a dict from argument name to
         array, in the order of the signature; an optional argument may be absent.
     misconceptions : tuple of Misconception
-        The known mistakes. Where several fit an attempt, the first is named.
+        The known mistakes. Where several fit an attempt equally, the first is named.
     """
 
     id: str

@@ -1,7 +1,7 @@
 """The course's interactive figures. They work in a static page, and in JupyterLab as widgets.
 
 - `AttentionExplorer`: who attends to whom, and the arithmetic behind it
-- `SoftmaxPlayground`: what scores and temperature do to probabilities and their gradient
+- `SoftmaxPlayground`: what scores and temperature do to the weights
 - `Quiz`, `load_quiz`: questions with feedback for every answer
 """
 

@@ -1,37 +1,41 @@
 // A sentence, who attends to whom, and the arithmetic behind it, one row at a time.
 import {
-  announcer, attention, fill, format, formatTemperature, h, maskMatrix, put, rich, roving, scroller, signed,
-  temperatureSlider, uid, visible, watch,
+  announcer, attention, fill, format, formatBrief, formatTemperature, h, largest, list, maskMatrix, put, rich, roving,
+  scroller, signed, symbol, temperatureSlider, uid, visible, watch,
 } from "./shared.js";
 
 export const STRINGS = {
   es: {
     title: "Explorador de atención",
-    mask: "Máscara", none: "ninguna", causal: "causal", padding: "padding",
+    mask: "Máscara", none: "ninguna", causal: "causal", padding: "relleno",
     scaled: "Dividir entre", temperature: "Temperatura",
     sentence: "De la query a las keys",
     query: "query: quién mira", key: "key: a quién mira",
     heat: "Pesos de atención", rows: "Cada fila es una query y suma 1; cada columna, una key.",
     showRow: "Fila de «{token}»", masked: "enmascarado",
-    most: "«{query}» atiende sobre todo a «{key}»: {weight}.",
-    only: "«{query}» solo puede atender a «{key}»: {weight}.",
+    most: "«{query}» atiende sobre todo a {keys}: {weight}.",
+    tied: "«{query}» atiende sobre todo a {keys}: {weight} cada uno.",
+    many: "«{query}» atiende sobre todo a {count} keys por igual: {weight} cada una.",
+    only: "«{query}» solo puede atender a {keys}: {weight}.",
     even: "«{query}» reparte su peso por igual.",
-    nobody: "«{query}» no puede atender a nadie: pesos y salida son cero.",
+    nothing: "«{query}» no puede atender a nada: sus pesos y su salida son cero.",
+    quoted: "«{token}»", and: "y",
     steps: "El cálculo, paso a paso", step: "Paso {step} de 4: {name}.",
-    names: ["puntajes", "escala", "softmax", "suma ponderada"],
+    names: ["puntajes", "escala", "softmax", "media ponderada"],
+    tabs: ["puntajes", "escala", "softmax", "media"],
     previous: "Anterior", next: "Siguiente",
     explain: [
       "Multiplica la query de «{query}» por cada key, componente a componente, y suma.",
-      "Divide cada puntaje entre √d_k = {root}, para que su tamaño no dependa de d_k.",
-      "Exponencial de cada valor x, dividida entre la suma de todas: los pesos suman 1.",
-      "Multiplica cada value por su peso y suma: el resultado es la salida de «{query}».",
+      "Divide cada puntaje entre √d_k\u00a0=\u00a0{root}, para que su tamaño no dependa de d_k.",
+      "Exponencial de cada número x, dividida entre la suma de todas: los pesos suman\u00a01.",
+      "Multiplica cada value por su peso y suma: esa media ponderada es la salida de «{query}».",
     ],
     unscaled: "Sin dividir entre √d_k, los puntajes pasan tal cual.",
     cooled: "Después se dividen entre la temperatura.",
-    blocked: "Lo que la máscara tapa pasa a −∞.",
+    blocked: "Lo que la máscara oculta pasa a −∞.",
     shifted: "Antes se resta el mayor, {top}: los pesos no cambian y la exponencial no se desborda.",
-    token: "token", ofQuery: "q de «{query}»", score: "puntaje", scaledScore: "÷ {root}",
-    sameScore: "sin escalar", cooledScore: "÷ T", exponential: "exp", weight: "peso", total: "suma", output: "salida",
+    token: "token", ofQuery: "q de «{query}»", score: "puntaje", scaledScore: "÷\u00a0{root}",
+    sameScore: "sin escalar", cooledScore: "÷\u00a0T", exponential: "exp", weight: "peso", total: "suma", output: "salida",
     more: "otras {count}", compare: "antes y después", share: "peso, como barra",
     rounded: "Se muestran redondeados; se calcula con todos los decimales.",
   },
@@ -40,28 +44,32 @@ export const STRINGS = {
     mask: "Mask", none: "none", causal: "causal", padding: "padding",
     scaled: "Divide by", temperature: "Temperature",
     sentence: "From the query to the keys",
-    query: "query: who looks", key: "key: who is looked at",
+    query: "query: who looks", key: "key: whom it looks at",
     heat: "Attention weights", rows: "Each row is a query and sums to 1; each column is a key.",
     showRow: "Row of “{token}”", masked: "masked",
-    most: "“{query}” attends most to “{key}”: {weight}.",
-    only: "“{query}” can attend only to “{key}”: {weight}.",
+    most: "“{query}” attends most to {keys}: {weight}.",
+    tied: "“{query}” attends most to {keys}: {weight} each.",
+    many: "“{query}” attends most to {count} keys alike: {weight} each.",
+    only: "“{query}” may attend only to {keys}: {weight}.",
     even: "“{query}” spreads its weight evenly.",
-    nobody: "“{query}” may attend to nothing: its weights and its output are zero.",
+    nothing: "“{query}” may attend to nothing: its weights and its output are zero.",
+    quoted: "“{token}”", and: "and",
     steps: "The arithmetic, step by step", step: "Step {step} of 4: {name}.",
-    names: ["scores", "scale", "softmax", "weighted sum"],
+    names: ["scores", "scale", "softmax", "weighted mean"],
+    tabs: ["scores", "scale", "softmax", "mean"],
     previous: "Previous", next: "Next",
     explain: [
       "Multiply the query of “{query}” by each key, component by component, and add up.",
-      "Divide each score by √d_k = {root}, so that its size does not depend on d_k.",
-      "The exponential of each value x, divided by the sum of them all: the weights sum to 1.",
-      "Multiply each value by its weight and add up: the result is the output of “{query}”.",
+      "Divide each score by √d_k\u00a0=\u00a0{root}, so that its size does not depend on d_k.",
+      "The exponential of each number x, divided by the sum of them all: the weights sum to\u00a01.",
+      "Multiply each value by its weight and add up: that weighted mean is the output of “{query}”.",
     ],
     unscaled: "Without dividing by √d_k, the scores pass as they are.",
     cooled: "Then they are divided by the temperature.",
     blocked: "Whatever the mask hides becomes −∞.",
     shifted: "The largest, {top}, is subtracted first: the weights stay the same and the exponential does not overflow.",
-    token: "token", ofQuery: "q of “{query}”", score: "score", scaledScore: "÷ {root}",
-    sameScore: "unscaled", cooledScore: "÷ T", exponential: "exp", weight: "weight", total: "sum", output: "output",
+    token: "token", ofQuery: "q of “{query}”", score: "score", scaledScore: "÷\u00a0{root}",
+    sameScore: "unscaled", cooledScore: "÷\u00a0T", exponential: "exp", weight: "weight", total: "sum", output: "output",
     more: "{count} more", compare: "before and after", share: "weight as a bar",
     rounded: "Shown rounded; computed in full precision.",
   },
@@ -81,15 +89,14 @@ function render({ model, el }) {
   const figure = { t, tokens, model, ...data, choose, peek, highlight };
   let result;
   let peeked = null; // the row under the mouse, while it is there
-  let hot = null; // the key under the mouse or pressed
-  let pressed = null;
+  const keys = { hovered: null, focused: null, pressed: null };
 
-  const letters = tokens.join("  ").length;
-  const room = { "data-long": letters > 40, "data-tight": letters > 31 }; // too long for half the width, for a phone
   const live = announcer();
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
-  const views = [controls(figure), links(figure), heatMap(figure), steps(figure)];
+  const views = [controls(figure), links(figure, summary), heatMap(figure), steps(figure)];
   const [bar, sentence, heat, walk] = views;
+  const long = tokens.join("  ").length > 40; // too long for half the width
+  const stage = h("div", { class: "attn-explorer-stage", "data-long": long }, sentence.node, heat.node);
 
   function choose(row) {
     model.set("row", row);
@@ -99,23 +106,24 @@ function render({ model, el }) {
     peeked = row;
     draw();
   }
-  function highlight(key, press = false) {
-    if (press) pressed = key === pressed ? null : key;
-    hot = press ? pressed : key ?? pressed;
+  function highlight(how, key) {
+    keys[how] = how === "pressed" && key === keys.pressed ? null : key;
     draw();
   }
   function sentenceFor(row) {
     const weights = result.weights[row];
-    const top = Math.max(...weights);
-    const open = weights.filter((_, j) => result.ready[row][j] !== -Infinity);
-    const even = top - Math.min(...open) < 1e-9;
-    const kind = ["nobody", "only"][open.length] ?? (even ? "even" : "most");
-    return fill(t[kind], { query: tokens[row], key: tokens[weights.indexOf(top)], weight: format(top) });
+    const open = result.maskedScores[row].filter((score) => score !== -Infinity).length;
+    const most = largest(weights);
+    const tie = most.length === open ? "even" : ["", "most", "tied", "tied"][most.length] ?? "many";
+    return fill(t[["nothing", "only"][open] ?? tie], {
+      query: tokens[row], weight: format(weights[most[0]]), count: most.length,
+      keys: list(most.map((j) => fill(t.quoted, { token: tokens[j] })), t.and),
+    });
   }
   function draw() {
     const row = peeked ?? model.get("row");
     const state = {
-      ...result, row, hot, pressed, chosen: model.get("row"), step: model.get("step"),
+      ...result, row, hot: keys.hovered ?? keys.focused ?? keys.pressed, pressed: keys.pressed, chosen: model.get("row"), step: model.get("step"),
       scaled: model.get("scaled"), temperature: model.get("temperature"), mask: model.get("mask"),
     };
     views.forEach((view) => view.update(state));
@@ -141,12 +149,23 @@ function render({ model, el }) {
       fill(t.step, { step: model.get("step"), name: t.names[model.get("step") - 1] }))),
   ];
 
+  // In one column the matrix comes last: choosing a word must change a table that is in sight.
+  const arrange = new ResizeObserver(() => {
+    const stacked = getComputedStyle(stage).getPropertyValue("--stacked") !== "";
+    if (stacked !== (heat.node.parentNode !== stage)) stacked ? walk.node.after(heat.node) : stage.append(heat.node);
+    sentence.fit();
+    heat.fit();
+  });
+  arrange.observe(bar.node);
+
   el.append(h("div", {
     class: "attn-w attn-explorer", lang: language, role: "group", "aria-label": t.title, "data-attn": "explorer",
-  }, bar.node, h("div", { class: "attn-explorer-stage", ...room }, sentence.node, heat.node),
-  summary, walk.node, live.node));
+  }, bar.node, stage, walk.node, live.node));
   compute();
-  return () => stops.forEach((stop) => stop());
+  return () => {
+    arrange.disconnect();
+    stops.forEach((stop) => stop());
+  };
 }
 
 function controls({ t, model, padding }) {
@@ -158,13 +177,12 @@ function controls({ t, model, padding }) {
     type: "checkbox", role: "switch", "data-attn": "scaled",
     onchange: () => change("scaled", scaling.checked),
   });
-  const root = h("span", { class: "attn-w-math" }, "√d", h("sub", {}, "k"));
   const group = uid();
   const masks = (padding ? ["none", "causal", "padding"] : ["none", "causal"]).map((mask) =>
     h("input", { type: "radio", name: group, value: mask, "data-attn": "mask", onchange: () => change("mask", mask) }));
   const temperature = temperatureSlider(t.temperature, model);
   const node = h("div", { class: "attn-w-controls" },
-    h("label", { class: "attn-w-choice" }, scaling, h("span", {}, `${t.scaled} `, root)),
+    h("label", { class: "attn-w-choice" }, scaling, h("span", {}, `${t.scaled} `, symbol("√d_k"))),
     h("fieldset", { class: "attn-w-inline" }, h("legend", {}, t.mask),
       masks.map((input) => h("label", { class: "attn-w-choice" }, input, t[input.value]))),
     temperature.node);
@@ -177,7 +195,7 @@ function controls({ t, model, padding }) {
 }
 
 /** The sentence twice, and a line from the chosen query to every key: the wider, the more weight. */
-function links({ t, tokens, choose, peek, highlight }) {
+function links({ t, tokens, choose, peek, highlight }, summary) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const queries = tokens.map((token, i) =>
     h("button", {
@@ -189,8 +207,10 @@ function links({ t, tokens, choose, peek, highlight }) {
   const keys = tokens.map((token, j) =>
     h("button", {
       type: "button", class: "attn-explorer-key", "data-attn": "key-token", "data-col": j,
-      onclick: () => highlight(j, true),
-      onpointerenter: mouse(() => highlight(j)), onpointerleave: mouse(() => highlight(null)),
+      onclick: () => highlight("pressed", j),
+      onpointerenter: mouse(() => highlight("hovered", j)), onpointerleave: mouse(() => highlight("hovered", null)),
+      onfocus: () => { if (keys[j].matches(":focus-visible")) highlight("focused", j); },
+      onblur: () => highlight("focused", null),
     }, h("span", {}, token), numbers[j]));
   const paths = tokens.map((_, j) =>
     h("path", { fill: "none", "data-attn": "link", "data-col": j }));
@@ -202,7 +222,7 @@ function links({ t, tokens, choose, peek, highlight }) {
       svg,
       h("div", { class: "attn-explorer-tokens", role: "group", "aria-label": t.key }, keys),
       h("div", { class: "attn-w-label attn-w-key", "aria-hidden": "true" }, t.key)));
-  const node = h("div", { class: "attn-explorer-sentence" }, box);
+  const node = h("div", { class: "attn-explorer-sentence" }, box, summary);
   const focusQuery = roving(queries, choose);
   const focusKey = roving(keys, (j) => focusKey(j));
   focusKey(0);
@@ -243,7 +263,18 @@ function links({ t, tokens, choose, peek, highlight }) {
     reveal(centres[goal]);
   });
   [svg, ...queries].forEach((element) => observer.observe(element));
-  const update = ({ row, chosen, weights, ready, hot, pressed }) => {
+  let state;
+  let tight = false; // whether the words stand upright, for want of room
+  const fit = () => {
+    node.removeAttribute("data-tight");
+    tight = box.scrollWidth > box.clientWidth;
+    node.toggleAttribute("data-tight", tight);
+    update(state);
+  };
+  const update = (now) => {
+    state = now;
+    const { row, chosen, weights, maskedScores, hot, pressed } = state;
+    const show = tight && tokens.length > 8 ? formatBrief : format;
     glide(row);
     if (row === chosen) reveal(centres[row]);
     focusQuery(chosen);
@@ -252,11 +283,13 @@ function links({ t, tokens, choose, peek, highlight }) {
       button.toggleAttribute("data-peek", i === row && row !== chosen);
     });
     weights[row].forEach((weight, j) => {
-      const masked = ready[row][j] === -Infinity;
-      paths[j].style.strokeWidth = masked ? 0 : 0.75 + 11 * weight;
-      paths[j].style.strokeOpacity = (0.35 + 0.65 * weight) * (hot === null || hot === j ? 1 : 0.35);
+      const masked = maskedScores[row][j] === -Infinity;
+      const width = 1 + 11 * weight;
+      paths[j].toggleAttribute("data-hot", hot === j);
+      paths[j].style.strokeWidth = masked ? 0 : hot === j ? Math.max(2, width) : width;
+      paths[j].style.strokeOpacity = hot === j ? 1 : (0.6 + 0.4 * weight) * (hot === null ? 1 : 0.4);
       paths[j].setAttribute("data-weight", weight);
-      put(numbers[j], masked ? "—" : format(weight));
+      put(numbers[j], masked ? "—" : show(weight));
       if (masked) keys[j].setAttribute("aria-label", `${tokens[j]}, ${t.masked}`);
       else keys[j].removeAttribute("aria-label");
       keys[j].toggleAttribute("data-masked", masked);
@@ -264,12 +297,12 @@ function links({ t, tokens, choose, peek, highlight }) {
       keys[j].setAttribute("aria-pressed", pressed === j);
     });
   };
-  return { node, update };
+  return { node, update, fit };
 }
 
 /** The whole matrix as a table; a cell's colour is its weight, hatched where masked. */
 function heatMap({ t, tokens, choose, peek, highlight }) {
-  const upright = Math.max(...tokens.map((token) => token.length)) > (tokens.length > 8 ? 3 : 5);
+  const show = tokens.length > 8 ? formatBrief : format;
   const heads = tokens.map((token, j) =>
     h("th", { scope: "col", class: "attn-w-key", "data-col": j }, h("span", {}, token)));
   const names = tokens.map((token, i) =>
@@ -280,7 +313,7 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
   const cells = tokens.map((_, i) => tokens.map((_, j) =>
     h("td", {
       "data-attn": "heat-cell", "data-row": i, "data-col": j,
-      onpointerenter: mouse(() => highlight(j)), onpointerleave: mouse(() => highlight(null)),
+      onpointerenter: mouse(() => highlight("hovered", j)), onpointerleave: mouse(() => highlight("hovered", null)),
     }, h("span", {}))));
   const rows = tokens.map((_, i) =>
     h("tr", {
@@ -288,16 +321,18 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
     }, h("th", { scope: "row" }, names[i]), cells[i]));
   const hatch = h("span", { class: "attn-explorer-hatch" }, h("i", { "data-masked": true }), ` ${t.masked}`);
   const title = h("b", { id: uid() }, t.heat);
+  const table = h("table", {
+    class: "attn-w-table attn-explorer-heat", "aria-labelledby": title.id, "data-size": size(tokens.length),
+  }, h("thead", {}, h("tr", {}, h("td", {}), heads)), h("tbody", {}, rows));
   const node = h("div", { class: "attn-explorer-matrix" },
-    scroller(t.heat,
-      h("table", {
-        class: "attn-w-table attn-explorer-heat", "aria-labelledby": title.id,
-        "data-upright": upright, "data-size": size(tokens.length),
-      }, h("thead", {}, h("tr", {}, h("td", {}), heads)), h("tbody", {}, rows))),
-    h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", hatch));
+    scroller(t.heat, table), h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", hatch));
+  const fit = () => { // names wider than their column stand upright
+    table.removeAttribute("data-upright");
+    table.toggleAttribute("data-upright", heads.some((head) => head.firstChild.scrollWidth > head.clientWidth));
+  };
   const focusRow = roving(names, choose);
   const tints = tokens.map(() => []); // as last drawn
-  const update = ({ row, chosen, weights, ready, hot }) => {
+  const update = ({ row, chosen, weights, maskedScores, hot }) => {
     focusRow(chosen);
     let anyMasked = false;
     rows.forEach((tr, i) => {
@@ -306,20 +341,21 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
       else names[i].removeAttribute("aria-current");
       cells[i].forEach((cell, j) => {
         const weight = weights[i][j];
-        const masked = ready[i][j] === -Infinity;
+        const masked = maskedScores[i][j] === -Infinity;
         anyMasked ||= masked;
         cell.toggleAttribute("data-masked", masked);
+        cell.toggleAttribute("data-hot", i === row && j === hot);
         cell.toggleAttribute("data-deep", weight > 0.757); // where black on the colour turns to white
         cell.setAttribute("data-weight", weight);
         const tint = weight.toFixed(3);
         if (tint !== tints[i][j]) cell.style.backgroundColor = `rgb(var(--attn-heat) / ${tints[i][j] = tint})`;
-        put(cell.firstChild, masked ? t.masked : format(weight));
+        put(cell.firstChild, masked ? t.masked : show(weight));
       });
     });
     heads.forEach((head, j) => head.toggleAttribute("data-hot", j === hot));
     hatch.hidden = !anyMasked;
   };
-  return { node, update };
+  return { node, update, fit };
 }
 
 const size = (n) => (n <= 5 ? "large" : n <= 8 ? "medium" : "small");
@@ -332,7 +368,7 @@ function mouse(listener) {
 /** The four steps from the chosen query to its output, with its own numbers. */
 function steps(figure) {
   const { t, model } = figure;
-  const panels = [scoreStep, scaleStep, softmaxStep, sumStep].map((step) => step(figure));
+  const panels = [scoreStep, scaleStep, softmaxStep, meanStep].map((step) => step(figure));
   const go = (step) => {
     model.set("step", step);
     model.save_changes();
@@ -346,7 +382,8 @@ function steps(figure) {
     return h("button", {
       type: "button", role: "tab", id, "aria-controls": panelId, "data-attn": "step", "data-step": i + 1,
       onclick: () => go(i + 1),
-    }, h("span", { class: "attn-explorer-count" }, String(i + 1)), h("span", {}, name));
+    }, h("span", { class: "attn-explorer-count" }, String(i + 1)),
+    h("span", { class: "attn-explorer-full" }, name), h("span", { class: "attn-explorer-short" }, t.tabs[i]));
   });
   const focusTab = roving(tabs, (i) => go(i + 1));
   const turn = (by, hook, ...label) => h("button", {
@@ -385,17 +422,18 @@ function panel({ t, tokens }, step, head, cells, foot) {
     h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows), foot && h("tfoot", {}, h("tr", {}, foot)));
   const node = h("div", { role: "tabpanel", tabindex: 0, class: "attn-explorer-panel", "data-attn": "panel", "data-step": step },
     text, scroller(t.names[step - 1], table));
-  const shade = ({ hot, ready, row }) => rows.forEach((tr, j) => {
+  const shade = ({ hot, maskedScores, row }) => rows.forEach((tr, j) => {
     tr.toggleAttribute("data-hot", j === hot);
-    tr.toggleAttribute("data-masked", ready[row][j] === -Infinity);
+    tr.toggleAttribute("data-masked", maskedScores[row][j] === -Infinity);
   });
   return { node, explain, shade };
 }
 
 const heading = (...content) => h("th", { scope: "col" }, ...content);
+const barHeading = (name, text) => h("th", { scope: "col", class: `${name}-head` }, h("span", {}, text));
 const figureCell = (name, attributes = {}) => h("td", { class: "attn-w-number", "data-attn": name, ...attributes });
 
-/** A factor above the product it gives; where one cell stands for many components, dots. */
+/** A factor and the product it gives; where one cell stands for many components, dots. */
 function termCell(colour, components) {
   const factor = h("span", { class: colour });
   const product = h("span", {});
@@ -412,11 +450,14 @@ function scoreStep(figure) {
   const { t, tokens, query, key } = figure;
   const groups = columns(query[0].length);
   const owner = h("th", { scope: "col", class: "attn-w-query" });
-  const heads = groups.map(() => h("th", { scope: "col", class: "attn-w-query attn-w-number" }));
+  const heads = groups.map(() => h("th", { scope: "col", class: "attn-w-query" }));
   const terms = tokens.map(() => groups.map((group) => termCell("attn-w-key", group)));
-  const totals = tokens.map((_, j) => figureCell("score", { "data-col": j }));
+  const sums = tokens.map(() => h("span", {}));
+  const totals = tokens.map((_, j) => h("td", { class: "attn-w-number", "data-attn": "score", "data-col": j },
+    h("span", { class: "attn-explorer-equals" }, "= "), sums[j]));
   const { node, explain, shade } = panel(figure, 1, [owner, heads, heading(t.score)],
     (j) => [terms[j].map((term) => term.node), totals[j]]);
+  node.dataset.terms = groups.length;
   const update = (state) => {
     const { row, scores } = state;
     const own = query[row];
@@ -429,7 +470,7 @@ function scoreStep(figure) {
         const product = groups[g].reduce((total, d) => total + own[d] * key[j][d], 0);
         term.show(key[j], g ? signed(product) : format(product));
       });
-      put(totals[j], `= ${format(scores[row][j])}`);
+      put(sums[j], format(scores[row][j]));
       totals[j].setAttribute("data-value", scores[row][j]);
     });
   };
@@ -442,31 +483,31 @@ function scaleStep(figure) {
   const coolHead = heading(t.cooledScore);
   const before = tokens.map((_, j) => figureCell("score", { "data-col": j }));
   const scaled = tokens.map((_, j) => figureCell("scaled-score", { "data-col": j }));
-  const cooled = tokens.map((_, j) => figureCell("ready-score", { "data-col": j }));
+  const cooled = tokens.map((_, j) => figureCell("masked-score", { "data-col": j }));
   const bars = tokens.map(() => [h("i", {}), h("b", {})]);
-  const { node, explain, shade } = panel(figure, 2, [heading(t.token), heading(t.score), rootHead, coolHead, heading(t.compare)],
+  const { node, explain, shade } = panel(figure, 2, [heading(t.token), heading(t.score), rootHead, coolHead, barHeading("attn-explorer-axis", t.compare)],
     (j) => [before[j], scaled[j], cooled[j], h("td", { class: "attn-explorer-axis" }, h("span", { "aria-hidden": "true" }, bars[j]))]);
   const update = (state) => {
-    const { row, scores, ready, root, temperature } = state;
+    const { row, scores, maskedScores, root, temperature } = state;
     shade(state);
     const cool = temperature !== 1;
-    const masked = ready[row].includes(-Infinity);
+    const masked = maskedScores[row].includes(-Infinity);
     const rootText = format(root);
     explain([
       state.scaled ? fill(t.explain[1], { root: rootText }) : t.unscaled,
       cool ? t.cooled : "", masked ? t.blocked : "",
     ].filter(Boolean).join(" "));
     put(rootHead, state.scaled ? fill(t.scaledScore, { root: rootText }) : t.sameScore);
-    put(coolHead, `${t.cooledScore} = ${formatTemperature(temperature)}`);
+    put(coolHead, `${t.cooledScore} =\u00a0${formatTemperature(temperature)}`);
     coolHead.hidden = !cool;
-    const widest = Math.max(1e-12, ...scores[row].map(Math.abs), ...ready[row].filter(Number.isFinite).map(Math.abs));
+    const widest = Math.max(1e-12, ...scores[row].map(Math.abs), ...maskedScores[row].filter(Number.isFinite).map(Math.abs));
     const bar = (node, x) => {
       const half = (50 * Math.abs(x)) / widest;
       node.style.left = `${x < 0 ? 50 - half : 50}%`;
       node.style.width = `${half}%`;
     };
     tokens.forEach((_, j) => {
-      const last = ready[row][j];
+      const last = maskedScores[row][j];
       const middle = cool ? scores[row][j] / root : last;
       put(before[j], format(scores[row][j]));
       put(scaled[j], format(middle));
@@ -484,27 +525,27 @@ function scaleStep(figure) {
 function softmaxStep(figure) {
   const { t, tokens } = figure;
   const cell = (name) => tokens.map((_, j) => figureCell(name, { "data-col": j }));
-  const readyCells = cell("ready-score");
+  const inputCells = cell("masked-score");
   const powerCells = cell("power");
   const weightCells = cell("weight");
   const bars = tokens.map(() => h("b", {}));
   const sumOfPowers = figureCell("sum-of-powers");
   const sumOfWeights = figureCell("sum-of-weights");
-  const readyHead = heading();
+  const inputHead = heading();
   const { node, explain, shade } = panel(figure, 3,
-    [heading(t.token), readyHead, heading(t.exponential), heading(t.weight), heading(t.share)],
-    (j) => [readyCells[j], powerCells[j], weightCells[j], h("td", { class: "attn-explorer-share" }, h("span", { "aria-hidden": "true" }, bars[j]))],
+    [heading(t.token), inputHead, heading(t.exponential), heading(t.weight), barHeading("attn-explorer-share", t.share)],
+    (j) => [inputCells[j], powerCells[j], weightCells[j], h("td", { class: "attn-explorer-share" }, h("span", { "aria-hidden": "true" }, bars[j]))],
     [h("th", { scope: "row" }, t.total), h("td", {}), sumOfPowers, sumOfWeights, h("td", {})]);
   const update = (state) => {
-    const { row, ready, weights } = state;
+    const { row, maskedScores, weights } = state;
     shade(state);
-    const top = Math.max(...ready[row]);
+    const top = Math.max(...maskedScores[row]);
     const shift = top > 20 ? top : 0;
-    const powers = ready[row].map((x) => Math.exp(x - shift));
-    put(readyHead, shift ? `x − ${format(top)}` : "x");
+    const powers = maskedScores[row].map((x) => Math.exp(x - shift));
+    put(inputHead, shift ? `x − ${format(top)}` : "x");
     explain(t.explain[2] + (shift ? ` ${fill(t.shifted, { top: format(top) })}` : ""));
     tokens.forEach((_, j) => {
-      put(readyCells[j], format(ready[row][j] - shift));
+      put(inputCells[j], format(maskedScores[row][j] - shift));
       put(powerCells[j], format(powers[j], 3));
       put(weightCells[j], format(weights[row][j], 3));
       weightCells[j].setAttribute("data-value", weights[row][j]);
@@ -516,7 +557,7 @@ function softmaxStep(figure) {
   return { node, update };
 }
 
-function sumStep(figure) {
+function meanStep(figure) {
   const { t, tokens, value } = figure;
   const groups = columns(value[0].length);
   const heads = groups.map((group) => heading(headingFor(t, group) ?? h("span", { class: "attn-w-math attn-w-value" },
@@ -527,6 +568,7 @@ function sumStep(figure) {
   const { node, explain, shade } = panel(figure, 4, [heading(t.token), heading(t.weight), heads],
     (j) => [weightCells[j], terms[j].map((term) => term.node)],
     [h("th", { scope: "row", class: "attn-w-value" }, t.output), h("td", {}), totals]);
+  node.dataset.terms = groups.length;
   const update = (state) => {
     const { row, weights, output } = state;
     shade(state);

@@ -18,7 +18,7 @@ TEXT = {
         "temperature": "Temperatura: {}.",
         "none": "Sin máscara.",
         "causal": "Máscara causal.",
-        "padding": "Máscara de padding.",
+        "padding": "Máscara de relleno.",
         "masked": "Una raya (—) marca lo enmascarado.",
     },
     "en": {
@@ -57,7 +57,7 @@ class AttentionExplorer(Widget):
     row : int
         The query chosen at first, from 0.
     step : int
-        The step shown at first: 1 scores, 2 scale, 3 softmax, 4 weighted sum.
+        The step shown at first: 1 scores, 2 scale, 3 softmax, 4 weighted mean.
     language : {"es", "en"}, optional
         By default, the language in use.
 

@@ -8,7 +8,7 @@ export const STRINGS = {
   },
   en: {
     title: "Questions", check: "Check", choose: "Choose an option first.",
-    right: "Correct.", wrong: "Not that one.", score: "{score} of {count} right",
+    right: "Correct.", wrong: "Not that one.", score: "{score} of {count} correct",
   },
 };
 

@@ -14,8 +14,8 @@ from attn.widgets._source import module, stylesheet
 FOLDER = Path(__file__).parent / "quizzes"
 
 TEXT = {
-    "es": {"answers": "Ver las respuestas", "right": "Correcta.", "wrong": "Incorrecta."},
-    "en": {"answers": "Show the answers", "right": "Right.", "wrong": "Wrong."},
+    "es": {"answers": "Ver las respuestas", "right": "Correcto.", "wrong": "No es esa."},
+    "en": {"answers": "Show the answers", "right": "Correct.", "wrong": "Not that one."},
 }
 
 

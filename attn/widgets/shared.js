@@ -26,15 +26,18 @@ export function maskMatrix(name, n, padding = null) {
   return Array.from({ length: n }, (_, i) => row(i));
 }
 
-/** Scaled dot-product attention, with every step on the way to the output. */
+/**
+ * Scaled dot-product attention, with every step on the way to the output: `scores` are the
+ * plain dot products, `maskedScores` what the softmax is given, scaled and with −∞ where masked.
+ */
 export function attention(query, key, value, { mask = null, scaled = true, temperature = 1 } = {}) {
   const root = scaled ? Math.sqrt(query[0].length) : 1;
   const scores = query.map((q) => key.map((k) => dot(q, k)));
-  const ready = scores.map((row, i) =>
+  const maskedScores = scores.map((row, i) =>
     row.map((score, j) => (mask && !mask[i][j] ? -Infinity : score / root / temperature)));
-  const weights = ready.map(softmax);
+  const weights = maskedScores.map(softmax);
   const output = weights.map((row) => value[0].map((_, d) => sum(row.map((w, j) => w * value[j][d]))));
-  return { root, scores, ready, weights, output };
+  return { root, scores, maskedScores, weights, output };
 }
 
 // Numbers as text --------------------------------------------------------------
@@ -51,10 +54,23 @@ export function format(x, digits = 2) {
   return x < 0 && /[1-9]/.test(text) ? `−${text}` : text;
 }
 
+/** A weight, as `format` shows it, without the zero before the point. */
+export const formatBrief = (weight) => format(weight).replace(/^0/, "");
+
 export const signed = (x, digits = 2) => (format(x, digits).startsWith("−") ? "" : "+") + format(x, digits);
 
 /** A temperature, also one below a hundredth. */
 export const formatTemperature = (x) => (x < 0.1 ? x.toPrecision(2) : x.toFixed(2));
+
+/** Where the largest numbers of a row are: more than one place if they tie. */
+export function largest(row) {
+  const top = Math.max(...row);
+  return [...row.keys()].filter((i) => top - row[i] <= 1e-9);
+}
+
+/** "a", "a and b", "a, b and c". */
+export const list = (words, and) =>
+  [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(` ${and} `);
 
 /** Fill the {holes} of a sentence. */
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
@@ -87,13 +103,21 @@ export function put(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** `code`, *emphasis* and d_k as the course sets them; everything else as plain text. */
+/** d_k with its subscript; √d_k with the bar of the root over it. */
+export function symbol(text) {
+  const [, root, letter, subscript] = /^(√?)(.)_(.+)$/.exec(text);
+  const name = [letter, h("sub", {}, subscript)];
+  return h("span", { class: "attn-w-math" }, root
+    ? [h("span", { class: "attn-w-surd" }, root), h("span", { class: "attn-w-radicand" }, name)] : name);
+}
+
+/** `code`, *emphasis*, d_k and √d_k as the course sets them; everything else as plain text. */
 export function rich(text) {
-  return text.split(/(`[^`]+`|\*[^*\s][^*]*\*|\b[a-zA-Z]_\w+)/).map((part, i) => {
+  return text.split(/(`[^`]+`|\*[^*\s][^*]*\*|√?\b[a-zA-Z]_\w+)/).map((part, i) => {
     if (i % 2 === 0) return part;
     if (part[0] === "`") return h("code", {}, part.slice(1, -1));
     if (part[0] === "*") return h("em", {}, part.slice(1, -1));
-    return h("span", { class: "attn-w-math" }, part[0], h("sub", {}, part.slice(2)));
+    return symbol(part);
   });
 }
 

@@ -1,36 +1,40 @@
-// Scores on the left, probabilities on the right, and what temperature does to them.
+// Scores on the left, weights on the right, and what temperature does to them.
 import {
-  announcer, entropy, fill, format, h, put, softmax, temperatureSlider, uid, visible, watch,
+  announcer, entropy, fill, format, h, largest, list, put, softmax, temperatureSlider, uid, visible, watch,
 } from "./shared.js";
 
 export const STRINGS = {
   es: {
     title: "Laboratorio de softmax", temperature: "Temperatura",
-    score: "puntaje", probability: "probabilidad", value: "{score}; probabilidad {probability}",
+    score: "puntaje", weight: "peso", value: "{score}; peso {weight}",
     entropy: "Entropía", bits: "{value} bits (máximo {most})",
     effective: "Opciones efectivas", count: "{value} de {most}",
-    slope: "Pendiente de la mayor, p(1 − p)", ofSlope: "{value} (máximo 0.25)",
-    saturated: "Saturada: «{label}» se queda con casi todo y el gradiente casi desaparece.",
+    derivative: "Derivada del peso mayor, a(1 − a)", ofDerivative: "{value} (máximo 0.25)",
+    saturated: "Saturada: {labels} se queda con casi todo el peso y la derivada es casi cero.",
     even: "Casi uniforme: ninguna opción destaca.",
-    open: "«{label}» va delante con {probability}; el gradiente aún puede cambiarlo.",
+    open: "{labels} va delante con {weight}; la derivada aún permite cambiarlo.",
+    tied: "{labels} empatan con {weight}; la derivada aún permite cambiarlo.",
+    quoted: "«{token}»", and: "y",
   },
   en: {
     title: "Softmax playground", temperature: "Temperature",
-    score: "score", probability: "probability", value: "{score}; probability {probability}",
+    score: "score", weight: "weight", value: "{score}; weight {weight}",
     entropy: "Entropy", bits: "{value} bits (at most {most})",
     effective: "Effective options", count: "{value} of {most}",
-    slope: "Slope at the largest, p(1 − p)", ofSlope: "{value} (at most 0.25)",
-    saturated: "Saturated: “{label}” takes almost everything and the gradient all but vanishes.",
+    derivative: "Derivative of the largest weight, a(1 − a)", ofDerivative: "{value} (at most 0.25)",
+    saturated: "Saturated: {labels} takes almost all the weight and the derivative is almost zero.",
     even: "Almost uniform: no option stands out.",
-    open: "“{label}” leads with {probability}; the gradient can still change that.",
+    open: "{labels} leads with {weight}; the derivative still lets that change.",
+    tied: "{labels} tie at {weight}; the derivative still lets that change.",
+    quoted: "“{token}”", and: "and",
   },
 };
 
-/** What the readouts show: entropy in bits, 2 to that power, and the slope of the largest. */
-export function readouts(probabilities) {
-  const bits = entropy(probabilities);
-  const top = Math.max(...probabilities);
-  return { bits, mostBits: Math.log2(probabilities.length), effective: 2 ** bits, top, slope: top * (1 - top) };
+/** What the readouts show: entropy in bits, 2 to that power, and the derivative of the largest by its score. */
+export function readouts(weights) {
+  const bits = entropy(weights);
+  const top = Math.max(...weights);
+  return { bits, mostBits: Math.log2(weights.length), effective: 2 ** bits, top, derivative: top * (1 - top) };
 }
 
 function render({ model, el }) {
@@ -50,11 +54,11 @@ function render({ model, el }) {
     });
     const score = h("span", { class: "attn-w-number", "aria-hidden": "true", "data-attn": "score-value", "data-index": i });
     const bar = h("b", {});
-    const probability = h("span", { class: "attn-w-number attn-playground-p", "data-attn": "probability", "data-index": i });
+    const weight = h("span", { class: "attn-w-number attn-playground-weight", "data-attn": "weight", "data-index": i });
     const node = h("div", { class: "attn-playground-row" },
       h("label", { for: id }, label), input, score,
-      h("span", { class: "attn-playground-bar", "aria-hidden": "true" }, bar), probability);
-    return { node, input, score, bar, probability };
+      h("span", { class: "attn-playground-bar", "aria-hidden": "true" }, bar), weight);
+    return { node, input, score, bar, weight };
   });
   const readout = (name, label) => {
     const bar = h("b", {});
@@ -70,35 +74,37 @@ function render({ model, el }) {
   };
   const bits = readout("entropy", t.entropy);
   const effective = readout("effective", t.effective);
-  const slope = readout("slope", t.slope);
+  const derivative = readout("derivative", t.derivative);
   const verdict = h("p", { class: "attn-w-summary", "data-attn": "summary" });
   const temperature = temperatureSlider(t.temperature, model);
 
   function update() {
     const scores = model.get("scores");
-    const probabilities = softmax(scores.map((x) => x / model.get("temperature")));
-    const now = readouts(probabilities);
-    rows.forEach(({ input, score, bar, probability }, i) => {
+    const weights = softmax(scores.map((x) => x / model.get("temperature")));
+    const now = readouts(weights);
+    rows.forEach(({ input, score, bar, weight }, i) => {
       if (Math.abs(input.value - scores[i]) > 0.025) {
         if (Math.abs(scores[i]) > input.max) [input.min, input.max] = [-Math.ceil(Math.abs(scores[i])), Math.ceil(Math.abs(scores[i]))];
         input.value = scores[i];
       }
       put(score, format(scores[i]));
-      put(probability, format(probabilities[i], 3));
-      probability.setAttribute("data-value", probabilities[i]);
-      bar.style.width = `${100 * probabilities[i]}%`;
+      put(weight, format(weights[i], 3));
+      weight.setAttribute("data-value", weights[i]);
+      bar.style.width = `${100 * weights[i]}%`;
       input.setAttribute("aria-valuetext",
-        fill(t.value, { score: format(scores[i]), probability: format(probabilities[i], 3) }));
+        fill(t.value, { score: format(scores[i]), weight: format(weights[i], 3) }));
     });
     temperature.update();
     bits.show(fill(t.bits, { value: format(now.bits), most: format(now.mostBits) }), now.bits / (now.mostBits || 1), now.bits);
     effective.show(fill(t.count, { value: format(now.effective, 1), most: labels.length }), now.effective / labels.length, now.effective);
-    slope.show(fill(t.ofSlope, { value: format(now.slope, 4) }), now.slope / 0.25, now.slope);
-    const kind = labels.length > 1 && now.bits > 0.98 * now.mostBits ? "even" : now.slope < 0.01 ? "saturated" : "open";
+    derivative.show(fill(t.ofDerivative, { value: format(now.derivative, 4) }), now.derivative / 0.25, now.derivative);
+    const leaders = largest(weights);
+    const open = now.derivative < 0.01 ? "saturated" : leaders.length > 1 ? "tied" : "open";
+    const kind = labels.length > 1 && now.bits > 0.98 * now.mostBits ? "even" : open;
     verdict.textContent = fill(t[kind], {
-      label: labels[probabilities.indexOf(now.top)], probability: format(now.top, 3),
+      labels: list(leaders.map((i) => fill(t.quoted, { token: labels[i] })), t.and), weight: format(now.top, 3),
     });
-    model.set("probabilities", probabilities);
+    model.set("weights", weights);
   }
   const stops = [
     watch(model, ["scores", "temperature"], update),
@@ -111,9 +117,9 @@ function render({ model, el }) {
   h("div", { class: "attn-w-controls" }, temperature.node),
   h("div", { class: "attn-playground-rows" },
     h("div", { class: "attn-playground-row attn-playground-head", "aria-hidden": "true" },
-      h("span", {}), h("span", {}, t.score), h("span", {}), h("span", {}, t.probability), h("span", {})),
+      h("span", {}), h("span", {}, t.score), h("span", {}), h("span", {}, t.weight), h("span", {})),
     rows.map((row) => row.node)),
-  h("dl", { class: "attn-playground-readouts" }, bits.node, effective.node, slope.node),
+  h("dl", { class: "attn-playground-readouts" }, bits.node, effective.node, derivative.node),
   verdict, live.node));
   update();
   return () => stops.forEach((stop) => stop());

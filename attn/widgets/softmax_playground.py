@@ -1,4 +1,4 @@
-"""`SoftmaxPlayground`: scores in, probabilities out, and the temperature between them."""
+"""`SoftmaxPlayground`: scores in, weights out, and the temperature between them."""
 
 import numpy as np
 import traitlets
@@ -11,17 +11,17 @@ from attn.widgets._source import module, stylesheet
 TEXT = {
     "es": {
         "caption": "Softmax de {count} puntajes. Temperatura: {temperature}. Entropía: {bits} bits de {most}.",
-        "head": ["opción", "puntaje", "probabilidad"],
+        "head": ["opción", "puntaje", "peso"],
     },
     "en": {
         "caption": "Softmax of {count} scores. Temperature: {temperature}. Entropy: {bits} of {most} bits.",
-        "head": ["option", "score", "probability"],
+        "head": ["option", "score", "weight"],
     },
 }
 
 
 class SoftmaxPlayground(Widget):
-    """Drag scores and temperature, and watch probabilities, entropy and gradient.
+    """Drag scores and temperature, and watch the weights, their entropy and a derivative.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class SoftmaxPlayground(Widget):
 
     Attributes
     ----------
-    probabilities : list of float
+    weights : list of float
         ``softmax(scores / temperature)``. It, `scores` and `temperature` follow the
         reader's hand in JupyterLab.
 
@@ -46,7 +46,7 @@ class SoftmaxPlayground(Widget):
 
     Examples
     --------
-    >>> SoftmaxPlayground([1.0, 1.0]).probabilities
+    >>> SoftmaxPlayground([1.0, 1.0]).weights
     [0.5, 0.5]
     """
 
@@ -58,7 +58,7 @@ class SoftmaxPlayground(Widget):
     scores = traitlets.List(traitlets.Float()).tag(sync=True)
     labels = traitlets.List(traitlets.Unicode()).tag(sync=True)
     temperature = traitlets.Float(1.0).tag(sync=True)
-    probabilities = traitlets.List().tag(sync=True)
+    weights = traitlets.List().tag(sync=True)
 
     def __init__(self, scores, labels=None, temperature=1.0, language=None):
         scores = _check_scores(scores)
@@ -83,20 +83,20 @@ class SoftmaxPlayground(Widget):
     @traitlets.observe("scores", "temperature")
     def _share(self, change=None):
         scores = np.array(self.scores) / self.temperature
-        self.probabilities = reference.softmax(scores).tolist()
+        self.weights = reference.softmax(scores).tolist()
 
     def _fallback(self):
         text = TEXT[self.language]
-        positive = [p for p in self.probabilities if p > 0]
+        positive = [w for w in self.weights if w > 0]
         caption = text["caption"].format(
             count=len(self.scores),
             temperature=f"{self.temperature:.3g}",
-            bits=decimals(-sum(p * np.log2(p) for p in positive)),
+            bits=decimals(-sum(w * np.log2(w) for w in positive)),
             most=decimals(np.log2(len(self.scores))),
         )
         rows = [
-            [label, decimals(score), decimals(p, 3)]
-            for label, score, p in zip(self.labels, self.scores, self.probabilities, strict=True)
+            [label, decimals(score), decimals(w, 3)]
+            for label, score, w in zip(self.labels, self.scores, self.weights, strict=True)
         ]
         return table(caption, text["head"], rows)
 

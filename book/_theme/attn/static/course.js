@@ -1,4 +1,4 @@
-// The page's own behaviour: colour scheme, menu, copying code, wide boxes, where you are.
+// The page's own behaviour: colour scheme, menu, copying code, wide boxes, paper, where you are.
 (function () {
   "use strict";
 
@@ -15,6 +15,21 @@
     show();
   });
   show();
+
+  // Paper is white, and shows what is folded.
+  const folded = [];
+  addEventListener("beforeprint", () => {
+    root.dataset.screen = root.dataset.theme;
+    root.dataset.theme = "light";
+    for (const details of document.querySelectorAll("main details:not([open])")) {
+      details.open = true;
+      folded.push(details);
+    }
+  });
+  addEventListener("afterprint", () => {
+    root.dataset.theme = root.dataset.screen;
+    for (const details of folded.splice(0)) details.open = false;
+  });
 
   const menu = document.querySelector(".attn-menu");
   document.addEventListener("keydown", (event) => {
