@@ -106,7 +106,6 @@ def heatmap(values, rows, columns, *, ax=None, title=None, vmax=None, decimals=2
     return ax
 
 
-
 def curves(x, series, *, ax, title, xlabel, log=""):
     """Draw one line per series, each named at its end.
 

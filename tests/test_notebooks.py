@@ -149,7 +149,7 @@ def test_code_is_the_same_in_both_editions_but_for_the_language_line(source):
     assert len(spanish) == len(english)
     differing = [
         (a, b)
-        for one, other in zip(spanish, english)
+        for one, other in zip(spanish, english, strict=True)
         for a, b in itertools.zip_longest(one.source.splitlines(), other.source.splitlines())
         if a != b
     ]
@@ -188,7 +188,7 @@ def test_both_editions_say_as_much(source):
     tagged = [(cell.metadata.get("lang"), len(cell.source)) for cell in master]
     pairs = [pair for pair in tagged if pair[0]]
     assert [lang for lang, _ in pairs] == list(build.LANGUAGES) * (len(pairs) // 2)
-    for (_, spanish), (_, english) in zip(pairs[::2], pairs[1::2]):
+    for (_, spanish), (_, english) in zip(pairs[::2], pairs[1::2], strict=True):
         assert 0.7 < spanish / english < 1.5
 
 

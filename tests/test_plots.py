@@ -46,7 +46,9 @@ def test_minus_signs_are_minus_signs():
 def luminance(colour):
     """Return the relative luminance of WCAG 2 of an sRGB colour, each channel from 0 to 1."""
     linear = np.where(
-        np.asarray(colour) <= 0.04045, np.asarray(colour) / 12.92, ((np.asarray(colour) + 0.055) / 1.055) ** 2.4
+        np.asarray(colour) <= 0.04045,
+        np.asarray(colour) / 12.92,
+        ((np.asarray(colour) + 0.055) / 1.055) ** 2.4,
     )
     return float(linear @ [0.2126, 0.7152, 0.0722])
 
@@ -73,7 +75,9 @@ def test_every_number_can_be_read_on_its_cell_in_both_schemes(low, seen):
 
 def test_curves_are_named_at_their_ends():
     _, ax = plt.subplots()
-    plots.curves([1, 2, 4], {"a": [1, 2, 3], "b": [3, 2, 1]}, ax=ax, title="t", xlabel="n", log="xy")
+    plots.curves(
+        [1, 2, 4], {"a": [1, 2, 3], "b": [3, 2, 1]}, ax=ax, title="t", xlabel="n", log="xy"
+    )
     assert labels(ax) == ["a", "b"]
     assert [text.xy for text in ax.texts] == [(4, 3), (4, 1)]
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")

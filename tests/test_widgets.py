@@ -153,7 +153,13 @@ def test_javascript_softmax_and_entropy(node):
         np.testing.assert_allclose(answer, reference.softmax(row), atol=1e-12)
     assert got["nothing"] == [0, 0]
     assert got["partly"] == [1, 0]
-    wanted = {"bits": 1.5, "mostBits": np.log2(3), "effective": 2**1.5, "top": 0.5, "derivative": 0.25}
+    wanted = {
+        "bits": 1.5,
+        "mostBits": np.log2(3),
+        "effective": 2**1.5,
+        "top": 0.5,
+        "derivative": 0.25,
+    }
     assert got["readouts"] == pytest.approx(wanted)
 
 

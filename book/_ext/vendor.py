@@ -91,7 +91,9 @@ def _download(name, version, target):
         "--pack-destination",
         str(target),
     ]
-    result = subprocess.run([sys.executable, "-c", npm, *pack], capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-c", npm, *pack], check=False, capture_output=True, text=True
+    )
     archives = list(target.glob("*.tgz"))
     if result.returncode or not archives:
         reason = (result.stderr.strip().splitlines() or ["no answer"])[-1]

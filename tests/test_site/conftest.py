@@ -57,7 +57,7 @@ def browser():
         )
         if program is None and not Path(playwright.chromium.executable_path).exists():
             install = [sys.executable, "-m", "playwright", "install", "chromium"]
-            subprocess.run(install, capture_output=True, timeout=600)
+            subprocess.run(install, check=False, capture_output=True, timeout=600)
         try:
             running = playwright.chromium.launch(executable_path=program, args=QUIET)
         except Exception as error:

@@ -138,13 +138,16 @@ def test_hovering_shows_a_row_and_leaving_restores_it(page):
 def test_a_key_pointed_at_is_marked_in_every_view(page, by):
     for explorer, _ in explorers(page):
         key = explorer.locator("[data-attn=key-token]").nth(1)
+        page.mouse.move(0, 0)
         if by == "mouse":
             key.hover()
         else:
             explorer.locator("[data-attn=key-token]").first.focus()
             page.keyboard.press("ArrowRight")
-        marked = explorer.locator("[data-hot]").evaluate_all("ns => ns.map(n => n.localName)")
-        assert sorted(marked) == ["button", "path", "td", "th", "tr"]
+        marked = explorer.locator("[data-hot]").evaluate_all(
+            "ns => ns.map(n => [n.localName, n.dataset.col])"
+        )
+        assert sorted(marked) == [[name, "1"] for name in ("button", "path", "td", "th", "tr")]
         head = explorer.locator("th[data-hot][scope=col]")
         assert head.evaluate("n => getComputedStyle(n).boxShadow") != "none"
         line = explorer.locator("path[data-hot]").evaluate(
