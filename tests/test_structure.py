@@ -157,3 +157,10 @@ def test_nothing_tracked_holds(what):
             continue
         found = re.search(FORBIDDEN[what], path.read_text(encoding="utf-8"))
         assert not found, f"{name}: {found and found[0]}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_to_files_resolve(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text):
+        assert (ROOT / target).exists(), target

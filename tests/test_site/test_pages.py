@@ -184,6 +184,12 @@ def test_each_page_links_to_its_twin(site, name):
         assert f'class="attn-twin" href="../{other}/{name}.html"' in text
 
 
+def test_social_cards_have_their_picture(site):
+    for path in site.rglob("*.html"):
+        (picture,) = re.findall(r'property="og:image" content="([^"]+)"', path.read_text("utf-8"))
+        assert (path.parent / picture).read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_site_holds_nothing_of_the_environment(site):
     """No page of an installed package, no path of the machine that built it."""
     for path in site.rglob("*"):

@@ -121,7 +121,7 @@ def test_without_javascript_tables_and_formulas_are_there(tab, server, language)
         inside = mounts.nth(i).locator("table, fieldset, ol, ul, dl, details").first
         assert inside.is_visible()
         assert len(mounts.nth(i).inner_text()) > 60
-    assert page.locator(".katex").first.is_visible()
+    assert page.locator("main .katex").first.is_visible()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -131,7 +131,7 @@ def test_opened_from_a_folder_it_is_alive_too(tab, site, language):
     page.on("request", lambda request: asked.append(request.url))
     page.goto((site / language / CHAPTER).as_uri())
     page.locator("[data-anywidget] input[type=range]").first.wait_for()
-    assert page.locator(".katex").first.is_visible()
+    assert page.locator("main .katex").first.is_visible()
     assert page.evaluate(
         "document.fonts.ready.then(f => [...f].some(x => x.family.includes('KaTeX') && x.status === 'loaded'))"
     )
