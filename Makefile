@@ -31,7 +31,7 @@ notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es
 
 .PHONY: test
 test: .venv/full.stamp book ## Run every test: package, notebooks of both editions, site in a browser
-	@$(BIN)/python -m pytest --nbval
+	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile
 
 .PHONY: test-fast
 test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (no notebooks, no browser)

@@ -24,7 +24,8 @@ function mount(div) {
   try {
     widget.render({ model: makeModel(JSON.parse(state.textContent)), el });
   } catch (error) {
-    console.error(error); // the fallback stays
+    console.error(error);
+    div.dataset.attnFailed = "true"; // the fallback stays
     return;
   }
   div.append(el);

@@ -137,3 +137,25 @@ def test_opened_from_a_folder_it_is_alive_too(tab, site, language):
     )
     assert page.errors == []
     assert all(url.startswith(("file:", "data:")) for url in asked)
+
+
+def test_a_widget_that_fails_leaves_its_table(tab, server):
+    page = tab()
+
+    def break_the_first(route):
+        response = route.fetch()
+        broken = response.text().replace(
+            '<script type="application/json">{',
+            '<script type="application/json">{"language": "xx", "rest": {',
+            1,
+        )
+        broken = broken.replace("}</script>", "}}</script>", 1)
+        route.fulfill(response=response, body=broken)
+
+    page.route(f"**/{CHAPTER}", break_the_first)
+    page.goto(f"{server}/es/{CHAPTER}")
+    page.locator("[data-attn-mounted]").first.wait_for()
+    mounts = page.locator("[data-anywidget]")
+    assert mounts.nth(0).locator(".attn-fallback table").is_visible()
+    assert mounts.nth(1).get_attribute("data-attn-mounted") == "true"
+    assert len(page.errors) == 1
