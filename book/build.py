@@ -38,20 +38,23 @@ def edition_config(language):
 
 
 def start(language):
-    """Start Jupyter Book on one edition; return the process."""
+    """Start Jupyter Book on one edition; return the process and the file it reports to."""
     toc = ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")
     jupyter_book = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
     command = [sys.executable, "-c", jupyter_book, "build", str(ROOT), "--all"]
     command += ["-W", "--keep-going", "--quiet", "--config", str(edition_config(language))]
     command += ["--toc", str(toc), "--path-output", str(BUILD / language)]
-    return subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env={**os.environ, "ATTN_BOTH_EDITIONS": "yes"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    # A file, not a pipe: a helper of the build that outlives it would keep a pipe open.
+    report = BUILD / f"{language}.log"
+    with report.open("w", encoding="utf-8") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "ATTN_BOTH_EDITIONS": "yes"},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    return process, report
 
 
 def main():
@@ -69,11 +72,11 @@ def main():
         shutil.rmtree(BUILD / language, ignore_errors=True)
     processes = {language: start(language) for language in ("es", "en")}
     failed = False
-    for language, process in processes.items():
-        output, _ = process.communicate()
-        if process.returncode:
+    for language, (process, report) in processes.items():
+        if process.wait():
             failed = True
-            print(f"{output}\nThe {language} edition has errors or warnings: see above.")
+            print(report.read_text(encoding="utf-8"))
+            print(f"The {language} edition has errors or warnings: see above.")
     if failed:
         return 1
     fresh = BUILD / "site.new"

@@ -93,6 +93,8 @@ def configure(app, config):
     config.nb_code_prompt_show = ui["show_code"]
     config.nb_code_prompt_hide = ui["hide_code"]
     sphinxcontrib.katex.NODEJS_BINARY = _node()
+    # Seconds: the first start of Node on a busy machine takes more than the default 5.
+    sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60.0
 
 
 def _node():
