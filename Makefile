@@ -38,7 +38,7 @@ test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (
 	@$(BIN)/python -m pytest attn tests --ignore=tests/test_site
 
 .PHONY: bench
-bench: .venv/full.stamp book ## Measure what the course claims about speed, memory and page weight
+bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
 	@$(BIN)/python -m benchmarks
 
 .PHONY: lint

@@ -752,7 +752,7 @@ def test_a_variable_used_before_it_has_a_value_is_not_looked_for_in_the_notebook
 
 
 def raise_name_error(scores, mask):
-    return scores if mask is None else np.where(mask, scoress, -np.inf)  # noqa: F821
+    return scores if mask is None else np.where(mask, scoress, -np.inf)  # noqa: F821 - the slip itself
 
 
 @pytest.mark.parametrize(
