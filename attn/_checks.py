@@ -29,6 +29,24 @@ def check_size(name, size, least=0):
     return size
 
 
+def check_fraction(name, fraction):
+    """Raise ``ValueError`` unless `fraction` is a number from 0 up to, but not including, 1."""
+    if not isinstance(fraction, (int, float)) or not 0 <= fraction < 1:
+        raise wrong(name, "a number in [0, 1)", repr(fraction))
+
+
+def check_choice(name, choice, choices):
+    """Raise ``ValueError`` unless `choice` is one of `choices`."""
+    if choice not in choices:
+        raise wrong(name, " or ".join(map(repr, choices)), repr(choice))
+
+
+def check_divides(name, size, divisor_name, divisor):
+    """Raise ``ValueError`` unless `size` is a multiple of `divisor`."""
+    if size % divisor:
+        raise wrong(name, f"a multiple of {divisor_name} = {divisor}", size)
+
+
 def check_finite(name, is_finite):
     """Raise ``ValueError`` unless every element of the boolean array `is_finite` is True.
 
@@ -37,6 +55,47 @@ def check_finite(name, is_finite):
     """
     if not is_finite.all():
         raise wrong(name, "finite numbers", f"{int((~is_finite).sum())} NaN or infinite")
+
+
+def check_shape(name, array, expected, like=None):
+    """Raise ``ValueError`` unless `array` has the `expected` shape.
+
+    Parameters
+    ----------
+    name : str
+        The argument, for the message.
+    array : array
+        Anything with a shape.
+    expected : tuple of int or str
+        The size of each axis, or the name of one that may have any size. A leading ``...``
+        allows any number of axes before them.
+    like : str, optional
+        The argument that these sizes come from.
+
+    Raises
+    ------
+    ValueError
+        If the shape differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_shape("x", np.ones((2, 5, 8)), (..., "seq_len", 8))
+    >>> check_shape("w_q", np.ones((8, 4)), (6, "d_k"), like="x")
+    Traceback (most recent call last):
+    ValueError: w_q: expected shape (6, d_k) to match x, got (8, 4)
+    """
+    sizes = expected[1:] if expected[0] is ... else expected
+    shape = tuple(array.shape)
+    last = shape[-len(sizes) :] if expected[0] is ... else shape
+    fits = len(last) == len(sizes) and all(
+        isinstance(wanted, str) or wanted == size for wanted, size in zip(sizes, last, strict=True)
+    )
+    if not fits:
+        names = ", ".join("..." if size is ... else str(size) for size in expected)
+        names += "," if len(expected) == 1 else ""
+        source = f" to match {like}" if like else ""
+        raise wrong(name, f"shape ({names}){source}", shape)
 
 
 def check_lengths(lengths, seq_len):

@@ -67,6 +67,12 @@ def test_softmax_does_not_overflow_and_ignores_a_constant():
     close(softmax([1e308, 0.0, -1e300]), np.array([1.0, 0.0, 0.0]))
 
 
+def test_softmax_takes_the_peak_of_each_slice():
+    """Relative to the largest score of all, the lower row would be exp(-2000) / 0."""
+    close(softmax([[0.0, 0.0], [-2000.0, -2000.0]]), np.full((2, 2), 0.5))
+    close(softmax([[0.0, -2000.0], [0.0, -2000.0]], axis=0), np.full((2, 2), 0.5))
+
+
 def test_softmax_of_nothing_is_zeros():
     weights = softmax([[-np.inf, -np.inf], [-np.inf, 3.0]])
     assert np.array_equal(weights, [[0, 0], [0, 1]])
@@ -75,7 +81,9 @@ def test_softmax_of_nothing_is_zeros():
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_softmax_refuses_what_would_spread(bad):
-    with pytest.raises(ValueError, match=r"^scores: expected numbers below \+inf, got NaN"):
+    with pytest.raises(
+        ValueError, match=r"^scores: expected numbers below \+inf, got NaN or \+inf$"
+    ):
         softmax([[0.0, 1.0], [bad, -np.inf]])
 
 
@@ -280,6 +288,14 @@ def test_self_attention_projects_rows():
         close(weights[i], expected[1])
 
 
+def test_self_attention_without_a_mask_allows_all():
+    x, w_q, w_k, w_v = random(4, 6), random(6, 3), random(6, 3, seed=1), random(6, 5)
+    output, weights = self_attention(x, w_q, w_k, w_v)
+    expected = attend_one_by_one(x @ w_q, x @ w_k, x @ w_v, np.ones((4, 4), bool))
+    close(output, expected[0])
+    close(weights, expected[1])
+
+
 @pytest.mark.parametrize(
     "shapes, message",
     [
@@ -328,6 +344,16 @@ def test_online_equals_all_at_once(block_size, mask_kind):
         close(online_attention(*inputs, mask, block_size=block_size), expected, 1e-11)
     if mask_kind == "dead rows":
         assert (weights.sum(axis=-1) == 0).any() and (weights.sum(axis=-1) > 0).any()
+
+
+@pytest.mark.parametrize("given, size", [({}, 256), ({"block_size": 100}, 100)])
+def test_online_reads_blocks_of_the_size_that_is_asked_for(monkeypatch, given, size):
+    shapes = []
+    monkeypatch.setattr(
+        "attn.reference.online.check_overflow", lambda _, scores: shapes.append(scores.shape)
+    )
+    online_attention(random(size + 1, 2), random(size + 3, 2), random(size + 3, 2), **given)
+    assert shapes == [(size, size), (size, 3), (1, size), (1, 3)]
 
 
 def peak_memory(attend, length):

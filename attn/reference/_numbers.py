@@ -1,0 +1,65 @@
+"""What every function here does with the numbers it is given: convert, check, multiply."""
+
+import numpy as np
+
+from attn._checks import check_attention, check_finite, check_shape, wrong
+
+
+def as_numbers(**arrays):
+    """Return the named arrays in one floating-point dtype."""
+    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu":
+            raise wrong(name, "real numbers", f"dtype {array.dtype}")
+    dtype = np.result_type(*(array.dtype for array in arrays.values()))
+    dtype = dtype if dtype.kind == "f" else np.float64
+    return [array.astype(dtype, copy=False) for array in arrays.values()]
+
+
+def finite_numbers(**arrays):
+    """Return the named arrays in one floating-point dtype, without NaN or infinity."""
+    numbers = as_numbers(**arrays)
+    for name, array in zip(arrays, numbers, strict=True):
+        check_finite(name, np.isfinite(array))
+    return numbers
+
+
+def finite_vector(name, vector, size, like):
+    """Return `vector` as an array of `size` finite numbers, the size that `like` asks for."""
+    (vector,) = finite_numbers(**{name: vector})
+    check_shape(name, vector, (size,), like)
+    return vector
+
+
+def prepare(query, key, value, mask):
+    """Return the checked arguments of attention as arrays, and their batch shape."""
+    query, key, value = finite_numbers(query=query, key=key, value=value)
+    mask = None if mask is None else np.atleast_2d(mask)
+    return query, key, value, mask, check_attention(query, key, value, mask)
+
+
+def linear(**named):
+    """Return ``x @ matrix + bias`` of three named arrays; a bias of None adds nothing."""
+    (x_name, x), (matrix_name, matrix), (bias_name, bias) = named.items()
+    x, matrix = finite_numbers(**{x_name: x, matrix_name: matrix})
+    check_shape(x_name, x, (..., "d_in"))
+    check_shape(matrix_name, matrix, (x.shape[-1], "d_out"), x_name)
+    result = x @ matrix
+    if bias is not None:
+        result = result + finite_vector(bias_name, bias, matrix.shape[1], matrix_name)
+    check_overflow(f"{x_name}, {matrix_name}", result)
+    return result
+
+
+def check_overflow(names, products):
+    """Raise ``ValueError`` unless all `products` of the named arrays are finite."""
+    if not np.isfinite(products).all():
+        raise wrong(names, f"products that fit in {products.dtype}", "an overflow")
+
+
+def finite_peak(peak):
+    """Return what to subtract before exp: the largest score, or 0 where all are -inf."""
+    # A maximum lets NaN and +inf through, so looking at it is looking at every score.
+    if (np.isnan(peak) | (peak == np.inf)).any():
+        raise wrong("scores", "numbers below +inf", "NaN or +inf")
+    return np.where(peak == -np.inf, 0, peak)

@@ -1,0 +1,180 @@
+"""The layers of the Transformer: steps whose output is added to their input and normalised."""
+
+from collections.abc import Mapping
+
+from attn._checks import check_choice, check_shape, wrong
+from attn.reference._numbers import finite_numbers
+from attn.reference.multi_head import multi_head_attention
+from attn.reference.position_wise import feed_forward, layer_norm
+
+
+def encoder_layer(x, parameters, n_heads, mask=None, norm="post"):
+    """Let the tokens look at each other, then transform each: one layer of the encoder.
+
+    Both steps f are added to their input. ``norm="post"`` normalises the sum, ``norm(x +
+    f(x))``, as in the paper; ``norm="pre"`` normalises what goes in, ``x + f(norm(x))``,
+    which trains more easily and leaves the last sum of a stack to be normalised once.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., seq_len, d_model)
+        One vector per token.
+    parameters : dict of dict of array_like
+        ``self_attention`` holds the matrices w_q, w_k, w_v, w_o of `multi_head_attention`,
+        and its biases if wanted; ``feed_forward`` holds w_1, b_1, w_2, b_2; ``norm_1`` and
+        ``norm_2`` hold gain and bias.
+    n_heads : int
+        Number of heads.
+    mask : array_like of bool, optional
+        Who may attend to whom, as in `multi_head_attention`.
+    norm : {"post", "pre"}
+        Where to normalise.
+
+    Returns
+    -------
+    ndarray, shape (..., seq_len, d_model)
+        The new vector of each token.
+
+    Raises
+    ------
+    ValueError
+        If `norm` is neither word, a name in `parameters` is missing or unknown, or anything
+        does not fit; the message then starts with the step, as in ``feed_forward.w_1``.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.1; for "pre", Xiong et al. (2020), On Layer Normalization
+    in the Transformer Architecture. Documents 001 and 003, the encoder in six steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eye, zeros = np.eye(2), np.zeros(2)
+    >>> attention = {"w_q": eye, "w_k": eye, "w_v": eye, "w_o": eye}
+    >>> feed = {"w_1": eye, "b_1": zeros, "w_2": eye, "b_2": zeros}
+    >>> same = {"gain": zeros + 1, "bias": zeros}
+    >>> parameters = {"self_attention": attention, "feed_forward": feed}
+    >>> parameters |= {"norm_1": same, "norm_2": same}
+    >>> encoder_layer([[3.0, 1.0], [0.0, 2.0]], parameters, n_heads=1).round(3)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    (x,) = finite_numbers(x=x)
+    check_shape("x", x, (..., "seq_len", "d_model"))
+    attend, feed, norm_1, norm_2 = _steps(parameters, _ENCODER, norm)
+    x = _add_and_norm(x, lambda y: attend(y, y, y, n_heads, mask), norm_1, norm)
+    return _add_and_norm(x, feed, norm_2, norm)
+
+
+def decoder_layer(x, memory, parameters, n_heads, mask=None, memory_mask=None, norm="post"):
+    """Look at what is written so far, then at the source, then transform: a decoder layer.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., tgt_len, d_model)
+        One vector per token written.
+    memory : array_like, shape (..., src_len, d_model)
+        What the encoder made of the source.
+    parameters : dict of dict of array_like
+        As in `encoder_layer`, with ``cross_attention`` and ``norm_3`` besides: ``norm_1``
+        belongs to self-attention, ``norm_2`` to cross-attention, ``norm_3`` to the last step.
+    n_heads : int
+        Number of heads.
+    mask : array_like of bool, optional
+        Which tokens may attend to which: usually `causal_mask`. It is not added for you.
+    memory_mask : array_like of bool, optional
+        Which tokens may attend to which of the source: usually `padding_mask`.
+    norm : {"post", "pre"}
+        Where to normalise. `memory` comes in as it is.
+
+    Returns
+    -------
+    ndarray, shape (..., tgt_len, d_model)
+        The new vector of each token.
+
+    Raises
+    ------
+    ValueError
+        As `encoder_layer`.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.1. Documents 001 and 003, the decoder in nine steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eye, zeros = np.eye(2), np.zeros(2)
+    >>> attention = {"w_q": eye, "w_k": eye, "w_v": eye, "w_o": eye}
+    >>> parameters = {"self_attention": attention, "cross_attention": attention}
+    >>> parameters["feed_forward"] = {"w_1": eye, "b_1": zeros, "w_2": eye, "b_2": zeros}
+    >>> parameters |= {f"norm_{i}": {"gain": zeros + 1, "bias": zeros} for i in (1, 2, 3)}
+    >>> decoder_layer([[0.0, 1.0]], [[5.0, 0.0]], parameters, n_heads=1).round(3)
+    array([[ 1., -1.]])
+    """
+    x, memory = finite_numbers(x=x, memory=memory)
+    check_shape("x", x, (..., "tgt_len", "d_model"))
+    check_shape("memory", memory, (..., "src_len", "d_model"))
+    attend, look_up, feed, norm_1, norm_2, norm_3 = _steps(parameters, _DECODER, norm)
+    x = _add_and_norm(x, lambda y: attend(y, y, y, n_heads, mask), norm_1, norm)
+    x = _add_and_norm(x, lambda y: look_up(y, memory, memory, n_heads, memory_mask), norm_2, norm)
+    return _add_and_norm(x, feed, norm_3, norm)
+
+
+def _add_and_norm(x, step, normalise, norm):
+    return normalise(x + step(x)) if norm == "post" else x + step(normalise(x))
+
+
+def _attend(query, key, value, n_heads, mask, **matrices):
+    return multi_head_attention(query, key, value, n_heads=n_heads, mask=mask, **matrices)[0]
+
+
+# The function of each step, the parameters it needs, and those it can do without.
+_ATTENTION = _attend, ("w_q", "w_k", "w_v", "w_o"), ("b_q", "b_k", "b_v", "b_o")
+_FEED_FORWARD = feed_forward, ("w_1", "b_1", "w_2", "b_2"), ()
+_NORM = layer_norm, ("gain", "bias"), ()
+
+_ENCODER = {
+    "self_attention": _ATTENTION,
+    "feed_forward": _FEED_FORWARD,
+    "norm_1": _NORM,
+    "norm_2": _NORM,
+}
+_DECODER = {
+    "self_attention": _ATTENTION,
+    "cross_attention": _ATTENTION,
+    "feed_forward": _FEED_FORWARD,
+    "norm_1": _NORM,
+    "norm_2": _NORM,
+    "norm_3": _NORM,
+}
+
+
+def _steps(parameters, kinds, norm):
+    """Return the steps of a layer, each a function of vectors alone."""
+    check_choice("norm", norm, ("post", "pre"))
+    _check_names("parameters", parameters, kinds)
+    return [_step(name, parameters[name], *kind) for name, kind in kinds.items()]
+
+
+def _step(name, arrays, function, needed, optional):
+    _check_names(name, arrays, needed, optional)
+
+    def step(x, *others):
+        try:
+            output = function(x, *others, **arrays)
+        except ValueError as error:
+            raise ValueError(f"{name}.{error}") from None
+        if output.shape[-1] != x.shape[-1]:
+            raise wrong(name, f"output of the size of its input, {x.shape[-1]}", output.shape[-1])
+        return output
+
+    return step
+
+
+def _check_names(what, mapping, needed, optional=()):
+    if not isinstance(mapping, Mapping):
+        raise wrong(what, "a dict", type(mapping).__name__)
+    if not set(needed) <= set(mapping) <= {*needed, *optional}:
+        names = ", ".join(needed) + (f" and perhaps {', '.join(optional)}" if optional else "")
+        raise wrong(what, f"the names {names}", ", ".join(map(str, mapping)) or "none")

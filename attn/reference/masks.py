@@ -1,0 +1,89 @@
+"""Masks: who may attend to whom. True = *may attend*."""
+
+import numpy as np
+
+from attn._checks import check_lengths, check_size, wrong
+
+
+def causal_mask(tgt_len, src_len=None):
+    """Let each query attend to its own position and to those before it.
+
+    The last query stands at the last key. So with more keys than queries (new tokens after
+    a cache of old keys) query i has the absolute position ``src_len - tgt_len + i``; with
+    fewer, the first queries stand before every key and see none.
+
+    Parameters
+    ----------
+    tgt_len : int
+        Number of queries.
+    src_len : int, optional
+        Number of keys; `tgt_len` if not given.
+
+    Returns
+    -------
+    ndarray of bool, shape (tgt_len, src_len)
+        True where query i may attend to key j.
+
+    Raises
+    ------
+    ValueError
+        If a length is not an integer of at least 0.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.3. Document 004, section on masked multi-head
+    attention.
+
+    Examples
+    --------
+    >>> causal_mask(3).astype(int)
+    array([[1, 0, 0],
+           [1, 1, 0],
+           [1, 1, 1]])
+    >>> causal_mask(2, 4).astype(int)
+    array([[1, 1, 1, 0],
+           [1, 1, 1, 1]])
+    """
+    tgt_len = check_size("tgt_len", tgt_len)
+    src_len = tgt_len if src_len is None else check_size("src_len", src_len)
+    return np.tri(tgt_len, src_len, k=src_len - tgt_len, dtype=bool)
+
+
+def padding_mask(lengths, seq_len):
+    """Hide the positions that only fill short sequences up to the common length.
+
+    Parameters
+    ----------
+    lengths : array_like of int, shape (...)
+        The number of real tokens of each sequence.
+    seq_len : int
+        The common length.
+
+    Returns
+    -------
+    ndarray of bool, shape (..., 1, seq_len)
+        True at real tokens. The axis of size 1 broadcasts over the queries; multi-head
+        attention lets it hold for every head.
+
+    Raises
+    ------
+    ValueError
+        If `lengths` are not integers between 0 and `seq_len`.
+
+    References
+    ----------
+    Document 000, section 3.3.4: the ``key_padding_mask`` of its summariser, where PyTorch
+    wants the opposite, True at what is to be ignored.
+
+    Examples
+    --------
+    >>> padding_mask([2, 3], 3).astype(int)
+    array([[[1, 1, 0]],
+    <BLANKLINE>
+           [[1, 1, 1]]])
+    """
+    lengths, seq_len = np.asarray(lengths), check_size("seq_len", seq_len)
+    if lengths.size and lengths.dtype.kind not in "iu":
+        raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
+    check_lengths(lengths, seq_len)
+    return np.arange(seq_len) < lengths[..., None, None]

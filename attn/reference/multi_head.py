@@ -1,0 +1,150 @@
+"""Multi-head attention: several attentions side by side, each in its own subspace."""
+
+import numpy as np
+
+from attn._checks import (
+    broadcast_shapes,
+    check_divides,
+    check_mask,
+    check_shape,
+    check_size,
+    wrong,
+)
+from attn.reference._numbers import finite_numbers, linear
+from attn.reference.attention import scaled_dot_product_attention
+
+
+def multi_head_attention(
+    query,
+    key,
+    value,
+    w_q,
+    w_k,
+    w_v,
+    w_o,
+    n_heads,
+    mask=None,
+    *,
+    b_q=None,
+    b_k=None,
+    b_v=None,
+    b_o=None,
+):
+    """Attend with several heads at once and mix what they found.
+
+    Head h reads columns ``h * d_k`` to ``(h + 1) * d_k`` of the projected queries and keys.
+    With ``query = key = value`` this is self-attention; with keys and values of another
+    sequence, cross-attention. Fewer key heads than query heads make grouped queries:
+    each key head then serves ``n_heads // n_kv_heads`` query heads that stand together.
+
+    Parameters
+    ----------
+    query : array_like, shape (..., tgt_len, d_model)
+        The tokens that look.
+    key : array_like, shape (..., src_len, d_model)
+        The tokens that are looked at. Their vectors, and those of `value`, may be of
+        another size if the projections are too.
+    value : array_like, shape (..., src_len, d_model)
+        What they give; usually the same array as `key`.
+    w_q : array_like, shape (d_model, n_heads * d_k)
+        The projections of all heads to queries, side by side.
+    w_k : array_like, shape (d_model, n_kv_heads * d_k)
+        The same for keys. ``n_kv_heads`` divides `n_heads`; usually they are equal.
+    w_v : array_like, shape (d_model, n_kv_heads * d_v)
+        The same for values.
+    w_o : array_like, shape (n_heads * d_v, d_model)
+        What mixes the outputs of the heads.
+    n_heads : int
+        Number of query heads.
+    mask : array_like of bool, optional
+        True where a query may attend to a key. Broadcastable to (..., tgt_len, src_len), it
+        holds for every head. With one axis more than `output`, it broadcasts to (...,
+        n_heads, tgt_len, src_len), one for each: a head that sees nothing is cut out.
+    b_q, b_k, b_v, b_o : array_like, shape (number of columns of the matrix,), optional
+        Biases added after each product. The paper has none.
+
+    Returns
+    -------
+    output : ndarray, shape (..., tgt_len, d_model)
+        The new vector of each token; `b_o` alone (or zero) if it may attend to nothing.
+    weights : ndarray, shape (..., n_heads, tgt_len, src_len)
+        Who attends to whom in each head.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, the heads do not divide the projections, `mask` is not boolean,
+        or an input or a product is not finite.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.2. Document 000, section 3.3.3. Document 001, on
+    efficient multi-head attention. Ainslie et al. (2023), GQA, section 2.2.
+
+    Examples
+    --------
+    >>> x, nothing, all_of_it = [[1.0, 0.0], [0.0, 1.0]], np.zeros((2, 2)), np.eye(2)
+    >>> output, weights = multi_head_attention(
+    ...     x, x, x, nothing, nothing, all_of_it, all_of_it, n_heads=2
+    ... )
+    >>> output
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    >>> weights.shape
+    (2, 2, 2)
+    """
+    query, key, value = finite_numbers(query=query, key=key, value=value)
+    check_shape("query", query, (..., "tgt_len", "d_model"))
+    check_shape("key", key, (..., "src_len", "d_model"))
+    check_shape("value", value, (..., key.shape[-2], "d_model"), "key")
+    leads = [x.shape[:-2] for x in (query, key, value)]
+    batch = broadcast_shapes(*leads)
+    if batch is None:
+        raise wrong("query, key, value", "batch dimensions that broadcast", leads)
+
+    query = linear(query=query, w_q=w_q, b_q=b_q)
+    key = linear(key=key, w_k=w_k, b_k=b_k)
+    value = linear(value=value, w_v=w_v, b_v=b_v)
+    n_heads = check_size("n_heads", n_heads, least=1)
+    n_kv_heads = _count_kv_heads(query.shape[-1], key.shape[-1], value.shape[-1], n_heads)
+    if mask is not None:
+        mask = _with_head_axis(mask, (*batch, query.shape[-2], key.shape[-2]))
+
+    query, key, value = _split(query, n_heads), _split(key, n_kv_heads), _split(value, n_kv_heads)
+    key, value = (np.repeat(x, n_heads // n_kv_heads, axis=-3) for x in (key, value))
+    heads, weights = scaled_dot_product_attention(query, key, value, mask)
+    return linear(heads=_join(heads), w_o=w_o, b_o=b_o), weights
+
+
+def _split(x, n_heads):
+    """Cut each vector into heads: (..., seq_len, n * d) becomes (..., n, seq_len, d)."""
+    *batch, seq_len, width = x.shape
+    return x.reshape(*batch, seq_len, n_heads, width // n_heads).swapaxes(-3, -2)
+
+
+def _join(heads):
+    """Undo `_split`."""
+    *batch, n_heads, seq_len, width = heads.shape
+    return heads.swapaxes(-3, -2).reshape(*batch, seq_len, n_heads * width)
+
+
+def _count_kv_heads(q_width, k_width, v_width, n_heads):
+    """Return the number of key heads, which follows from the columns of the projections."""
+    check_size("columns of w_q", q_width, least=n_heads)
+    check_divides("columns of w_q", q_width, "n_heads", n_heads)
+    d_k = q_width // n_heads
+    check_size("columns of w_k", k_width, least=d_k)
+    check_divides("columns of w_k", k_width, "d_k", d_k)
+    n_kv_heads = k_width // d_k
+    check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads)
+    check_divides("columns of w_v", v_width, "n_kv_heads", n_kv_heads)
+    return n_kv_heads
+
+
+def _with_head_axis(mask, shape):
+    """Return `mask` with an axis for the heads, if it does not have its own."""
+    mask = np.atleast_2d(mask)
+    if mask.ndim > len(shape):
+        return mask
+    check_mask("mask", mask, shape)
+    return mask[..., None, :, :]

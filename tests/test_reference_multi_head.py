@@ -1,0 +1,408 @@
+"""attn.reference.multi_head against nn.MultiheadAttention, PyTorch's grouped queries, and loops."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from torch import nn
+from torch.nn import functional as F
+
+from attn.reference import causal_mask, multi_head_attention, padding_mask, self_attention
+
+D_MODEL, N_HEADS, TGT_LEN, SRC_LEN = 12, 3, 4, 5
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng([seed, *shape]).standard_normal(shape)
+
+
+def close(actual, expected, tolerance=1e-12):
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, strict=True)
+
+
+def head_by_head(query, key, value, w_q, w_k, w_v, w_o, n_heads, mask, b_q, b_k, b_v, b_o):
+    """Attend with one head and one query at a time, over gathered keys; no batch dimensions."""
+    d_k = w_q.shape[1] // n_heads
+    n_kv_heads = w_k.shape[1] // d_k
+    d_v = w_v.shape[1] // n_kv_heads
+    q, k, v = query @ w_q + b_q, key @ w_k + b_k, value @ w_v + b_v
+    weights = np.zeros((n_heads, len(query), len(key)))
+    joined = np.zeros((len(query), n_heads * d_v))
+    for h in range(n_heads):
+        served_by = h * n_kv_heads // n_heads
+        for i in range(len(query)):
+            seen = np.flatnonzero(mask[h, i])
+            kept = k[seen, served_by * d_k : (served_by + 1) * d_k]
+            scores = [math.exp(s) for s in kept @ q[i, h * d_k : (h + 1) * d_k] / math.sqrt(d_k)]
+            for j, score in zip(seen, scores, strict=True):
+                weights[h, i, j] = score / sum(scores)
+                found = weights[h, i, j] * v[j, served_by * d_v : (served_by + 1) * d_v]
+                joined[i, h * d_v : (h + 1) * d_v] += found
+    return joined @ w_o + b_o, weights
+
+
+@st.composite
+def any_call(draw):
+    """Draw arguments: any lengths, heads and sizes, batches that broadcast, every mask."""
+    leads = draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=2, max_side=3))
+    lengths = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    n_kv_heads, group = draw(st.integers(1, 3)), draw(st.integers(1, 3))
+    d_k, d_v, d_out = (draw(st.integers(1, 3)) for _ in range(3))
+    d_query, d_key, d_value = (draw(st.integers(1, 4)) for _ in range(3))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    n_heads, batch = n_kv_heads * group, leads.result_shape
+    columns = n_heads * d_k, n_kv_heads * d_k, n_kv_heads * d_v, d_out
+    rows = d_query, d_key, d_value, n_heads * d_v
+
+    sizes = zip((lengths[0], lengths[1], lengths[1]), rows, strict=False)
+    inputs = [rng.standard_normal((*a, *b)) for a, b in zip(leads.input_shapes, sizes, strict=True)]
+    matrices = [rng.standard_normal(size) for size in zip(rows, columns, strict=True)]
+    biases = [rng.standard_normal(size) if draw(st.booleans()) else None for size in columns]
+    of_each_head = draw(st.booleans())
+    full = (*batch, n_heads, *lengths) if of_each_head else (*batch, *lengths)
+    ones = [draw(st.booleans()) for _ in full]
+    shape = [1 if one else size for one, size in zip(ones, full, strict=True)]
+    dropped = 0 if of_each_head else draw(st.integers(0, len(full) - 1))
+    density = draw(st.sampled_from([0.0, 0.4, 0.8]))
+    mask = rng.random(shape[dropped:]) < density if draw(st.booleans()) else None
+    seen = np.ones((), bool) if mask is None else mask
+    if not of_each_head and seen.ndim >= 2:
+        seen = np.expand_dims(seen, -3)
+    seen = np.broadcast_to(seen, (*batch, n_heads, *lengths))
+    return inputs, matrices, n_heads, mask, biases, batch, seen
+
+
+@given(call=any_call())
+def test_it_equals_attending_head_by_head(call):
+    inputs, matrices, n_heads, mask, biases, batch, seen = call
+    named = dict(zip(("b_q", "b_k", "b_v", "b_o"), biases, strict=True))
+    output, weights = multi_head_attention(*inputs, *matrices, n_heads, mask, **named)
+
+    inputs = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in inputs]
+    assert output.shape == (*batch, inputs[0].shape[-2], matrices[3].shape[1])
+    weights = np.broadcast_to(weights, (*batch, n_heads, *seen.shape[-2:]))
+    zeros = [0.0 if bias is None else bias for bias in biases]
+    for i in np.ndindex(batch):
+        expected = head_by_head(*(x[i] for x in inputs), *matrices, n_heads, seen[i], *zeros)
+        close(output[i], expected[0], 1e-11)
+        close(weights[i], expected[1], 1e-11)
+
+
+# PyTorch
+
+
+def ours(module, query, key, value, mask=None):
+    """Call the reference with the weights of an nn.MultiheadAttention."""
+    if module.in_proj_weight is not None:
+        matrices = module.in_proj_weight.chunk(3)
+    else:
+        matrices = module.q_proj_weight, module.k_proj_weight, module.v_proj_weight
+    biases = {}
+    if module.in_proj_bias is not None:
+        names = ("b_q", "b_k", "b_v", "b_o")
+        tensors = *module.in_proj_bias.chunk(3), module.out_proj.bias
+        biases = {n: t.detach().numpy() for n, t in zip(names, tensors, strict=True)}
+    matrices = [m.detach().numpy().T for m in (*matrices, module.out_proj.weight)]
+    return multi_head_attention(query, key, value, *matrices, module.num_heads, mask, **biases)
+
+
+def torch_module(seed=0, **options):
+    torch.manual_seed(seed)
+    options = {"batch_first": True, "dtype": torch.float64} | options
+    module = nn.MultiheadAttention(D_MODEL, N_HEADS, **options)
+    for bias in (module.in_proj_bias, module.out_proj.bias):
+        if bias is not None:
+            nn.init.normal_(bias)
+    # The default initialisation is so small that the weights are all nearly the same.
+    for weight in (p for name, p in module.named_parameters() if "proj_weight" in name):
+        weight.data *= 2
+    return module
+
+
+MASKS = {
+    "none": None,
+    "causal": causal_mask(TGT_LEN, SRC_LEN),
+    "shared": random(TGT_LEN, SRC_LEN, seed=3) > -0.5,
+    "one row": np.array([True, False, True, True, False]),
+    "padding": padding_mask([5, 3], SRC_LEN),
+    "padding and causal": padding_mask([5, 3], SRC_LEN) & causal_mask(TGT_LEN, SRC_LEN),
+    "per sequence": random(2, TGT_LEN, SRC_LEN, seed=4) > -0.7,
+    "per head": random(2, N_HEADS, TGT_LEN, SRC_LEN, seed=5) > -0.7,
+    "per head, every sequence": random(1, N_HEADS, TGT_LEN, SRC_LEN, seed=5) > -0.7,
+}
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kind", MASKS)
+def test_cross_attention_equals_torch(kind, bias):
+    module = torch_module(bias=bias)
+    query, key, value = (
+        random(2, TGT_LEN, 12),
+        random(2, SRC_LEN, 12),
+        random(2, SRC_LEN, 12, seed=1),
+    )
+    mask = MASKS[kind]
+    theirs = None
+    if mask is not None:
+        heads = mask if mask.ndim == 4 else np.expand_dims(np.atleast_2d(mask), -3)
+        heads = np.broadcast_to(heads, (2, N_HEADS, TGT_LEN, SRC_LEN))
+        assert heads.any(axis=-1).all(), "PyTorch would answer NaN"
+        theirs = ~torch.tensor(heads).flatten(0, 1)
+    expected = module(
+        *map(torch.tensor, (query, key, value)), attn_mask=theirs, average_attn_weights=False
+    )
+    for actual, wanted in zip(ours(module, query, key, value, mask), expected, strict=True):
+        close(actual, wanted.detach().numpy(), 1e-10)
+
+
+@pytest.mark.parametrize("lengths", [[5, 2], [1, 4]])
+def test_padding_of_self_attention_equals_torch(lengths):
+    """PyTorch's own argument for padding: True at what is to be ignored."""
+    module, x = torch_module(), random(2, 5, 12)
+    padding = torch.arange(5) >= torch.tensor(lengths)[:, None]
+    causal = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
+    for causally, allowed in ((None, True), (causal.isinf(), causal_mask(5))):
+        expected = module(
+            *[torch.tensor(x)] * 3,
+            key_padding_mask=padding,
+            attn_mask=causally,
+            average_attn_weights=False,
+        )
+        mask = padding_mask(lengths, 5) & allowed
+        for actual, wanted in zip(ours(module, x, x, x, mask), expected, strict=True):
+            close(actual, wanted.detach().numpy(), 1e-10)
+
+
+def test_keys_and_values_of_other_sizes_equal_torch():
+    module = torch_module(kdim=7, vdim=3)
+    query, key, value = random(2, 4, 12), random(2, 5, 7), random(2, 5, 3)
+    expected = module(*map(torch.tensor, (query, key, value)), average_attn_weights=False)
+    for actual, wanted in zip(ours(module, query, key, value), expected, strict=True):
+        close(actual, wanted.detach().numpy(), 1e-10)
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
+def test_grouped_queries_equal_torch(n_kv_heads):
+    n_heads, d_k = 6, 4
+    x, memory = random(2, 3, 24), random(2, 5, 24)
+    w_q, w_o = random(24, 24) / 5, random(24, 24, seed=1)
+    w_k, w_v = random(24, n_kv_heads * d_k) / 5, random(24, n_kv_heads * d_k, seed=2)
+    output, weights = multi_head_attention(x, memory, memory, w_q, w_k, w_v, w_o, n_heads)
+    heads = [
+        torch.tensor(a).unflatten(-1, (-1, d_k)).transpose(1, 2)
+        for a in (x @ w_q, memory @ w_k, memory @ w_v)
+    ]
+    expected = F.scaled_dot_product_attention(*heads, enable_gqa=True).transpose(1, 2).flatten(2)
+    close(output, expected.numpy() @ w_o, 1e-10)
+    assert weights.shape == (2, 6, 3, 5)
+
+
+# what heads and masks mean
+
+
+def matrices(d_model=8):
+    return [random(d_model, d_model, seed=seed) / 2 for seed in range(4)]
+
+
+def test_one_head_is_self_attention():
+    x, (w_q, w_k, w_v, _), mask = random(2, 4, 8), matrices(), causal_mask(4)
+    output, weights = multi_head_attention(x, x, x, w_q, w_k, w_v, np.eye(8), 1, mask)
+    expected = self_attention(x, w_q, w_k, w_v, mask)
+    close(output, expected[0])
+    close(weights[:, 0], expected[1])
+
+
+def test_a_masked_head_is_cut_out():
+    x, (w_q, w_k, w_v, w_o) = random(2, 4, 8), matrices()
+    mask = np.array([True, False, True, True])[:, None, None]
+    cut, weights = multi_head_attention(x, x, x, w_q, w_k, w_v, w_o, 4, mask[None])
+    without = w_o.copy()
+    without[2:4] = 0
+    close(cut, multi_head_attention(x, x, x, w_q, w_k, w_v, without, 4)[0])
+    assert not weights[:, 1].any() and weights[:, [0, 2, 3]].all()
+    close(multi_head_attention(x[0], x[0], x[0], w_q, w_k, w_v, w_o, 4, mask)[0], cut[0])
+
+
+def test_as_many_sequences_as_heads_are_not_confused():
+    """A mask (2, 1, src_len) beside two sequences and two heads belongs to the sequences."""
+    x, weights = random(2, 4, 8), matrices()
+    mask = padding_mask([4, 2], 4)
+    output, by_head = multi_head_attention(x, x, x, *weights, 2, mask)
+    assert by_head[0].all() and not by_head[1, :, :, 2:].any() and by_head[1, :, :, :2].all()
+    for i in range(2):
+        alone = multi_head_attention(x[i], x[i], x[i], *weights, 2, mask[i])[0]
+        close(output[i], alone)
+
+
+def test_the_axis_of_the_heads_is_counted_from_the_joint_batch():
+    """One query sequence, three memories: the output has a batch, and so has its mask."""
+    x, memory, weights = random(4, 8), random(3, 5, 8), matrices()
+    mask = padding_mask([5, 1, 3], 5)
+    output, by_head = multi_head_attention(x, memory, memory, *weights, 2, mask)
+    assert output.shape == (3, 4, 8) and by_head.shape == (3, 2, 4, 5)
+    for i in range(3):
+        alone = multi_head_attention(x, memory[i], memory[i], *weights, 2, mask[i])
+        close(output[i], alone[0])
+        close(by_head[i], alone[1])
+
+
+def test_who_sees_nothing_gets_the_last_bias():
+    x, b_o = random(3, 8), random(8)
+    mask = np.array([True, False, True])[:, None]
+    output, weights = multi_head_attention(x, x, x, *matrices(), 2, mask, b_o=b_o)
+    assert np.array_equal(output[1], b_o) and not weights[:, 1].any()
+    output, _ = multi_head_attention(x, x, x, *matrices(), 2, mask)
+    assert not output[1].any() and output[[0, 2]].any()
+
+
+@pytest.mark.parametrize("batch", [(), (0,), (2,)])
+@pytest.mark.parametrize("lengths", [(0, 3), (3, 0), (0, 0)])
+def test_empty_sequences_give_zeros_or_nothing(batch, lengths):
+    query, memory = random(*batch, lengths[0], 8), random(*batch, lengths[1], 8)
+    output, weights = multi_head_attention(query, memory, memory, *matrices(), 2)
+    assert output.shape == (*batch, lengths[0], 8) and not output.any()
+    assert weights.shape == (*batch, 2, *lengths)
+
+
+def test_integers_are_computed_in_float64_and_float32_stays():
+    ones = np.ones((4, 4), dtype=int)
+    for dtype, expected in ((int, np.float64), (np.float32, np.float32), (np.float16, np.float16)):
+        x = ones.astype(dtype)
+        for bias in (None, x[0]):
+            names = ("b_q", "b_k", "b_v", "b_o")
+            arrays = multi_head_attention(x, x, x, x, x, x, x, 2, **dict.fromkeys(names, bias))
+            assert {a.dtype for a in arrays} == {np.dtype(expected)}
+
+
+def test_lists_are_fine():
+    one = [[1]]
+    output, weights = multi_head_attention([[0]], [[1], [2]], [[5], [7]], one, one, one, [[2]], 1)
+    assert output.tolist() == [[12]] and weights.tolist() == [[[0.5, 0.5]]]
+
+
+# errors
+
+
+def arguments():
+    query, memory = random(2, 4, 6), random(2, 5, 8)
+    w_q, w_k, w_v, w_o = random(6, 12), random(8, 12), random(8, 20), random(20, 6)
+    arrays = {"query": query, "key": memory, "value": memory}
+    arrays |= {"w_q": w_q, "w_k": w_k, "w_v": w_v, "w_o": w_o, "n_heads": 4}
+    arrays |= {"b_q": random(12), "b_k": random(12), "b_v": random(20), "b_o": random(6)}
+    return arrays
+
+
+@pytest.mark.parametrize(
+    "name, shape, message",
+    [
+        ("query", (6,), r"shape \(..., tgt_len, d_model\), got \(6,\)"),
+        ("key", (8,), r"shape \(..., src_len, d_model\), got \(8,\)"),
+        ("value", (2, 4, 8), r"shape \(..., 5, d_model\) to match key, got \(2, 4, 8\)"),
+        ("value", (8,), r"shape \(..., 5, d_model\) to match key, got \(8,\)"),
+        ("w_q", (5, 12), r"shape \(6, d_out\) to match query, got \(5, 12\)"),
+        ("w_q", (6,), r"shape \(6, d_out\) to match query, got \(6,\)"),
+        ("w_k", (6, 12), r"shape \(8, d_out\) to match key, got \(6, 12\)"),
+        ("w_v", (1, 8, 20), r"shape \(8, d_out\) to match value, got \(1, 8, 20\)"),
+        ("w_o", (12, 6), r"shape \(20, d_out\) to match heads, got \(12, 6\)"),
+        ("b_q", (6,), r"shape \(12,\) to match w_q, got \(6,\)"),
+        ("b_k", (1, 12), r"shape \(12,\) to match w_k, got \(1, 12\)"),
+        ("b_v", (1,), r"shape \(20,\) to match w_v, got \(1,\)"),
+        ("b_o", (), r"shape \(6,\) to match w_o, got \(\)"),
+        ("mask", (5, 5), r"a shape that broadcasts to \(2, 4, 5\), got \(5, 5\)"),
+        ("mask", (3, 4, 5), r"a shape that broadcasts to \(2, 4, 5\), got \(3, 4, 5\)"),
+        ("mask", (2, 3, 4, 5), r"a shape that broadcasts to \(2, 4, 4, 5\), got \(2, 3, 4, 5\)"),
+        ("mask", (1, 1, 1, 1, 1), r"a shape that broadcasts to \(2, 4, 4, 5\), got \(1, 1, 1, 1"),
+    ],
+)
+def test_shapes_that_do_not_fit(name, shape, message):
+    wrong = np.ones(shape, dtype=bool) if name == "mask" else random(*shape)
+    with pytest.raises(ValueError, match=f"^{name}: expected {message}"):
+        multi_head_attention(**arguments() | {name: wrong})
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"w_q": (6, 0)}, "columns of w_q: expected at least 4, got 0"),
+        ({"w_q": (6, 3)}, "columns of w_q: expected at least 4, got 3"),
+        ({"w_q": (6, 10)}, "columns of w_q: expected a multiple of n_heads = 4, got 10"),
+        ({"w_k": (8, 0)}, "columns of w_k: expected at least 3, got 0"),
+        ({"w_k": (8, 2)}, "columns of w_k: expected at least 3, got 2"),
+        ({"w_k": (8, 8)}, "columns of w_k: expected a multiple of d_k = 3, got 8"),
+        ({"w_k": (8, 9)}, "n_heads: expected a multiple of n_kv_heads = 3, got 4"),
+        ({"w_k": (8, 24)}, "n_heads: expected a multiple of n_kv_heads = 8, got 4"),
+        ({"w_v": (8, 18)}, "columns of w_v: expected a multiple of n_kv_heads = 4, got 18"),
+    ],
+)
+def test_columns_that_the_heads_do_not_divide(changes, message):
+    wrong = {name: random(*shape) for name, shape in changes.items()}
+    biases = dict.fromkeys(("b_q", "b_k", "b_v"))
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        multi_head_attention(**arguments() | wrong | biases)
+
+
+def test_one_column_per_head_is_enough():
+    query, key = random(3, 4), random(3, 4, seed=1)
+    output, _ = multi_head_attention(query, key, key, *matrices(4), n_heads=4)
+    assert output.shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    "n_heads, message", [(0, "at least 1, got 0"), (1.5, "an integer, got 1.5")]
+)
+def test_heads_that_cannot_be_counted(n_heads, message):
+    with pytest.raises(ValueError, match=f"^n_heads: expected {message}$"):
+        multi_head_attention(**arguments() | {"n_heads": n_heads})
+
+
+def test_batches_that_do_not_fit():
+    changed = {"key": random(3, 5, 8), "value": random(3, 5, 8)}
+    message = (
+        r"^query, key, value: expected batch dimensions that broadcast, got \[\(2,\), \(3,\), "
+    )
+    with pytest.raises(ValueError, match=message):
+        multi_head_attention(**arguments() | changed)
+
+
+@pytest.mark.parametrize("dtype", [int, float])
+@pytest.mark.parametrize("shape", [(4, 5), (2, 4, 4, 5)])
+def test_masks_of_numbers_are_refused(dtype, shape):
+    message = f"^mask: expected a boolean array .True = may attend., got dtype {np.dtype(dtype)}$"
+    with pytest.raises(ValueError, match=message):
+        multi_head_attention(**arguments(), mask=np.ones(shape, dtype))
+
+
+@pytest.mark.parametrize(
+    "name", ["query", "key", "value", "w_q", "w_k", "w_v", "w_o", "b_q", "b_k", "b_v", "b_o"]
+)
+def test_the_array_with_a_bad_number_is_named(name):
+    for bad in (np.nan, -np.inf):
+        array = arguments()[name].copy()
+        array[..., -1] = bad
+        message = f"^{name}: expected finite numbers, got {(~np.isfinite(array)).sum()} NaN or inf"
+        with pytest.raises(ValueError, match=message):
+            multi_head_attention(**arguments() | {name: array})
+    message = f"^{name}: expected real numbers, got dtype bool$"
+    with pytest.raises(ValueError, match=message):
+        multi_head_attention(**arguments() | {name: arguments()[name] > 0})
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in matmul:RuntimeWarning")
+@pytest.mark.parametrize(
+    "names, blamed",
+    [
+        (("query", "w_q"), "query, w_q"),
+        (("key", "w_k"), "key, w_k"),
+        (("value", "w_v"), "value, w_v"),
+        (("value", "w_o"), "heads, w_o"),
+    ],
+)
+def test_products_that_overflow_are_refused(names, blamed):
+    changed = {name: np.full_like(arguments()[name], 1e200) for name in names}
+    message = f"^{blamed}: expected products that fit in float64, got an overflow$"
+    with pytest.raises(ValueError, match=message):
+        multi_head_attention(**arguments() | changed)
