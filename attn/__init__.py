@@ -1,17 +1,53 @@
 """attn: attention and the Transformer, small enough to read in an evening.
 
-===================  =====================================================
-`attn.reference`     the mathematics in NumPy, one function per equation
-`attn.masks`         causal and padding masks in PyTorch
-`attn.attention`     scaled dot-product attention and ``SelfAttention``
-`attn.exercises`     ``check``: is my function right, and if not, why not?
-`attn.widgets`       the interactive figures
-`attn.plots`         the matplotlib figures
-`attn.palette`       the colours that figures, widgets and site share
-`attn.language`      Spanish or English: ``attn.set_language("en")``
-===================  =====================================================
+Read from the top down: each part stands on those before it.
 
-Read them in that order. In every mask of the package True means *may attend*.
+==================  =========================================================================
+the mathematics
+------------------  -------------------------------------------------------------------------
+`attn.reference`    NumPy, one function per equation: the oracle everything else is tested by
+the machine (PyTorch)
+------------------  -------------------------------------------------------------------------
+`attn.masks`        who may attend to whom: ``causal_mask``, ``padding_mask``
+`attn.attention`    ``scaled_dot_product_attention``, ``SelfAttention``, ``MultiHeadAttention``
+`attn.positions`    where a token stands: sinusoidal, learned, rotary, ALiBi
+`attn.layers`       ``FeedForward``, ``EncoderLayer``, ``DecoderLayer``
+`attn.cache`        keys and values kept from one step of decoding to the next
+`attn.transformer`  ``TransformerConfig``, ``Transformer``, ``EncoderOnly``, ``DecoderOnly``
+text in, text out
+------------------  -------------------------------------------------------------------------
+`attn.tokenizer`    text to ids and back: by words, and by byte pairs
+`attn.decoding`     one token after another: ``greedy``, ``beam_search``, ``sample``
+the course
+------------------  -------------------------------------------------------------------------
+`attn.exercises`    ``check``: is my function right, and if not, why not?
+`attn.widgets`      the interactive figures
+`attn.plots`        the matplotlib figures
+`attn.palette`      the colours that figures, widgets and site share
+`attn.language`     Spanish or English: ``attn.set_language("en")``
+==================  =========================================================================
+
+Three rules hold everywhere. In a mask, True means *may attend*. A query that may attend to
+nothing gets zeros, never NaN. Whatever attends returns ``(output, weights)``, and weights is
+None unless you ask with ``need_weights=True``.
+
+A Transformer, from ids to logits and to a decoded sentence:
+
+>>> import torch
+>>> from functools import partial
+>>> from attn.decoding import greedy
+>>> from attn.masks import padding_mask
+>>> from attn.transformer import Transformer, TransformerConfig
+>>> model = Transformer(TransformerConfig(vocab_size=100, d_model=64, n_heads=4)).eval()
+>>> source, target = torch.tensor([[5, 6, 7, 0]]), torch.tensor([[2, 8, 9]])
+>>> real = padding_mask([3], seq_len=4)
+>>> logits, _ = model(source, target, src_mask=real)
+>>> logits.shape
+torch.Size([1, 3, 100])
+>>> memory, _ = model.encode(source, real)
+>>> step = partial(model.step, memory=memory, src_mask=real)
+>>> ids = greedy(step, target[:, :1], end_id=3, max_new_tokens=5, cache=model.new_cache())
+
 Importing `attn` or `attn.reference` does not import PyTorch.
 """
 

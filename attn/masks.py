@@ -62,8 +62,7 @@ def padding_mask(lengths, seq_len):
     -------
     Tensor of bool, shape (..., 1, seq_len)
         True at real tokens, on the device of `lengths`. The axis of size 1 broadcasts over
-        the queries; multi-head attention needs one more for the heads, before it:
-        ``mask[..., None, :, :]``.
+        the queries.
 
     Raises
     ------

@@ -142,6 +142,21 @@ def test_without_weights_the_fused_kernel_runs(batch, kind, is_causal):
         scaled_dot_product_attention(*tensors, mask, is_causal=is_causal)
 
 
+@pytest.mark.parametrize("shape", [(), (5,), (5, 5), (3, 5, 5), (1, 1, 5, 5), (1, 3, 1, 5)])
+def test_a_mask_that_all_sequences_share_is_not_copied_for_each(shape, monkeypatch):
+    sequences, kernel = [], F.scaled_dot_product_attention
+
+    def recorded(query, key, value, mask, **options):
+        sequences.append(len(mask))
+        return kernel(query, key, value, mask, **options)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", recorded)
+    mask = torch.ones(shape, dtype=torch.bool)
+    scaled_dot_product_attention(*inputs((2, 3)), mask)
+    scaled_dot_product_attention(*inputs((2, 3)), bias=mask.double())
+    assert sequences == [1, 1]
+
+
 @both_paths
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("d_v", [16, 5])
@@ -255,7 +270,187 @@ def test_empty_sequences_give_zeros_or_nothing(sizes, batch, need_weights):
     assert weights is None or weights.shape == (*batch, *sizes)
 
 
+# a bias
+
+
+BIASES = {
+    "one number": (),
+    "a number a key": (5,),
+    "a number a query": (5, 1),
+    "shared": (5, 5),
+    "a batch of one": (1, 1, 5, 5),
+    "a head": (3, 5, 5),
+    "full": (2, 3, 5, 5),
+}
+
+
+def with_bias_by_hand(query, key, value, bias, allowed):
+    scores = (query @ key.mT) / math.sqrt(query.shape[-1]) + bias
+    exponentials = torch.where(allowed, scores, -math.inf).exp()
+    total = exponentials.sum(dim=-1, keepdim=True)
+    weights = exponentials / torch.where(total == 0, 1, total)
+    return weights @ value, weights
+
+
+@both_paths
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("kind", ["none", "random", "shared", "padding", "dead rows", "all dead"])
+@pytest.mark.parametrize("shape", BIASES)
+@pytest.mark.parametrize("learned", [False, True])
+def test_a_bias_is_added_to_the_scores(learned, shape, kind, is_causal, need_weights):
+    tensors, mask = inputs((2, 3)), mask_of_kind(kind, (2, 3), 5, 5)
+    bias = random(*BIASES[shape], seed=10).requires_grad_(learned)
+    output, weights = scaled_dot_product_attention(
+        *tensors, mask, bias=bias, is_causal=is_causal, need_weights=need_weights
+    )
+
+    allowed = torch.ones(5, 5, dtype=torch.bool) if mask is None else mask
+    allowed = allowed & visible(5, 5) if is_causal else allowed
+    expected = with_bias_by_hand(*tensors, bias, allowed)
+    assert_close(output, expected[0])
+    if need_weights:
+        assert_close(weights, expected[1])
+    of = [*tensors, bias] if learned else tensors
+    for got, wanted in zip(gradients(output, of), gradients(expected[0], of), strict=True):
+        assert got.isfinite().all()
+        assert_close(got, wanted)
+    dead = ~allowed.expand(2, 3, 5, 5).any(dim=-1)
+    assert (output[dead] == 0).all()
+
+
+@both_paths
+@pytest.mark.parametrize("lengths", ["cache", "more queries"])
+def test_a_bias_beside_a_causal_mask_of_other_lengths(lengths, need_weights):
+    tgt_len, src_len = LENGTHS[lengths]
+    tensors, bias = inputs((2,), tgt_len, src_len), random(2, tgt_len, src_len, seed=10)
+    output, _ = scaled_dot_product_attention(
+        *tensors, bias=bias, is_causal=True, need_weights=need_weights
+    )
+    assert_close(output, with_bias_by_hand(*tensors, bias, visible(tgt_len, src_len))[0])
+
+
+@pytest.mark.parametrize("shape", BIASES)
+@pytest.mark.parametrize("kind", ["none", "random", "dead rows"])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_with_a_bias_the_fused_kernel_runs(is_causal, kind, shape):
+    tensors, mask = inputs((2, 3)), mask_of_kind(kind, (2, 3), 5, 5)
+    bias = random(*BIASES[shape], seed=10)
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        scaled_dot_product_attention(*tensors, mask, bias=bias, is_causal=is_causal)
+
+
+def test_a_bias_that_needs_a_gradient_is_not_fused():
+    """PyTorch's kernel gives none to it, and so leaves the work to the equation."""
+    bias = random(5, 5).requires_grad_()
+    with (
+        sdpa_kernel(SDPBackend.FLASH_ATTENTION),
+        pytest.warns(UserWarning, match="not used"),
+        pytest.raises(RuntimeError, match="No available kernel"),
+    ):
+        scaled_dot_product_attention(*inputs(), bias=bias)
+
+
+@both_paths
+def test_a_bias_changes_nothing_where_the_mask_hides(need_weights):
+    tensors, mask = inputs((2,)), mask_of_kind("random", (2,), 5, 5)
+    bias = random(2, 5, 5, seed=10)
+    outputs = [
+        scaled_dot_product_attention(*tensors, mask, bias=b, need_weights=need_weights)[0]
+        for b in (bias, torch.where(mask, bias, 1e300))
+    ]
+    assert torch.equal(*outputs)
+
+
+@pytest.mark.parametrize(
+    "bias, message",
+    [
+        (torch.ones(5, 5).int(), "a floating-point tensor, got Tensor of dtype torch.int32"),
+        (torch.ones(5, 5).bool(), "a floating-point tensor, got Tensor of dtype torch.bool"),
+        (1.0, "a floating-point tensor, got float of dtype None"),
+        (torch.ones(4), r"a shape that broadcasts to \(2, 5, 5\), got \(4,\)"),
+        (torch.ones(3, 1, 1), r"a shape that broadcasts to \(2, 5, 5\), got \(3, 1, 1\)"),
+        (torch.ones(2, 2, 5, 5), r"a shape that broadcasts to \(2, 5, 5\), got \(2, 2, 5, 5\)"),
+    ],
+)
+def test_a_bias_that_does_not_fit(bias, message):
+    with pytest.raises(ValueError, match=f"^bias: expected {message}$"):
+        scaled_dot_product_attention(*inputs((2,)), bias=bias)
+
+
+# dropout
+
+
+@both_paths
+@pytest.mark.parametrize("kind", ["none", "random", "dead rows"])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_dropout_drops_weights(with_bias, is_causal, kind, need_weights):
+    tensors, mask = inputs((2, 3)), mask_of_kind(kind, (2, 3), 5, 5)
+    options = {"bias": random(3, 5, 5, seed=10) if with_bias else None, "is_causal": is_causal}
+    _, weights = scaled_dot_product_attention(*tensors, mask, **options, need_weights=True)
+    torch.manual_seed(0)
+    dropped = F.dropout(weights, 0.4)
+    assert (dropped == 0).sum() > (weights == 0).sum()
+    expected = dropped @ tensors[2]
+
+    torch.manual_seed(0)
+    output, returned = scaled_dot_product_attention(
+        *tensors, mask, **options, need_weights=need_weights, dropout=0.4
+    )
+    assert_close(output, expected)
+    for got, wanted in zip(gradients(output, tensors), gradients(expected, tensors), strict=True):
+        assert_close(got, wanted)
+    assert returned is None or torch.equal(returned, weights)
+
+
+@both_paths
+@pytest.mark.parametrize("dropout", [0.1, 0.7])
+def test_so_many_weights_are_dropped_and_the_mean_stays(dropout, need_weights):
+    """Equal weights, and values that are one for one key each: the output shows the weights."""
+    n = 64
+    query, value = torch.zeros(20, n, n), torch.eye(n).expand(20, n, n)
+    torch.manual_seed(0)
+    output, _ = scaled_dot_product_attention(
+        query, query, value, need_weights=need_weights, dropout=dropout
+    )
+    kept = output != 0
+    assert_close(kept.float().mean().item(), 1 - dropout, 0.01)
+    assert_close(output[kept], torch.tensor(1 / n / (1 - dropout)).expand(kept.sum()), 1e-5)
+
+
+@both_paths
+def test_gradients_with_dropout_equal_finite_differences(need_weights):
+    def attend(*qkv):
+        torch.manual_seed(0)
+        return scaled_dot_product_attention(*qkv, need_weights=need_weights, dropout=0.5)[0]
+
+    assert torch.autograd.gradcheck(attend, inputs((2,), 3, 4, d_k=4, d_v=4))
+
+
+@both_paths
+@pytest.mark.parametrize("dropout", [1, 1.0, -0.1, math.nan, "0.1", None])
+def test_dropout_is_a_share(dropout, need_weights):
+    with pytest.raises(ValueError) as error:
+        scaled_dot_product_attention(*inputs(), need_weights=need_weights, dropout=dropout)
+    assert str(error.value) == f"dropout: expected a number in [0, 1), got {dropout!r}"
+
+
 # errors
+
+
+@both_paths
+@pytest.mark.parametrize("src_len", [1, 4, 5, 16, 600])
+@pytest.mark.parametrize("name", ["query", "key", "value", "bias"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_a_bad_number_is_named_at_any_length(dtype, bad, name, src_len, need_weights):
+    """PyTorch's kernel takes some scores of NaN for masked ones, and its output is finite."""
+    tensors = [t.detach() for t in inputs((2,), 3, src_len, dtype=dtype)]
+    named = dict(zip(("query", "key", "value"), tensors, strict=True))
+    named["bias"] = random(3, src_len, seed=10).to(dtype)
+    named[name].view(-1)[0] = bad
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 1 NaN or infin"):
+        scaled_dot_product_attention(**named, need_weights=need_weights)
 
 
 @both_paths
@@ -349,9 +544,26 @@ def test_it_compiles_into_one_graph(need_weights):
         assert torch.equal(compiled(*arguments, **options)[0], expected)
 
 
-def test_it_runs_on_the_meta_device_and_under_vmap():
-    shapeless = torch.empty(2, 5, 8, device="meta")
-    assert scaled_dot_product_attention(shapeless, shapeless, shapeless)[0].shape == (2, 5, 8)
+@both_paths
+@pytest.mark.parametrize("with_mask", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_it_runs_on_the_meta_device(with_bias, with_mask, need_weights):
+    """What it makes itself it makes there: the device of a mask or a bias cannot differ."""
+    x = torch.empty(2, 5, 8, device="meta")
+    output, weights = scaled_dot_product_attention(
+        x,
+        x,
+        x,
+        torch.empty(5, 5, dtype=torch.bool, device="meta") if with_mask else None,
+        bias=torch.empty(5, 5, device="meta") if with_bias else None,
+        is_causal=True,
+        need_weights=need_weights,
+    )
+    assert output.is_meta and output.shape == (2, 5, 8)
+    assert weights is None or weights.is_meta and weights.shape == (2, 5, 5)
+
+
+def test_it_runs_under_vmap():
     x = random(3, 2, 5, 8)
     mapped = torch.vmap(lambda q: scaled_dot_product_attention(q, q, q, need_weights=True)[0])(x)
     assert_close(mapped, scaled_dot_product_attention(x, x, x)[0])
@@ -382,10 +594,18 @@ def test_self_attention_of_one_sequence_is_that_of_a_batch():
         assert_close(module(x[i])[0], together[i])
 
 
+def test_self_attention_looks_ahead_and_keeps_no_weights_unless_told():
+    module, x = SelfAttention(6).double(), random(2, 5, 6)
+    output, weights = module(x)
+    assert weights is None
+    assert_close(output, module(x, visible(5, 5) | True)[0])
+    assert not torch.allclose(output, module(x, is_causal=True)[0])
+
+
 def test_self_attention_sizes_and_bias():
     names = {name: tuple(p.shape) for name, p in SelfAttention(6, 4, bias=True).named_parameters()}
     assert names["q_proj.weight"] == names["k_proj.weight"] == names["v_proj.weight"] == (4, 6)
-    assert names["q_proj.bias"] == (4,)
+    assert names["q_proj.bias"] == names["k_proj.bias"] == names["v_proj.bias"] == (4,)
     assert [tuple(p.shape) for p in SelfAttention(6).parameters()] == [(6, 6)] * 3
     assert SelfAttention(6, 4, 2).v_proj.weight.shape == (2, 6)
 

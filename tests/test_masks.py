@@ -117,3 +117,11 @@ def test_combine_refuses():
 def test_masks_are_made_on_the_device_asked_for():
     assert masks.causal_mask(2, device="meta").device.type == "meta"
     assert masks.padding_mask(torch.tensor([1]), 2).device.type == "cpu"
+
+
+def test_padding_compiles_without_a_look_at_the_lengths():
+    """On the meta device there is nothing to look at; the mask is there because they are."""
+    compiled = torch.compile(masks.padding_mask, fullgraph=True, backend="eager")
+    lengths = torch.tensor([1, 2])
+    assert torch.equal(compiled(lengths, 3), masks.padding_mask(lengths, 3))
+    assert compiled(lengths.to("meta"), 3).device.type == "meta"

@@ -21,10 +21,22 @@ MAY_IMPORT = {
     "attn.language": set(),
     "attn.palette": set(),
     "attn._checks": set(),
-    "attn.reference": {"attn._checks"},
+    "attn.reference": {"attn.reference", "attn._checks"},
     "attn.masks": {"attn._checks"},
-    "attn.attention": {"attn._checks", "attn.masks"},
-    "attn.plots": {"attn.palette", "attn.language", "attn.reference"},
+    "attn.attention": {"attn.attention", "attn._checks", "attn.masks"},
+    "attn.positions": {"attn.positions", "attn._checks"},
+    "attn.cache": {"attn._checks"},
+    "attn.layers": {"attn._checks", "attn.attention"},
+    "attn.transformer": {
+        "attn.transformer",
+        "attn._checks",
+        "attn.cache",
+        "attn.layers",
+        "attn.positions",
+    },
+    "attn.decoding": {"attn.decoding", "attn._checks"},
+    "attn.tokenizer": {"attn.tokenizer", "attn._checks"},
+    "attn.plots": {"attn.plots", "attn.palette", "attn.language", "attn.reference"},
     "attn.exercises": {"attn.exercises", "attn.reference", "attn.language", "attn._checks"},
     "attn.widgets": {
         "attn.widgets",
@@ -37,11 +49,8 @@ MAY_IMPORT = {
 
 
 def room(module):
-    """Return the row of the table a module belongs to: its package, or the module itself."""
-    for package in ("attn.exercises", "attn.widgets"):
-        if module == package or module.startswith(package + "."):
-            return package
-    return module
+    """Return the row of the table a module belongs to: ``attn``, or the part of it."""
+    return ".".join(module.split(".")[:2])
 
 
 def internal_imports(path):

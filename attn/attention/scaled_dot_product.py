@@ -1,0 +1,98 @@
+"""Scaled dot-product attention, the function on which everything else stands."""
+
+import torch
+
+from attn._checks import broadcast_shapes, check_attention, check_fraction, wrong
+from attn.attention._kernels import explicit, fused, refuse_non_finite
+from attn.masks import causal_mask, combine_masks
+
+
+def scaled_dot_product_attention(
+    query, key, value, mask=None, *, bias=None, is_causal=False, need_weights=False, dropout=0.0
+):
+    """Average the values, each weighted by how well its key matches the query.
+
+    Without weights, PyTorch's fused kernel runs and the (tgt_len, src_len) weights are
+    never stored. It wants ``d_v == d_k``; on CPU, PyTorch computes other sizes unfused.
+
+    Parameters
+    ----------
+    query : Tensor, shape (..., tgt_len, d_k)
+        What each position looks for.
+    key : Tensor, shape (..., src_len, d_k)
+        What each position can be found by.
+    value : Tensor, shape (..., src_len, d_v)
+        What each position gives to those who attend to it.
+    mask : Tensor of bool, broadcastable to (..., tgt_len, src_len), optional
+        True where a query may attend to a key. None allows all.
+    bias : Tensor, broadcastable to (..., tgt_len, src_len), optional
+        Finite numbers added to the scores before the softmax, as `attn.positions` does. If
+        they need a gradient, PyTorch computes all of it unfused.
+    is_causal : bool, default False
+        Also apply `attn.masks.causal_mask`: the last query stands at the last key.
+        (PyTorch's own flag puts the *first* query at the first key.)
+    need_weights : bool, default False
+        Also return the weights, computed by the equation, step by step.
+    dropout : float, default 0.0
+        The probability with which each weight is set to zero, the others growing to keep
+        the mean. The weights returned are those before it.
+
+    Returns
+    -------
+    output : Tensor, shape (..., tgt_len, d_v)
+        One weighted mean of the values per query; zero for a fully masked row.
+    weights : Tensor, shape (..., tgt_len, src_len), or None
+        The shares of that mean; None unless `need_weights`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, `mask` is not boolean, an input is not a floating-point
+        tensor, or a NaN or infinity is in an input, the scores or the output. That last
+        check has to read them; inside ``torch.compile`` and ``torch.func.vmap`` and on the
+        meta device there is nothing to read, and it is skipped. Without weights the scores
+        are never seen: one that overflows may count as masked. With weights, float16 scores
+        may not exceed 65504; the fused kernel's are float32.
+
+    References
+    ----------
+    Vaswani et al. (2017), Eq. 1 and section 3.2.3. Document 000, section 3.3.2. Dao et al.
+    (2022), FlashAttention, for the fused kernel.
+
+    Examples
+    --------
+    >>> query, key = torch.zeros(1, 2), torch.ones(2, 2)
+    >>> value = torch.tensor([[10.0, 0.0], [20.0, 0.0]])
+    >>> scaled_dot_product_attention(query, key, value)
+    (tensor([[15.,  0.]]), None)
+    >>> scaled_dot_product_attention(query, key, value, need_weights=True)[1]
+    tensor([[0.5000, 0.5000]])
+    """
+    inputs = {"query": query, "key": key, "value": value}
+    if bias is not None:
+        inputs["bias"] = bias
+    for name, tensor in inputs.items():
+        if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
+            got = f"{type(tensor).__name__} of dtype {getattr(tensor, 'dtype', None)}"
+            raise wrong(name, "a floating-point tensor", got)
+    batch = check_attention(query, key, value, mask)
+    tgt_len, src_len = query.shape[-2], key.shape[-2]
+    shape = (*batch, tgt_len, src_len)
+    if bias is not None and broadcast_shapes(bias.shape, shape) != shape:
+        raise wrong("bias", f"a shape that broadcasts to {shape}", tuple(bias.shape))
+    check_fraction("dropout", dropout)
+
+    # PyTorch's own flag is faster than a mask, but stands for one only here.
+    flag = is_causal and tgt_len == src_len and mask is None and bias is None
+    if is_causal and (need_weights or not flag):
+        mask = combine_masks(mask, causal_mask(tgt_len, src_len, device=query.device))
+        flag = False
+
+    if need_weights:
+        output, weights, scores = explicit(query, key, value, mask, bias, dropout)
+        refuse_non_finite((scores, output), inputs)
+        return output, weights
+    output = fused(query, key, value, mask, bias, dropout, flag, batch)
+    # The kernel may take a score of NaN for a masked one, and then the output does not show it.
+    refuse_non_finite((*inputs.values(), output), inputs)
+    return output, None

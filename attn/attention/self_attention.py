@@ -1,0 +1,84 @@
+"""One head of self-attention as a module."""
+
+from torch import nn
+
+from attn._checks import check_size, wrong
+from attn.attention.scaled_dot_product import scaled_dot_product_attention
+
+
+class SelfAttention(nn.Module):
+    """One head of self-attention: three learned projections, then attention.
+
+    It is the module of document 002 for any batch, with masks, and with the weights only
+    when they are asked for.
+
+    Parameters
+    ----------
+    d_model : int
+        Size of the token vectors.
+    d_k : int, optional
+        Size of queries and keys; `d_model` if not given. Scores are divided by its root.
+    d_v : int, optional
+        Size of values and so of the output; `d_k` if not given.
+    bias : bool, default False
+        Whether the projections add a learned bias.
+
+    Raises
+    ------
+    ValueError
+        If a size is not an integer of at least 1.
+
+    References
+    ----------
+    Vaswani et al. (2017), sections 3.2.1 and 3.2.3. Document 002.
+
+    Examples
+    --------
+    >>> import torch
+    >>> attention = SelfAttention(d_model=8, d_k=4)
+    >>> output, weights = attention(torch.ones(2, 5, 8), need_weights=True)
+    >>> output.shape, weights.shape
+    (torch.Size([2, 5, 4]), torch.Size([2, 5, 5]))
+    """
+
+    def __init__(self, d_model, d_k=None, d_v=None, bias=False):
+        super().__init__()
+        self.d_model = check_size("d_model", d_model, least=1)
+        d_k = d_model if d_k is None else check_size("d_k", d_k, least=1)
+        d_v = d_k if d_v is None else check_size("d_v", d_v, least=1)
+        self.q_proj = nn.Linear(d_model, d_k, bias=bias)
+        self.k_proj = nn.Linear(d_model, d_k, bias=bias)
+        self.v_proj = nn.Linear(d_model, d_v, bias=bias)
+
+    def forward(self, x, mask=None, *, is_causal=False, need_weights=False):
+        """Let the positions of each sequence attend to each other.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., seq_len, d_model)
+            One vector per token.
+        mask, is_causal, need_weights
+            As in `scaled_dot_product_attention`, with both lengths ``seq_len``.
+
+        Returns
+        -------
+        output : Tensor, shape (..., seq_len, d_v)
+            The new vector of each token.
+        weights : Tensor, shape (..., seq_len, seq_len), or None
+            How much of it came from each token; None unless `need_weights`.
+
+        Raises
+        ------
+        ValueError
+            If `x` has another shape, and as `scaled_dot_product_attention` does.
+        """
+        if x.ndim < 2 or x.shape[-1] != self.d_model:
+            raise wrong("x", f"shape (..., seq_len, {self.d_model})", tuple(x.shape))
+        return scaled_dot_product_attention(
+            self.q_proj(x),
+            self.k_proj(x),
+            self.v_proj(x),
+            mask,
+            is_causal=is_causal,
+            need_weights=need_weights,
+        )

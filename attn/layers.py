@@ -1,0 +1,250 @@
+"""The layers of the Transformer: attention and a feed-forward network, each with a residual.
+
+Every sub-layer takes three steps: compute, add, normalise. In *post-norm*, the paper's order,
+the sum is normalised: ``norm(x + f(x))``. In *pre-norm* what goes in is: ``x + f(norm(x))``,
+which leaves an unbroken path from the first layer to the last and trains deep stacks more
+readily. Dropout is where section 5.4 of the paper puts it: on what a sub-layer computed,
+before it is added.
+"""
+
+from torch import nn
+
+from attn._checks import check_choice, check_fraction, check_shape, check_size
+from attn.attention import MultiHeadAttention
+
+
+class FeedForward(nn.Module):
+    """Transform each position by itself: ``max(0, x W1 + b1) W2 + b2``.
+
+    Parameters
+    ----------
+    d_model : int
+        Size of the token vectors.
+    d_ff : int
+        Size in between; four times `d_model` in the paper.
+
+    References
+    ----------
+    Vaswani et al. (2017), Eq. 2. Document 003, on the feed-forward network.
+
+    Examples
+    --------
+    >>> import torch
+    >>> FeedForward(d_model=8, d_ff=32)(torch.ones(2, 5, 8)).shape
+    torch.Size([2, 5, 8])
+    """
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.d_model = check_size("d_model", d_model, least=1)
+        self.linear_1 = nn.Linear(d_model, check_size("d_ff", d_ff, least=1))
+        self.linear_2 = nn.Linear(d_ff, d_model)
+        for linear in (self.linear_1, self.linear_2):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+
+    def forward(self, x):
+        """Return a Tensor of the shape of `x`, (..., d_model)."""
+        check_shape("x", x, (..., self.d_model))
+        return self.linear_2(self.linear_1(x).relu())
+
+
+class _Layer(nn.Module):
+    """What both layers share: where they normalise, and how they add."""
+
+    def __init__(self, dropout, norm):
+        super().__init__()
+        check_choice("norm", norm, ("pre", "post"))
+        check_fraction("dropout", dropout)
+        self.norm = norm
+        self.dropout = nn.Dropout(dropout)
+
+    def _before(self, norm, x):
+        return norm(x) if self.norm == "pre" else x
+
+    def _add(self, norm, x, computed):
+        x = x + self.dropout(computed)
+        return norm(x) if self.norm == "post" else x
+
+
+class EncoderLayer(_Layer):
+    """One layer of the encoder, in six steps; causal, it is one of a decoder-only model.
+
+    ============================  ====  ====
+    step                          post  pre
+    ============================  ====  ====
+    self-attention                1     2
+    add                           2     3
+    normalise                     3     1
+    feed-forward                  4     5
+    add                           5     6
+    normalise                     6     4
+    ============================  ====  ====
+
+    Parameters
+    ----------
+    d_model, n_heads, d_ff : int
+        Sizes, as in `MultiHeadAttention` and `FeedForward`.
+    dropout : float, default 0.0
+        Probability with which each number that a sub-layer computed is dropped in training.
+    norm : {"post", "pre"}, default "post"
+        Whether to normalise the sums or what goes into the sub-layers.
+    n_kv_heads, relative
+        As in `MultiHeadAttention`.
+
+    References
+    ----------
+    Vaswani et al. (2017), sections 3.1 and 5.4. Xiong et al. (2020), On Layer Normalization in
+    the Transformer Architecture. Document 003.
+
+    Examples
+    --------
+    >>> import torch
+    >>> x, weights = EncoderLayer(d_model=8, n_heads=2, d_ff=32)(torch.ones(3, 5, 8))
+    >>> x.shape
+    torch.Size([3, 5, 8])
+    """
+
+    def __init__(
+        self, d_model, n_heads, d_ff, dropout=0.0, norm="post", *, n_kv_heads=None, relative=None
+    ):
+        super().__init__(dropout, norm)
+        self.self_attention = MultiHeadAttention(
+            d_model, n_heads, n_kv_heads=n_kv_heads, relative=relative
+        )
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None, *, is_causal=False, need_weights=False, cache=None):
+        """Let the positions look at each other, then transform each by itself.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., seq_len, d_model)
+            One vector per token.
+        mask, is_causal, need_weights, cache
+            As in `MultiHeadAttention`.
+
+        Returns
+        -------
+        x : Tensor, shape (..., seq_len, d_model)
+            One new vector per token.
+        weights : Tensor, shape (..., n_heads, seq_len, seq_len), or None
+            None unless `need_weights`.
+        """
+        check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
+        attended, weights = self.self_attention(
+            self._before(self.norm_1, x),
+            mask=mask,
+            is_causal=is_causal,
+            need_weights=need_weights,
+            cache=cache,
+        )
+        x = self._add(self.norm_1, x, attended)
+        transformed = self.feed_forward(self._before(self.norm_2, x))
+        return self._add(self.norm_2, x, transformed), weights
+
+
+class DecoderLayer(_Layer):
+    """One layer of the decoder, in nine steps: those of the encoder, and cross-attention.
+
+    ============================  ====  ====
+    step                          post  pre
+    ============================  ====  ====
+    causal self-attention         1     2
+    add                           2     3
+    normalise                     3     1
+    cross-attention               4     5
+    add                           5     6
+    normalise                     6     4
+    feed-forward                  7     8
+    add                           8     9
+    normalise                     9     7
+    ============================  ====  ====
+
+    The parameters are those of `EncoderLayer`.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.1. Document 003.
+
+    Examples
+    --------
+    >>> import torch
+    >>> layer = DecoderLayer(d_model=8, n_heads=2, d_ff=32)
+    >>> x, (own, cross) = layer(torch.ones(3, 4, 8), torch.ones(3, 6, 8), need_weights=True)
+    >>> own.shape, cross.shape
+    (torch.Size([3, 2, 4, 4]), torch.Size([3, 2, 4, 6]))
+    """
+
+    def __init__(
+        self, d_model, n_heads, d_ff, dropout=0.0, norm="post", *, n_kv_heads=None, relative=None
+    ):
+        super().__init__(dropout, norm)
+        self.self_attention = MultiHeadAttention(
+            d_model, n_heads, n_kv_heads=n_kv_heads, relative=relative
+        )
+        self.cross_attention = MultiHeadAttention(d_model, n_heads, n_kv_heads=n_kv_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.norm_3 = nn.LayerNorm(d_model)
+
+    def forward(
+        self,
+        x,
+        memory,
+        mask=None,
+        memory_mask=None,
+        *,
+        is_causal=True,
+        need_weights=False,
+        cache=(None, None),
+    ):
+        """Let the target look at its past, then at the source; then transform each position.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., tgt_len, d_model)
+            One vector per target token.
+        memory : Tensor, shape (..., src_len, d_model)
+            What the encoder made of the source.
+        mask : Tensor of bool, broadcastable to (..., tgt_len, tgt_len), optional
+            Which target positions may be attended to, besides the causal mask.
+        memory_mask : Tensor of bool, broadcastable to (..., tgt_len, src_len), optional
+            Which source positions may be attended to.
+        is_causal : bool, default True
+            Whether target positions are kept from those after them.
+        need_weights : bool, default False
+            Also return the weights.
+        cache : pair of attn.cache.KVCache or None, optional
+            One for self-attention, one for cross-attention; see `MultiHeadAttention`.
+
+        Returns
+        -------
+        x : Tensor, shape (..., tgt_len, d_model)
+            One new vector per target token.
+        weights : pair of Tensor, or None
+            Those of self-attention and of cross-attention; None unless `need_weights`.
+        """
+        check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
+        check_shape("memory", memory, (..., "src_len", self.feed_forward.d_model))
+        own_cache, cross_cache = cache
+        attended, own_weights = self.self_attention(
+            self._before(self.norm_1, x),
+            mask=mask,
+            is_causal=is_causal,
+            need_weights=need_weights,
+            cache=own_cache,
+        )
+        x = self._add(self.norm_1, x, attended)
+        attended, cross_weights = self.cross_attention(
+            self._before(self.norm_2, x),
+            memory,
+            mask=memory_mask,
+            need_weights=need_weights,
+            cache=cross_cache,
+        )
+        x = self._add(self.norm_2, x, attended)
+        transformed = self.feed_forward(self._before(self.norm_3, x))
+        x = self._add(self.norm_3, x, transformed)
+        return x, (own_weights, cross_weights) if need_weights else None

@@ -1,0 +1,28 @@
+"""The Transformer, and the two halves that became models of their own.
+
+==================  ===================================================================
+`config`            ``TransformerConfig``: every size and choice, checked
+`embedding`         ``TokenEmbedding``: ids to vectors that know where they stand
+`stacks`            ``Encoder``, ``Decoder``: N layers, one after the other
+`encoder_decoder`   ``Transformer``: both, for translation and the like
+`encoder_only`      ``EncoderOnly``: reads a text, a prediction for every token
+`decoder_only`      ``DecoderOnly``: writes a text, one token after another
+`checkpoint`        ``save`` and ``load``, which all three models have
+==================  ===================================================================
+"""
+
+from attn.transformer.config import TransformerConfig
+from attn.transformer.decoder_only import DecoderOnly
+from attn.transformer.encoder_decoder import Transformer, TransformerWeights
+from attn.transformer.encoder_only import EncoderOnly
+from attn.transformer.stacks import Decoder, Encoder
+
+__all__ = [
+    "Decoder",
+    "DecoderOnly",
+    "Encoder",
+    "EncoderOnly",
+    "Transformer",
+    "TransformerConfig",
+    "TransformerWeights",
+]

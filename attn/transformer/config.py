@@ -1,0 +1,96 @@
+"""The sizes and choices of a model, checked once, in one place."""
+
+from dataclasses import dataclass
+
+from attn._checks import check_choice, check_divides, check_fraction, check_size, wrong
+
+POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Everything that determines a model but its weights. The defaults are the paper's.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Number of tokens of the source, and of the target if it has no vocabulary of its own.
+    tgt_vocab_size : int, optional
+        Number of tokens of the target's own vocabulary.
+    d_model : int, default 512
+        Size of the token vectors.
+    n_heads : int, default 8
+        Heads of every attention; a divisor of `d_model`.
+    n_layers : int, default 6
+        Layers of the encoder, and of the decoder.
+    d_ff : int, default 2048
+        Inner size of the feed-forward networks.
+    dropout : float, default 0.1
+        Probability of dropping what enters the first layer and what each sub-layer computed.
+    norm : {"post", "pre"}, default "post"
+        Where layers normalise; see `attn.layers`. A pre-norm stack ends with one more norm.
+    positions : {"sinusoidal", "learned", "rotary", "alibi", "none"}, default "sinusoidal"
+        How order is told; see `attn.positions`.
+    max_len : int, default 512
+        How many positions can be learned. The other kinds have no such limit.
+    n_kv_heads : int, optional
+        Heads of keys and values, if fewer; a divisor of `n_heads`.
+    tie_embeddings : bool, default True
+        Whether the last linear layer uses the matrix of the target's embeddings; and, with
+        one vocabulary, the source does too.
+    scale_embeddings : bool, default True
+        Whether embeddings are multiplied by the root of `d_model` before positions are added.
+
+    Raises
+    ------
+    ValueError
+        If a value is not one of those described.
+
+    References
+    ----------
+    Vaswani et al. (2017), Table 3 (the base model) and section 3.4.
+
+    Examples
+    --------
+    >>> config = TransformerConfig(vocab_size=100, d_model=64, n_heads=4, n_layers=2, d_ff=256)
+    >>> config.positions
+    'sinusoidal'
+    >>> TransformerConfig(vocab_size=100, d_model=64, n_heads=5)
+    Traceback (most recent call last):
+    ValueError: d_model: expected a multiple of n_heads = 5, got 64
+    """
+
+    vocab_size: int
+    tgt_vocab_size: int | None = None
+    d_model: int = 512
+    n_heads: int = 8
+    n_layers: int = 6
+    d_ff: int = 2048
+    dropout: float = 0.1
+    norm: str = "post"
+    positions: str = "sinusoidal"
+    max_len: int = 512
+    n_kv_heads: int | None = None
+    tie_embeddings: bool = True
+    scale_embeddings: bool = True
+
+    def __post_init__(self):
+        sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
+        sizes += [n for n in ("tgt_vocab_size", "n_kv_heads") if getattr(self, n) is not None]
+        for name in sizes:
+            # As Python's own int: NumPy's could not be read back from a checkpoint.
+            object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
+        check_divides("d_model", self.d_model, "n_heads", self.n_heads)
+        if self.n_kv_heads is not None:
+            check_divides("n_heads", self.n_heads, "n_kv_heads", self.n_kv_heads)
+        check_fraction("dropout", self.dropout)
+        object.__setattr__(self, "dropout", float(self.dropout))
+        check_choice("norm", self.norm, ("post", "pre"))
+        check_choice("positions", self.positions, POSITIONS)
+        rotating = {"sinusoidal": self.d_model, "rotary": self.d_model // self.n_heads}
+        if rotating.get(self.positions, 0) % 2:
+            size = rotating[self.positions]
+            raise wrong("positions", f"a kind for an odd size ({size})", repr(self.positions))
+        for name in ("tie_embeddings", "scale_embeddings"):
+            if not isinstance(getattr(self, name), bool):
+                raise wrong(name, "True or False", repr(getattr(self, name)))

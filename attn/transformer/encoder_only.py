@@ -1,0 +1,65 @@
+"""The encoder by itself, in the manner of BERT."""
+
+from torch import nn
+
+from attn.transformer.checkpoint import Checkpoint
+from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import Encoder
+
+
+class EncoderOnly(Checkpoint, nn.Module):
+    """Read a text in both directions and score every token of the vocabulary at each place.
+
+    Trained to restore masked tokens, its vectors serve classification and spans as well:
+    ``encode`` gives them.
+
+    Parameters
+    ----------
+    config : TransformerConfig
+
+    References
+    ----------
+    Devlin et al. (2019), BERT. Document 001.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attn.transformer import TransformerConfig
+    >>> model = EncoderOnly(TransformerConfig(vocab_size=10, d_model=8, n_heads=2))
+    >>> model(torch.tensor([[5, 6, 7]]))[0].shape
+    torch.Size([1, 3, 10])
+    """
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(config.vocab_size, config)
+        self.encoder = Encoder(config)
+        self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        nn.init.xavier_uniform_(self.output.weight)
+        if config.tie_embeddings:
+            self.output.weight = self.embedding.tokens.weight
+
+    def forward(self, ids, mask=None, *, need_weights=False):
+        """Score every token of the vocabulary at every position.
+
+        Parameters
+        ----------
+        ids : Tensor of int64, shape (..., seq_len)
+        mask : Tensor of bool, broadcastable to (..., seq_len, seq_len), optional
+            True = may attend; for padding, `attn.masks.padding_mask`.
+        need_weights : bool, default False
+            Also return the attention weights.
+
+        Returns
+        -------
+        logits : Tensor, shape (..., seq_len, vocab_size)
+        weights : tuple of Tensor, or None
+            Those of each layer; None unless `need_weights`.
+        """
+        x, weights = self.encode(ids, mask, need_weights=need_weights)
+        return self.output(x), weights
+
+    def encode(self, ids, mask=None, *, need_weights=False):
+        """Return the vectors, shape (..., seq_len, d_model), before they are scored."""
+        return self.encoder(self.embedding(ids), mask, need_weights=need_weights)
