@@ -1,0 +1,129 @@
+"""Several sequences for each row, of which the most probable is kept."""
+
+import math
+
+import torch
+
+from attn._checks import check_size, wrong
+from attn.decoding._steps import check_arguments, next_logits
+
+
+def beam_search(
+    step, prompt, *, width, end_id, max_new_tokens, length_penalty=0.0, pad_id=0, cache=None
+):
+    """Keep the `width` most probable beginnings of each row, and let all of them grow.
+
+    A hypothesis that ends keeps its place, and the others compete for the places left. So an
+    end token counts only where it is among the best continuations, and width 1 is `greedy`.
+    A row is done when every place has ended and nothing can change any more; at
+    `max_new_tokens`, unfinished hypotheses compete as they are.
+
+    Parameters
+    ----------
+    step : callable, (ids, cache) -> logits
+        As in `greedy`, but every call has ``batch_size * width`` rows: the first `width` of
+        them belong to the first row of the prompt, and so on.
+    prompt, end_id, max_new_tokens, pad_id
+        As in `greedy`.
+    width : int
+        The number of hypotheses kept; it may exceed the vocabulary.
+    length_penalty : float, default 0.0
+        The alpha of the scores. Sums of log-probabilities favour short sequences; above 0
+        makes up for that, below 0 adds to it; from -10 to 10. It orders the results and has
+        no say in the search.
+    cache : object, optional
+        Handed to every step, and reordered like the hypotheses: before the first step, which
+        repeats each row `width` times, and after every step.
+
+    Returns
+    -------
+    ids : Tensor of int64, shape (batch_size, width, prompt_len + n)
+        The hypotheses, best first. If few tokens are allowed there may be fewer than `width`;
+        the rows left over hold the prompt and padding.
+    scores : Tensor of float64, shape (batch_size, width)
+        ``log_probability / ((5 + n_new) / 6) ** length_penalty``, where both count the new
+        tokens of a hypothesis, its end token included; -inf in the rows left over.
+
+    Raises
+    ------
+    ValueError
+        As `greedy` does, and if `width` or `length_penalty` is out of its range.
+
+    References
+    ----------
+    Sutskever et al. (2014), section 3.2. Jurafsky and Martin, Speech and Language Processing,
+    chapter on machine translation, whose beam also narrows by each hypothesis that ends. Wu
+    et al. (2016), Eq. 14, for the penalty. Vaswani et al. (2017), section 6.1: width 4 and 0.6.
+
+    Examples
+    --------
+    The most probable first token, 2, leads nowhere; the second, 3, is followed by a sure end.
+
+    >>> logits = torch.tensor(
+    ...     [[0.0, 0, 0.6, 0.4], [0, 0, 0, 0], [0.4, 0.3, 0.3, 0], [0, 1.0, 0, 0]]).log()
+    >>> ids, scores = beam_search(lambda ids, cache: logits[ids[:, -1]], torch.tensor([[0]]),
+    ...                           width=2, end_id=1, max_new_tokens=2)
+    >>> ids[0].tolist(), scores.exp().numpy().round(2)
+    ([[0, 3, 1], [0, 2, 0]], array([[0.4 , 0.24]]))
+    """
+    end_id, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
+    width = check_size("width", width, least=1)
+    if not -10 <= length_penalty <= 10:
+        raise wrong("length_penalty", "a number from -10 to 10", length_penalty)
+
+    batch_size, prompt_len = prompt.shape
+    each = torch.arange(batch_size, device=prompt.device)[:, None]
+    ids = prompt[:, None].repeat(1, width, 1)
+    if cache is not None:
+        cache.reorder(each.expand(-1, width).flatten())
+    # The copies of a prompt would all grow alike: only the first is a hypothesis.
+    totals = prompt.new_full((batch_size, width), -math.inf, dtype=torch.float64)
+    totals[:, 0] = 0.0
+    running = totals.isfinite()
+    lengths = torch.zeros_like(totals)
+
+    for _ in range(max_new_tokens):
+        if not running.any():
+            break
+        logits = next_logits(step, ids.flatten(0, 1), cache, running.flatten(), end_id, pad_id)
+        log_probs, tokens = _best_tokens(logits.unflatten(0, (batch_size, width)), width)
+        candidates = totals[..., None] + log_probs
+        # What has ended goes on in one way only, unchanged, and before all others.
+        ended = ~running & totals.isfinite()
+        candidates[ended] = -math.inf
+        candidates[..., 0][ended] = totals[ended]
+        ranks = candidates.clone()
+        ranks[..., 0][ended] = math.inf
+        kept = ranks.flatten(1).sort(descending=True, stable=True).indices[:, :width]
+
+        parents = kept // tokens.shape[-1]
+        tokens = tokens.flatten(1)[each, kept]
+        totals = candidates.flatten(1)[each, kept]
+        lengths = (lengths + running)[each, parents]
+        running = running[each, parents] & totals.isfinite()
+        tokens = tokens.where(running, pad_id)
+        running = running & (tokens != end_id)
+        ids = torch.cat([ids[each, parents], tokens[..., None]], dim=-1)
+        if cache is not None:
+            cache.reorder((width * each + parents).flatten())
+
+    scores = totals / ((5 + lengths) / 6) ** length_penalty
+    scores, order = scores.sort(descending=True, stable=True)
+    ids = ids[each, order]
+    ids[..., prompt_len:][scores.isinf()] = pad_id
+    return ids, scores
+
+
+def _best_tokens(logits, count):
+    """Return the log-probabilities and the numbers of each row's best tokens, in order.
+
+    Of equals the first comes first, as in `greedy`; topk promises no such order, and to sort
+    the vocabulary takes several times as long. The tokens found are struck out of `logits`.
+    """
+    log_total, best, tokens = logits.logsumexp(dim=-1, keepdim=True), [], []
+    for _ in range(min(count, logits.shape[-1])):
+        logit, token = logits.max(dim=-1, keepdim=True)
+        logits.scatter_(-1, token, -math.inf)
+        best.append(logit)
+        tokens.append(token)
+    return torch.cat(best, dim=-1) - log_total, torch.cat(tokens, dim=-1)

@@ -1,0 +1,177 @@
+"""One sequence for each row: the best token each time, or one drawn at random."""
+
+import math
+
+import torch
+
+from attn._checks import check_size, wrong
+from attn.decoding._steps import check_arguments, check_rows, describe, is_float, next_logits
+
+
+def greedy(step, prompt, *, end_id, max_new_tokens, pad_id=0, cache=None):
+    """Add the most probable token, again and again.
+
+    Parameters
+    ----------
+    step : callable, (ids, cache) -> logits
+        What scores the next token; see `attn.decoding`.
+    prompt : Tensor of int64, shape (batch_size, prompt_len)
+        What each row begins with: at least one token. An end token in it ends nothing.
+    end_id : int or None
+        The token that ends a row. None lets every row grow to the full length.
+    max_new_tokens : int
+        The most tokens to add. Decoding stops earlier if every row has ended.
+    pad_id : int, default 0
+        The token that fills a row after its end.
+    cache : object, optional
+        Handed to every step.
+
+    Returns
+    -------
+    Tensor of int64, shape (batch_size, prompt_len + n), with n at most `max_new_tokens`
+        The prompt and the new tokens. Of equal logits, that of the first token wins.
+
+    Raises
+    ------
+    ValueError
+        If `prompt` or a number is not as above, `end_id` or `pad_id` is not in the
+        vocabulary, or `step` returns something other than logits of the right shape or, for
+        a row that has not ended, NaN, +inf or nothing above -inf.
+
+    References
+    ----------
+    Document 000, section 3.3.4: the loop of its ``translate``.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([[0.0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 2], [0, 2, 1, 0]])
+    >>> greedy(lambda ids, cache: logits[ids[:, -1]], torch.tensor([[2], [3]]),
+    ...        end_id=1, max_new_tokens=5)
+    tensor([[2, 3, 1],
+            [3, 1, 0]])
+    """
+
+    def choose(logits):
+        return logits.argmax(dim=-1)
+
+    return _generate(step, prompt, choose, end_id, max_new_tokens, pad_id, cache)
+
+
+def sample(
+    step, prompt, *, end_id, max_new_tokens,
+    temperature=1.0, top_k=None, top_p=None, pad_id=0, generator=None, cache=None,
+):  # fmt: skip
+    """Add tokens drawn at random, each with its probability.
+
+    Parameters
+    ----------
+    step, prompt, end_id, max_new_tokens, pad_id, cache
+        As in `greedy`.
+    temperature, top_k, top_p
+        As in `next_token_probabilities`, which gives what is drawn from.
+    generator : torch.Generator, optional
+        Where the randomness comes from; PyTorch's global one if not given.
+
+    Returns
+    -------
+    Tensor of int64, shape (batch_size, prompt_len + n), with n at most `max_new_tokens`
+        As in `greedy`. The same generator state gives the same tokens.
+
+    Raises
+    ------
+    ValueError
+        As `greedy` and `next_token_probabilities` do.
+
+    References
+    ----------
+    Holtzman et al. (2020), on what greedy and beam search do to free text.
+
+    Examples
+    --------
+    >>> logits = torch.zeros(4, 4)
+    >>> sample(lambda ids, cache: logits[ids[:, -1]], torch.tensor([[2]]), end_id=None,
+    ...        max_new_tokens=5, top_k=2, generator=torch.Generator().manual_seed(0))
+    tensor([[2, 1, 0, 1, 0, 1]])
+    """
+
+    def choose(logits):
+        probabilities = next_token_probabilities(
+            logits, temperature=temperature, top_k=top_k, top_p=top_p
+        )
+        return torch.multinomial(probabilities, 1, generator=generator).flatten()
+
+    return _generate(step, prompt, choose, end_id, max_new_tokens, pad_id, cache)
+
+
+def next_token_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None):
+    """Turn logits into the probabilities that `sample` draws from.
+
+    First the temperature, then top-k, then top-p, of what top-k left.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (..., vocab_size)
+        The scores of the next token; -inf for a forbidden one.
+    temperature : float, default 1.0
+        The logits are divided by it: below 1 sharpens, above 1 flattens.
+    top_k : int, optional
+        Keep only so many of the most probable tokens. Of equal ones, the first are kept.
+    top_p : float, optional
+        Keep only the nucleus: the fewest of the most probable tokens that together have at
+        least this probability.
+
+    Returns
+    -------
+    Tensor of float64, shape (..., vocab_size)
+        What is kept sums to 1; the rest is zero.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of its range, or `logits` has a row with NaN, +inf or nothing
+        above -inf.
+
+    References
+    ----------
+    Fan et al. (2018), for top-k; Holtzman et al. (2020), section 3, for top-p and the others.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([0.5, 0.3, 0.2]).log()
+    >>> next_token_probabilities(logits, temperature=0.5).numpy().round(3)
+    array([0.658, 0.237, 0.105])
+    >>> next_token_probabilities(logits, top_p=0.6).numpy().round(3)
+    array([0.625, 0.375, 0.   ])
+    """
+    if not 0 < temperature < math.inf:
+        raise wrong("temperature", "a finite number above 0 (for 0, use greedy)", temperature)
+    if top_p is not None and not 0 < top_p <= 1:
+        raise wrong("top_p", "a number above 0 and at most 1", top_p)
+    if not is_float(logits) or (0, *logits.shape)[-1] == 0:
+        raise wrong("logits", "floating-point logits of shape (..., vocab_size)", describe(logits))
+    check_rows("logits", logits)
+    best, tokens = logits.double().sort(descending=True, stable=True)
+    # Less the largest, which changes no probability, nothing overflows at a low temperature.
+    best = (best - best[..., :1]) / temperature
+    if top_k is not None:
+        best[..., check_size("top_k", top_k, least=1) :] = -math.inf
+    probabilities = best.softmax(dim=-1)
+    if top_p is not None:
+        before = probabilities.cumsum(dim=-1) - probabilities
+        probabilities = probabilities.masked_fill(before >= top_p, 0.0)
+        probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(probabilities).scatter(-1, tokens, probabilities)
+
+
+def _generate(step, prompt, choose, end_id, max_new_tokens, pad_id, cache):
+    """Add the tokens that `choose` makes of each step's logits."""
+    end_id, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
+    ids = prompt.clone()
+    running = prompt.new_ones(len(prompt), dtype=torch.bool)
+    for _ in range(max_new_tokens):
+        if not running.any():
+            break
+        tokens = choose(next_logits(step, ids, cache, running, end_id, pad_id))
+        ids = torch.cat([ids, tokens.where(running, pad_id)[:, None]], dim=1)
+        running = running & (tokens != end_id)
+    return ids

@@ -1,0 +1,240 @@
+"""What the tokenizers share: four special tokens, sequences of ids, and files."""
+
+import json
+import operator
+import os
+import reprlib
+from contextlib import suppress
+from pathlib import Path
+
+from attn._checks import wrong
+
+SPECIAL_TOKENS = ("<pad>", "<unk>", "<sos>", "<eos>")
+VERSION = 1
+
+
+class Tokenizer:
+    """The interface of both tokenizers; each subclass says how text becomes ids and back.
+
+    Attributes
+    ----------
+    tokens : list of str
+        The text of each id, to be shown to people.
+    vocab_size : int
+        How many ids there are, special tokens included.
+    pad_id, unk_id, sos_id, eos_id : int
+        0, 1, 2 and 3: padding, an unknown word, the start and the end of a sequence.
+    """
+
+    pad_id, unk_id, sos_id, eos_id = range(len(SPECIAL_TOKENS))
+
+    def __init__(self, tokens):
+        self.tokens = [*SPECIAL_TOKENS, *tokens]
+
+    @property
+    def vocab_size(self):
+        return len(self.tokens)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self._content() == other._content()
+
+    def encode(self, text, *, sos=False, eos=False):
+        """Turn text into ids.
+
+        Parameters
+        ----------
+        text : str
+            Any text. One that spells a special token, ``"<eos>"``, does not become it.
+        sos, eos : bool, default False
+            Whether to put ``<sos>`` before the text, and ``<eos>`` after it.
+
+        Returns
+        -------
+        list of int
+            The id of each token.
+
+        Raises
+        ------
+        ValueError
+            If `text` is not a string, or holds half a surrogate pair, which is no character.
+
+        Examples
+        --------
+        >>> from attn.tokenizer import WordTokenizer
+        >>> WordTokenizer(["cielo", "el"]).encode("El cielo", sos=True, eos=True)
+        [2, 5, 4, 3]
+        """
+        ids = self._to_ids(check_text("text", text))
+        return [self.sos_id] * bool(sos) + ids + [self.eos_id] * bool(eos)
+
+    def decode(self, ids):
+        """Turn ids into text.
+
+        Parameters
+        ----------
+        ids : iterable of int
+            A list, or a NumPy array or PyTorch tensor of shape (seq_len,).
+
+        Returns
+        -------
+        str
+            The text, without ``<pad>``, ``<sos>`` and ``<eos>``; an unknown word shows as
+            ``<unk>``.
+
+        Raises
+        ------
+        ValueError
+            If `ids` has another number of dimensions than one, or an id is not an integer
+            of the vocabulary.
+
+        Examples
+        --------
+        >>> from attn.tokenizer import WordTokenizer
+        >>> WordTokenizer(["cielo", "el"]).decode([2, 5, 4, 1, 3, 0, 0])
+        'el cielo <unk>'
+        """
+        if getattr(ids, "ndim", 1) != 1:
+            raise wrong("ids", "shape (seq_len,)", tuple(ids.shape))
+        silent = {self.pad_id, self.sos_id, self.eos_id}
+        checked = [self._check_id(i) for i in ids]
+        return self._to_text([i for i in checked if i not in silent])
+
+    def _check_id(self, i):
+        try:
+            i = operator.index(i)
+        except TypeError:
+            raise wrong("ids", "integers", reprlib.repr(i)) from None
+        if not 0 <= i < self.vocab_size:
+            raise wrong("ids", f"at least 0 and below vocab_size = {self.vocab_size}", i)
+        return i
+
+    def save(self, path):
+        """Write the tokenizer to a file: JSON in UTF-8, one token on each line.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where. A file that is there is replaced, all at once or not at all.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be written.
+        """
+        path = Path(path)
+        temporary = Path(f"{path}.{os.getpid()}.tmp")
+        try:
+            temporary.write_bytes(_to_json(self._content()).encode())
+            os.replace(temporary, path)
+        except OSError as error:
+            raise wrong(path, "a file that can be written", error.strerror) from None
+        finally:
+            with suppress(OSError):
+                temporary.unlink()
+
+    @classmethod
+    def load(cls, path):
+        """Read a tokenizer that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Tokenizer
+            Of this class, equal to the one that was saved.
+
+        Raises
+        ------
+        ValueError
+            If the file cannot be read, or holds anything else than a tokenizer of this
+            class. The sentence begins with the path.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from attn.tokenizer import WordTokenizer
+        >>> tokenizer = WordTokenizer(["cielo", "el"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     tokenizer.save(f"{folder}/words.json")
+        ...     WordTokenizer.load(f"{folder}/words.json") == tokenizer
+        True
+        """
+        content = _read_json(path)
+        kind = content.get("format") if isinstance(content, dict) else None
+        if kind != cls._format:
+            raise wrong(path, f"the format {cls._format!r}", reprlib.repr(kind))
+        version = reprlib.repr(content.get("version"))
+        if version != str(VERSION):
+            raise wrong(path, f"version {VERSION}", version)
+        for name, wanted in cls._fields:
+            if type(content.get(name)) is not wanted:
+                got = reprlib.repr(content.get(name))
+                raise wrong(path, f"{name!r} to be a {wanted.__name__}", got)
+        try:
+            tokenizer = cls._from_fields(content)
+        except ValueError as error:
+            # Its sentence begins with the name of an argument; here the file is at fault.
+            raise ValueError(f"{path}: {str(error).partition(': ')[2]}") from None
+        if tokenizer.vocab_size != len(content["tokens"]):
+            raise wrong(path, f"{tokenizer.vocab_size} tokens", len(content["tokens"]))
+        for i, token in enumerate(content["tokens"]):
+            if token != tokenizer.tokens[i]:
+                raise wrong(path, f"token {i} to be {tokenizer.tokens[i]!r}", reprlib.repr(token))
+        return tokenizer
+
+    def _content(self):
+        fields = {name: getattr(self, name) for name, _ in self._fields}
+        return {"format": self._format, "version": VERSION, **fields}
+
+
+def check_text(name, text):
+    """Return `text` if it is a string that UTF-8 can hold; otherwise raise ``ValueError``.
+
+    Examples
+    --------
+    >>> check_text("text", "a\\ud800")
+    Traceback (most recent call last):
+    ValueError: text: expected characters, got the lone surrogate '\\ud800' at index 1
+    """
+    if not isinstance(text, str):
+        raise wrong(name, "a string", type(text).__name__)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        got = f"the lone surrogate {text[error.start]!r} at index {error.start}"
+        raise wrong(name, "characters", got) from None
+    return text
+
+
+def check_texts(texts):
+    """Yield each of `texts`, checked; refuse a single string, which would yield letters."""
+    if isinstance(texts, str):
+        raise wrong("texts", "a list of strings", "one string")
+    for text in texts:
+        yield check_text("texts", text)
+
+
+def _to_json(content):
+    # One item of a list per line: json.dump would spread a merge over four lines, or put all
+    # tokens into one.
+    fields = []
+    for name, value in content.items():
+        if isinstance(value, list):
+            items = (json.dumps(item, ensure_ascii=False) for item in value)
+            text = "[\n  " + ",\n  ".join(items) + "\n ]"
+        else:
+            text = json.dumps(value)
+        fields.append(f' "{name}": {text}')
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _read_json(path):
+    try:
+        return json.loads(Path(path).read_bytes().decode())
+    except OSError as error:
+        raise wrong(path, "a file that can be read", error.strerror) from None
+    except (ValueError, RecursionError) as error:
+        raise wrong(path, "JSON in UTF-8", f"something else ({error})") from None

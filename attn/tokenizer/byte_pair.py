@@ -1,0 +1,239 @@
+"""Byte-pair encoding: frequent sequences of bytes become tokens, so no text is unknown."""
+
+import heapq
+import math
+import re
+import reprlib
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+from attn._checks import check_size, wrong
+from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer, check_texts
+
+FIRST_BYTE = len(SPECIAL_TOKENS)
+FIRST_MERGE = FIRST_BYTE + 256
+
+# A run of letters, of digits or of other marks, with one space before it; or white space, of
+# which the last space is left to the word that follows.
+_WORD = re.compile(r" ?(?:[^\W\d_]+|\d+|(?:[^\w\s]|_)+)|\s+(?!\S)|\s+")
+
+
+class BytePairTokenizer(Tokenizer):
+    """A vocabulary of all 256 bytes, and of the merges learned from a corpus.
+
+    Byte b has the id ``b + 4``, merge n the id ``n + 260``. ``<unk>`` keeps id 1 although no
+    text needs it, so that models find the special tokens where the other tokenizer has them.
+
+    Parameters
+    ----------
+    merges : list of (int, int)
+        The two ids that each merge joins: bytes or earlier merges.
+
+    Raises
+    ------
+    ValueError
+        If a merge is not a pair of such ids, or makes a token that is there already.
+
+    References
+    ----------
+    Sennrich et al. (2016), section 3.2, for merges; Radford et al. (2019), section 2.2, for
+    bytes. Vaswani et al. (2017), section 5.1, for what the Transformer was trained on.
+
+    Examples
+    --------
+    >>> tokenizer = BytePairTokenizer.train(["cantar cantando", "saltar saltando"], 1000)
+    >>> tokenizer.tokens[260:]
+    ['an', 'al', 'ar', 'can', 'do', 'sal', 'tan', 'tar', 'tando']
+    >>> [tokenizer.tokens[i] for i in tokenizer.encode("bailando")]
+    ['b', 'a', 'i', 'l', 'an', 'do']
+    >>> tokenizer.decode(tokenizer.encode("¿Qué?  🙂"))
+    '¿Qué?  🙂'
+    """
+
+    _format = "attn byte-pair tokenizer"
+    _fields = (("tokens", list), ("merges", list))
+
+    def __init__(self, merges):
+        self._bytes = [token.encode() for token in SPECIAL_TOKENS]
+        self._bytes += [bytes([b]) for b in range(256)]
+        self._merged = {}
+        known = set(self._bytes)
+        for pair in merges:
+            left, right = _check_pair(pair, len(self._bytes))
+            token = self._bytes[left] + self._bytes[right]
+            if token in known:
+                raise wrong("merges", "distinct tokens", f"{token!r} twice")
+            known.add(token)
+            self._merged[left, right] = len(self._bytes)
+            self._bytes.append(token)
+        self.merges = list(self._merged)
+        self._ids_of_word = {}
+        # A part of a character has no text of its own: its bytes are shown as \xNN.
+        tokens = (token.decode(errors="backslashreplace") for token in self._bytes)
+        super().__init__(list(tokens)[FIRST_BYTE:])
+
+    @classmethod
+    def train(cls, texts, vocab_size):
+        """Learn merges from a corpus.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            The corpus.
+        vocab_size : int
+            The largest vocabulary allowed, special tokens and bytes included.
+
+        Returns
+        -------
+        BytePairTokenizer
+            With fewer tokens if the corpus has no more pairs that occur twice.
+
+        Raises
+        ------
+        ValueError
+            If `texts` are not strings, or `vocab_size` is not an integer of at least 260.
+
+        Examples
+        --------
+        >>> BytePairTokenizer.train(["¡ja, ja, ja!"], vocab_size=1000).tokens[260:]
+        ['ja', ' ja']
+        """
+        vocab_size = check_size("vocab_size", vocab_size, least=FIRST_MERGE)
+        words = Counter(word for text in check_texts(texts) for word in split(text))
+        return cls(learn_merges(words, vocab_size - FIRST_MERGE))
+
+    @classmethod
+    def _from_fields(cls, fields):
+        return cls(fields["merges"])
+
+    def _to_ids(self, text):
+        return [i for word in split(text) for i in self._encode_word(word)]
+
+    def _encode_word(self, word):
+        if word not in self._ids_of_word:
+            ids = to_bytes(word)
+            while len(ids) > 1:
+                pair = min(pairwise(ids), key=lambda pair: self._merged.get(pair, math.inf))
+                if pair not in self._merged:
+                    break
+                ids = merge_pair(ids, pair, self._merged[pair])
+            self._ids_of_word[word] = ids
+        return self._ids_of_word[word]
+
+    def _to_text(self, ids):
+        # A model may predict bytes that are no character; they become U+FFFD.
+        return b"".join(self._bytes[i] for i in ids).decode(errors="replace")
+
+
+def split(text):
+    """Cut text into words, across whose borders nothing is merged.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+        Runs of letters, of digits or of other marks, each with the space before it, and the
+        white space that is left. Joined, they are the text again.
+
+    References
+    ----------
+    Radford et al. (2019), section 2.2: without borders, "dog.", "dog!" and "dog?" would each
+    take a place in the vocabulary.
+
+    Examples
+    --------
+    >>> split("¿Qué son  42 grados?\\n")
+    ['¿', 'Qué', ' son', ' ', ' 42', ' grados', '?', '\\n']
+    """
+    return _WORD.findall(text)
+
+
+def to_bytes(word):
+    """Return the ids of the bytes of a word: the tokens before any merge."""
+    return [FIRST_BYTE + b for b in word.encode()]
+
+
+def merge_pair(ids, pair, new_id):
+    """Replace each `pair` of neighbours by one id, from left to right.
+
+    Examples
+    --------
+    >>> merge_pair([7, 7, 7, 5], (7, 7), 300)
+    [300, 7, 5]
+    """
+    merged = []
+    for i in ids:
+        if merged and (merged[-1], i) == pair:
+            merged[-1] = new_id
+        else:
+            merged.append(i)
+    return merged
+
+
+def learn_merges(words, n_merges):
+    """Merge the most frequent pair of neighbouring tokens, again and again.
+
+    Parameters
+    ----------
+    words : dict of str to int
+        How often each word occurs.
+    n_merges : int
+        When to stop, unless no pair occurs twice before that.
+
+    Returns
+    -------
+    list of (int, int)
+        The pairs; of pairs equally frequent, the one with the smaller ids comes first.
+
+    References
+    ----------
+    Sennrich et al. (2016), algorithm 1. There each merge counts all pairs again; here only
+    the words that hold the merged pair are counted again.
+
+    Examples
+    --------
+    >>> words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
+    >>> BytePairTokenizer(learn_merges(words, 4)).tokens[260:]
+    ['es', 'est', 'lo', 'low']
+    """
+    ids_of = {word: to_bytes(word) for word in words}
+    counts = Counter()
+    words_with = defaultdict(set)
+    for word, ids in ids_of.items():
+        for pair in pairwise(ids):
+            counts[pair] += words[word]
+            words_with[pair].add(word)
+    queue = [(-count, pair) for pair, count in counts.items()]
+    heapq.heapify(queue)
+
+    merges = []
+    while queue and len(merges) < n_merges:
+        count, best = heapq.heappop(queue)
+        if -count != counts[best]:
+            continue  # counted again since, and in the queue again
+        if counts[best] < 2:
+            break
+        changed = set()
+        for word in words_with[best]:
+            before = ids_of[word]
+            after = ids_of[word] = merge_pair(before, best, FIRST_MERGE + len(merges))
+            for pair in pairwise(before):
+                counts[pair] -= words[word]
+            for pair in pairwise(after):
+                counts[pair] += words[word]
+                words_with[pair].add(word)
+            changed.update(pairwise(before), pairwise(after))
+        merges.append(best)
+        for pair in changed:
+            heapq.heappush(queue, (-counts[pair], pair))
+    return merges
+
+
+def _check_pair(pair, n_ids):
+    is_pair = isinstance(pair, list | tuple) and len(pair) == 2
+    if not is_pair or not all(type(i) is int and FIRST_BYTE <= i < n_ids for i in pair):
+        raise wrong("merges", f"pairs of ids from {FIRST_BYTE} to {n_ids - 1}", reprlib.repr(pair))
+    return pair

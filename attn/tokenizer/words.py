@@ -1,0 +1,202 @@
+"""One id per word: normalise, split, look up; and back, with the spaces where they belong."""
+
+import re
+import unicodedata
+from collections import Counter
+
+from attn._checks import check_size, wrong
+from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer, check_text, check_texts
+
+# Letters, digits and accents that stand alone; joined inside a word by an apostrophe or a
+# hyphen, between digits also by a point, a comma or a colon. Any other mark is by itself.
+_LETTERS = r"[\w\u0300-\u036f]+"
+_WORD = re.compile(rf"{_LETTERS}(?:(?:['’-]|(?<=\d)[.,:](?=\d)){_LETTERS})*|\S")
+
+_OPENING = "¿¡([{«“‘$/"
+_CLOSING = "?!)]}»”’.,;:…%/"
+_QUOTES = "\"'"
+
+
+class WordTokenizer(Tokenizer):
+    """A vocabulary of words and punctuation marks; every other word is ``<unk>``.
+
+    Parameters
+    ----------
+    words : list of str
+        The vocabulary. Word i gets the id ``i + 4``, after the special tokens.
+    lowercase : bool, default True
+        Whether to write text in lower case before looking it up.
+
+    Raises
+    ------
+    ValueError
+        If a word stands twice, or can never be found since `normalise` and `split` would
+        change it.
+
+    References
+    ----------
+    Document 004, section on input embedding.
+
+    Examples
+    --------
+    >>> tokenizer = WordTokenizer.train(["Roses are red and violets are blue"])
+    >>> tokenizer.tokens[4:]
+    ['are', 'and', 'blue', 'red', 'roses', 'violets']
+    >>> tokenizer.encode("Roses are red and violets are blue")
+    [8, 4, 7, 5, 9, 4, 6]
+    >>> tokenizer.decode(tokenizer.encode("Violets are purple!"))
+    'violets are <unk> <unk>'
+    """
+
+    _format = "attn word tokenizer"
+    _fields = (("lowercase", bool), ("tokens", list))
+
+    def __init__(self, words, lowercase=True):
+        super().__init__(words)
+        self.lowercase = bool(lowercase)
+        self._ids = {}
+        for i, word in enumerate(self.tokens[len(SPECIAL_TOKENS) :], start=len(SPECIAL_TOKENS)):
+            if split(normalise(check_text("words", word), self.lowercase)) != [word]:
+                raise wrong("words", "words that `normalise` and `split` leave alone", repr(word))
+            if word in self._ids:
+                raise wrong("words", "distinct words", f"{word!r} twice")
+            self._ids[word] = i
+
+    @classmethod
+    def train(cls, texts, vocab_size=None, min_count=1, lowercase=True):
+        """Make the vocabulary of the most frequent words.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Where words are counted.
+        vocab_size : int, optional
+            The largest vocabulary allowed, special tokens included. None keeps every word.
+        min_count : int, default 1
+            How often a word must occur to be kept.
+        lowercase : bool, default True
+            Whether to write text in lower case, here and later.
+
+        Returns
+        -------
+        WordTokenizer
+            Its most frequent word comes first; words of one count are in alphabetical order
+            (that of their code points).
+
+        Raises
+        ------
+        ValueError
+            If `texts` are not strings, `vocab_size` is not an integer of at least 4, or
+            `min_count` not one of at least 1.
+
+        Examples
+        --------
+        >>> WordTokenizer.train(["¿Qué? ¡Nada!", "Nada, nada."], vocab_size=7).tokens[4:]
+        ['nada', '!', ',']
+        """
+        min_count = check_size("min_count", min_count, least=1)
+        n_words = None
+        if vocab_size is not None:
+            n_words = check_size("vocab_size", vocab_size, least=len(SPECIAL_TOKENS))
+            n_words -= len(SPECIAL_TOKENS)
+        counts = Counter(
+            word for text in check_texts(texts) for word in split(normalise(text, lowercase))
+        )
+        kept = (word for word, count in counts.items() if count >= min_count)
+        return cls(sorted(kept, key=lambda word: (-counts[word], word))[:n_words], lowercase)
+
+    @classmethod
+    def _from_fields(cls, fields):
+        return cls(fields["tokens"][len(SPECIAL_TOKENS) :], fields["lowercase"])
+
+    def _to_ids(self, text):
+        words = split(normalise(text, self.lowercase))
+        return [self._ids.get(word, self.unk_id) for word in words]
+
+    def _to_text(self, ids):
+        return join(self.tokens[i] for i in ids)
+
+
+def normalise(text, lowercase=True):
+    """Write text in one way: each accented letter as one character, in lower case.
+
+    Parameters
+    ----------
+    text : str
+    lowercase : bool, default True
+        False keeps capital letters.
+
+    Returns
+    -------
+    str
+        The text in lower case and in Unicode's normal form C.
+
+    References
+    ----------
+    Document 004, section on input embedding.
+
+    Examples
+    --------
+    >>> normalise("El CIELO")
+    'el cielo'
+    >>> len("a\\u0301"), len(normalise("a\\u0301"))
+    (2, 1)
+    """
+    return unicodedata.normalize("NFC", text.lower() if lowercase else text)
+
+
+def split(text):
+    """Cut text into words and punctuation marks; spaces go.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    list of str
+        Words keep the apostrophes and hyphens inside them, numbers their points, commas and
+        colons. Each other mark is a token: so is each of the three in ``<eos>``, which
+        therefore never becomes the special token.
+
+    References
+    ----------
+    Document 004, section on input embedding.
+
+    Examples
+    --------
+    >>> split("¿don't cost 3.50, right?")
+    ['¿', "don't", 'cost', '3.50', ',', 'right', '?']
+    >>> split("<eos>")
+    ['<', 'eos', '>']
+    """
+    return _WORD.findall(text)
+
+
+def join(words):
+    """Write words with spaces between them, except beside marks that cling to a word.
+
+    Parameters
+    ----------
+    words : iterable of str
+
+    Returns
+    -------
+    str
+        The text. Of two equal straight quotes the first opens and the second closes.
+
+    Examples
+    --------
+    >>> join(["¿", "qué", "?", "(", "nada", ")", ",", '"', "sí", '"', "."])
+    '¿qué? (nada), "sí".'
+    """
+    pieces, space, open_quotes = [], "", set()
+    for word in words:
+        closes, opens = word in _CLOSING, word in _OPENING
+        if word in _QUOTES:
+            closes = word in open_quotes
+            opens = not closes
+            open_quotes ^= {word}
+        pieces += ["" if closes else space, word]
+        space = "" if opens else " "
+    return "".join(pieces)
