@@ -187,6 +187,8 @@ def broadcast_shapes(*shapes):
     >>> broadcast_shapes((2,), (3,)) is None
     True
     """
+    if all(shape == shapes[0] for shape in shapes):  # as nearly always
+        return tuple(shapes[0])
     rank = max(len(shape) for shape in shapes)
     padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
     joined = []

@@ -504,7 +504,7 @@ def test_the_cells_of_a_head_have_their_size_and_the_scale_its_thickness(shape):
     scale = figure.axes[-1]
     assert scale.bbox.width / figure.dpi == pytest.approx(0.12, abs=0.02)
     right = max(ax.bbox.x1 for ax in panels(figure))
-    assert 4 < scale.bbox.x0 - right < 0.3 * figure.dpi
+    assert 4 < scale.bbox.x0 - right < 9
 
 
 def test_a_head_of_one_token_has_room_for_its_names():
@@ -540,7 +540,7 @@ def test_scores_are_not_weights(bad, got):
         ValueError, match=rf"^weights: expected numbers between 0 and 1, got {got}$"
     ):
         plots.head_grid(weights, ["q"], ["a", "b"])
-    weights[1, 0, 1] = 1 + 1e-7  # a rounding of float32
+    weights[1, 0] = 0, 1 + 1e-7  # none, and all with a rounding of float32
     plots.head_grid(weights, ["q"], ["a", "b"])
 
 

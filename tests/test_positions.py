@@ -16,7 +16,7 @@ from attn.positions import (
     LearnedPositions,
     RotaryPositions,
     SinusoidalPositions,
-    rotate,
+    rotary,
     sinusoidal_positions,
 )
 
@@ -291,14 +291,14 @@ def test_rotate_equals_numpy(data):
     base = data.draw(st.sampled_from([1.0, 10.0, 10000.0]))
     x = random(*lead, seq_len, 2 * pairs, seed=data.draw(st.integers(0, 10**6)))
     expected = reference.rotary(x.numpy(), np.array(positions, dtype=int), base)
-    turned = rotate(x, torch.tensor(positions, dtype=torch.int64), base)
+    turned = rotary(x, torch.tensor(positions, dtype=torch.int64), base)
     assert turned.dtype == torch.float64 and turned.shape == x.shape
     np.testing.assert_allclose(turned.numpy(), expected, rtol=0, atol=1e-11)
 
 
 def test_rotate_multiplies_by_the_matrix_of_the_paper():
     x, positions = random(2, 3, 8), [0, 1, 50]
-    turned = rotate(x, torch.tensor(positions))
+    turned = rotary(x, torch.tensor(positions))
     for i, position in enumerate(positions):
         matrix = block_rotation([position * 10000 ** (-2 * j / 8) for j in range(4)])
         assert_close(turned[:, i], x[:, i] @ matrix.T)
@@ -306,22 +306,22 @@ def test_rotate_multiplies_by_the_matrix_of_the_paper():
 
 
 def test_rotate_takes_positions_between_the_integers():
-    quarter = rotate(torch.tensor([[1.0, 0.0]]), torch.tensor([math.pi / 2]))
+    quarter = rotary(torch.tensor([[1.0, 0.0]]), torch.tensor([math.pi / 2]))
     assert_close(quarter, torch.tensor([[0.0, 1.0]]), 1e-6)
 
 
 def test_rotation_keeps_every_length():
     x = random(2, 100, 16)
-    assert_close(rotate(x, torch.arange(100)).norm(dim=-1), x.norm(dim=-1))
+    assert_close(rotary(x, torch.arange(100)).norm(dim=-1), x.norm(dim=-1))
 
 
 @pytest.mark.parametrize("shift", [1, -3, 5000])
 def test_rotated_products_depend_on_the_difference_alone(shift):
     query, key, positions = random(2, 6, 8), random(2, 6, 8, seed=1), torch.arange(6)
-    near = rotate(query, positions) @ rotate(key, positions).mT
-    far = rotate(query, positions + shift) @ rotate(key, positions + shift).mT
+    near = rotary(query, positions) @ rotary(key, positions).mT
+    far = rotary(query, positions + shift) @ rotary(key, positions + shift).mT
     assert_close(far, near)
-    moved = rotate(query, positions + shift) @ rotate(key, positions).mT
+    moved = rotary(query, positions + shift) @ rotary(key, positions).mT
     assert (moved - near).abs().max() > 0.1
 
 
@@ -329,9 +329,9 @@ def test_rotated_products_depend_on_the_difference_alone(shift):
 def test_rotation_of_far_positions_is_precise(dtype, tolerance):
     """Neither float32 nor bfloat16 can hold the angle 100,001 to a tenth of a turn or so."""
     x, positions = random(3, 8, dtype=dtype), torch.tensor([100_001, 65_537, 257])
-    turned = rotate(x, positions)
+    turned = rotary(x, positions)
     assert turned.dtype == dtype
-    assert_close(turned.double(), rotate(x.double(), positions), tolerance)
+    assert_close(turned.double(), rotary(x.double(), positions), tolerance)
 
 
 @pytest.mark.parametrize("tgt_len, src_len", [(5, 5), (2, 5), (1, 5), (0, 5), (0, 0)])
@@ -339,15 +339,15 @@ def test_rotary_puts_the_last_query_at_the_last_key(tgt_len, src_len):
     query, key = random(2, 4, tgt_len, 8), random(2, 2, src_len, 8, seed=1)
     turned_query, turned_key, bias = RotaryPositions()(query, key)
     start = src_len - tgt_len
-    assert torch.equal(turned_query, rotate(query, torch.arange(start, src_len)))
-    assert torch.equal(turned_key, rotate(key, torch.arange(src_len)))
+    assert torch.equal(turned_query, rotary(query, torch.arange(start, src_len)))
+    assert torch.equal(turned_key, rotary(key, torch.arange(src_len)))
     assert bias is None
 
 
 def test_rotary_with_another_base():
     query = random(3, 8)
     turned, also_turned, _ = RotaryPositions(base=10.0)(query, query)
-    assert torch.equal(turned, rotate(query, torch.arange(3), 10.0))
+    assert torch.equal(turned, rotary(query, torch.arange(3), 10.0))
     assert torch.equal(also_turned, turned)
     assert not torch.equal(turned, RotaryPositions()(query, query)[0])
 
@@ -376,7 +376,7 @@ def test_rotary_refuses_more_queries_than_keys():
 )
 def test_rotations_that_do_not_exist(x, positions, base, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
-        rotate(x, torch.tensor(positions), base)
+        rotary(x, torch.tensor(positions), base)
 
 
 # ALiBi

@@ -88,7 +88,7 @@ def head_grid(weights, rows, columns):
 def _add_scale(figure, image, width, height):
     """Add the bar from 0 to 1, 0.12 inches wide and 0.08 beside heads of this size together."""
     bar = figure.colorbar(image, ax=figure.axes, aspect=height / 0.12, pad=0.08 / width)
-    bar.set_ticks([0, 1], labels=["0", "1"])
+    bar.set_ticks([0, 1])
     bar.set_label(text(es="peso", en="weight"))
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)

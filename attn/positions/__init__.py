@@ -9,13 +9,13 @@
 """
 
 from attn.positions.absolute import LearnedPositions, SinusoidalPositions, sinusoidal_positions
-from attn.positions.relative import ALiBiPositions, RotaryPositions, rotate
+from attn.positions.relative import ALiBiPositions, RotaryPositions, rotary
 
 __all__ = [
     "ALiBiPositions",
     "LearnedPositions",
     "RotaryPositions",
     "SinusoidalPositions",
-    "rotate",
+    "rotary",
     "sinusoidal_positions",
 ]

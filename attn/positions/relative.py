@@ -11,7 +11,7 @@ from attn._checks import check_shape, check_size, wrong
 from attn.positions.absolute import check_vectors, frequencies
 
 
-def rotate(x, positions, base=10000.0):
+def rotary(x, positions, base=10000.0):
     """Turn each pair of components by an angle that grows with the position.
 
     Components ``2i`` and ``2i + 1`` turn by ``position / base ** (2i / d_k)``. The product of
@@ -42,7 +42,7 @@ def rotate(x, positions, base=10000.0):
 
     Examples
     --------
-    >>> rotate(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
+    >>> rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
@@ -91,8 +91,8 @@ class RotaryPositions(nn.Module):
         positions = torch.arange(src_len, device=key.device)
         if tgt_len > src_len:
             raise wrong("query", f"at most as many as the {src_len} keys", tgt_len)
-        query = rotate(query, positions[src_len - tgt_len :], self.base)
-        return query, rotate(key, positions, self.base), None
+        query = rotary(query, positions[src_len - tgt_len :], self.base)
+        return query, rotary(key, positions, self.base), None
 
 
 class ALiBiPositions(nn.Module):
