@@ -41,6 +41,10 @@ test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (
 bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
 	@$(BIN)/python -m benchmarks
 
+.PHONY: mutation
+mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (minutes)
+	@$(BIN)/python tests/mutation $(MODULES)
+
 .PHONY: lint
 lint: .venv/full.stamp ## Check style (what pre-commit runs)
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .

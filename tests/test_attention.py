@@ -142,19 +142,43 @@ def test_without_weights_the_fused_kernel_runs(batch, kind, is_causal):
         scaled_dot_product_attention(*tensors, mask, is_causal=is_causal)
 
 
-@pytest.mark.parametrize("shape", [(), (5,), (5, 5), (3, 5, 5), (1, 1, 5, 5), (1, 3, 1, 5)])
-def test_a_mask_that_all_sequences_share_is_not_copied_for_each(shape, monkeypatch):
-    sequences, kernel = [], F.scaled_dot_product_attention
+@pytest.mark.parametrize(
+    "shape, copies",
+    [
+        ((), 1),
+        ((5,), 1),
+        ((5, 5), 1),
+        ((3, 5, 5), 1),
+        ((1, 3, 1, 5), 1),
+        ((1, 1, 3, 5, 5), 1),
+        ((3, 1, 5, 5), 6),
+        ((1, 3, 3, 1, 5), 6),
+        ((2, 1, 1, 5, 5), 6),
+    ],
+    ids=str,
+)
+def test_a_mask_is_copied_for_each_sequence_only_where_they_differ(shape, copies, monkeypatch):
+    kernel = F.scaled_dot_product_attention
 
-    def recorded(query, key, value, mask, **options):
-        sequences.append(len(mask))
+    def watched(query, key, value, mask, **options):
+        assert query.shape[:2] == (6, 3) and len(mask) == copies
         return kernel(query, key, value, mask, **options)
 
-    monkeypatch.setattr(F, "scaled_dot_product_attention", recorded)
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
     mask = torch.ones(shape, dtype=torch.bool)
-    scaled_dot_product_attention(*inputs((2, 3)), mask)
-    scaled_dot_product_attention(*inputs((2, 3)), bias=mask.double())
-    assert sequences == [1, 1]
+    scaled_dot_product_attention(*inputs((2, 3, 3)), mask)
+    scaled_dot_product_attention(*inputs((2, 3, 3)), bias=mask.double())
+
+
+@both_paths
+@pytest.mark.parametrize(
+    "lead", [(3,), (1, 3), (3, 1), (1, 1, 3), (2, 1, 1), (2, 3, 1), (1, 3, 3), (2, 1, 3)], ids=str
+)
+def test_a_mask_broadcasts_along_any_axis_of_the_batch(lead, need_weights):
+    tensors, mask = inputs((2, 3, 3)), random(*lead, 5, 5, seed=3) > 0
+    output, _ = scaled_dot_product_attention(*tensors, mask, need_weights=need_weights)
+    expanded, _ = scaled_dot_product_attention(*tensors, mask.expand(2, 3, 3, 5, 5))
+    assert_close(output, expanded)
 
 
 @both_paths
@@ -472,6 +496,16 @@ def test_overflow_is_not_blamed_on_an_input(need_weights):
         scaled_dot_product_attention(x, x, x, need_weights=need_weights)
 
 
+@both_paths
+def test_dropout_that_makes_values_overflow_is_not_blamed_on_an_input(need_weights):
+    query, value = torch.zeros(8, 4), torch.full((1, 4), 3e38)
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match=OVERFLOW):
+        scaled_dot_product_attention(
+            query, query[:1], value, need_weights=need_weights, dropout=0.5
+        )
+
+
 def test_a_score_that_overflows_below_counts_as_masked_unless_it_is_seen():
     query, key = torch.tensor([[1e30, 0.0]]), torch.tensor([[-1e30, 0.0], [1.0, 0.0]])
     value = torch.tensor([[5.0, 5.0], [6.0, 7.0]])
@@ -561,6 +595,19 @@ def test_it_runs_on_the_meta_device(with_bias, with_mask, need_weights):
     )
     assert output.is_meta and output.shape == (2, 5, 8)
     assert weights is None or weights.is_meta and weights.shape == (2, 5, 5)
+
+
+@both_paths
+def test_a_query_that_sees_nothing_does_so_under_vmap_too(need_weights):
+    x, mask = random(3, 2, 5, 8), random(3, 2, 5, 5, seed=1) > 0
+    mask[:, :, 1] = False
+
+    def attend(x, mask):
+        return scaled_dot_product_attention(x, x, x, mask, need_weights=need_weights)[0]
+
+    mapped = torch.vmap(attend)(x, mask)
+    assert not mapped[:, :, 1].any()
+    assert_close(mapped, attend(x, mask))
 
 
 def test_it_runs_under_vmap():

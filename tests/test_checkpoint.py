@@ -3,6 +3,7 @@
 import pickle
 import re
 import zipfile
+from unittest.mock import Mock
 
 import pytest
 import torch
@@ -98,6 +99,7 @@ def test_what_interrupts_a_save_leaves_the_old_file(error, tmp_path, monkeypatch
     content = path.read_bytes()
 
     def write_half(checkpoint, file):
+        assert file == tmp_path / "model.pt.part"
         file.write_bytes(content[: len(content) // 2])
         raise error
 
@@ -196,8 +198,19 @@ def test_broken_pickles_whose_checksum_is_right(whole):
         assert what_is_wrong(path) == DAMAGED
 
 
+def test_a_file_is_read_onto_the_cpu(whole, monkeypatch):
+    """The machine of a test may have no other device, so this can only ask what was asked for."""
+    load = Mock(side_effect=torch.load)
+    monkeypatch.setattr(torch, "load", load)
+    path = whole[1].with_name("model.pt")
+    DecoderOnly.load(path)
+    assert load.call_args.kwargs["map_location"] == "cpu"
+
+
 @pytest.mark.parametrize("is_zip", [True, False])
-def test_nothing_in_a_file_is_run(is_zip, tmp_path):
+def test_nothing_in_a_file_is_run(is_zip, tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")  # changes PyTorch's default
+
     class Trap:
         def __reduce__(self):
             return (type(tmp_path).touch, (tmp_path / "it ran",))
@@ -284,11 +297,15 @@ def test_parts_that_do_not_fit(spoil, reason, tmp_path):
     assert got.startswith(", whose parts do not fit: ") and reason in got and len(got) < 190
 
 
-def test_a_long_reason_is_cut_short(tmp_path):
-    path = tmp_path / "model.pt"
-    make(DecoderOnly).save(path)
-    checkpoint = torch.load(path, weights_only=True)
-    checkpoint["config"]["n_layers"] = 1
-    torch.save(checkpoint, path)
-    got = what_is_wrong(path)
-    assert got.endswith(" ...") and len(got) > 130
+def test_a_long_reason_is_cut_short_between_two_words(tmp_path):
+    lengths = []
+    for name in ("a" + " b" * 100, "ab" + " b" * 100):
+        path = tmp_path / "model.pt"
+        make(DecoderOnly).save(path)
+        checkpoint = torch.load(path, weights_only=True)
+        checkpoint["config"][name] = 1
+        torch.save(checkpoint, path)
+        reason = what_is_wrong(path).removeprefix(", whose parts do not fit: ")
+        assert reason.endswith(" b b ...")
+        lengths.append(len(reason))
+    assert sorted(lengths) == [159, 160]

@@ -313,6 +313,8 @@ def test_every_kind_of_positions_is_where_it_belongs(positions):
     for layer in (*model.encoder.layers, *model.decoder.layers):
         assert type(layer.self_attention.relative) is relative.get(positions, type(None))
         assert layer.self_attention.n_kv_heads == 1
+        if positions == "rotary":
+            assert layer.self_attention.relative.base == 10_000.0
         if positions == "alibi":
             assert layer.self_attention.relative.n_heads == 3
     assert {layer.cross_attention.relative for layer in model.decoder.layers} == {None}
@@ -641,12 +643,12 @@ def test_a_beam_of_one_is_greedy_and_batches_equal_their_rows(seed):
 
 
 @pytest.mark.parametrize("shape", [(SRC_LEN,), (1, SRC_LEN), (1, 1, SRC_LEN), (2, 1, SRC_LEN)])
-@pytest.mark.parametrize("has_cache", [False, True])
-def test_every_mask_of_the_source_serves_a_beam(shape, has_cache):
+@pytest.mark.parametrize("width, has_cache", [(2, False), (3, True)])
+def test_every_mask_of_the_source_serves_a_beam(width, has_cache, shape):
     model, prompt = make(Transformer, vocab_size=60, tie_embeddings=False), random_ids(2, 1)
     mask = (torch.arange(SRC_LEN) < 4).expand(shape)
     memory, _ = model.encode(random_ids(2, SRC_LEN), mask)
-    options = {"width": 3, "end_id": 1, "max_new_tokens": 5}
+    options = {"width": width, "end_id": 1, "max_new_tokens": 5}
     step = partial(model.step, memory=memory, src_mask=mask)
     cache = model.new_cache() if has_cache else None
     ids, _ = beam_search(step, prompt, cache=cache, **options)

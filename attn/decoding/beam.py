@@ -121,7 +121,7 @@ def _best_tokens(logits, count):
     the vocabulary takes several times as long. The tokens found are struck out of `logits`.
     """
     log_total, best, tokens = logits.logsumexp(dim=-1, keepdim=True), [], []
-    for _ in range(min(count, logits.shape[-1])):
+    for _ in range(count):
         logit, token = logits.max(dim=-1, keepdim=True)
         logits.scatter_(-1, token, -math.inf)
         best.append(logit)

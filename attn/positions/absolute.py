@@ -45,7 +45,7 @@ def sinusoidal_positions(n_positions, d_model, base=10000.0, *, device=None):
             [0.8415, 0.5403, 0.0100, 1.0000]], dtype=torch.float64)
     """
     n_positions = check_size("n_positions", n_positions)
-    positions = torch.arange(n_positions, dtype=torch.float64, device=device)
+    positions = torch.arange(n_positions, device=device)
     angles = positions[:, None] * frequencies("d_model", d_model, base, device)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
 

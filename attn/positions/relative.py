@@ -128,8 +128,8 @@ class ALiBiPositions(nn.Module):
         """
         power = 1 << (self.n_heads.bit_length() - 1)
         slopes = [2.0 ** (-8 * (i + 1) / power) for i in range(power)]
-        between = [2.0 ** (-4 * (i + 1) / power) for i in range(0, 2 * power, 2)]
-        return slopes + between[: self.n_heads - power]
+        between = [2.0 ** (-8 * (i + 0.5) / power) for i in range(self.n_heads - power)]
+        return slopes + between
 
     def forward(self, query, key):
         """Return both as they are, and the bias of their scores.

@@ -85,6 +85,11 @@ class DecoderOnly(Checkpoint, nn.Module):
         Returns
         -------
         Tensor, shape (n_rows, vocab_size)
+
+        Raises
+        ------
+        ValueError
+            If `ids` holds no token that is new to the cache.
         """
         logits, _ = self(unseen(ids, cache), cache=cache)
         return logits[:, -1]

@@ -139,6 +139,12 @@ class Transformer(Checkpoint, nn.Module):
         -------
         Tensor, shape (n_rows, tgt_vocab_size)
 
+        Raises
+        ------
+        ValueError
+            If `ids` holds no token that is new to the cache, or its rows cannot be shared out
+            evenly among the sources.
+
         Examples
         --------
         >>> import torch

@@ -1,0 +1,42 @@
+"""(f) How long an import takes, beyond what Python itself needs to start."""
+
+import functools
+import pkgutil
+import resource
+import subprocess
+import sys
+
+import attn
+from benchmarks.report import ROOT, Target
+from benchmarks.timing import interleave, spread
+
+MODULES = [module.name for module in pkgutil.walk_packages(attn.__path__, "attn.")]
+STATEMENTS = {
+    "`attn.reference`": "import attn.reference",
+    "all of `attn`": "import " + ", ".join(name for name in MODULES if "._" not in name),
+    "`numpy`": "import numpy",
+    "`torch`": "import torch",
+}
+TARGETS = (Target("seconds", at_most=0.25, where={"import": "`attn.reference`"}),)
+
+
+def children_seconds():
+    """Return the processor time of the processes that this one started and that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def measure(statements=STATEMENTS, **options):
+    """Return one row per statement: seconds beyond those of a program that does nothing."""
+    runs = {
+        name: functools.partial(
+            subprocess.run, [sys.executable, "-c", statement], cwd=ROOT, check=True
+        )
+        for name, statement in ({"nothing": "pass"} | statements).items()
+    }
+    seconds = interleave(runs, clock=children_seconds, least=0, **options)
+    rows = []
+    for name in statements:
+        beyond = (a - b for a, b in zip(seconds[name], seconds["nothing"], strict=True))
+        rows.append({"import": name, "seconds": spread(beyond)})
+    return rows

@@ -1,0 +1,138 @@
+"""The tables: printed, kept as JSON, and set into the page of the book in both editions.
+
+A result is a list of rows, and a row maps the heading of each column to its cell: a text, a
+number, or the median and quartiles that `benchmarks.timing` makes of several.
+"""
+
+import json
+import math
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "benchmarks" / "results.json"
+PAGES = {language: ROOT / "book" / language / "benchmarks.md" for language in ("es", "en")}
+
+# What the tables say in Spanish. What is not here is the same in both editions.
+SPANISH = {
+    "benchmark": "prueba",
+    "column": "columna",
+    "where": "dónde",
+    "target": "meta",
+    "worst": "peor",
+    "met": "se cumple",
+    "yes": "sí",
+    "every row": "en todas las filas",
+    "shape": "forma",
+    "weights": "pesos",
+    "mask": "máscara",
+    "none": "ninguna",
+    "padding": "relleno",
+    "explicit softmax": "softmax explícita",
+    "size": "tamaño",
+    "translator": "traductor",
+    "base model": "modelo base",
+    "without cache": "sin caché",
+    "ms per token": "ms por token",
+    "NumPy whole, MB": "NumPy entera, MB",
+    "NumPy in blocks, MB": "NumPy por bloques, MB",
+    "PyTorch explicit, MB": "PyTorch explícita, MB",
+    "PyTorch fused, MB": "PyTorch fusionada, MB",
+    "time in blocks / whole": "tiempo por bloques / entera",
+    "layer, GFLOP/s": "capa, GFLOP/s",
+    "product, GFLOP/s": "producto, GFLOP/s",
+    "share": "proporción",
+    "import": "importación",
+    "seconds": "segundos",
+    "all of `attn`": "todo `attn`",
+    "processor": "procesador",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a column should hold, in every row or in those that have the cells of `where`.
+
+    It is judged at the two decimals that the tables show.
+
+    Examples
+    --------
+    >>> target = Target("ratio", at_most=1, where={"mask": "none"})
+    >>> target.judge([{"mask": "none", "ratio": 0.9}, {"mask": "causal", "ratio": 1.2}])
+    {'column': 'ratio', 'where': 'none', 'target': '≤ 1', 'worst': 0.9, 'met': 'yes'}
+    """
+
+    column: str
+    at_most: float = math.inf
+    at_least: float = -math.inf
+    where: dict = field(default_factory=dict)
+
+    def judge(self, rows):
+        """Return a row that says what is wanted and what was measured where it is worst."""
+        cells = [row[self.column] for row in rows if self.where.items() <= row.items()]
+        medians = [cell["median"] if isinstance(cell, dict) else cell for cell in cells]
+        is_ceiling = self.at_most < math.inf
+        worst = round(max(medians) if is_ceiling else min(medians), 2)
+        return {
+            "column": self.column,
+            "where": ", ".join(map(str, self.where.values())) or "every row",
+            "target": f"≤ {self.at_most:g}" if is_ceiling else f"≥ {self.at_least:g}",
+            "worst": worst,
+            "met": "yes" if self.at_least <= worst <= self.at_most else "no",
+        }
+
+
+def table(rows, language="en"):
+    """Return rows as a Markdown table whose columns line up.
+
+    Examples
+    --------
+    >>> print(table([{"mask": "none", "ms": {"median": 0.5, "low": 0.25, "high": 1.0}}], "es"))
+    | máscara | ms               |
+    |:--------|:-----------------|
+    | ninguna | 0.50 (0.25–1.00) |
+    """
+    words = SPANISH if language == "es" else {}
+    lines = [list(rows[0]), *([_text(cell) for cell in row.values()] for row in rows)]
+    lines = [[words.get(cell, cell) for cell in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    head, *body = ("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines)
+    rule = "|" + "|".join(f":{'-' * (width + 1)}" for width in widths) + "|"
+    return "\n".join([head, rule, *body])
+
+
+def _text(cell):
+    if isinstance(cell, dict):
+        return "{median:.2f} ({low:.2f}–{high:.2f})".format_map(cell)
+    return str(cell)
+
+
+def refresh(page, results, language):
+    """Return the text of a page with each result in the first table after its label.
+
+    The label is the result's name, as MyST writes it: ``(attention_layer)=``.
+    """
+    for name, rows in results.items():
+        page, found = re.subn(
+            rf"(\({name}\)=\n.*?)(?:^\|[^\n]*\n)+",
+            lambda match, rows=rows: f"{match[1]}{table(rows, language)}\n",
+            page,
+            count=1,
+            flags=re.DOTALL | re.MULTILINE,
+        )
+        if not found:
+            raise ValueError(f"page: expected a table after ({name})=, got none")
+    return page
+
+
+def publish(results):
+    """Write the results, and both pages from them; nothing if a page has no place for one."""
+    texts = {RESULTS: json.dumps(results, indent=1, ensure_ascii=False) + "\n"}
+    for language, path in PAGES.items():
+        texts[path] = refresh(path.read_text(encoding="utf-8"), results, language)
+    for path, text in texts.items():
+        unfinished = path.with_name(path.name + ".part")
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, path)

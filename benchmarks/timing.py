@@ -1,0 +1,88 @@
+"""Fair timing: contenders take turns, and are compared within each turn.
+
+A shared machine runs now faster, now slower. Contenders that are timed one right after the
+other meet the same machine, so the ratio within a turn says more than two separate medians.
+Time is processor time, so that a turn in which another program ran counts for nothing.
+"""
+
+import statistics
+import time
+
+REPEATS = 9
+LEAST_SECONDS = 0.05
+
+
+def interleave(contenders, repeats=REPEATS, least=LEAST_SECONDS, clock=time.process_time):
+    """Time every contender once in each turn, back and forth.
+
+    Parameters
+    ----------
+    contenders : dict of str to callable
+        What to time, called without arguments; once before, to warm up.
+    repeats : int, default 9
+        Number of turns.
+    least : float, default 0.05
+        In each of its turns a contender is called until it has taken so many seconds: as
+        often as it took before the first turn, so that no turn ends by chance.
+    clock : callable, default time.process_time
+        What tells the seconds.
+
+    Returns
+    -------
+    dict of str to list of float
+        Seconds per call of each contender in each turn.
+
+    Examples
+    --------
+    >>> seconds = interleave({"sum": lambda: sum(range(9))}, repeats=3, least=0)
+    >>> len(seconds["sum"])
+    3
+    """
+    calls = {name: _calls_needed(run, least, clock) for name, run in contenders.items()}
+    seconds = {name: [] for name in contenders}
+    order = list(contenders)
+    for _ in range(repeats):
+        for name in order:
+            taken = _seconds(contenders[name], calls[name], clock)
+            seconds[name].append(taken / calls[name])
+        order.reverse()
+    return seconds
+
+
+def _calls_needed(run, least, clock):
+    run()
+    calls = 1
+    while _seconds(run, calls, clock) < least:
+        calls *= 2
+    return calls
+
+
+def _seconds(run, calls, clock):
+    began = clock()
+    for _ in range(calls):
+        run()
+    return clock() - began
+
+
+def ratio(numerator, denominator):
+    """Return the median of the ratios within each turn, and the quartiles around it.
+
+    Examples
+    --------
+    >>> ratio([2, 4, 8, 9, 10], [1, 1, 1, 1, 1])
+    {'median': 8.0, 'low': 4.0, 'high': 9.0}
+    """
+    return spread(a / b for a, b in zip(numerator, denominator, strict=True))
+
+
+def spread(values):
+    """Return the median of the values and the quartiles around it, to four digits.
+
+    Examples
+    --------
+    >>> spread([1.23456, 2.34567, 0.123456])
+    {'median': 1.235, 'low': 0.679, 'high': 1.79}
+    """
+    low, median, high = statistics.quantiles(values, method="inclusive")
+    rounded = {"median": median, "low": low, "high": high}
+    return {name: float(f"{value:.4g}") for name, value in rounded.items()}

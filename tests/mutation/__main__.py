@@ -1,0 +1,153 @@
+"""Break the PyTorch modules of attn in every small way, and ask the tests to notice.
+
+`make mutation` runs it, or `make mutation MODULES="masks attention"`. mutmut changes one
+operator, constant, comparison, argument or default at a time, in a copy, and runs the tests of
+that module that reach it. They must kill 95% of these mutants. Each of the others must stand
+in `survivors.toml` beside this file, with the reason why no test can kill it.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mutmut.mutation.data import SourceFileMutationData
+from mutmut.mutation.diff_apply import get_diff_for_mutant
+from mutmut.utils.format_utils import get_module_from_key, orig_function_and_class_names_from_key
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+BUILD = ROOT / "build"
+# The modules to mutate, each with its own tests: those of what builds on it do not count.
+TESTS = {
+    "masks": ["test_masks"],
+    "attention": ["test_attention", "test_multi_head"],
+    "positions": ["test_positions"],
+    "layers": ["test_layers"],
+    "cache": ["test_cache"],
+    "decoding": ["test_decoding"],
+}
+LEAST = 0.95
+# By exit status of pytest. Stopped means that the tests took many times what they should.
+FATES = {1: "killed", -signal.SIGSEGV: "killed", -signal.SIGXCPU: "stopped"}
+
+
+def main(modules):
+    for module in modules:
+        if module not in TESTS:
+            sys.exit(f"modules: expected some of {', '.join(TESTS)}, got {module}")
+    BUILD.mkdir(exist_ok=True)
+    outcomes = {}
+    for module in modules:
+        print(f"\n{module}: the mutants that the tests in {' and '.join(TESTS[module])} kill")
+        folder = TemporaryDirectory(prefix="mutation-", dir=BUILD, ignore_cleanup_errors=True)
+        with folder as work, contextlib.chdir(work):
+            outcomes |= try_mutants(module)
+    run = tuple(f"attn.{module}." for module in modules)
+    argued = {mutant for mutant in read_argued() if mutant[0].startswith(run)}
+    sys.exit(report(outcomes, argued))
+
+
+def try_mutants(module):
+    """Run the tests of a module on each of its mutants; return what became of them, by file."""
+    files = prepare(module)
+    fixed = {"PYTHONPATH": str(HERE), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, **fixed}
+    mutmut = Path(sys.executable).with_name("mutmut")
+    if subprocess.run([mutmut, "run"], env=environment, check=False).returncode:
+        # mutmut does not say which test failed.
+        again = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "mutation_hooks", "tests"]
+        environment["MUTANT_UNDER_TEST"] = "stats"
+        subprocess.run(again, cwd="mutants", env=environment, check=False)
+        sys.exit("No mutant was tried: the tests must pass without any.")
+    return {file: found for file in files if (found := list(read_outcomes(file)))}
+
+
+def prepare(module):
+    """Lay out here what mutmut copies before it changes anything; return the files to mutate."""
+    tests = [f"tests/{name}.py" for name in TESTS[module]]
+    Path("tests").mkdir()
+    for name in ("attn", "conftest.py", "tests/conftest.py", *tests):
+        Path(name).symlink_to(ROOT / name)
+    source = ROOT / "attn" / module
+    paths = source.rglob("*.py") if source.is_dir() else [source.with_suffix(".py")]
+    files = sorted(str(path.relative_to(ROOT)) for path in paths)
+    settings = {
+        "source_paths": ["attn"],
+        "only_mutate": files,
+        "also_copy": ["conftest.py"],
+        "pytest_add_cli_args_test_selection": tests,
+        "pytest_add_cli_args": ["-p", "mutation_hooks"],
+        "process_isolation": "forkserver",  # PyTorch is not forked once it has computed
+        # 5 * (18 s + what the tests took): a loop without end is stopped, a busy machine is not.
+        "timeout_constant": 18,
+        "timeout_multiplier": 5,
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    text = "\n".join([text, "[tool.mutmut]", *lines, ""])
+    Path("pyproject.toml").write_text(text, encoding="utf-8")
+    return files
+
+
+def read_outcomes(file):
+    """Yield each mutant of a file, as (function, original, changed), and what became of it."""
+    data = SourceFileMutationData(path=file)
+    data.load()
+    for name, code in data.exit_code_by_key.items():
+        function, of_class = orig_function_and_class_names_from_key(name)
+        parts = filter(None, (get_module_from_key(name), of_class, function))
+        change = get_diff_for_mutant(name, path=file).split("\n")[3:]
+        original, changed = (
+            " ".join(line[1:].strip() for line in change if line.startswith(sign)) for sign in "-+"
+        )
+        yield (".".join(parts), original, changed), FATES.get(code, "survived")
+
+
+def read_argued():
+    """Return the mutants in `survivors.toml`."""
+    entries = tomllib.loads((HERE / "survivors.toml").read_text(encoding="utf-8"))
+    return {
+        (entry["function"], entry["original"], changed)
+        for entry in entries.get("argued", [])
+        for changed in entry["mutants"]
+    }
+
+
+def report(outcomes, argued):
+    """Print a table by file; return what is wrong, or 0, for the exit status."""
+    row = "{:34}{:>8}{:>8}{:>10}{:>8}{:>12}{:>14}"
+    print(row.format("", "mutants", "killed", "stopped", "argued", "not argued", "share killed"))
+    everything = [outcome for of_file in outcomes.values() for outcome in of_file]
+    for file, of_file in (*outcomes.items(), ("all", everything)):
+        fates = Counter(fate for _, fate in of_file)
+        survivors = [mutant for mutant, fate in of_file if fate == "survived"]
+        excused = sum(mutant in argued for mutant in survivors)
+        share = 1 - len(survivors) / max(len(of_file), 1)
+        numbers = (len(of_file), fates["killed"], fates["stopped"])
+        print(row.format(file, *numbers, excused, len(survivors) - excused, f"{share:.1%}"))
+
+    wrong = []
+    if share < LEAST:
+        wrong.append(f"{share:.1%} of the mutants were killed; at least {LEAST:.0%} must be.")
+    unargued = [mutant for mutant in survivors if mutant not in argued]
+    for why, mutants in (
+        ("A survivor without a reason", unargued),
+        ("Argued, but no survivor", sorted(argued.difference(survivors))),
+    ):
+        for function, original, changed in mutants:
+            wrong.append(f"{why}, in {function}:\n- {original}\n+ {changed}")
+    return "\n\n".join(["", *wrong]) if wrong else 0
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:] or TESTS)
+    except KeyboardInterrupt:
+        sys.exit("\nInterrupted: nothing was changed outside build/.")

@@ -1,0 +1,544 @@
+"""The benchmarks: fair arithmetic, the same work for every contender, pages that tell the same.
+
+Nothing here depends on how fast anything is.
+"""
+
+import doctest
+import importlib
+import inspect
+import json
+import re
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from attn.transformer import TransformerConfig
+from benchmarks import __main__ as command
+from benchmarks import (
+    attention_layer,
+    attention_memory,
+    decoding,
+    gemm_share,
+    import_time,
+    report,
+    timing,
+    training_step,
+)
+from benchmarks.peers import ExplicitAttention
+
+RESULTS = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+TINY = {"repeats": 2, "least": 0}
+TINY_SIZE = {"batch_size": 2, "seq_len": 4, "vocab_size": 20, "d_model": 8, "n_heads": 2}
+TINY_CONFIG = TransformerConfig(
+    vocab_size=20, d_model=8, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, norm="pre"
+)
+masks = pytest.mark.parametrize("mask", ["none", "causal", "padding"])
+weights = pytest.mark.parametrize("need_weights", [False, True])
+
+
+@pytest.mark.parametrize("name", ["report", "timing", "peers", "__main__", *command.TABLES])
+def test_examples_in_docstrings(name):
+    assert doctest.testmod(importlib.import_module(f"benchmarks.{name}")).failed == 0
+
+
+# arithmetic
+
+
+class Clock:
+    """A clock that moves only when told to, and remembers who moved it."""
+
+    def __init__(self):
+        self.now, self.calls = 0.0, []
+
+    def __call__(self):
+        return self.now
+
+    def runs(self, seconds):
+        def run(name):
+            self.now += seconds[name]
+            self.calls.append(name)
+
+        return {name: lambda name=name: run(name) for name in seconds}
+
+
+def test_contenders_take_turns_back_and_forth():
+    clock = Clock()
+    runs = clock.runs({"a": 2.0, "b": 3.0, "c": 5.0})
+    seconds = timing.interleave(runs, repeats=3, least=1, clock=clock)
+    assert seconds == {"a": [2.0] * 3, "b": [3.0] * 3, "c": [5.0] * 3}
+    # Each warms up and is tried before the first turn.
+    assert "".join(clock.calls) == "aabbcc" + "abc" + "cba" + "abc"
+
+
+@pytest.mark.parametrize("least, calls", [(0, 1), (1.0, 1), (1.1, 2), (2.0, 2), (2.1, 4), (5, 8)])
+def test_a_quick_contender_is_called_until_its_turn_is_long_enough(least, calls):
+    clock = Clock()
+    seconds = timing.interleave(clock.runs({"a": 1.0}), repeats=2, least=least, clock=clock)
+    assert seconds == {"a": [1.0, 1.0]}
+    tried = sum(2**i for i in range(calls.bit_length()))
+    assert len(clock.calls) == 1 + tried + 2 * calls
+
+
+def test_nine_turns_of_a_twentieth_of_a_second_unless_told_otherwise():
+    clock = Clock()
+    assert timing.interleave(clock.runs({"a": 0.0625}), clock=clock) == {"a": [0.0625] * 9}
+    assert len(clock.calls) == 1 + 1 + 9
+    clock = Clock()
+    assert timing.interleave(clock.runs({"a": 0.046875}), clock=clock) == {"a": [0.046875] * 9}
+    assert len(clock.calls) == 1 + 1 + 2 + 9 * 2
+
+
+def test_the_clock_stands_still_while_other_programs_run():
+    clock = inspect.signature(timing.interleave).parameters["clock"].default
+    assert clock is time.process_time
+
+
+def test_ratios_are_those_within_each_turn():
+    """Of the medians, 3 and 2, the ratio is 1.5; of the turns it is 2."""
+    own, peer = [1.0, 3.0, 40.0], [2.0, 1.0, 20.0]
+    assert timing.ratio(own, peer) == {"median": 2.0, "low": 1.25, "high": 2.5}
+    with pytest.raises(ValueError):
+        timing.ratio(own, peer[:2])
+
+
+def test_spread_equals_numpys_quartiles():
+    values = np.random.default_rng(0).lognormal(size=9)
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75])
+    spread = timing.spread(values)
+    assert list(spread) == ["median", "low", "high"]
+    for name, value in {"low": low, "median": median, "high": high}.items():
+        assert spread[name] == float(f"{value:.3e}")
+
+
+@pytest.mark.parametrize(
+    "target, worst, met",
+    [
+        ({"at_most": 1}, 1.5, "no"),
+        ({"at_most": 1.5}, 1.5, "yes"),
+        ({"at_most": 1.49}, 1.5, "no"),
+        ({"at_least": 0.7}, 0.7, "yes"),
+        ({"at_least": 0.71}, 0.7, "no"),
+        ({"at_most": 1, "where": {"mask": "none"}}, 0.7, "yes"),
+        ({"at_least": 1, "where": {"mask": "causal"}}, 0.9, "no"),
+        ({"at_most": 2, "where": {"mask": "causal", "tokens": 8}}, 1.5, "yes"),
+    ],
+)
+def test_a_target_is_judged_by_the_worst_row(target, worst, met):
+    rows = [
+        {"mask": "none", "tokens": 4, "x": {"median": 0.7, "low": 0.1, "high": 9.0}},
+        {"mask": "causal", "tokens": 4, "x": 0.9},
+        {"mask": "causal", "tokens": 8, "x": {"median": 1.5, "low": 0.1, "high": 9.0}},
+    ]
+    verdict = report.Target("x", **target).judge(rows)
+    assert (verdict["worst"], verdict["met"]) == (worst, met)
+
+
+def test_a_target_says_what_it_wants_and_where():
+    row = {"mask": "none", "tokens": 4, "x": 2.0}
+    everywhere = report.Target("x", at_least=15).judge([row])
+    assert everywhere == {
+        "column": "x", "where": "every row", "target": "≥ 15", "worst": 2.0, "met": "no",
+    }  # fmt: skip
+    there = report.Target("x", at_most=0.25, where={"mask": "none", "tokens": 4}).judge([row])
+    assert (there["where"], there["target"]) == ("none, 4", "≤ 0.25")
+
+
+@pytest.mark.parametrize("median, met", [(1.004, "yes"), (1.006, "no")])
+def test_a_target_is_judged_at_the_decimals_shown(median, met):
+    assert report.Target("x", at_most=1).judge([{"x": median}])["met"] == met
+
+
+def test_operations_are_those_that_pytorch_counts():
+    shape = (3, 10, 8)
+    x, layer = torch.randn(shape, requires_grad=True), ExplicitAttention(8, 2, bias=False)
+    with FlopCounterMode(display=False) as counter:
+        layer(x)[0].sum().backward()
+    assert gemm_share.operations(*shape) == counter.get_total_flops()
+
+
+def test_the_peak_of_numpy_is_what_is_held_at_once():
+    def run():
+        first = np.zeros(250_000)
+        del first
+        second = np.zeros(250_000)
+        return second + 1
+
+    assert attention_memory.numpy_peak(run) == pytest.approx(4.0, rel=0.01)
+
+
+def test_the_peak_of_pytorch_is_what_is_held_at_once():
+    held = torch.zeros(10**6)
+
+    def run():
+        first = torch.zeros(500_000)
+        del first
+        second = torch.zeros(500_000)
+        return second + held[:500_000]
+
+    assert attention_memory.torch_peak(run) == pytest.approx(4.0, rel=0.01)
+
+
+# the same work
+
+
+@pytest.fixture
+def same_weights(monkeypatch):
+    """Let every matrix depend on its shape alone, and every bias be zero.
+
+    A matrix of three projections packed into one then holds three times the same.
+    """
+
+    def fill(tensor, *args, **kwargs):
+        rows, columns = tensor.shape
+        generator = torch.Generator().manual_seed(columns)
+        square = torch.randn(columns, columns, generator=generator) / columns**0.5
+        with torch.no_grad():
+            return tensor.copy_(square[torch.arange(rows) % columns])
+
+    for place in ("torch.nn.init", "torch.nn.modules.activation", "torch.nn.modules.transformer"):
+        monkeypatch.setattr(f"{place}.xavier_uniform_", fill)
+    monkeypatch.setattr("torch.nn.init.kaiming_uniform_", fill)
+    monkeypatch.setattr("torch.nn.init.normal_", fill)
+    monkeypatch.setattr("torch.nn.init.uniform_", lambda tensor, *args: tensor.data.zero_())
+
+
+@weights
+@masks
+@pytest.mark.parametrize("shape", [(3, 6, 8), (1, 5, 12)])
+def test_every_layer_gives_the_same(same_weights, shape, mask, need_weights):
+    runs = attention_layer.contenders(shape, mask, need_weights)
+    assert list(runs) == ["own", *attention_layer.PEERS]
+    output, gradient, *_ = runs["own"]()
+    assert output.shape == gradient.shape == shape
+    for run in runs.values():
+        other, its_gradient, *parameters = run()
+        torch.testing.assert_close(other, output, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(its_gradient, gradient, rtol=1e-4, atol=1e-5)
+        assert sum(p.numel() for p in parameters) == 4 * shape[2] ** 2
+
+
+@weights
+def test_masks_make_a_difference(same_weights, need_weights):
+    outputs = [
+        attention_layer.contenders((3, 6, 8), mask, need_weights)["own"]()[0]
+        for mask in ("none", "causal", "padding")
+    ]
+    none, causal, padding = outputs
+    assert not torch.allclose(none, causal) and not torch.allclose(none, padding)
+    assert torch.allclose(none[:, -1], causal[:, -1], atol=1e-5)
+    assert torch.allclose(none[-1], padding[-1], atol=1e-5)
+
+
+def test_every_model_starts_with_the_same_loss_and_learns(same_weights):
+    steps = training_step.contenders(**TINY_SIZE)
+    assert list(steps) == ["own", *training_step.CORES]
+    losses = {name: [step() for _ in range(4)] for name, step in steps.items()}
+    for first, *_, last in losses.values():
+        assert first == pytest.approx(losses["own"][0], rel=1e-4)
+        assert last < first
+
+
+@pytest.mark.parametrize("core", training_step.CORES.values())
+def test_peers_look_at_no_padding_and_at_no_future(core):
+    torch.manual_seed(0)
+    core = core(TINY_CONFIG).eval()
+    source, target = torch.randn(2, 5, 8), torch.randn(2, 4, 8)
+    visible = torch.tensor([[[True] * 3 + [False] * 2], [[True] * 5]])
+
+    def decode(source, target):
+        return core.decode(target, core.encode(source, visible), visible)
+
+    before = decode(source, target)
+    other_source, other_target = source.clone(), target.clone()
+    other_source[0, 3:] = 9.0
+    other_target[:, 2:] = 9.0
+    after = decode(other_source, other_target)
+    torch.testing.assert_close(after[:, :2], before[:, :2])
+    other_source[0, 2] = 9.0
+    assert not torch.allclose(decode(other_source, target)[0], before[0])
+
+
+def test_every_way_to_decode_writes_as_many_tokens_and_the_cache_the_same(same_weights):
+    written = {name: run() for name, run in decoding.contenders(6, TINY_CONFIG).items()}
+    assert list(written) == ["own", *decoding.PEERS]
+    for ids in written.values():
+        assert torch.equal(ids, written["own"]) and ids.shape == (1, 7)
+
+
+def test_methods_of_attention_agree():
+    outputs = {name: run() for name, run in attention_memory.contenders(40).items()}
+    whole = outputs["NumPy whole"][0]
+    assert whole.shape == (40, 64) and whole.dtype == np.float32
+    for output in outputs.values():
+        output = output[0] if isinstance(output, tuple) else output
+        np.testing.assert_allclose(output, whole, rtol=1e-4, atol=1e-5)
+    assert outputs["PyTorch explicit"][1] is not None and outputs["PyTorch fused"][1] is None
+
+
+def test_all_of_the_package_is_imported_and_nothing_private():
+    imported = import_time.STATEMENTS["all of `attn`"].removeprefix("import ").split(", ")
+    assert {"attn.reference", "attn.transformer", "attn.widgets"} <= set(imported)
+    assert not [name for name in imported if "._" in name]
+    assert set(import_time.MODULES) - set(imported) == {
+        name for name in import_time.MODULES if "._" in name
+    }
+
+
+# tiny runs
+
+
+def columns(rows):
+    assert len({tuple(row) for row in rows}) == 1
+    return list(rows[0])
+
+
+@pytest.mark.parametrize(
+    "name, arguments, n_rows",
+    [
+        ("attention_layer", {"shapes": [(2, 4, 8)]}, 6),
+        ("training_step", {"sizes": {"translator": TINY_SIZE}}, 1),
+        ("decoding", {"lengths": (2, 3), "config": TINY_CONFIG}, 2),
+        ("attention_memory", {"lengths": (8, 16, 32)}, 3),
+        ("gemm_share", {"shapes": [(2, 4, 8), (1, 4, 8)], "sides": (4, 8)}, 2),
+    ],
+)
+def test_a_tiny_run_gives_the_columns_of_the_results(name, arguments, n_rows):
+    rows = command.TABLES[name].measure(**arguments, **TINY)
+    assert len(rows) == n_rows
+    assert columns(rows) == columns(RESULTS[name])
+    for row in rows:
+        for cell in row.values():
+            if isinstance(cell, dict):
+                assert 0 < cell["low"] <= cell["median"] <= cell["high"]
+
+
+def test_imports_are_counted_beyond_an_empty_program(monkeypatch):
+    clock, started = Clock(), []
+    seconds = {"pass": 1.0, "import attn": 3.5}
+
+    def run(command, cwd, check):
+        assert command[1] == "-c" and cwd == report.ROOT and check is True
+        started.append(command[2])
+        clock.now += seconds[command[2]]
+
+    monkeypatch.setattr(import_time.subprocess, "run", run)
+    monkeypatch.setattr(import_time, "children_seconds", clock)
+    rows = import_time.measure({"attn": "import attn"}, repeats=2)
+    assert rows == [{"import": "attn", "seconds": {"median": 2.5, "low": 2.5, "high": 2.5}}]
+    assert columns(rows) == columns(RESULTS["import_time"])
+
+
+def test_children_take_processor_time():
+    before = import_time.children_seconds()
+    import_time.subprocess.run([import_time.sys.executable, "-c", "sum(range(10**6))"], check=True)
+    assert import_time.children_seconds() > before
+
+
+def test_the_share_is_that_of_the_best_product_in_each_turn(monkeypatch):
+    operations = gemm_share.operations(2, 4, 8)
+    seconds = {
+        "layer": [operations / 1e9, operations / 1e9, operations / 2e9],
+        10: [2000 / 2e9, 2000 / 4e9, 2000 / 4e9],
+        20: [16000 / 8e9, 16000 / 1e9, 16000 / 1e9],
+    }
+    monkeypatch.setattr(gemm_share, "interleave", lambda runs: {n: seconds[n] for n in runs})
+    (row,) = gemm_share.measure([(2, 4, 8)], sides=(10, 20))
+    assert row["shape"] == "(2, 4, 8)"
+    assert row["layer, GFLOP/s"] == {"median": 1.0, "low": 1.0, "high": 1.5}
+    assert row["product, GFLOP/s"] == {"median": 4.0, "low": 4.0, "high": 6.0}
+    assert row["share"] == {"median": 0.25, "low": 0.1875, "high": 0.375}
+
+
+@pytest.mark.parametrize(
+    "name, arguments, column, wanted",
+    [
+        ("attention_layer", {"shapes": [(2, 4, 8)]}, "`x-transformers`", 0.25),
+        ("attention_layer", {"shapes": [(2, 4, 8)]}, "ms", 2000),
+        ("training_step", {"sizes": {"t": TINY_SIZE}}, "`nn.Transformer`", 0.5),
+        ("training_step", {"sizes": {"t": TINY_SIZE}}, "ms", 2000),
+        ("decoding", {"lengths": (4,), "config": TINY_CONFIG}, "without cache", 2),
+        ("decoding", {"lengths": (4,), "config": TINY_CONFIG}, "ms per token", 500),
+        ("attention_memory", {"lengths": (8,)}, "time in blocks / whole", 2),
+    ],
+)
+def test_which_time_is_divided_by_which(monkeypatch, name, arguments, column, wanted):
+    """The first contender takes 2 s, the second 4, the third 8, ..."""
+
+    def interleave(runs):
+        return {run: [2.0 ** (i + 1)] * 2 for i, run in enumerate(runs)}
+
+    monkeypatch.setattr(command.TABLES[name], "interleave", interleave)
+    row = command.TABLES[name].measure(**arguments)[0]
+    assert row[column] == {"median": wanted, "low": wanted, "high": wanted}
+
+
+# results and pages
+
+
+@pytest.mark.parametrize("language", report.PAGES)
+def test_the_page_shows_the_results(language):
+    page = report.PAGES[language].read_text(encoding="utf-8")
+    assert report.refresh(page, RESULTS, language) == page
+    assert re.findall(r"^\((\w+)\)=$", page, flags=re.MULTILINE) == list(RESULTS)
+
+
+def test_the_results_are_whole():
+    assert list(RESULTS) == ["targets", "machine", *command.TABLES]
+    assert [row["shape"] for row in RESULTS["attention_layer"][::6]] == [
+        str(shape) for shape in attention_layer.SHAPES
+    ]
+    assert [row["tokens"] for row in RESULTS["decoding"]] == list(decoding.LENGTHS)
+    assert [row["tokens"] for row in RESULTS["attention_memory"]] == list(attention_memory.LENGTHS)
+    assert [row["size"] for row in RESULTS["training_step"]] == list(training_step.SIZES)
+    assert [row["import"] for row in RESULTS["import_time"]] == list(import_time.STATEMENTS)
+
+
+def test_the_verdicts_are_those_of_the_rows():
+    assert RESULTS["targets"] == command.verdicts(RESULTS)
+    assert {row["benchmark"] for row in RESULTS["targets"]} == {
+        f"({letter})" for letter in "abcdef"
+    }
+
+
+def test_letters_follow_the_pages():
+    letters = [module.__doc__[:4] for module in command.TABLES.values()]
+    assert letters == [f"({letter}) " for letter in "abcdef"]
+
+
+SAME_IN_BOTH = {"", "no", "causal", "ms", "tokens", "Python", "PyTorch", "NumPy"}
+
+
+def test_every_word_of_the_tables_has_its_spanish():
+    for rows in RESULTS.values():
+        for row in rows:
+            for text in (*row, *(cell for cell in row.values() if isinstance(cell, str))):
+                named = re.sub(r"`[^`]*`|[≤≥()\d., ]|\([a-f]\)", "", text)
+                assert not named or text in report.SPANISH or named in SAME_IN_BOTH | set("abcdef")
+
+
+def test_no_spanish_without_use():
+    used = json.dumps(RESULTS, ensure_ascii=False)
+    assert [word for word in report.SPANISH if f'"{word}"' not in used] == []
+
+
+PAGE = """# Title
+
+(first)=
+## One
+
+| old |
+|:----|
+| 1   |
+
+Text | with a bar.
+
+(second)=
+
+| old |
+|:----|
+
+| not | this |
+|:----|:-----|
+"""
+
+
+def test_a_table_takes_the_place_of_the_first_after_its_label():
+    rows = {"second": [{"weights": "no"}], "first": [{"mask": "none", "ms": 2.5}, {"a": 1, "b": 2}]}
+    fresh = report.refresh(PAGE, rows, "es")
+    assert fresh == (
+        PAGE.replace(
+            "| old |\n|:----|\n| 1   |\n",
+            "| máscara | ms  |\n|:--------|:----|\n| ninguna | 2.5 |\n| 1       | 2   |\n",
+        ).replace("| old |\n|:----|\n", "| pesos |\n|:------|\n| no    |\n")
+    )
+    assert report.refresh(fresh, rows, "es") == fresh
+    assert "| mask | ms  |" in report.refresh(PAGE, rows, "en")
+
+
+def test_a_page_without_the_place_is_refused():
+    with pytest.raises(ValueError, match=r"^page: expected a table after \(third\)=, got none$"):
+        report.refresh(PAGE, {"third": [{"a": 1}]}, "en")
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, tmp_path):
+    """Results and pages in an empty folder, and benchmarks that measure nothing."""
+
+    class Benchmark:
+        """(x) Nothing at all."""
+
+        TARGETS = (report.Target("ms", at_most=3),)
+        rows = ({"mask": "none", "ms": 2.0},)
+
+        @classmethod
+        def measure(cls):
+            return list(cls.rows)
+
+        main = staticmethod(lambda: print("another"))
+
+    paths = {language: tmp_path / f"{language}.md" for language in ("es", "en")}
+    for path in paths.values():
+        names = ("targets", "machine", "one", "two")
+        path.write_text("\n".join(f"({name})=\n\n| |\n|:-|\n" for name in names))
+    for module in (report, command):
+        monkeypatch.setattr(module, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(report, "PAGES", paths)
+    monkeypatch.setattr(command, "TABLES", {"one": Benchmark, "two": Benchmark})
+    monkeypatch.setattr(command, "OTHERS", {"three": Benchmark})
+    return Benchmark
+
+
+def test_the_command_measures_prints_writes_and_publishes(elsewhere, capsys):
+    command.main([])
+    printed = capsys.readouterr().out
+    assert printed.count("(x) Nothing at all.\n\n| mask | ms  |") == 2
+    assert "another" in printed and "| (x)       | ms     | every row | ≤ 3    | 2.0   |" in printed
+    results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    assert list(results) == ["targets", "machine", "one", "two"]
+    assert results["one"] == results["two"] == list(elsewhere.rows)
+    spanish, english = (path.read_text(encoding="utf-8") for path in report.PAGES.values())
+    assert spanish.count("| ninguna | 2.0 |") == english.count("| none | 2.0 |") == 2
+    assert sorted(path.name for path in report.RESULTS.parent.iterdir()) == [
+        "en.md", "es.md", "results.json",
+    ]  # fmt: skip
+
+
+def test_the_command_leaves_what_is_not_named(elsewhere, capsys):
+    command.main([])
+    elsewhere.rows = [{"mask": "none", "ms": 4.0}]
+    capsys.readouterr()
+    command.main(["two"])
+    results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
+    assert [results[name][0]["ms"] for name in ("one", "two")] == [2.0, 4.0]
+    assert [row["met"] for row in results["targets"]] == ["yes", "no"]
+    assert "another" not in capsys.readouterr().out
+    before = report.RESULTS.read_bytes()
+    command.main(["three"])
+    assert report.RESULTS.read_bytes() == before
+
+
+def test_the_command_refuses_other_names(elsewhere):
+    with pytest.raises(SystemExit, match="^names: expected some of one, two, three, got four$"):
+        command.main(["one", "four"])
+    assert not report.RESULTS.exists()
+
+
+def test_nothing_is_written_if_a_page_has_no_place(elsewhere):
+    path = report.PAGES["en"]
+    path.write_text("(one)=\n", encoding="utf-8")
+    before = report.PAGES["es"].read_bytes()
+    with pytest.raises(ValueError, match="^page: expected a table after"):
+        command.main([])
+    assert not report.RESULTS.exists() and report.PAGES["es"].read_bytes() == before
+
+
+def test_the_machine_is_described_by_what_runs():
+    row = command.machine()
+    assert (
+        f"{torch.__version__}+".startswith(row["PyTorch"] + "+") and row["NumPy"] == np.__version__
+    )
+    assert re.fullmatch(r"`[^`]+`", row["processor"]) and row["Python"].count(".") == 2
+    assert list(row) == columns(RESULTS["machine"])

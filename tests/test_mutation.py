@@ -1,0 +1,164 @@
+"""The verdict of the mutation run, on mutants made up here; `make mutation` makes the real ones."""
+
+import importlib.util
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from mutmut.configuration import reset_config
+from mutmut.mutation.file_mutation import mutate_file_contents
+
+ROOT = Path(__file__).resolve().parents[1]
+FIRST, SECOND = (("attn.masks.f", "return a < b", changed) for changed in ("a <= b", "a > b"))
+
+spec = importlib.util.spec_from_file_location("mutation", ROOT / "tests/mutation/__main__.py")
+mutation = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(mutation)
+
+
+def outcomes(killed, stopped, *survivors):
+    of_file = [(("attn.masks.g", "", str(i)), "killed") for i in range(killed)]
+    of_file += [(("attn.masks.h", "", str(i)), "stopped") for i in range(stopped)]
+    return {"attn/masks.py": of_file + [(mutant, "survived") for mutant in survivors]}
+
+
+def test_all_is_well_when_every_survivor_has_its_reason(capsys):
+    assert mutation.report(outcomes(37, 1, FIRST, SECOND), {FIRST, SECOND}) == 0
+    of_file, of_all = capsys.readouterr().out.split("\n")[1:3]
+    assert of_file.split() == ["attn/masks.py", "40", "37", "1", "2", "0", "95.0%"]
+    assert of_all.split() == ["all", "40", "37", "1", "2", "0", "95.0%"]
+
+
+def test_too_few_killed_is_wrong_even_with_reasons():
+    wrong = mutation.report(outcomes(37, 0, FIRST, SECOND), {FIRST, SECOND})
+    assert wrong == "\n\n94.9% of the mutants were killed; at least 95% must be."
+
+
+def test_a_survivor_without_a_reason_is_shown(capsys):
+    wrong = mutation.report(outcomes(99, 0, FIRST, SECOND), {FIRST})
+    assert wrong == ("\n\nA survivor without a reason, in attn.masks.f:\n- return a < b\n+ a > b")
+    assert capsys.readouterr().out.split("\n")[1].split()[4:] == ["1", "1", "98.0%"]
+
+
+def test_a_reason_for_a_mutant_that_is_killed_is_wrong():
+    wrong = mutation.report(outcomes(99, 0, FIRST), {FIRST, SECOND})
+    assert wrong == "\n\nArgued, but no survivor, in attn.masks.f:\n- return a < b\n+ a > b"
+
+
+def test_what_became_of_each_mutant(tmp_path, monkeypatch):
+    """Mutants made by mutmut, of a function and of a method whose call spans lines."""
+    source = (
+        "def f(a=1):\n    return a\n\n\n"
+        "class Box:\n    def g(self):\n        return pair(\n            3,\n        )\n"
+    )
+    folder = tmp_path / "mutants" / "attn" / "masks"
+    folder.mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text('[tool.mutmut]\nsource_paths = ["attn"]\n')
+    monkeypatch.chdir(tmp_path)
+    reset_config()
+    mutated = mutate_file_contents("attn/masks/causal.py", source)
+    reset_config()
+    (folder / "causal.py").write_text(mutated.code)
+    names = [f"attn.masks.causal.{name}" for name in mutated.mutant_names]
+    keys = ("hash_by_function_name", "durations_by_key", "estimated_durations_by_key")
+    codes = dict(zip(names, (1, -24, 0), strict=True))
+    meta = {"exit_code_by_key": codes, **{key: {} for key in keys}}
+    (folder / "causal.py.meta").write_text(json.dumps(meta))
+
+    function, method = "attn.masks.causal.f", "attn.masks.causal.Box.g"
+    assert list(mutation.read_outcomes("attn/masks/causal.py")) == [
+        ((function, "def f(a=1):", "def f(a=2):"), "killed"),
+        ((method, "3,", "None,"), "stopped"),
+        ((method, "3,", "4,"), "survived"),
+    ]
+    for code in (0, 33, None, 255, -9):  # 33: no test reaches it; None: it was not tried
+        meta["exit_code_by_key"] = dict.fromkeys(names, code)
+        (folder / "causal.py.meta").write_text(json.dumps(meta))
+        fates = [fate for _, fate in mutation.read_outcomes("attn/masks/causal.py")]
+        assert fates == ["survived"] * 3
+
+
+def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = mutation.prepare("attention")
+    assert {"attn/attention/_kernels.py", "attn/attention/multi_head.py"} < set(files)
+    assert files == sorted(files)
+    copies = [p.name for p in tmp_path.rglob("*") if p.is_file() and not p.is_symlink()]
+    assert copies == ["pyproject.toml"]
+    settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]
+    assert settings["mutmut"]["only_mutate"] == files
+    tests = settings["mutmut"]["pytest_add_cli_args_test_selection"]
+    assert tests == ["tests/test_attention.py", "tests/test_multi_head.py"]
+    assert settings["mutmut"]["pytest_add_cli_args"] == ["-p", "mutation_hooks"]
+    assert settings["mutmut"]["process_isolation"] == "forkserver"
+    for name in (*tests, *files, "conftest.py", "tests/conftest.py"):
+        assert Path(name).read_text() == (ROOT / name).read_text()
+    assert settings["pytest"]["ini_options"]["addopts"]
+
+
+def test_a_module_may_be_one_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert mutation.prepare("masks") == ["attn/masks.py"]
+
+
+def test_a_run_leaves_nothing(tmp_path, monkeypatch, capsys):
+    """Each run has a folder of its own, so two do not meet, and it is gone in the end."""
+
+    def try_mutants(module):
+        assert Path.cwd().parent == tmp_path / "build"
+        Path("left over").touch()
+        return {f"attn/{module}.py": [((f"attn.{module}.f", "", ""), "killed")]}
+
+    monkeypatch.setattr(mutation, "BUILD", tmp_path / "build")
+    monkeypatch.setattr(mutation, "try_mutants", try_mutants)
+    monkeypatch.setattr(mutation, "read_argued", lambda: {FIRST, ("attn.cache.f", "a", "b")})
+    before = Path.cwd()
+    with pytest.raises(SystemExit) as stopped:
+        mutation.main(["cache", "layers"])
+    assert stopped.value.code.endswith("Argued, but no survivor, in attn.cache.f:\n- a\n+ b")
+    assert "attn.masks" not in stopped.value.code  # its mutants were not tried
+    assert "attn/cache.py" in capsys.readouterr().out
+    assert list((tmp_path / "build").iterdir()) == [] and Path.cwd() == before
+
+
+def test_other_modules_are_refused():
+    expected = "modules: expected some of masks, .*, decoding, got plots"
+    with pytest.raises(SystemExit, match=f"^{expected}$"):
+        mutation.main(["masks", "plots"])
+
+
+@pytest.mark.parametrize("module", mutation.TESTS)
+def test_what_is_mutated_and_its_tests_exist(module):
+    attn = ROOT / "attn" / module
+    assert attn.with_suffix(".py").is_file() or (attn / "__init__.py").is_file()
+    for name in mutation.TESTS[module]:
+        assert (ROOT / "tests" / f"{name}.py").is_file()
+
+
+def test_one_reason_can_hold_for_several_mutants_of_a_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutation, "HERE", tmp_path)
+    (tmp_path / "survivors.toml").write_text(
+        '[[argued]]\nfunction = "attn.masks.f"\noriginal = "return a < b"\n'
+        'mutants = ["a <= b", "a > b"]\nwhy = "Because."\n'
+    )
+    assert mutation.read_argued() == {FIRST, SECOND}
+    (tmp_path / "survivors.toml").write_text("# none\n")
+    assert mutation.read_argued() == set()
+
+
+def test_argued_survivors_are_in_the_code():
+    for function, original, changed in mutation.read_argued():
+        module = function.removeprefix("attn.").split(".")[0]
+        assert module in mutation.TESTS
+        files = [ROOT / "attn" / f"{module}.py", *(ROOT / "attn" / module).rglob("*.py")]
+        code = " ".join(" ".join(f.read_text().split()) for f in files if f.exists())
+        assert f"def {function.rpartition('.')[2]}(" in code
+        assert " ".join(original.split()) in code and changed != original
+
+
+def test_every_reason_is_a_sentence():
+    text = (ROOT / "tests/mutation/survivors.toml").read_text(encoding="utf-8")
+    for entry in tomllib.loads(text).get("argued", []):
+        assert set(entry) == {"function", "original", "mutants", "why"}
+        assert entry["mutants"] and len(entry["why"].split()) > 4 and entry["why"].endswith(".")
