@@ -2,6 +2,8 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PORT ?= 8000
+SET ?= ps2
+course = $(or $(COURSE),$(error Say where the course is: make $(1) COURSE=../course))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
 
@@ -37,6 +39,10 @@ test: .venv/full.stamp book ## Run every test: package, notebooks of both editio
 test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (no notebooks, no browser)
 	@$(BIN)/python -m pytest attn tests --ignore=tests/test_site
 
+.PHONY: test-grader
+test-grader: .venv/full.stamp book ## Run the heavy proofs of the grader: attacks, workers, PostgreSQL, formgrader
+	@$(BIN)/python -m pytest tests/test_assignments -m grader
+
 .PHONY: bench
 bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
 	@$(BIN)/python -m benchmarks
@@ -44,6 +50,18 @@ bench: .venv/full.stamp book ## Measure what the course claims about time, memor
 .PHONY: mutation
 mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (minutes)
 	@$(BIN)/python tests/mutation $(MODULES)
+
+.PHONY: release
+release: .venv/full.stamp ## Make the problem sets into two nbgrader courses (make release COURSE=folder)
+	@$(BIN)/python -m assignments.release $(call course,release)
+
+.PHONY: grade
+grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2)
+	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(OPTIONS)
+
+.PHONY: demo-class
+demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback, in build/demo-class
+	@$(BIN)/python -m assignments.demo_class
 
 .PHONY: lint
 lint: .venv/full.stamp ## Check style (what pre-commit runs)

@@ -89,7 +89,7 @@ def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]
     assert settings["mutmut"]["only_mutate"] == files
     tests = settings["mutmut"]["pytest_add_cli_args_test_selection"]
-    assert tests == ["tests/test_attention.py", "tests/test_multi_head.py"]
+    assert tests == [f"tests/test_{name}.py" for name in ("attention", "multi_head", "cache")]
     assert settings["mutmut"]["pytest_add_cli_args"] == ["-p", "mutation_hooks"]
     assert settings["mutmut"]["process_isolation"] == "forkserver"
     for name in (*tests, *files, "conftest.py", "tests/conftest.py"):

@@ -14,14 +14,26 @@ import re
 import textwrap
 from dataclasses import dataclass
 
-from attn.exercises import ch03_attention, ch03_self_attention, ch03_softmax
-from attn.exercises.compare import run, same
+from attn.exercises import (
+    ch03_attention,
+    ch03_self_attention,
+    ch03_softmax,
+    ps2_attend_once,
+    ps2_mask,
+    ps2_mended,
+    ps2_packed,
+    ps2_softmax,
+)
+from attn.exercises.compare import run
+from attn.exercises.diagnose import misconception, smallest_first, wrong_on
 from attn.exercises.explain import compared, problem, raised
 from attn.language import text
 
-EXERCISES = {
-    spec.EXERCISE.id: spec.EXERCISE for spec in (ch03_softmax, ch03_attention, ch03_self_attention)
-}
+SPECS = (
+    *(ch03_softmax, ch03_attention, ch03_self_attention),
+    *(ps2_softmax, ps2_attend_once, ps2_mask, ps2_packed, ps2_mended),
+)
+EXERCISES = {spec.EXERCISE.id: spec.EXERCISE for spec in SPECS}
 
 SEED = 0
 
@@ -69,15 +81,15 @@ class Result:
 
 
 def exercises():
-    """Return the ids of the exercises of each chapter.
+    """Return the ids of the exercises of each chapter, without those of problem sets.
 
     Returns
     -------
     dict of int to tuple of str
         Ids by chapter, in the order of the course.
     """
-    chapters = sorted({exercise.chapter for exercise in EXERCISES.values()})
-    return {c: tuple(e.id for e in EXERCISES.values() if e.chapter == c) for c in chapters}
+    own = [exercise for exercise in EXERCISES.values() if exercise.problem_set is None]
+    return {c: tuple(e.id for e in own if e.chapter == c) for c in sorted({e.chapter for e in own})}
 
 
 def check(exercise_id, attempt):
@@ -86,7 +98,7 @@ def check(exercise_id, attempt):
     Parameters
     ----------
     exercise_id : str
-        One of `exercises`.
+        One of `exercises`, or of a problem set.
     attempt : callable
         The learner's function. It receives NumPy arrays, by position, and may return
         NumPy arrays, PyTorch tensors or nested lists.
@@ -131,13 +143,13 @@ devuelva todavía `None`.
                 "name, without parentheses or arguments.",
             ),
         )
-    cases = sorted(exercise.cases(SEED), key=_size)
+    cases = smallest_first(exercise.cases(SEED))
     expected = [run(exercise.oracle, case, exercise) for case in cases]
     answers = [run(attempt, case, exercise) for case in cases]
     if all(answer.missing for answer in answers):
         error = answers[0].error
         return _unanswered(exercise, f"\n\n{raised(attempt, error)}" if error else "")
-    failing = [i for i in range(len(cases)) if not same(answers[i], expected[i])]
+    failing = wrong_on(answers, expected)
     modified = next((answer.modified for answer in answers if answer.modified), None)
     if failing:
         explanation, known = _explain(exercise, attempt, cases, answers, expected, failing)
@@ -170,10 +182,6 @@ def _overwritten(name):
     )
 
 
-def _size(case):
-    return sum(array.size for array in case.values())
-
-
 def _failed(exercise, message, misconception=None):
     return Result(
         exercise.id, "failed", text(es="Todavía no. ", en="Not yet. ") + message, misconception
@@ -196,7 +204,7 @@ def _explain(exercise, attempt, cases, answers, expected, failing):
     """Return the explanation of a wrong attempt, and the id of the known mistake or None."""
     first = failing[0]
     what = problem(exercise, attempt, cases[first], answers[first], expected[first])
-    known = _misconception(exercise, cases, answers, expected, first)
+    known = misconception(exercise, cases, answers, expected, failing)
     if known:
         message = text(**known.hint)
         if answers[first].error:
@@ -208,29 +216,3 @@ def _explain(exercise, attempt, cases, answers, expected, failing):
     )
     evidence = compared(exercise, cases[first], answers[first], expected[first])
     return f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}", None
-
-
-def _misconception(exercise, cases, answers, expected, first):
-    """Return the known mistake that explains most of the attempt, or None.
-
-    The wrong function must answer like the attempt on the smallest failing input, on at
-    least one input that gives finite numbers, and on all the others but those where a
-    second mistake shows by itself: inputs with more arguments than the smallest failing one
-    (a mask), inputs with an empty row, whose weights should be zero, and inputs on which
-    the attempt breaks down (an exception, NaN). Of several such functions the one that
-    answers like the attempt most often is named, and of equals the first.
-    """
-    excused = [
-        len(case) > len(cases[first]) or not right.values[-1].any(axis=-1).all() or answer.broken
-        for case, answer, right in zip(cases, answers, expected, strict=True)
-    ]
-    best, most = None, 0
-    for known in exercise.misconceptions:
-        for function in known.functions:
-            wrong = [run(function, case, exercise) for case in cases]
-            equal = [same(answer, other) for answer, other in zip(answers, wrong, strict=True)]
-            finite = any(e and not answer.broken for e, answer in zip(equal, answers, strict=True))
-            explains = equal[first] and all(e or x for e, x in zip(equal, excused, strict=True))
-            if explains and finite and sum(equal) > most:
-                best, most = known, sum(equal)
-    return best

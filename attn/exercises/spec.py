@@ -37,7 +37,7 @@ class Exercise:
     id : str
         The name of the function, unique in the course.
     chapter : int
-        The chapter that sets it.
+        The chapter it belongs to.
     outputs : tuple of str
         Names of what it returns: one name, an array; several, a tuple of arrays.
     oracle : callable
@@ -47,6 +47,8 @@ class Exercise:
         array, in the order of the signature; an optional argument may be absent.
     misconceptions : tuple of Misconception
         The known mistakes. Where several fit an attempt equally, the first is named.
+    problem_set : str, optional
+        The problem set that asks for it, if the chapter itself does not.
     """
 
     id: str
@@ -55,3 +57,4 @@ class Exercise:
     oracle: Callable
     cases: Callable[[int], list[dict]]
     misconceptions: tuple[Misconception, ...]
+    problem_set: str | None = None

@@ -27,7 +27,7 @@ BUILD = ROOT / "build"
 # The modules to mutate, each with its own tests: those of what builds on it do not count.
 TESTS = {
     "masks": ["test_masks"],
-    "attention": ["test_attention", "test_multi_head"],
+    "attention": ["test_attention", "test_multi_head", "test_cache"],
     "positions": ["test_positions"],
     "layers": ["test_layers"],
     "cache": ["test_cache"],

@@ -1,0 +1,10 @@
+"""Problem sets: one master each, two nbgrader courses, and a grader that can be trusted.
+
+====================  =====================================================================
+`src/`                the masters, both languages in one file, as the chapters are
+`problem_sets.py`     what each set asks: tasks, points, the groups of inputs that earn them
+`release.py`          masters to courses: what instructors keep and what students get
+`grader/`             sandbox, judge, gradebook, feedback
+`demo_class.py`       a generated class, from release to feedback
+====================  =====================================================================
+"""

@@ -1,0 +1,71 @@
+"""Grade problem sets. See ``python -m assignments.grader --help``."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from assignments.grader import sandbox
+from assignments.grader.batch import Batch
+from assignments.grader.class_run import grade_class, line
+from assignments.grader.course import Course, CourseError
+from assignments.grader.export import export
+
+
+def main(arguments):
+    """Run one command; return its exit status."""
+    options = _parser().parse_args(arguments)
+    if options.db:
+        # The settings of both editions read it, and so do the workers.
+        os.environ["ATTN_GRADEBOOK"] = options.db
+    try:
+        course = Course(options.course)
+        if options.command == "csv":
+            print(export(course, options.set))
+            return 0
+        if not options.unsafe:
+            sandbox.available()
+        if options.command == "worker":
+            batch = Batch(course, options.set, options.unsafe)
+            for handed, result in batch.work():
+                print(line(handed, result), flush=True)
+            return 0
+        return grade_class(
+            course, options.set, jobs=options.jobs, unsafe=options.unsafe, again=options.again
+        )
+    except CourseError as error:
+        print(error, file=sys.stderr)
+    except sandbox.NoSandbox as reason:
+        print(
+            f"No sandbox: {reason}. Student code could read and delete your files; to run it all "
+            "the same, add --unsafe.",
+            file=sys.stderr,
+        )
+    return 1
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="python -m assignments.grader", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    helps = {
+        "grade": "grade a class, write feedback and marks; what is graded already stays",
+        "worker": "grade beside other workers, on this host or others, what nobody has graded",
+        "csv": "write the marks of a set for an LMS",
+    }
+    for name, text in helps.items():
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument("course", type=Path, help="the folder that `make release` made")
+        command.add_argument("set", help="the problem set, such as ps2")
+        command.add_argument("--db", metavar="URL", help="gradebook, if not the course's own")
+        if name != "csv":
+            command.add_argument("--unsafe", action="store_true", help="run without the sandbox")
+        if name == "grade":
+            command.add_argument("--again", action="store_true", help="grade everything anew")
+            command.add_argument(
+                "--jobs", type=int, default=os.cpu_count(), help="workers (default: one per core)"
+            )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,145 @@
+"""The notebook that formgrader shows: the set as released, the student's answers, no traps.
+
+nbgrader opens autograded notebooks in the instructor's browser and trusts what is in them.
+So this one is built anew: locked cells, ids and points come from the release; from the
+student come text and pictures, and nothing that a browser would obey.
+"""
+
+import base64
+import binascii
+import re
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+MOST_TEXT = 20_000
+MOST_IMAGE = 2**20
+MOST_OUTPUTS = 20
+PNG = b"\x89PNG\r\n\x1a\n"
+
+# What could begin a tag or an address; in front of what follows, a space takes its meaning away.
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(:\[])|\b(?:attachment|data)(?=:)")
+# Commands of MathJax that reach beyond a formula, or that spell the name of one that does.
+_BEYOND = "href|url|class|cssId|style|require|csname|bbox|unicode|mmlToken|toolTip"
+_TEX = re.compile(rf"\\(?=(?:{_BEYOND})(?![A-Za-z]))")
+# Control characters, and what turns the direction of text.
+_INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+
+
+def rebuild(released, submission, verdicts):
+    """Return the autograded notebook of a submission.
+
+    Parameters
+    ----------
+    released : NotebookNode
+        What students were given.
+    submission : assignments.grader.submission.Submission or None
+        What came back; None if it could not be read.
+    verdicts : dict of str to str
+        By grade id, what to show as the output of a graded cell.
+
+    Returns
+    -------
+    NotebookNode
+        Cells in the student's order. A known cell that is missing comes after the one it
+        follows in the release; a cell of the student's own stays where it is.
+    """
+    known = {_grade_id(cell): cell for cell in released.cells if _grade_id(cell)}
+    cells, placed = [], []
+    for cell in submission.cells if submission else ():
+        if cell.grade_id in known and cell.grade_id not in placed:
+            cells.append(_restored(known[cell.grade_id], cell, verdicts))
+            placed.append(cell.grade_id)
+        else:
+            cells.append(_own(cell))
+            placed.append(None)
+    for before, name in zip((None, *known), known, strict=False):
+        if name not in placed:
+            at = placed.index(before) + 1 if before else 0
+            cells.insert(at, _restored(known[name], None, verdicts))
+            placed.insert(at, name)
+    for number, cell in enumerate(cells):
+        cell.id = f"cell-{number}"
+    return new_notebook(cells=cells, metadata=released.metadata)
+
+
+def is_unanswered(released_cell, cell):
+    """Return whether an answer is missing, empty or as it was given out."""
+    return cell is None or cell.source.strip() in ("", released_cell.source.strip())
+
+
+def inert(markdown):
+    """Return Markdown that shows no tag, link or picture, and runs nothing.
+
+    Examples
+    --------
+    >>> print(inert("a < b, <b>bold</b>, [a link](javascript:alert(1))"))
+    a < b, < b>bold< /b>, [a link] (javascript:alert(1))
+    """
+    text = _INVISIBLE.sub("", markdown)
+    return _TEX.sub(r"\\ ", _MARKUP.sub(r"\g<0> ", text))
+
+
+def _grade_id(cell):
+    return cell.metadata.get("nbgrader", {}).get("grade_id")
+
+
+def _restored(released_cell, cell, verdicts):
+    """Return a cell of the release, with the student's answer if it is one to answer in."""
+    mine = released_cell.metadata.nbgrader
+    is_answer = mine.solution and cell is not None
+    source = cell.source if is_answer else released_cell.source
+    # Of `new_code_cell` and `new_markdown_cell`, the outputs are a code cell's only.
+    if released_cell.cell_type != "code":
+        return new_markdown_cell(
+            inert(source) if is_answer else source, metadata=released_cell.metadata
+        )
+    outputs = _outputs(cell.outputs) if is_answer and cell.kind == "code" else []
+    if mine.grade and mine.grade_id in verdicts:
+        outputs = [_text(verdicts[mine.grade_id])]
+    return new_code_cell(_visible(source), metadata=released_cell.metadata, outputs=outputs)
+
+
+def _own(cell):
+    if cell.kind == "markdown":
+        return new_markdown_cell(inert(cell.source))
+    # A raw cell would go to the page as it is.
+    outputs = _outputs(cell.outputs) if cell.kind == "code" else []
+    return new_code_cell(_visible(cell.source), outputs=outputs)
+
+
+def _visible(text):
+    return _INVISIBLE.sub("", text)
+
+
+def _outputs(outputs):
+    return [kept for output in outputs[:MOST_OUTPUTS] for kept in _kept(output)]
+
+
+def _kept(output):
+    data = output.get("data") if isinstance(output.get("data"), dict) else {}
+    image = _string(data.get("image/png"))
+    if image and _is_png(image):
+        return [new_output("display_data", {"image/png": "".join(image.split())})]
+    for text in (output.get("text"), data.get("text/plain"), output.get("evalue")):
+        if _string(text):
+            return [_text(_string(text))]
+    return []
+
+
+def _string(value):
+    """Return text that nbformat may keep as a list of lines; None if it is neither."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = "".join(value)
+    return value if isinstance(value, str) else None
+
+
+def _text(text):
+    return new_output("stream", name="stdout", text=_visible(text[:MOST_TEXT]) + "\n")
+
+
+def _is_png(image):
+    try:
+        data = base64.b64decode("".join(image.split()), validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return len(data) <= MOST_IMAGE and data.startswith(PNG)

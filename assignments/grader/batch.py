@@ -1,0 +1,231 @@
+"""Grade a class: every submission once, on as many cores and hosts as there are.
+
+Workers share nothing but the course's folder. Each takes a submission by locking a file, which
+the system unlocks if the worker dies, grades it, and leaves the result in
+``COURSE/grading/SET/STUDENT.json``. A result stands for as long as the submission and the code
+that marks stay the same.
+"""
+
+import fcntl
+import hashlib
+import json
+import time
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+
+import assignments
+import attn
+from assignments.grader.autograded import is_unanswered, rebuild
+from assignments.grader.course import LANGUAGES, CourseError, problem_set, write
+from assignments.grader.feedback import feedback, verdict
+from assignments.grader.grade import Graded, grade
+from assignments.grader.gradebook import is_recorded, record, settle
+from assignments.grader.judge import Mark
+from assignments.grader.submission import BadSubmission, read
+from assignments.grader.submitted import find, small_text
+
+MOST_DEATHS = 2
+
+
+class Batch:
+    """The submissions of one set.
+
+    Parameters
+    ----------
+    course : assignments.grader.course.Course
+    name : str
+        The set.
+    unsafe : bool, default False
+        Without the sandbox.
+
+    Attributes
+    ----------
+    submissions : list of assignments.grader.submitted.Handed
+        What counts of what was handed in.
+    skipped, remarks : list of str
+        What was left out, and why; what else an instructor may want to know.
+
+    Raises
+    ------
+    CourseError
+        If there is no such set, or nothing was handed in.
+    """
+
+    def __init__(self, course, name, unsafe=False):
+        self.course, self.name, self.unsafe = course, name, unsafe
+        self.set = problem_set(name)
+        self.released = {language: course.released(language, name) for language in LANGUAGES}
+        self.config = {language: course.config(language) for language in LANGUAGES}
+        self.submissions, self.skipped, self.remarks = find(course, name)
+        if not self.submissions:
+            folders = " or ".join(str(course.folder / lang / "submitted") for lang in LANGUAGES)
+            raise CourseError(f"There are no submissions of {name} in {folders}.")
+        self._version = _version()
+
+    def result(self, handed):
+        """Return the result of a submission as it was graded last, or None if it never was."""
+        try:
+            result = json.loads(self._file(handed, "json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return None
+        return result if result["key"] == self._key(handed) else None
+
+    def waiting(self):
+        """Return the submissions that have no result."""
+        return [handed for handed in self.submissions if self.result(handed) is None]
+
+    def forget(self, *, failures_only):
+        """Drop the results that failed, or all."""
+        for handed in self.submissions:
+            result = self.result(handed)
+            if result and ("failure" in result or not failures_only):
+                self._file(handed, "json").unlink()
+                # The same file: another worker may hold it.
+                self._file(handed, "lock").open("w").close()
+
+    def deaths(self):
+        """Return how often a worker began a submission and has not ended it."""
+        return sum(_size(self._file(handed, "lock")) for handed in self.submissions)
+
+    def work(self):
+        """Grade what waits, beside whoever else does, until nothing waits.
+
+        Yields
+        ------
+        tuple of (Handed, dict)
+            Each submission that this worker graded, and its result.
+        """
+        mine = set()  # Never twice: a host with other code may void each result as it comes.
+        while waiting := [handed for handed in self.waiting() if handed not in mine]:
+            took_any = False
+            for handed in waiting:
+                with self._claim(handed) as claim:
+                    # Someone else may have ended it since.
+                    if claim is not None and self.result(handed) is None:
+                        took_any = True
+                        mine.add(handed)
+                        result = self._grade(handed, claim)
+                        write(self._file(handed, "json"), json.dumps(result))
+                        yield handed, result
+            if not took_any:
+                time.sleep(0.2)  # Others have the rest; if one of them dies, it is ours.
+
+    def hand_back(self, handed, result):
+        """Bring up to date what formgrader and the student see of a graded submission.
+
+        Returns
+        -------
+        dict
+            What the gradebook says, as `assignments.grader.gradebook.settle` returns it.
+        """
+        config, released = self.config[handed.language], self.released[handed.language]
+        graded = _graded(result)
+        if not is_recorded(config, handed.student, self.name):
+            self._record(handed, graded)
+        marks = settle(config, handed.student, self.name)
+        submission = _read(handed)
+        verdicts = {m.grade_id: verdict(m, handed.language) for m in graded.marks}
+        notebook = rebuild(released, submission, verdicts)
+        page = feedback(self.set, released, submission, graded, marks, handed.language)
+        for language in LANGUAGES:
+            # One gradebook: formgrader lists every student in both editions.
+            place = self.course.path(language, "autograded", handed.student, self.name)
+            write(place, json.dumps(notebook, ensure_ascii=False, indent=1))
+            other = self.course.path(language, "feedback", handed.student, self.name, ".html")
+            if language == handed.language:
+                write(other, page)
+                # nbgrader's release_feedback finds the submission by these.
+                for name in ("timestamp.txt", "submission_secret.txt"):
+                    if text := small_text(handed.path.parent / name):
+                        write(other.parent / name, text)
+                        write(place.parent / name, text)
+            else:
+                other.unlink(missing_ok=True)
+        return marks
+
+    def _grade(self, handed, claim):
+        result = {"key": self._key(handed)}
+        if _size(claim.name) >= MOST_DEATHS:
+            return result | {"failure": "the grader died of it"}
+        claim.write("x")
+        claim.flush()
+        try:
+            graded = grade(
+                handed.path, handed.student, self.set, self.course.secret, unsafe=self.unsafe
+            )
+            result["graded"] = asdict(graded)
+            self._record(handed, graded)
+            return result | {"marks": self.hand_back(handed, result)}
+        except CourseError:
+            raise
+        except Exception as error:  # noqa: BLE001 - one submission must not stop the others
+            return {"key": result["key"], "failure": f"{type(error).__name__}: {error}"}
+        finally:
+            claim.truncate(0)  # Only who was killed leaves a trace.
+
+    def _record(self, handed, graded):
+        submission, cells = _read(handed), self.released[handed.language].cells
+        mine = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("solution")]
+        answers = {cell.metadata.nbgrader.grade_id: cell for cell in mine}
+        unanswered = {
+            name
+            for name, cell in answers.items()
+            if is_unanswered(cell, submission.answer(name) if submission else None)
+        }
+        points = {mark.grade_id: mark.points for mark in graded.marks}
+        config = self.config[handed.language]
+        record(config, handed.student, self.name, points, unanswered, handed.timestamp)
+
+    def _key(self, handed):
+        """Return what a result depends on."""
+        try:
+            digest = read(handed.path).digest
+        except BadSubmission as bad:
+            digest = bad.reason
+        return [digest, handed.language, handed.timestamp, self._version]
+
+    def _file(self, handed, suffix):
+        return self.course.folder / "grading" / self.name / f"{handed.student}.{suffix}"
+
+    @contextmanager
+    def _claim(self, handed):
+        """Give the lock of a submission, or None if another worker holds it."""
+        path = self._file(handed, "lock")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "a") as lock:
+            try:
+                fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                yield None
+            else:
+                yield lock
+
+
+def _read(handed):
+    try:
+        return read(handed.path)
+    except BadSubmission:
+        return None
+
+
+def _graded(result):
+    graded = result["graded"]
+    broken = {int(number): kind for number, kind in (graded["broken_cells"] or {}).items()}
+    marks = tuple(Mark(**mark) for mark in graded["marks"])
+    return Graded(graded["digest"], marks, graded["reason"], broken)
+
+
+def _size(path):
+    path = Path(path)
+    return path.stat().st_size if path.exists() else 0
+
+
+def _version():
+    """Return a digest of the code that marks: when it changes, marks may too."""
+    folders = [Path(assignments.__file__).parent]
+    folders += [Path(attn.__file__).parent / name for name in ("exercises", "reference")]
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

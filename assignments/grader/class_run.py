@@ -1,0 +1,152 @@
+"""`grade`: start workers, show how far they are, then bring everything up to date and sum up."""
+
+import queue
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import assignments
+from assignments.grader.batch import Batch
+from assignments.grader.export import export
+from assignments.grader.gradebook import check_gradebook
+
+ROOT = Path(assignments.__file__).resolve().parents[1]
+BAR = 24
+
+
+def grade_class(course, name, *, jobs, unsafe=False, again=False):
+    """Grade the submissions of a set and hand everything back.
+
+    Parameters
+    ----------
+    course : assignments.grader.course.Course
+    name : str
+    jobs : int
+        Workers at a time.
+    unsafe, again : bool, default False
+        Without the sandbox; also what is graded already.
+
+    Returns
+    -------
+    int
+        0 if all is graded; 1 if something needs the instructor.
+
+    Raises
+    ------
+    CourseError
+        If nothing can be graded: no such set, no submissions, no gradebook.
+    """
+    batch = Batch(course, name, unsafe)
+    check_gradebook(batch.config["es"], name)
+    for remark in batch.skipped + batch.remarks:
+        print(remark)
+    batch.forget(failures_only=not again)
+    waiting = batch.waiting()
+    unchanged = [handed for handed in batch.submissions if handed not in waiting]
+    command = [sys.executable, "-m", "assignments.grader", "worker", str(course.folder), name]
+    command += ["--unsafe"] if unsafe else []
+    progress = _Progress(len(waiting))
+    left, deaths = len(waiting), 0
+    while left:
+        progress.follow(_start(command, min(max(jobs, 1), left)))
+        before, (left, deaths) = (left, deaths), (len(batch.waiting()), batch.deaths())
+        if (left, deaths) == before:
+            break  # The workers do not even start: what they printed says why.
+    for handed in unchanged:
+        # What formgrader changed since, and late penalties.
+        batch.hand_back(handed, batch.result(handed))
+    table = export(course, name)
+    return _sum_up(batch, len(unchanged), table)
+
+
+def line(handed, result):
+    """Return what there is to say of a graded submission."""
+    start = f"{handed.student:16} {handed.language} "
+    if "failure" in result:
+        return f"{start} not graded: {result['failure']}"
+    marks, graded = result["marks"], result["graded"]
+    shown = f"{start} {marks['total']:5g} / {marks['max_score']:g}"
+    notes = [f"late: -{marks['penalty']:g}"] if marks["penalty"] else []
+    notes += ["to mark by hand"] if marks["needs_manual_grade"] else []
+    if graded["reason"]:
+        notes.append(f"unreadable: {graded['reason']}")
+    for mark in graded["marks"]:
+        if mark["status"] in ("partial", "wrong", "stopped"):
+            why = mark["misconception"] or mark["error"] or mark["modified"] or mark["status"]
+            notes.append(f"{mark['grade_id']}: {why}")
+    return shown + ("  " + ", ".join(notes) if notes else "")
+
+
+def _start(command, n_workers):
+    return [
+        subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            cwd=ROOT,
+        )
+        for _ in range(n_workers)
+    ]
+
+
+class _Progress:
+    """Prints what workers print, and in a terminal a bar below it."""
+
+    def __init__(self, total):
+        self.total, self.done = total, 0
+        self.has_bar = sys.stdout.isatty()
+
+    def follow(self, workers):
+        lines = queue.SimpleQueue()
+
+        def listen(worker):
+            for text in worker.stdout:
+                lines.put(text.rstrip("\n"))
+            lines.put(None)
+
+        try:
+            for worker in workers:
+                threading.Thread(target=listen, args=(worker,), daemon=True).start()
+            running = len(workers)
+            while running:
+                text = lines.get()
+                if text is None:
+                    running -= 1
+                else:
+                    self.show(text)
+        finally:
+            for worker in workers:
+                worker.terminate()
+                worker.wait()
+                worker.stdout.close()
+            self.clear()
+
+    def show(self, text):
+        self.done += 1
+        self.clear()
+        print(f"[{self.done:{len(str(self.total))}}/{self.total}] {text}", flush=True)
+        if self.has_bar:
+            full = BAR * min(self.done, self.total) // self.total
+            print(f"{'█' * full}{'░' * (BAR - full)}", end="", flush=True)
+
+    def clear(self):
+        if self.has_bar:
+            print("\r\033[K", end="", flush=True)
+
+
+def _sum_up(batch, n_unchanged, table):
+    results = [batch.result(handed) for handed in batch.submissions]
+    graded = [result["graded"] for result in results if result and "graded" in result]
+    unreadable = sum(found["reason"] is not None for found in graded)
+    failed = len(results) - len(graded)
+    print(
+        f"{len(graded)} graded ({n_unchanged} of them before), {unreadable} unreadable, "
+        f"{failed} not graded, {len(batch.skipped)} folders skipped.\n"
+        f"Marks: {table}\n"
+        f"Feedback: {batch.course.folder}/{{es,en}}/feedback\n"
+        f"To mark by hand: `jupyter lab` in {batch.course.folder}/es or /en, Formgrader."
+    )
+    return 1 if failed or batch.skipped else 0

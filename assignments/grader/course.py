@@ -1,0 +1,94 @@
+"""Where a course keeps its things: nbgrader's folders, in two editions, and its secret."""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from traitlets.config.loader import PyFileConfigLoader
+
+import assignments
+
+LANGUAGES = ("es", "en")
+
+
+class CourseError(Exception):
+    """What an instructor has to mend, in a sentence."""
+
+
+class Course:
+    """A folder that `assignments.release` made.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Raises
+    ------
+    CourseError
+        If it is not one.
+    """
+
+    def __init__(self, folder):
+        self.folder = Path(folder).resolve()
+        if not all((self.folder / lang / "nbgrader_config.py").is_file() for lang in LANGUAGES):
+            raise CourseError(
+                f"{folder} is not a course: it has no es/nbgrader_config.py and "
+                "en/nbgrader_config.py. `make release` makes one."
+            )
+        # nbgrader starts alembic by its name.
+        scripts = str(Path(sys.executable).parent)
+        if scripts not in os.environ["PATH"].split(os.pathsep):
+            os.environ["PATH"] = scripts + os.pathsep + os.environ["PATH"]
+
+    def config(self, language):
+        """Return the settings of an edition, as nbgrader reads them."""
+        path = self.folder / language
+        return PyFileConfigLoader("nbgrader_config.py", path=str(path)).load_config()
+
+    def path(self, language, step, student, name, suffix=".ipynb"):
+        """Return where nbgrader puts a notebook: ``language/step/student/name/name.ipynb``."""
+        return self.folder / language / step / student / name / f"{name}{suffix}"
+
+    def released(self, language, name):
+        """Return the notebook that students were given.
+
+        Raises
+        ------
+        CourseError
+            If the set was never released.
+        """
+        path = self.path(language, "release", ".", name)
+        if not path.is_file():
+            raise CourseError(f"There is no {path}: run `make release` first.")
+        return nbformat.read(path, as_version=4)
+
+    @property
+    def secret(self):
+        """The bytes from which inputs are drawn."""
+        return (self.folder / "secret").read_bytes()
+
+
+def problem_set(name):
+    """Return a problem set by its name.
+
+    Raises
+    ------
+    CourseError
+        If there is none.
+    """
+    folder = Path(assignments.__file__).parent / "sets"
+    names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    if name not in names:
+        raise CourseError(f"There is no set {name!r}. There are: {', '.join(names)}.")
+    return getattr(importlib.import_module(f"assignments.sets.{name}"), name.upper())
+
+
+def write(path, text):
+    """Write a file whole or not at all, and the folders that lead to it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    # What no encoding holds (half of a surrogate pair, say) is not worth a stopped batch.
+    scratch.write_bytes(text.encode("utf-8", errors="backslashreplace"))
+    scratch.replace(path)

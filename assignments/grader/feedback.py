@@ -1,0 +1,195 @@
+"""What a student gets back: a page that says what was right, what was not, and why.
+
+It names the known mistake with the hint of the exercise, and shows no input, no expected value
+and no test: those stay outside. All that comes from the student is text, and stays text.
+"""
+
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from assignments.grader.autograded import is_unanswered
+from assignments.grader.submission import REASONS
+from assignments.grader.words import GROUPS, LIMITS, WORDS
+from attn.palette import DARK, LIGHT, css_variables
+
+TEMPLATES = Path(__file__).resolve().parent / "templates"
+
+
+def feedback(problem_set, released, submission, graded, marks, language):
+    """Return the page of one student.
+
+    Parameters
+    ----------
+    problem_set : ProblemSet
+    released : NotebookNode
+        What students were given, in `language`.
+    submission : Submission or None
+        None if it could not be read.
+    graded : assignments.grader.grade.Graded
+        What the grader found.
+    marks : dict
+        What the gradebook says, as `assignments.grader.gradebook.settle` returns it.
+    language : {"es", "en"}
+
+    Returns
+    -------
+    str
+        HTML that is one file, loads nothing and runs nothing.
+    """
+    words = WORDS[language]
+    style = _style()
+    template = _environment().get_template("feedback.html.j2")
+    return template.render(
+        language=language,
+        words=words,
+        title=_heading(released.cells[0].source),
+        student=marks["student"],
+        marks=marks,
+        reason=REASONS[graded.reason][language] if graded.reason else None,
+        tasks=[
+            _task(part, problem_set, submission, graded, marks, language)
+            for part in _parts(released, marks["grades"])
+        ],
+        broken=_broken(submission, graded, language),
+        style=Markup(style),
+        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
+    )
+
+
+def verdict(mark, language="en"):
+    """Return a mark in a few lines of plain text, for formgrader."""
+    words = WORDS[language]
+    lines = [f"{mark.points:g} / {mark.max_points:g}. {words[mark.status]}"]
+    for group, passed in mark.groups.items():
+        lines.append(f"  {'✓' if passed else '✗'} {GROUPS[group][language]}")
+    if mark.misconception:
+        lines.append(f"{words['hint']}: {mark.misconception}")
+    if mark.error:
+        lines.append(words["raised"].format(error=mark.error))
+    return "\n".join(lines)
+
+
+def _parts(released, grades):
+    """Return (title, grade id, cells that answer it) for each graded cell of the release."""
+    parts, title, answers = [], "", []
+    for cell in released.cells:
+        mine = cell.metadata.get("nbgrader", {})
+        if mine.get("solution"):
+            answers.append(cell)
+        if mine.get("grade") and mine.grade_id in grades:
+            parts.append((title, mine.grade_id, answers))
+            answers = []
+        elif cell.cell_type == "markdown" and not mine and _heading(cell.source):
+            title = _heading(cell.source)
+    return parts
+
+
+def _heading(source):
+    found = re.match(r"#+ (.*)", source)
+    return found.group(1) if found else ""
+
+
+def _task(part, problem_set, submission, graded, marks, language):
+    title, grade_id, cells = part
+    words, given = WORDS[language], marks["grades"][grade_id]
+    task = next((t for t in problem_set.tasks if t.grade_id == grade_id), None)
+    mark = next((m for m in graded.marks if m.grade_id == grade_id), None)
+    shown = {
+        "title": title,
+        "score": given["score"],
+        "max_score": given["max_score"],
+        "is_pending": given["is_pending"],
+        "status": mark.status if mark else "manual",
+        "verdict": words[mark.status] if mark else words["manual"],
+        "groups": [],
+        "hint": None,
+        "notes": [],
+        "answers": [_answer(cell, submission, marks["comments"]) for cell in cells],
+    }
+    if given["is_pending"]:
+        shown["verdict"] = words["pending"]
+    if mark is None:
+        return shown
+    if given["is_manual"]:
+        shown["notes"].append(words["overruled"])
+    shown["groups"] = [
+        {
+            "name": GROUPS[name][language],
+            "passed": passed,
+            "score": task.points[name] if passed else 0,
+            "max_score": task.points[name],
+        }
+        for name, passed in mark.groups.items()
+    ]
+    known = {mistake.id: mistake for mistake in task.exercise.misconceptions}
+    if mark.misconception in known:
+        shown["hint"] = known[mark.misconception].hint[language]
+    if mark.error:
+        shown["notes"].append(words["raised"].format(error=mark.error))
+    arguments = {name for case in task.exercise.cases(0) for name in case}
+    if mark.modified in arguments:
+        shown["notes"].append(words["modified"].format(name=mark.modified))
+    elif mark.status in ("partial", "wrong") and not shown["hint"] and not mark.error:
+        shown["notes"].append(words["unknown"])
+    return shown
+
+
+def _answer(released_cell, submission, comments):
+    grade_id = released_cell.metadata.nbgrader.grade_id
+    cell = submission.answer(grade_id) if submission else None
+    return {
+        "kind": "code" if released_cell.cell_type == "code" else "prose",
+        "source": None if is_unanswered(released_cell, cell) else cell.source,
+        "comment": comments.get(grade_id),
+    }
+
+
+def _broken(submission, graded, language):
+    words, lines = WORDS[language], []
+    count = [cell.kind for cell in submission.cells] if submission else []
+    for number, kind in sorted((graded.broken_cells or {}).items()):
+        # As the reader counts them: cells of code, from 1.
+        where = count[: number + 1].count("code")
+        if kind in LIMITS:
+            lines.append(words["cell_limit"].format(number=where, why=LIMITS[kind][language]))
+        else:
+            lines.append(words["cell"].format(number=where, kind=kind.replace("`", "")))
+    return lines
+
+
+def _style():
+    sheet = (TEMPLATES / "feedback.css").read_text(encoding="utf-8")
+    light, dark = css_variables(LIGHT), css_variables(DARK)
+    screens = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}"
+    return f":root {{ color-scheme: light dark; {light} }}\n{screens}\n{sheet}"
+
+
+def _environment():
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters |= {"number": _number, "paragraphs": _paragraphs}
+    return environment
+
+
+def _number(value):
+    return f"{round(value, 2):g}"
+
+
+def _paragraphs(text, inline=False):
+    """Return text as paragraphs, with ```code``` between backticks; the rest is escaped."""
+    shown = [
+        Markup("").join(
+            Markup("<code>{}</code>").format(piece) if n % 2 else escape(piece)
+            for n, piece in enumerate(paragraph.split("`"))
+        )
+        for paragraph in re.split(r"\n\s*\n", text.strip())
+    ]
+    if inline:
+        return Markup(" ").join(shown)
+    return Markup("\n").join(Markup("<p>{}</p>").format(paragraph) for paragraph in shown)

@@ -1,0 +1,174 @@
+"""Marks into nbgrader's gradebook, where formgrader and every nbgrader command look for them."""
+
+import fcntl
+import logging
+import warnings
+from contextlib import contextmanager
+
+from nbformat.v4 import new_notebook
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.preprocessors import AssignLatePenalties
+from sqlalchemy import make_url
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
+
+from assignments.grader.course import CourseError
+
+NO_RESPONSE = "No response."
+
+
+@contextmanager
+def open_gradebook(config):
+    """Give nbgrader's gradebook of a course, for the length of a ``with``.
+
+    Parameters
+    ----------
+    config : traitlets.config.Config
+        Of an edition; both name the same database.
+
+    Raises
+    ------
+    CourseError
+        If the database cannot be reached.
+    """
+    with _reaching(), warnings.catch_warnings():
+        # nbgrader 0.9 builds its rows in an order that newer SQLAlchemy remarks on.
+        warnings.simplefilter("ignore", SAWarning)
+        with Gradebook(_url(config), config.CourseDirectory.course_id) as book:
+            yield book
+
+
+def check_gradebook(config, name):
+    """Raise `CourseError` unless the gradebook can be reached and knows a set."""
+    with open_gradebook(config) as book:
+        try:
+            book.find_assignment(name)
+        except MissingEntry:
+            raise CourseError(f"The gradebook knows no {name}: run `make release` first.") from None
+
+
+def is_recorded(config, student, name):
+    """Return whether the gradebook has this student's submission of a set."""
+    with open_gradebook(config) as book:
+        try:
+            book.find_submission(name, student)
+        except MissingEntry:
+            return False
+        return True
+
+
+def record(config, student, name, marks, unanswered, timestamp):
+    """Write what the grader found about one submission; what a person wrote stays.
+
+    Parameters
+    ----------
+    config : traitlets.config.Config
+        Of the edition that the student handed in.
+    student, name : str
+        Who, and which set.
+    marks : dict of str to float
+        Points by grade id.
+    unanswered : collection of str
+        Grade ids of solution cells that were left as they came.
+    timestamp : str or None
+        When it was handed in, as nbgrader's collect writes it.
+
+    Raises
+    ------
+    CourseError
+        If the gradebook cannot be reached, or has no such set.
+    """
+    check_gradebook(config, name)
+    with _one_at_a_time(config), open_gradebook(config) as book:
+        book.update_or_create_student(student)
+        when = {"timestamp": timestamp} if timestamp else {}
+        book.update_or_create_submission(name, student, **when)
+        notebook = book.find_submission_notebook(name, name, student)
+        # As nbgrader's SaveAutoGrades: an answer that is not there needs no reader; a person's
+        # mark stays, and is shown again.
+        for grade in notebook.grades:
+            grade.auto_score = marks.get(grade.name, 0.0 if grade.name in unanswered else None)
+            grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        for comment in notebook.comments:
+            comment.auto_comment = NO_RESPONSE if comment.name in unanswered else None
+        book.db.commit()
+
+
+def settle(config, student, name):
+    """See to lateness, and return what the gradebook then says of a submission.
+
+    nbgrader's own preprocessor does it, with the plugin that the course names and the
+    extensions granted through its interface. Marks given by hand count.
+
+    Parameters
+    ----------
+    config : traitlets.config.Config
+    student, name : str
+
+    Returns
+    -------
+    dict
+        ``student``, the name or else the id; ``score``, ``max_score``, ``penalty`` and
+        ``total``; ``hours_late``; ``needs_manual_grade``; ``grades``, for each grade id its
+        ``score``, ``max_score``, ``is_manual`` and ``is_pending``; ``comments`` that a person
+        wrote, by the id of the answer.
+    """
+    preprocessor = AssignLatePenalties(config=config)
+    preprocessor.log = logging.getLogger("assignments.grader")
+    preprocessor.log.setLevel(logging.ERROR)  # It would warn of every late submission.
+    what = {"notebook": name, "assignment": name, "student": student}
+    with _reaching(), _one_at_a_time(config):
+        preprocessor.preprocess(new_notebook(), {"nbgrader": what | {"db_url": _url(config)}})
+    with open_gradebook(config) as book:
+        submission = book.find_submission(name, student)
+        notebook = book.find_submission_notebook(name, name, student)
+        score, penalty = float(submission.score), float(notebook.late_submission_penalty or 0)
+        names = (submission.student.first_name, submission.student.last_name)
+        return {
+            "student": " ".join(filter(None, names)) or student,
+            "score": score,
+            "max_score": float(submission.max_score),
+            "penalty": penalty,
+            "total": max(0.0, score - penalty),
+            "hours_late": submission.total_seconds_late / 3600,
+            "needs_manual_grade": bool(submission.needs_manual_grade),
+            "grades": {
+                grade.name: {
+                    "score": float(grade.score),
+                    "max_score": float(grade.max_score),
+                    "is_manual": grade.manual_score is not None,
+                    "is_pending": grade.manual_score is None and grade.auto_score is None,
+                }
+                for grade in notebook.grades
+            },
+            "comments": {c.name: c.manual_comment for c in notebook.comments if c.manual_comment},
+        }
+
+
+def _url(config):
+    return config.CourseDirectory.db_url
+
+
+@contextmanager
+def _reaching():
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise CourseError(
+            f"The gradebook cannot be reached: its URL asks for {error.name}, which is not "
+            "installed. For PostgreSQL it begins with postgresql+psycopg://"
+        ) from None
+    except (SQLAlchemyError, OSError) as error:
+        reason = str(error).splitlines()[0]
+        raise CourseError(f"The gradebook cannot be reached: {reason}") from None
+
+
+@contextmanager
+def _one_at_a_time(config):
+    """Wait for one's turn to write: SQLite has no patience of its own."""
+    url = make_url(_url(config))
+    if url.get_backend_name() != "sqlite":
+        yield
+        return
+    with open(f"{url.database}.lock", "a") as turn:
+        fcntl.lockf(turn, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,183 @@
+"""From what a function answered to points and a hint. Trusted: no code of students runs here."""
+
+import builtins
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+
+from attn.exercises.compare import Answer, run
+from attn.exercises.diagnose import misconception, smallest_first, wrong_on
+
+MOST_VALUES = 8  # that a function returns
+ODD_EXCEPTIONS = (UnicodeError, BaseExceptionGroup)  # made from more than a message
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The verdict on one task.
+
+    Attributes
+    ----------
+    grade_id : str
+    points, max_points : float
+    status : {"passed", "partial", "wrong", "unanswered", "stopped"}
+        "stopped" is a function that met a limit: it never ended, or took too much.
+    groups : dict of str to bool
+        Which groups of inputs were answered rightly.
+    misconception : str or None
+        Id of the known mistake.
+    error : str or None
+        Type of the exception that the first wrong answer raised.
+    modified : str or None
+        The argument it wrote into.
+    """
+
+    grade_id: str
+    points: float
+    max_points: float
+    status: str
+    groups: dict[str, bool] = field(default_factory=dict)
+    misconception: str | None = None
+    error: str | None = None
+    modified: str | None = None
+
+
+def seed_for(secret, student, task, digest):
+    """Return the seed of one task for one submission: always the same, and not to be guessed.
+
+    Parameters
+    ----------
+    secret : bytes
+        The course's own.
+    student, digest : str
+        Who, and the hash of what was handed in.
+    task : Task
+
+    Returns
+    -------
+    int
+    """
+    message = f"{student}\0{task.grade_id}\0{digest}".encode()
+    return int.from_bytes(hmac.digest(secret, message, hashlib.sha256)[:8], "big")
+
+
+def request(task, seed):
+    """Return what the sandbox needs to know of a task, and its inputs.
+
+    Returns
+    -------
+    description : dict
+        For `assignments.grader.sandbox.run`.
+    inputs : dict of str to ndarray
+        By ``"grade_id/number/argument"``.
+    """
+    cases = smallest_first(task.exercise.cases(seed))
+    description = {
+        "id": task.grade_id,
+        "function": task.exercise.id,
+        "outputs": list(task.exercise.outputs),
+        "cases": [list(case) for case in cases],
+    }
+    inputs = {
+        f"{task.grade_id}/{number}/{name}": array
+        for number, case in enumerate(cases)
+        for name, array in case.items()
+    }
+    return description, inputs
+
+
+def judge(task, seed, reports, arrays):
+    """Mark what came back from the sandbox.
+
+    Parameters
+    ----------
+    task : Task
+    seed : int
+        That of its `request`.
+    reports : list of dict, or None
+        One for each input, as inside.py writes them; None if the run never got that far.
+    arrays : dict of str to ndarray
+        What the function returned, by ``"number/index"``.
+
+    Returns
+    -------
+    Mark
+    """
+    exercise = task.exercise
+    cases = smallest_first(exercise.cases(seed))
+    if reports is None:
+        return _mark(task, 0.0, "stopped")
+    expected = [run(exercise.oracle, case, exercise) for case in cases]
+    answers = _answers(reports, arrays, cases)
+    if all(answer.missing for answer in answers):
+        return _mark(task, 0.0, "unanswered")
+    failing = wrong_on(answers, expected)
+    modified = next((answer.modified for answer in answers if answer.modified), None)
+    groups = dict.fromkeys(task.points, True)
+    for i in failing:
+        groups[task.group(cases[i])] = False
+    if modified and "arguments" in groups:
+        groups["arguments"] = False
+    if not groups[next(iter(groups))]:
+        groups = dict.fromkeys(groups, False)
+    points = sum(worth for name, worth in task.points.items() if groups[name])
+    status = "passed" if points == task.max_points else "partial" if points else "wrong"
+    known = misconception(exercise, cases, answers, expected, failing) if failing else None
+    error = answers[failing[0]].error if failing else None
+    return _mark(
+        task,
+        points,
+        status,
+        groups,
+        known.id if known else None,
+        type(error).__name__ if error else None,
+        modified,
+    )
+
+
+def _mark(task, points, status, *rest):
+    return Mark(task.grade_id, float(points), float(task.max_points), status, *rest)
+
+
+def _answers(reports, arrays, cases):
+    """Rebuild the answers of `attn.exercises.compare.run`; whatever is odd is a wrong answer."""
+    reports = reports if isinstance(reports, list) else []
+    padded = reports[: len(cases)] + [None] * (len(cases) - len(reports))
+    return [
+        _answer(report, arrays, number, case)
+        for number, (report, case) in enumerate(zip(padded, cases, strict=True))
+    ]
+
+
+def _answer(report, arrays, number, case):
+    if not isinstance(report, dict):
+        return Answer(None, "")
+    n_values, error, modified = (report.get(key) for key in ("n_values", "error", "modified"))
+    values = None
+    if type(n_values) is int and 0 < n_values <= MOST_VALUES:
+        found = [arrays.get(f"{number}/{i}") for i in range(n_values)]
+        values = None if any(value is None for value in found) else tuple(found)
+    return Answer(
+        values,
+        "",
+        missing=report.get("missing") is True,
+        modified=modified if modified in list(case) else None,
+        error=_exception(error) if values is None and isinstance(error, dict) else None,
+    )
+
+
+def _exception(error):
+    return exception_named(error.get("type"))(str(error.get("message")))
+
+
+def exception_named(name):
+    """Return the built-in exception of that name; `Exception` where there is none.
+
+    Examples
+    --------
+    >>> exception_named("ValueError"), exception_named("os.system")
+    (<class 'ValueError'>, <class 'Exception'>)
+    """
+    kind = getattr(builtins, name, None) if isinstance(name, str) else None
+    is_plain = isinstance(kind, type) and issubclass(kind, Exception)
+    return Exception if not is_plain or issubclass(kind, ODD_EXCEPTIONS) else kind

@@ -1,0 +1,250 @@
+"""Run a submission where it can do no harm, and bring back what it computed.
+
+bubblewrap gives it a system of its own: no network, no other processes, nothing to read but
+Python and the packages of the set, nothing to write but a small folder in memory. Inside, a
+filter of system calls leaves it one process with one thread, so that the kernel's limits on a
+process bound all there is; from outside, only the clock and what it writes are watched.
+"""
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from assignments.grader import syscalls
+from assignments.grader.wire import read_frames
+from attn.exercises import compare
+
+HERE = Path(__file__).resolve().parent
+
+
+class NoSandbox(RuntimeError):
+    """There is no sandbox on this machine; the message says why."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may use.
+
+    Attributes
+    ----------
+    wall_s, cpu_s : int
+        Seconds on the clock, and of a processor. A busy machine must not cost marks, so the
+        first is by far the longer.
+    memory_bytes : int
+        Address space.
+    file_bytes : int
+        All the files that are written.
+    output_bytes : int
+        What may come out.
+    """
+
+    wall_s: int = 30
+    cpu_s: int = 10
+    memory_bytes: int = 2**30
+    file_bytes: int = 32 * 2**20
+    output_bytes: int = 16 * 2**20
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came out of one run.
+
+    Attributes
+    ----------
+    frames : list of (dict, dict of str to ndarray)
+        As `assignments.grader.wire.read_frames` gives them.
+    stopped : str or None
+        The limit that ended it: "time" or "output"; None if none did. One on memory raises
+        an exception inside.
+    """
+
+    frames: list = field(default_factory=list)
+    stopped: str | None = None
+
+
+def available():
+    """Raise `NoSandbox`, with the reason, unless a submission can be run here."""
+    run([], [], {})
+
+
+def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False):
+    """Execute a student's cells, call the functions they define, return what they answer.
+
+    Parameters
+    ----------
+    cells : list of (int, str)
+        Code cells in order, each with its number in the notebook.
+    tasks : list of dict
+        Each with ``id``, ``function`` (its name), ``outputs`` (their names) and ``cases`` (for
+        each input, the names of its arguments).
+    inputs : dict of str to ndarray
+        The argument of case n of a task, under ``"task/n/argument"``.
+    packages : tuple of str, default ("numpy",)
+        What the student may import besides the standard library.
+    limits : Limits, optional
+    unsafe : bool, default False
+        Run without walls: same limits, but files can be read and written.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    NoSandbox
+        If the run did not get as far as the student's code.
+    """
+    limits = limits or Limits()
+    if not unsafe and sys.platform != "linux":
+        raise NoSandbox(f"bubblewrap needs Linux, and this is {sys.platform}")
+    if not unsafe and shutil.which("bwrap") is None:
+        raise NoSandbox("bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap)")
+    with tempfile.TemporaryDirectory(prefix="attn-job-") as folder:
+        job = Path(folder)
+        for source in ("inside.py", "wire.py", "syscalls.py"):
+            shutil.copy(HERE / source, job)
+        shutil.copy(compare.__file__, job)
+        (job / "empty").mkdir()
+        np.savez(job / "inputs.npz", **inputs)
+        text = json.dumps(
+            {
+                "cells": cells,
+                "tasks": tasks,
+                "packages": packages,
+                "limits": {
+                    "AS": (limits.memory_bytes, limits.memory_bytes),
+                    # A signal that tells what happened, and then one that cannot be ignored.
+                    "CPU": (limits.cpu_s, limits.cpu_s + 1),
+                    "FSIZE": (limits.file_bytes, limits.file_bytes),
+                    "NOFILE": (64, 64),
+                    "CORE": (0, 0),
+                },
+                "sealed": not unsafe or syscalls.is_known(),
+            }
+        )
+        (job / "job.json").write_text(text, encoding="utf-8")
+        if unsafe:
+            command = [sys.executable, *_script(job, _site())]
+        else:
+            command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
+        return _watch(command, job, limits)
+
+
+_ENVIRONMENT = {
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "LD_LIBRARY_PATH": "/python/lib",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+}
+
+
+def _script(job, packages):
+    return ["-S", "-s", "-B", f"{job}/inside.py", str(job), str(packages)]
+
+
+def _site():
+    return Path(np.__file__).parents[1]
+
+
+def _walls(limits, job, packages):
+    """Return bubblewrap's command, up to what Python is to run.
+
+    There is no /proc: it tells where on this machine things lie, and root may write in it.
+    """
+    arguments = [shutil.which("bwrap"), "--unshare-all", "--unshare-user", "--die-with-parent"]
+    arguments += ["--new-session", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
+    arguments += ["--hostname", "sandbox", "--clearenv"]
+    for name, value in _ENVIRONMENT.items():
+        arguments += ["--setenv", name, value]
+    for device in ("/dev/null", "/dev/urandom"):
+        arguments += ["--dev-bind", device, device]
+    arguments += ["--size", str(limits.file_bytes), "--tmpfs", "/tmp", "--chdir", "/tmp"]
+
+    base, version = Path(sys.base_prefix), f"python3.{sys.version_info.minor}"
+    libraries = {"/etc/ld.so.cache": "/etc/ld.so.cache"}
+    for name in ("lib", "lib64"):
+        libraries |= {f"/{name}": f"/{name}", f"/usr/{name}": f"/usr/{name}"}
+        libraries[str(base / name)] = f"/python/{name}"
+    for source, place in libraries.items():
+        if os.path.islink(source):
+            arguments += ["--symlink", os.readlink(source), place]
+        elif os.path.exists(source):
+            arguments += ["--ro-bind", source, place]
+            # What this machine has installed, the course perhaps among it, stays outside.
+            for installed in sorted(Path(source).glob("python*/*-packages")):
+                hidden = f"{place}/{installed.relative_to(source)}"
+                arguments += ["--ro-bind", str(job / "empty"), hidden]
+    arguments += ["--ro-bind", str(base / "bin" / version), f"/python/bin/{version}"]
+    for package in packages:
+        for folder in (_site() / package, _site() / f"{package}.libs"):
+            if folder.exists():
+                arguments += ["--ro-bind", str(folder), f"/packages/{folder.name}"]
+    arguments += ["--ro-bind", str(job), "/job", "--remount-ro", "/"]
+    return [*arguments, "--", f"/python/bin/{version}"]
+
+
+def _watch(command, folder, limits):
+    """Start the process, and end it with all it started when it has written all or too much."""
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            cwd=folder,
+            env=_ENVIRONMENT,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            data, stopped = _read(process, limits)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        # bubblewrap takes along what it started; the pipe ends when the last of them is gone.
+        _read(process, replace(limits, wall_s=5))
+        said.seek(0)
+        reason = said.read(2000).decode(errors="replace").strip()
+    frames = read_frames(data)
+    if not frames:
+        raise NoSandbox(f"nothing can be run here: {reason or 'it does not start'}")
+    return Outcome(frames, stopped)
+
+
+def _read(process, limits):
+    """Return what the process writes, and the limit it went beyond."""
+    data, deadline = bytearray(), time.monotonic() + limits.wall_s
+    poll = select.poll()
+    poll.register(process.stdout)
+    while len(data) <= limits.output_bytes:
+        left = deadline - time.monotonic()
+        if left <= 0 or not poll.poll(1000 * left):
+            return bytes(data), "time"
+        chunk = os.read(process.stdout.fileno(), 2**16)
+        if not chunk:
+            return bytes(data), _why(process)
+        data += chunk
+    return bytes(data), "output"
+
+
+def _why(process):
+    """Return "time" if the process met its limit of processor time; it has closed its output."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        code = process.wait(timeout=1)
+        # bubblewrap adds 128 to the signal.
+        return "time" if code in (-signal.SIGXCPU, 128 + signal.SIGXCPU) else None
+    return None

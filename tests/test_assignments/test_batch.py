@@ -1,0 +1,456 @@
+"""A class: what is found, what is graded once, and what cannot stop the rest."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import pytest
+
+from assignments.grader import batch as module
+from assignments.grader import sandbox
+from assignments.grader.__main__ import main
+from assignments.grader.batch import Batch
+from assignments.grader.class_run import ROOT, line
+from assignments.grader.course import Course, CourseError
+from assignments.grader.gradebook import open_gradebook
+from assignments.grader.submitted import find
+from assignments.release import release
+
+NONSENSE = {"attend-once-answer": "def attend_once(query, key, value, mask=None):\n    return 1"}
+ENDLESS = {"attend-once-answer": "while True: pass"}
+
+
+def graded(course):
+    """Grade what waits in this process; return the points by student."""
+    return {
+        handed.student: result["marks"]["score"] for handed, result in Batch(course, "ps2").work()
+    }
+
+
+def state(course):
+    """Return the marks and comments that the gradebook holds."""
+    with open_gradebook(course.config("es")) as book:
+        return {
+            submission.student.id: (
+                submission.score,
+                submission.timestamp,
+                [(g.name, g.auto_score, g.manual_score) for g in submission.notebooks[0].grades],
+            )
+            for submission in book.assignment_submissions("ps2")
+        }
+
+
+def test_submissions_of_both_editions_are_found(course, hand_in):
+    ana = hand_in("ana", language="es", when="2026-03-01 10:00:00")
+    bob = hand_in("bob.b@uni-x.edu", language="en", when=None)
+    handed, skipped, remarks = find(course, "ps2")
+    assert [(h.student, h.language, h.path, h.timestamp) for h in handed] == [
+        ("ana", "es", ana, "2026-03-01 10:00:00.000000 UTC"),
+        ("bob.b@uni-x.edu", "en", bob, None),
+    ]
+    assert skipped == remarks == []
+    assert find(course, "other") == ([], [], [])
+
+
+@pytest.mark.parametrize(("es", "en", "counts"), [(3, 4, "en"), (4, 3, "es"), (10, 9, "es")])
+def test_of_two_editions_the_later_counts(course, hand_in, es, en, counts):
+    hand_in("ana", language="es", when=f"2026-03-{es:02} 10:00:00")
+    hand_in("ana", language="en", when=f"2026-03-{en:02} 10:00:00")
+    handed, _, remarks = find(course, "ps2")
+    assert [h.language for h in handed] == [counts]
+    name = {"es": "Spanish", "en": "English"}[counts]
+    assert remarks == [f"ana handed in both editions: the later, in {name}, counts."]
+
+
+def test_without_a_timestamp_the_file_tells_the_time(course, hand_in):
+    hand_in("ana", language="es", when="2026-03-02 00:00:00")
+    path = hand_in("ana", language="en", when=None)
+    for day, counts in (("2026-03-01", "es"), ("2026-03-03", "en")):
+        seconds = time.mktime(time.strptime(f"{day} 12:00", "%Y-%m-%d %H:%M"))
+        os.utime(path, (seconds, seconds))
+        assert [h.language for h in find(course, "ps2")[0]] == [counts]
+
+
+@pytest.mark.parametrize("text", ["tomorrow", "9" * 2000, "", "2026-03-01 10:00:00 UTC\nx y z w"])
+def test_a_timestamp_that_is_none_is_left_out(course, hand_in, text):
+    path = hand_in("ana")
+    (path.parent / "timestamp.txt").write_text(text)
+    handed, _, _ = find(course, "ps2")
+    assert handed[0].timestamp is None
+
+
+def test_hostile_names_and_links_are_skipped_and_said(course, hand_in, tmp_path):
+    good = hand_in("ana")
+    root = course.folder / "es" / "submitted"
+    names = [
+        "-rf",
+        ".hidden",
+        "a;b",
+        "a\nb",
+        "$(x)",
+        "..%2f..",
+        "x" * 101,
+        "[a]",
+        "a*",
+        "=1+1",
+        "b.",
+    ]
+    for name in names:
+        shutil.copytree(root / "ana", root / name)
+    (root / "linked").symlink_to(root / "ana")
+    (root / "file").write_text("x")
+    (root / "inner").mkdir()
+    (root / "inner" / "ps2").symlink_to(root / "ana" / "ps2")
+    (root / "plain").mkdir()
+    (root / "plain" / "ps2").write_text("x")
+    (root / "other_set").mkdir()
+    handed, skipped, _ = find(course, "ps2")
+    assert [h.path for h in handed] == [good]
+    assert len(skipped) == len(names) + 4
+    assert all("\n" not in sentence for sentence in skipped)
+    assert f"Skipped {root}/a\\nb: no student is called that." in skipped
+    assert f"Skipped {root}/linked: it is not a folder." in skipped
+    assert f"Skipped {root}/inner/ps2: it is not a folder." in skipped
+
+
+@pytest.mark.parametrize("name", ["josé_núñez", "a", "u1234", "Mary Ann", "x" * 100, "a+b@c.d-e"])
+def test_ordinary_names_are_students(course, hand_in, name):
+    hand_in(name)
+    assert [h.student for h in find(course, "ps2")[0]] == [name]
+
+
+def test_a_class_is_graded_and_graded_again_the_same(course, hand_in):
+    hand_in("ana")
+    hand_in("bob", NONSENSE, language="en")
+    hand_in("eve", step="release")
+    assert graded(course) == {"ana": 85, "bob": 65, "eve": 0}
+    before = state(course)
+    assert graded(course) == {}
+    Batch(course, "ps2").forget(failures_only=False)
+    assert graded(course) == {"ana": 85, "bob": 65, "eve": 0}
+    assert state(course) == before
+
+
+def test_only_what_changed_is_graded_again(course, hand_in, monkeypatch):
+    hand_in("ana", NONSENSE)
+    hand_in("bob")
+    graded(course)
+    hand_in("ana")
+    assert graded(course) == {"ana": 85}
+    hand_in("ana", when="2026-03-05 18:31:00")
+    assert graded(course) == {"ana": 85}
+    hand_in("bob", language="en", when="2026-03-09 10:00:00")
+    assert graded(course) == {"bob": 85}
+    monkeypatch.setattr(module, "_version", lambda: "other code")
+    assert graded(course) == {"ana": 85, "bob": 85}
+
+
+def test_what_handing_back_leaves_where_nbgrader_looks(course, hand_in):
+    path = hand_in("ana")
+    (path.parent / "submission_secret.txt").write_text("s3cret")
+    graded(course)
+    for language in ("es", "en"):
+        assert course.path(language, "autograded", "ana", "ps2").is_file()
+    page = course.path("es", "feedback", "ana", "ps2", ".html")
+    assert page.is_file()
+    assert (page.parent / "timestamp.txt").read_text() == "2026-03-05 18:30:00.000000 UTC"
+    assert (page.parent / "submission_secret.txt").read_text() == "s3cret"
+    hand_in("ana", language="en", when="2026-03-06 10:00:00")
+    graded(course)
+    assert course.path("en", "feedback", "ana", "ps2", ".html").is_file()
+    assert not page.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not a notebook"),
+        (b"\xff\xfe\x00", "not text"),
+        (b'{"cells": 3}', "not a notebook"),
+        (None, "missing"),
+    ],
+)
+def test_what_cannot_be_read_gets_nothing_and_a_page_that_says_why(
+    course, hand_in, content, reason
+):
+    path = hand_in("ana")
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    batch = Batch(course, "ps2")
+    ((handed, result),) = batch.work()
+    assert (result["graded"]["reason"], result["marks"]["score"]) == (reason, 0)
+    assert not result["marks"]["needs_manual_grade"]
+    assert line(handed, result).endswith(f"es      0 / 100  unreadable: {reason}")
+    assert batch.waiting() == []
+
+
+def test_a_fault_of_the_grader_stops_nobody_and_is_tried_again(course, hand_in, monkeypatch):
+    hand_in("ana")
+    hand_in("bob")
+    right = module.grade
+
+    def grade(path, student, *args, **kwargs):
+        if student == "ana":
+            raise RuntimeError("a bug")
+        return right(path, student, *args, **kwargs)
+
+    monkeypatch.setattr(module, "grade", grade)
+    batch = Batch(course, "ps2")
+    results = {handed.student: (handed, result) for handed, result in batch.work()}
+    assert line(*results["ana"]) == "ana              es  not graded: RuntimeError: a bug"
+    assert results["bob"][1]["marks"]["score"] == 85
+    assert batch.waiting() == []
+    assert batch.deaths() == 0
+    monkeypatch.setattr(module, "grade", right)
+    batch.forget(failures_only=True)
+    assert [handed.student for handed in batch.waiting()] == ["ana"]
+    assert graded(course) == {"ana": 85}
+
+
+def test_a_submission_that_killed_two_workers_is_given_up(course, hand_in):
+    hand_in("ana")
+    lock = course.folder / "grading" / "ps2" / "ana.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("x")
+    assert Batch(course, "ps2").deaths() == 1
+    assert graded(course) == {"ana": 85}
+    assert lock.read_text() == ""
+    batch = Batch(course, "ps2")
+    batch.forget(failures_only=False)
+    lock.write_text("xx")
+    ((_, result),) = batch.work()
+    assert result["failure"] == "the grader died of it"
+    batch.forget(failures_only=True)
+    assert batch.deaths() == 0
+    assert graded(course) == {"ana": 85}
+
+
+def test_a_lost_gradebook_stops_the_worker_and_blames_nobody(course, hand_in, monkeypatch):
+    hand_in("ana")
+
+    def record(*args):
+        raise CourseError("The gradebook cannot be reached: gone")
+
+    monkeypatch.setattr(module, "record", record)
+    batch = Batch(course, "ps2")
+    with pytest.raises(CourseError, match="gone"):
+        next(batch.work())
+    assert batch.deaths() == 0
+    assert len(batch.waiting()) == 1
+
+
+def test_hosts_with_different_code_do_not_grade_in_circles(course, hand_in):
+    hand_in("ana")
+    here, there = Batch(course, "ps2"), Batch(course, "ps2")
+    there._version = "other code"
+    graded_here = []
+    for handed, _ in here.work():
+        graded_here.append(handed.student)
+        assert [handed.student for handed, _ in there.work()] == ["ana"]  # voids ours
+    assert graded_here == ["ana"]
+
+
+def test_a_damaged_result_is_no_result(course, hand_in):
+    hand_in("ana")
+    graded(course)
+    (course.folder / "grading" / "ps2" / "ana.json").write_text("{")
+    assert graded(course) == {"ana": 85}
+
+
+def test_a_line_names_what_there_is_to_know(course, hand_in):
+    hand_in("ana", NONSENSE)
+    batch = Batch(course, "ps2")
+    ((handed, _),) = batch.work()
+    result = batch.result(handed)
+    result["graded"]["marks"][0] |= {"status": "stopped"}
+    result["graded"]["marks"][2] |= {"status": "partial", "misconception": "future"}
+    result["graded"]["marks"][3] |= {"status": "partial", "modified": "mask"}
+    result["marks"]["penalty"] = 6.5
+    said = line(replace(handed, student="a" * 20), result)
+    assert said.startswith(f"{'a' * 20} es     65 / 100  late: -6.5, to mark by hand, ")
+    assert "softmax-with-temperature: stopped" in said
+    assert "causal-padding-mask: future" in said
+    assert "packed-self-attention: mask" in said
+
+
+def test_the_command_grades_sums_up_and_refreshes(course, hand_in, capfd):
+    hand_in("ana")
+    hand_in("bob", NONSENSE)
+    assert main(["grade", str(course.folder), "ps2", "--jobs", "1"]) == 0
+    said = capfd.readouterr().out
+    assert "[1/2] ana              es     85 / 100  to mark by hand\n" in said
+    assert "2 graded (0 of them before), 0 unreadable, 0 not graded, 0 folders skipped.\n" in said
+    assert "\033" not in said
+    with open_gradebook(course.config("es")) as book:
+        grade = book.find_grade("same-projection", "ps2", "ps2", "ana")
+        grade.manual_score, grade.needs_manual_grade = 14, False
+        book.find_comment("same-projection", "ps2", "ps2", "ana").manual_comment = "muy bien"
+        book.db.commit()
+    # Nothing runs twice; what a person wrote reaches the student and the table.
+    assert main(["grade", str(course.folder), "ps2"]) == 0
+    assert "2 graded (2 of them before)" in capfd.readouterr().out
+    page = course.path("es", "feedback", "ana", "ps2", ".html").read_text()
+    assert "<strong>99</strong>" in page
+    assert "muy bien" in page
+    rows = list(csv.DictReader((course.folder / "grading" / "ps2.csv").open(newline="")))
+    assert [(r["student"], r["total"], r["needs_manual_grade"]) for r in rows] == [
+        ("ana", "99", "no"),
+        ("bob", "65", "yes"),
+    ]
+    assert (rows[1]["attend-once"], rows[0]["same-projection"]) == ("0", "14")
+    assert rows[0]["submitted"] == "2026-03-05 18:30:00"
+
+
+def test_a_skipped_folder_is_reported_and_the_status_says_so(course, hand_in, capfd):
+    hand_in("ana")
+    graded(course)
+    (course.folder / "en" / "submitted" / "a;b").mkdir(parents=True)
+    assert main(["grade", str(course.folder), "ps2"]) == 1
+    assert "a;b: no student is called that.\n" in capfd.readouterr().out
+
+
+def test_another_gradebook_gets_the_marks_without_running_anything(course, hand_in, capfd):
+    hand_in("ana")
+    graded(course)
+    other = course.folder / "other.db"
+    shutil.copy(course.folder / "gradebook.db", other)
+    with open_gradebook(course.config("es")) as book:
+        book.remove_submission("ps2", "ana")
+    assert main(["grade", str(course.folder), "ps2"]) == 0
+    assert "1 graded (1 of them before)" in capfd.readouterr().out
+    assert state(course)["ana"][0] == 85
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["grade", "COURSE", "ps9"], "There is no set 'ps9'. There are: ps2.\n"),
+        (["grade", "COURSE", "__init__"], "There is no set '__init__'. There are: ps2.\n"),
+        (["grade", "COURSE/..", "ps2"], "COURSE/.. is not a course: it has no es/nbgrader_"),
+        (["grade", "COURSE", "ps2"], "There are no submissions of ps2 in COURSE/es/submitted or "),
+        (["worker", "COURSE", "ps2"], "There are no submissions of ps2 in COURSE/es/submitted or "),
+        (["csv", "COURSE", "ps2", "--db", "sqlite:////no/x.db"], "The gradebook cannot be reached"),
+    ],
+)
+def test_errors_are_one_sentence(course, capsys, monkeypatch, arguments, said):
+    monkeypatch.setenv("ATTN_GRADEBOOK", "sqlite:///" + str(course.folder / "gradebook.db"))
+    place = str(course.folder)
+    assert main([argument.replace("COURSE", place) for argument in arguments]) == 1
+    out, error = capsys.readouterr()
+    assert error.startswith(said.replace("COURSE", place))
+    assert (out, error.count("\n")) == ("", 1)
+    assert not (course.folder / "grading").exists()
+
+
+def test_a_gradebook_out_of_reach_leaves_nothing(course, hand_in, capsys, monkeypatch):
+    monkeypatch.setenv("ATTN_GRADEBOOK", "")
+    hand_in("ana")
+    assert main(["grade", str(course.folder), "ps2", "--db", "sqlite:////no/x.db"]) == 1
+    assert capsys.readouterr().err.startswith("The gradebook cannot be reached: ")
+    assert not (course.folder / "grading").exists()
+
+
+def test_a_set_that_was_not_released(course, hand_in, capsys):
+    hand_in("ana")
+    shutil.rmtree(course.folder / "en" / "release")
+    assert main(["grade", str(course.folder), "ps2"]) == 1
+    assert (
+        "en/release/./ps2/ps2.ipynb: run `make release` first."
+        in capsys.readouterr().err.replace("release/ps2", "release/./ps2")
+    )
+
+
+def test_without_a_sandbox_it_refuses_and_says_why(course, hand_in, capsys, monkeypatch):
+    hand_in("ana")
+
+    def available():
+        raise sandbox.NoSandbox("bubblewrap needs Linux, and this is plan9")
+
+    monkeypatch.setattr(sandbox, "available", available)
+    for command in ("grade", "worker"):
+        assert main([command, str(course.folder), "ps2"]) == 1
+        assert capsys.readouterr().err == (
+            "No sandbox: bubblewrap needs Linux, and this is plan9. Student code could read and "
+            "delete your files; to run it all the same, add --unsafe.\n"
+        )
+    assert main(["worker", str(course.folder), "ps2", "--unsafe"]) == 0
+    assert capsys.readouterr().out.startswith("ana              es     85 / 100")
+
+
+def worker(course, **options):
+    command = [sys.executable, "-m", "assignments.grader", "worker", str(course.folder), "ps2"]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, **options)
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_workers_share_a_class_and_survive_the_death_of_one(
+    pristine, tmp_path, hand_in, course, database, request, monkeypatch
+):
+    if database == "postgresql":
+        monkeypatch.setenv("ATTN_GRADEBOOK", request.getfixturevalue("postgresql"))
+        release(course.folder, ["ps2"])
+    course = Course(course.folder)
+    students = [f"student{n}" for n in range(8)]
+    for n, student in enumerate(students):
+        hand_in(student, NONSENSE if n % 2 else (), language="es" if n % 3 else "en")
+    hand_in("slow", ENDLESS)
+    victim, *others = [worker(course) for _ in range(3)]
+    # Kill it in the middle of a submission, together with its sandbox's parent.
+    locks = course.folder / "grading" / "ps2"
+    holds = lambda: any(path.read_text() for path in locks.glob("*.lock"))
+    while not holds():
+        time.sleep(0.02)
+    victim.send_signal(signal.SIGKILL)
+    lines = [text for one in others for text in one.communicate(timeout=500)[0].splitlines()]
+    victim.communicate()
+    assert [one.returncode for one in others] == [0, 0]
+    results = {path.stem: json.loads(path.read_text()) for path in locks.glob("*.json")}
+    assert set(results) == {*students, "slow"}
+    names = [text.split()[0] for text in lines]
+    assert len(names) == len(set(names)), "a submission was graded twice"
+    expected = {student: 65 if n % 2 else 85 for n, student in enumerate(students)} | {"slow": 65}
+    assert {name: score for name, (score, *_) in state(course).items()} == expected
+    assert Batch(course, "ps2").waiting() == []
+
+
+@pytest.mark.grader
+def test_a_worker_that_dies_is_replaced(course, hand_in, capfd, monkeypatch, tmp_path):
+    """The second submission kills whoever grades it, twice; the rest is graded."""
+    for student in ("ana", "bob", "eve"):
+        hand_in(student)
+    bomb = tmp_path / "bomb"
+    bomb.mkdir()
+    (bomb / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "if 'worker' in sys.orig_argv:\n"
+        "    import assignments.grader.batch as b\n"
+        "    right = b.grade\n"
+        "    def grade(path, student, *a, **k):\n"
+        "        if student == 'bob': os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        return right(path, student, *a, **k)\n"
+        "    b.grade = grade\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", f"{bomb}:{ROOT}")
+    assert main(["grade", str(course.folder), "ps2", "--jobs", "2"]) == 1
+    said = capfd.readouterr().out
+    assert "bob              es  not graded: the grader died of it" in said
+    assert "2 graded (0 of them before), 0 unreadable, 1 not graded" in said
+
+
+@pytest.mark.grader
+def test_workers_that_cannot_start_end_the_batch(course, hand_in, capfd, monkeypatch, tmp_path):
+    hand_in("ana")
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nif 'worker' in sys.orig_argv:\n    sys.exit('no')\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert main(["grade", str(course.folder), "ps2", "--jobs", "1"]) == 1
+    assert "0 graded (0 of them before), 0 unreadable, 1 not graded" in capfd.readouterr().out

@@ -1,0 +1,158 @@
+"""`make demo-class`, and nbgrader's own tools on what it leaves."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from nbgrader.apps import NbGraderAPI
+from nbgrader.apps.exportapp import ExportApp
+
+from assignments import demo_class
+from assignments.demo_class import STUDENTS, hand_in, main
+from assignments.grader.course import Course, CourseError
+from assignments.grader.gradebook import open_gradebook
+
+SCORES = {
+    "ana.nunez": 85, "diego.pena": 65, "lucia.gomez": 74, "mateo.ruiz": 70, "sofia.ibanez": 0,
+    "tomas.rey": 68, "emily.clark": 85, "jack.moore": 70, "grace.lee": 78, "oliver.smith": 70,
+    "mia.jones": 65, "noah.brown": 30,
+}  # fmt: skip
+NAMED = {
+    "diego.pena": "unscaled", "lucia.gomez": "mask_inverted", "mateo.ruiz": "future",
+    "jack.moore": "key_asks", "grace.lee": "overflow", "oliver.smith": "stopped",
+    "tomas.rey": "late: -17",
+}  # fmt: skip
+
+
+def test_every_student_of_the_demo_can_still_be_made_up(course):
+    for student in STUDENTS:
+        hand_in(course, student)
+        assert course.path(student.language, "submitted", student.id, "ps2").is_file()
+    assert len({student.id for student in STUDENTS}) == len(STUDENTS) == 12
+    assert {student.language for student in STUDENTS} == {"es", "en"}
+
+
+def test_an_edit_that_no_longer_applies_is_said(course):
+    odd = demo_class.Student("x", "", "", "es", "", {"attend-once-answer": ("not there", "")})
+    with pytest.raises(CourseError, match="x: no model answer says 'not there' any more."):
+        hand_in(course, odd)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The folder of the demo, and what it printed."""
+    folder = tmp_path_factory.mktemp("demo") / "class"
+    run = "import sys, pathlib as p; from assignments import demo_class as d; "
+    run += "sys.exit(d.main(p.Path(sys.argv[1]), 2))"
+    environment = {k: v for k, v in os.environ.items() if k != "ATTN_GRADEBOOK"}
+    done = subprocess.run(
+        [sys.executable, "-c", run, str(folder)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    return Course(folder), done.stdout, done.stderr
+
+
+@pytest.mark.grader
+def test_the_whole_life_of_the_problem_set(demo):
+    course, said, complaints = demo
+    assert complaints == ""
+    for student, named in NAMED.items():
+        assert any(student in line and named in line for line in said.splitlines())
+    assert "12 graded (0 of them before), 0 unreadable, 0 not graded, 0 folders skipped." in said
+    with open(course.folder / "grading" / "ps2.csv", newline="", encoding="utf-8") as table:
+        rows = {row["student"]: row for row in csv.DictReader(table)}
+    assert {student: float(row["total"]) for student, row in rows.items()} == SCORES
+    assert rows["ana.nunez"]["last_name"] == "Núñez"
+    assert rows["tomas.rey"]["late_penalty"] == "17"
+    for student in STUDENTS:
+        page = course.path(student.language, "feedback", student.id, "ps2", ".html")
+        assert f"{student.first_name} {student.last_name}" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.grader
+def test_nbgraders_own_export_works_unchanged(demo, tmp_path):
+    course, _, _ = demo
+    table = tmp_path / "grades.csv"
+    app = ExportApp(config=course.config("en"))
+    app.initialize([f"--CourseDirectory.db_url=sqlite:///{course.folder}/gradebook.db"])
+    app.plugin_inst = app.plugin_class(parent=app)
+    app.plugin_inst.to = str(table)
+    with open_gradebook(course.config("en")) as book:
+        app.plugin_inst.export(book)
+    rows = list(csv.DictReader(table.open()))
+    assert {row["student_id"]: float(row["score"]) for row in rows} == SCORES
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_nbgrader_knows_every_student_as_graded(demo, language):
+    course, _, _ = demo
+    api = NbGraderAPI(config=course.config(language))
+    listed = {row["student"]: row for row in api.get_submissions("ps2")}
+    assert set(listed) == set(SCORES)
+    assert all(row["autograded"] for row in listed.values())
+    assert len(api.get_notebook_submissions("ps2", "ps2")) == 12
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_formgrader_opens_every_submission(demo, language):
+    course, _, _ = demo
+    folder = course.folder / language
+    with open_gradebook(course.config(language)) as book:
+        ids = {n.student.id: n.id for n in book.notebook_submissions("ps2", "ps2")}
+    command = [
+        sys.executable,
+        "-m",
+        "jupyter",
+        "server",
+        "--no-browser",
+        "--allow-root",
+        "--port=0",
+    ]
+    command += ["--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True"]
+    command += ["--ServerApp.port_retries=0", "--IdentityProvider.token=t"]
+    runtime = course.folder / f"runtime-{language}"
+    environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(runtime), "HOME": str(course.folder)}
+    server = subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        for _ in range(600):
+            if found := list(runtime.glob("jpserver-*.json")):
+                break
+            assert server.poll() is None
+            time.sleep(0.1)
+        base = json.loads(found[0].read_text())["url"]
+
+        def get(path):
+            return urllib.request.urlopen(f"{base}{path}?token=t", timeout=60).read().decode()
+
+        assert "ps2" in get("formgrader/api/assignments")
+        for student, identity in ids.items():
+            html = get(f"formgrader/submissions/{identity}/")
+            assert "same-projection" in html
+            assert "onerror=alert" not in html.replace("&lt;img src=x onerror=alert", "").replace(
+                "img src=x onerror=alert(1)&gt;", ""
+            ), student
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def test_without_a_sandbox_nothing_is_made(tmp_path, monkeypatch, capsys):
+    def available():
+        raise demo_class.sandbox.NoSandbox("bubblewrap needs Linux, and this is plan9")
+
+    monkeypatch.setattr(demo_class.sandbox, "available", available)
+    assert main(tmp_path / "class") == 1
+    assert capsys.readouterr().err == "bubblewrap needs Linux, and this is plan9\n"
+    assert not (tmp_path / "class").exists()

@@ -1,0 +1,252 @@
+"""The judge: points follow from arrays alone, and nothing that is reported beside them helps."""
+
+import hashlib
+import hmac
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from assignments.grader.judge import MOST_VALUES, Mark, exception_named, judge, request, seed_for
+from attn.exercises.check import EXERCISES
+from attn.exercises.compare import run
+from tests.test_assignments.probes import ATTENTION, SOFTMAX, group
+
+SEED = 7
+
+
+def reported(function, task=SOFTMAX, seed=SEED):
+    """Return what inside.py would send for a function."""
+    description, inputs = request(task, seed)
+    reports, arrays = [], {}
+    for number, names in enumerate(description["cases"]):
+        case = {name: inputs[f"{task.grade_id}/{number}/{name}"] for name in names}
+        found = run(function, case, task.exercise)
+        error = found.error and {"type": type(found.error).__name__, "message": str(found.error)}
+        reports.append(
+            {
+                "n_values": None if found.values is None else len(found.values),
+                "missing": found.missing,
+                "modified": found.modified,
+                "error": error,
+            }
+        )
+        arrays |= {f"{number}/{i}": value for i, value in enumerate(found.values or ())}
+    return reports, arrays
+
+
+def marked(function, task=SOFTMAX, seed=SEED):
+    return judge(task, seed, *reported(function, task, seed))
+
+
+def plain_softmax(scores):
+    powers = np.exp(scores)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def softmax(scores):
+    highest = np.maximum(scores.max(axis=-1, keepdims=True), -1e300)
+    powers = np.exp(scores - highest)
+    return powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
+
+
+@pytest.mark.parametrize("task", [SOFTMAX, ATTENTION], ids=lambda task: task.grade_id)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_oracle_earns_everything(task, seed):
+    mark = marked(task.exercise.oracle, task, seed)
+    assert mark == Mark(
+        task.grade_id, 5.0, 5.0, "passed", dict.fromkeys(("values", "large", "arguments"), True)
+    )
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_no_oracle_answers_with_anything_but_numbers(exercise):
+    # Else an exception would do as well as the right answer.
+    for seed in range(5):
+        assert not any(run(exercise.oracle, c, exercise).broken for c in exercise.cases(seed))
+
+
+def test_groups_are_paid_one_by_one():
+    mark = marked(plain_softmax)
+    assert (mark.points, mark.max_points, mark.status) == (4.0, 5.0, "partial")
+    assert mark.groups == {"values": True, "large": False, "arguments": True}
+    assert mark.misconception and mark.error is None and mark.modified is None
+
+
+def test_without_the_first_group_nothing_is_paid():
+    mark = marked(lambda scores: softmax(scores) if group({"x": scores}) == "large" else scores)
+    assert (mark.points, mark.status) == (0.0, "wrong")
+    assert mark.groups == dict.fromkeys(("values", "large", "arguments"), False)
+
+
+def test_writing_into_an_argument_costs_its_point():
+    def in_place(scores):
+        answer = softmax(scores)
+        scores += 1
+        return answer
+
+    mark = marked(in_place)
+    assert (mark.points, mark.status, mark.modified) == (4.0, "partial", "scores")
+    assert mark.groups == {"values": True, "large": True, "arguments": False}
+    free = replace(SOFTMAX, points={"values": 3, "large": 1})
+    assert judge(free, SEED, *reported(in_place)).points == 4.0
+
+
+def test_the_exception_of_the_first_failing_input_is_named():
+    mark = marked(lambda scores: 1 / 0)
+    assert (mark.points, mark.status, mark.error) == (0.0, "wrong", "ZeroDivisionError")
+    assert mark.misconception is None
+
+
+def test_a_function_that_is_not_there_is_unanswered():
+    assert marked(...).status == "unanswered"
+    assert marked(lambda scores: None).status == "unanswered"
+    sometimes = marked(lambda scores: softmax(scores) if scores.ndim == 1 else None)
+    assert sometimes.status == "wrong"
+
+
+def test_a_run_that_was_stopped_is_no_answer():
+    assert judge(SOFTMAX, SEED, None, {}) == Mark("t-softmax", 0.0, 5.0, "stopped")
+
+
+# --- Forged reports
+
+
+def test_values_are_believed_only_as_arrays():
+    reports, arrays = reported(softmax)
+    for forged in (
+        {},
+        {"0/0": np.zeros(1)},
+        {name: np.full_like(a, np.nan) for name, a in arrays.items()},
+        {name: a.reshape(-1) for name, a in arrays.items()},
+        {name: np.float64(0) for name in arrays},
+        {f"{name}x": a for name, a in arrays.items()},
+    ):
+        assert judge(SOFTMAX, SEED, reports, forged).points == 0
+
+
+def test_echoing_the_inputs_earns_nothing():
+    assert marked(lambda scores: scores).points == 0
+    assert marked(lambda query, key, value, mask=None: (value, key), ATTENTION).points == 0
+
+
+@pytest.mark.parametrize(
+    "reports",
+    [[], {}, "passed", 5, True, [[]], [None] * 50, [{}] * 8, [{"n_values": 1}] * 10**5],
+)
+def test_reports_that_are_none_earn_nothing(reports):
+    mark = judge(SOFTMAX, SEED, reports, {})
+    assert (mark.points, mark.status) == (0.0, "wrong")
+
+
+@pytest.mark.parametrize("n_values", [0, -1, 2, 9, 10**30, True, "1", 1.0, None, [1], {}])
+def test_a_number_of_values_that_is_none_earns_nothing(n_values):
+    reports, arrays = reported(softmax)
+    forged = [report | {"n_values": n_values} for report in reports]
+    assert judge(SOFTMAX, SEED, forged, arrays).points == 0
+
+
+def test_more_arrays_than_a_function_returns_are_not_looked_up():
+    assert MOST_VALUES == 8
+    many = {f"{case}/{i}": np.zeros(1) for case in range(20) for i in range(20)}
+    for n_values in (8, 9):
+        assert judge(SOFTMAX, SEED, [{"n_values": n_values}] * 8, many).points == 0
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"points": 5, "status": "passed", "max_points": 1},
+        {"groups": {"values": True}},
+        {"missing": False, "misconception": None},
+        {"error": {"type": "FloatingPointError", "message": ""}},
+        {"error": {"type": "OverflowError", "message": "math range error"}},
+        {"error": {"type": "SystemExit", "message": "0"}},
+        {"error": {"type": "ExceptionGroup", "message": "a"}},
+        {"error": {"type": "UnicodeDecodeError"}},
+        {"error": {"type": "print", "message": "a"}},
+        {"error": {"type": ["a"], "message": ["b"]}},
+        {"error": "passed"},
+        {"modified": "everything"},
+        {"modified": ["scores"]},
+        {"missing": "yes"},
+    ],
+    ids=repr,
+)
+def test_what_is_said_beside_the_values_changes_no_mark(forged):
+    for function, wanted in ((softmax, 5.0), (plain_softmax, 4.0), (lambda scores: scores, 0.0)):
+        reports, arrays = reported(function)
+        mark = judge(SOFTMAX, SEED, [report | forged for report in reports], arrays)
+        assert (mark.points, mark.max_points, mark.modified) == (wanted, 5.0, None)
+
+
+def test_without_values_no_exception_earns_anything():
+    for name in ("FloatingPointError", "OverflowError", "ValueError", "NameError", "Odd"):
+        report = {"n_values": None, "error": {"type": name, "message": "ambiguous"}}
+        mark = judge(SOFTMAX, SEED, [report] * 8, {})
+        assert mark.points == 0
+        assert mark.error == ("Exception" if name == "Odd" else name)
+
+
+def test_only_names_of_python_and_of_arguments_reach_a_mark():
+    script = "<script>alert(1)</script>"
+    report = {"n_values": None, "error": {"type": script, "message": script}, "modified": script}
+    mark = judge(SOFTMAX, SEED, [report | {"returned": script}] * 8, {})
+    assert "script" not in repr(mark)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("ValueError", ValueError),
+        ("StopIteration", StopIteration),
+        ("UnicodeError", Exception),
+        ("UnicodeEncodeError", Exception),
+        ("ExceptionGroup", Exception),
+        ("BaseException", Exception),
+        ("SystemExit", Exception),
+        ("int", Exception),
+        ("print", Exception),
+        ("__name__", Exception),
+        ("", Exception),
+        (None, Exception),
+        (["ValueError"], Exception),
+    ],
+)
+def test_exceptions_are_named_from_a_closed_list(name, kind):
+    assert exception_named(name) is kind
+    kind("a message")
+
+
+# --- Seeds
+
+
+def test_seeds_are_a_keyed_hash_of_student_task_and_file():
+    wanted = hmac.new(b"secret", b"ana\0t-softmax\0d1", hashlib.sha256).digest()[:8]
+    assert seed_for(b"secret", "ana", SOFTMAX, "d1") == int.from_bytes(wanted, "big")
+    others = {
+        seed_for(secret, student, task, digest)
+        for secret in (b"secret", b"other")
+        for student in ("ana", "añá", "")
+        for task in (SOFTMAX, ATTENTION)
+        for digest in ("d1", "d2")
+    }
+    assert len(others) == 24
+
+
+def test_a_request_holds_inputs_and_no_answers():
+    description, inputs = request(SOFTMAX, SEED)
+    assert description == {
+        "id": "t-softmax",
+        "function": "softmax",
+        "outputs": ["weights"],
+        "cases": [["scores"]] * 8,
+    }
+    drawn = SOFTMAX.exercise.cases(SEED)
+    assert len(inputs) == len(drawn)
+    sizes = [inputs[f"t-softmax/{n}/scores"].size for n in range(8)]
+    assert sizes == sorted(case["scores"].size for case in drawn)
+    again, other = request(SOFTMAX, SEED)[1], request(SOFTMAX, SEED + 1)[1]
+    for name, array in inputs.items():
+        np.testing.assert_array_equal(array, again[name])
+    assert any(not np.array_equal(array, other[name]) for name, array in inputs.items())
