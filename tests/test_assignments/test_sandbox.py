@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -220,6 +221,25 @@ def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
     assert shown[8] == "['/job/inside.py', '/job', '/packages']"
     assert shown[9] == "(0, True)"
     assert shown[10:] == ["[]", "[]", "False"]
+
+
+def test_the_walls_hold_without_the_filter_of_system_calls(tmp_path):
+    """Two defences, and neither may hide that the other is gone."""
+    code = """
+import os, socket
+print([name for _, name in socket.if_nameindex()], os.getpid() < 5, sorted(os.environ))
+for place in ("/job/new", "/new", "/python/lib/new", "/tmp/new"):
+    try:
+        open(place, "w").close()
+        print(place)
+    except OSError:
+        pass
+"""
+    (tmp_path / "empty").mkdir()
+    walls = sandbox._walls(Limits(), tmp_path, ())
+    command = [*walls, "-S", "-s", "-B", "-c", code]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said == f"['lo'] True {sorted({*sandbox._ENVIRONMENT, 'PWD'})}\n/tmp/new\n"
 
 
 def test_limits_are_set_and_cannot_be_raised():
