@@ -278,6 +278,12 @@ def test_the_clock_ends_a_run(unsafe):
     assert outcome.frames[-1][0] == {"begins": ["cell", 0]}
 
 
+def test_what_is_left_for_the_end_does_not_run():
+    cell = "import atexit, time\natexit.register(time.sleep, 99)"
+    outcome, _ = answer(cell, limits=Limits(wall_s=3))
+    assert outcome.stopped is None
+
+
 @both_modes
 def test_a_trickle_of_output_does_not_stop_the_clock(unsafe):
     cell = "import os, time\nwhile True:\n    os.write({}, b'a')\n    time.sleep(0.01)"
