@@ -2,30 +2,37 @@
 
 Read from the top down: each part stands on those before it.
 
-==================  =========================================================================
+===================  ========================================================================
 the mathematics
-------------------  -------------------------------------------------------------------------
-`attn.reference`    NumPy, one function per equation: the oracle everything else is tested by
+-------------------  ------------------------------------------------------------------------
+`attn.reference`     NumPy, one function per equation: the oracle everything else is tested by
 the machine (PyTorch)
-------------------  -------------------------------------------------------------------------
-`attn.masks`        who may attend to whom: ``causal_mask``, ``padding_mask``
-`attn.attention`    ``scaled_dot_product_attention``, ``SelfAttention``, ``MultiHeadAttention``
-`attn.positions`    where a token stands: sinusoidal, learned, rotary, ALiBi
-`attn.layers`       ``FeedForward``, ``EncoderLayer``, ``DecoderLayer``
-`attn.cache`        keys and values kept from one step of decoding to the next
-`attn.transformer`  ``TransformerConfig``, ``Transformer``, ``EncoderOnly``, ``DecoderOnly``
+-------------------  ------------------------------------------------------------------------
+`attn.masks`         who may attend to whom: ``causal_mask``, ``padding_mask``
+`attn.attention`     ``scaled_dot_product_attention``, ``SelfAttention``, ``MultiHeadAttention``
+`attn.positions`     where a token stands: sinusoidal, learned, rotary, ALiBi
+`attn.layers`        ``FeedForward``, ``EncoderLayer``, ``DecoderLayer``
+`attn.cache`         keys and values kept from one step of decoding to the next
+`attn.transformer`   ``TransformerConfig``, ``Transformer``, ``EncoderOnly``, ``DecoderOnly``
 text in, text out
-------------------  -------------------------------------------------------------------------
-`attn.tokenizer`    text to ids and back: by words, and by byte pairs
-`attn.decoding`     one token after another: ``greedy``, ``beam_search``, ``sample``
+-------------------  ------------------------------------------------------------------------
+`attn.tokenizer`     text to ids and back: by words, and by byte pairs
+`attn.corpus`        English and Spanish made by a grammar, with every alignment known
+`attn.decoding`      one token after another: ``greedy``, ``beam_search``, ``sample``
+`attn.training`      ``train``: one loop for every task, on one machine or several
+`attn.metrics`       how good is it: ``bleu``, ``rouge``, ``alignment_error_rate``
+the systems
+-------------------  ------------------------------------------------------------------------
+`attn.applications`  ``Translator`` and others, built of all the parts above
+`attn.__main__`      the command line: ``python -m attn translate "the red house"``
 the course
-------------------  -------------------------------------------------------------------------
-`attn.exercises`    ``check``: is my function right, and if not, why not?
-`attn.widgets`      the interactive figures
-`attn.plots`        the matplotlib figures
-`attn.palette`      the colours that figures, widgets and site share
-`attn.language`     Spanish or English: ``attn.set_language("en")``
-==================  =========================================================================
+-------------------  ------------------------------------------------------------------------
+`attn.exercises`     ``check``: is my function right, and if not, why not?
+`attn.widgets`       the interactive figures
+`attn.plots`         the matplotlib figures
+`attn.palette`       the colours that figures, widgets and site share
+`attn.language`      Spanish or English: ``attn.set_language("en")``
+===================  ========================================================================
 
 Three rules hold everywhere. In a mask, True means *may attend*. A query that may attend to
 nothing gets zeros, never NaN. Whatever attends returns ``(output, weights)``, and weights is

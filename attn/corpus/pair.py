@@ -1,0 +1,102 @@
+"""One sentence in two languages, and what is known about it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A target word takes its form from another.
+
+    Attributes
+    ----------
+    position : int
+        The target position of the article, adjective or verb.
+    controllers : tuple of int
+        The target positions of the noun, or nouns, that it agrees with.
+    distance : int
+        How many tokens it is to the nearest of them.
+    """
+
+    position: int
+    controllers: tuple
+    distance: int
+
+
+@dataclass(frozen=True)
+class Coreference:
+    """A source pronoun or possessive stands for a noun, which decides a target word's form.
+
+    Attributes
+    ----------
+    pronoun : int
+        The source position of *it*, *he*, *their* ...
+    antecedents : tuple of int
+        The source positions of the noun, or nouns, it stands for.
+    decides : int
+        The target position of the word whose gender or number follows from them.
+    """
+
+    pronoun: int
+    antecedents: tuple
+    decides: int
+
+
+@dataclass(frozen=True)
+class Polyseme:
+    """A source word with several meanings, of which another word chooses one.
+
+    Attributes
+    ----------
+    position : int
+        The source position of the word.
+    word, sense : str
+        Its base form, and the Spanish base form of the meaning it has here.
+    decided_by : int
+        The source position of the word that decides.
+    """
+
+    position: int
+    word: str
+    sense: str
+    decided_by: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A sentence and its translation.
+
+    Attributes
+    ----------
+    source, target : str
+        English and Spanish. In pairs of the grammar, lower case and one space between tokens.
+    sure, possible : frozenset of (int, int)
+        Which source position the target position translates, as (source, target). Every sure
+        link is possible too; links that are only possible join what one language needs and
+        the other does not say.
+    agreements : tuple of Agreement
+    coreferences : tuple of Coreference
+    polysemes : tuple of Polyseme
+    combinations : frozenset of (str, str, str)
+        Which words met, in base forms: ``("adjective", "red", "house")``, ``("object", "eat",
+        "soup")``, ``("polyseme", "blue: triste", "tom")``. Hold-outs are made of these.
+    frame : str
+        The name of the construction.
+
+    A pair from a user's file has its two texts and nothing else.
+
+    Examples
+    --------
+    >>> pair = Pair("the red house", "la casa roja", frozenset({(0, 0), (2, 1), (1, 2)}))
+    >>> [(pair.source.split()[i], pair.target.split()[j]) for i, j in sorted(pair.sure)]
+    [('the', 'la'), ('red', 'roja'), ('house', 'casa')]
+    """
+
+    source: str
+    target: str
+    sure: frozenset = frozenset()
+    possible: frozenset = frozenset()
+    agreements: tuple = ()
+    coreferences: tuple = ()
+    polysemes: tuple = ()
+    combinations: frozenset = frozenset()
+    frame: str = ""

@@ -1,0 +1,166 @@
+"""Pairs from a user's own file: tab-separated text, as Tatoeba and Anki export it."""
+
+import unicodedata
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from attn._checks import check_size, wrong
+from attn.corpus.pair import Pair
+
+MAX_LINE = 2**16  # bytes; a longer line is no sentence, and may be the whole of a binary file
+MAX_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A line that gave no pair: its number, counted from 1, and why."""
+
+    line: int
+    reason: str
+
+    def __str__(self):
+        return f"line {self.line}: {self.reason}"
+
+
+class PairReader:
+    """What `read_pairs` returns: pairs to iterate over, and the problems met on the way.
+
+    Attributes
+    ----------
+    problems : list of Problem
+        The lines left out in the latest iteration so far: the first 1,000 of them, so that
+        no file can fill the memory.
+    n_problems : int
+        How many there were in all.
+    """
+
+    def __init__(self, path, columns):
+        self._path, self._columns = path, columns
+        self.problems, self.n_problems = [], 0
+
+    def __iter__(self):
+        self.problems, self.n_problems = [], 0
+        try:
+            with open(self._path, "rb") as file:
+                yield from self._pairs(file)
+        except OSError as error:
+            raise wrong(self._path, "a file that can be read", error.strerror) from None
+
+    def _pairs(self, file):
+        seen = set()
+        for number, line in enumerate(_lines(file), start=1):
+            try:
+                pair = self._pair(line)
+            except _Bad as bad:
+                self._report(number, str(bad))
+                continue
+            if pair is None:
+                continue
+            # Eight bytes for each pair: texts would not fit into memory for ever.
+            digest = blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8).digest()
+            if digest in seen:
+                self._report(number, "a pair that was there before")
+                continue
+            seen.add(digest)
+            yield pair
+
+    def _pair(self, line):
+        """Return the pair of a line, or None if the line is empty."""
+        if line is None:
+            raise _Bad(f"longer than {MAX_LINE} bytes")
+        try:
+            text = line.decode()
+        except UnicodeDecodeError as error:
+            raise _Bad(f"no UTF-8 at byte {error.start}") from None
+        if not text.strip():
+            return None
+        cells = [_normalise(cell) for cell in text.split("\t")]
+        if len(cells) <= max(self._columns):
+            raise _Bad(f"{len(cells)} column{'s' * (len(cells) > 1)} between tabs")
+        source, target = (cells[column] for column in self._columns)
+        if not source or not target:
+            raise _Bad("one side is empty")
+        return Pair(source, target)
+
+    def _report(self, number, reason):
+        self.n_problems += 1
+        if len(self.problems) < MAX_KEPT:
+            self.problems.append(Problem(number, reason))
+
+
+def read_pairs(path, columns=(0, 1)):
+    """Read pairs from a file of tab-separated lines: a text, a tab, its translation.
+
+    The file is read as the pairs are asked for, so it may be larger than memory. Lines that
+    give no pair are counted and kept in ``problems``: those without a tab or with an empty
+    side, those that are not UTF-8, those longer than 65,536 bytes, and pairs that were there
+    before. Empty lines are no problem. Texts are brought to Unicode's composed form (NFC),
+    with one space between words.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file: UTF-8 with or without a byte order mark, lines ending in LF or CRLF.
+    columns : tuple of (int, int), default (0, 1)
+        Which columns hold source and target, counted from 0; the others are ignored.
+        Tatoeba's own export, with a number before each text, needs ``(1, 3)``.
+
+    Returns
+    -------
+    PairReader
+        Iterate over it for the pairs; each iteration reads the file anew.
+
+    Raises
+    ------
+    ValueError
+        If `columns` are not two different columns; while iterating, if the file cannot be
+        read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = f"{folder}/pairs.tsv"
+    ...     with open(path, "wb") as file:
+    ...         _ = file.write("the sky\\tel cielo\\tCC-BY\\r\\n\\r\\nthe sea\\r\\n".encode())
+    ...     reader = read_pairs(path)
+    ...     pairs = list(reader)
+    >>> [(pair.source, pair.target) for pair in pairs]
+    [('the sky', 'el cielo')]
+    >>> print(*reader.problems)
+    line 3: 1 column between tabs
+    """
+    try:
+        source, target = (check_size("columns", column) for column in columns)
+    except TypeError:
+        raise wrong("columns", "two columns", repr(columns)) from None
+    except ValueError as error:
+        if str(error).startswith("columns:"):
+            raise
+        raise wrong("columns", "two columns", repr(columns)) from None
+    if source == target:
+        raise wrong("columns", "two different columns", repr(columns))
+    return PairReader(path, (source, target))
+
+
+class _Bad(Exception):
+    """A line that gives no pair, and why."""
+
+
+def _lines(file):
+    """Yield the lines of a binary file without their ends; None for one that is too long."""
+    first = True
+    while line := file.readline(MAX_LINE + 2):
+        if first:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+            first = False
+        complete = line.endswith(b"\n")
+        content = line.removesuffix(b"\n").removesuffix(b"\r") if complete else line
+        while not complete and line:  # the rest of a line that is too long, or the last one
+            line = file.readline(MAX_LINE)
+            complete = line.endswith(b"\n")
+        yield content if len(content) <= MAX_LINE else None
+
+
+def _normalise(text):
+    return " ".join(unicodedata.normalize("NFC", text).split())

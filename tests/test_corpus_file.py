@@ -1,0 +1,172 @@
+"""read_pairs against files of every shape."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn.corpus import Pair, read_pairs
+from attn.corpus.pairs_file import MAX_KEPT, MAX_LINE, PairReader, Problem
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """Return a function from bytes to (pairs, problems as text)."""
+    path = tmp_path_factory.mktemp("pairs") / "pairs.tsv"
+
+    def read(content, **options):
+        path.write_bytes(content)
+        reader = read_pairs(path, **options)
+        pairs = [(pair.source, pair.target) for pair in reader]
+        return pairs, [str(problem) for problem in reader.problems]
+
+    return read
+
+
+def test_a_file_as_anki_has_it(read):
+    content = "\ufeffGo.\tVe.\tCC-BY 2.0 (France) #2877272\r\n\r\nHi!\t¡Hola!\tCC-BY\r\n"
+    assert read(content.encode()) == ([("Go.", "Ve."), ("Hi!", "¡Hola!")], [])
+
+
+def test_a_file_as_tatoeba_has_it(read):
+    content = "1276\tLet's try\t2481\tIntentémoslo\n1277\tHello\t\n"
+    assert read(content.encode(), columns=(1, 3)) == (
+        [("Let's try", "Intentémoslo")],
+        ["line 2: 3 columns between tabs"],
+    )
+    assert read(b"hola\thello\n", columns=[1, 0])[0] == [("hello", "hola")]
+
+
+def test_bad_lines_are_reported_with_their_numbers(read):
+    content = b"\n".join(
+        [b"the sky\tel cielo", b"no tab", b"", b"\tel mar", b"the sea\t ", b"the \xff\tel", b"  \t ",
+         b"a\tb\xc3", b"the sky\tel cielo", b"the sky\tlos cielos", b"the  sky \t el cielo\tX"]
+    )  # fmt: skip
+    assert read(content) == (
+        [("the sky", "el cielo"), ("the sky", "los cielos")],
+        [
+            "line 2: 1 column between tabs",
+            "line 4: one side is empty",
+            "line 5: one side is empty",
+            "line 6: no UTF-8 at byte 4",
+            "line 8: no UTF-8 at byte 3",
+            "line 9: a pair that was there before",
+            "line 11: a pair that was there before",
+        ],
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf", b" \t \n"])
+def test_nothing_is_no_problem(read, content):
+    assert read(content) == ([], [])
+
+
+def test_texts_are_composed_and_have_single_spaces(read):
+    decomposed = "  el   nin\u0303o\u00a0lee\tthe boy  reads "
+    assert read(decomposed.encode()) == ([("el niño lee", "the boy reads")], [])
+
+
+def test_a_byte_order_mark_stands_at_the_beginning_only(read):
+    pairs, _ = read("\ufeffa\tb\n\ufeffc\td\n".encode())
+    assert pairs == [("a", "b"), ("\ufeffc", "d")]
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+def test_a_line_may_be_long_but_not_too_long(read, end):
+    fits = b"a\t" + b"b" * (MAX_LINE - 2)
+    assert read(fits + end)[0] == [("a", "b" * (MAX_LINE - 2))]
+    too_long = [f"line 1: longer than {MAX_LINE} bytes"]
+    assert read(fits + b"b" + end) == ([], too_long)
+    for n in (1, 2, 3, MAX_LINE - 1, MAX_LINE, MAX_LINE + 1, 3 * MAX_LINE):
+        rest = end + b"c\td" if end else b""
+        pairs, problems = read(fits + b"b" * n + rest)
+        assert problems == too_long
+        assert pairs == ([("c", "d")] if end else [])
+
+
+def test_a_large_file_is_read_as_it_is_asked_for(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    with open(path, "w") as file:
+        file.writelines(f"the number {i}\tel número {i}\n" for i in range(100_000))
+    reader = read_pairs(path)
+    pairs = iter(reader)
+    assert next(pairs) == Pair("the number 0", "el número 0")
+    path.write_bytes(path.read_bytes()[:200_000])
+    assert 5000 < sum(1 for _ in pairs) < 20_000  # what was in the buffer, and no more
+
+
+def test_problems_are_kept_up_to_a_limit_and_all_counted(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("bad\n" * (MAX_KEPT + 5) + "a\tb\n")
+    reader = read_pairs(path)
+    assert reader.problems == [] and reader.n_problems == 0
+    assert len(list(reader)) == 1
+    assert len(reader.problems) == MAX_KEPT == 1000
+    assert reader.n_problems == MAX_KEPT + 5
+    assert reader.problems[-1] == Problem(MAX_KEPT, "1 column between tabs")
+
+
+def test_each_iteration_reads_anew(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("bad\na\tb\n")
+    reader = read_pairs(str(path))
+    assert isinstance(reader, PairReader)
+    assert list(reader) == list(reader) == [Pair("a", "b")]
+    assert reader.n_problems == len(reader.problems) == 1
+
+
+cells = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r\ufeff"), max_size=6
+)
+
+
+@given(st.lists(st.tuples(st.lists(cells, max_size=4), st.sampled_from(["\n", "\r\n"]))))
+def test_every_line_is_a_pair_a_problem_or_empty(read, lines):
+    content = "".join("\t".join(row) + end for row, end in lines)
+    pairs, problems = read(content.encode())
+    expected, wrong, seen = [], [], set()
+    for number, (row, _) in enumerate(lines, start=1):
+        row = [" ".join(unicodedata.normalize("NFC", cell).split()) for cell in row]
+        if not any(row):
+            continue
+        if len(row) < 2 or not row[0] or not row[1] or tuple(row[:2]) in seen:
+            wrong.append(number)
+        else:
+            seen.add(tuple(row[:2]))
+            expected.append(tuple(row[:2]))
+    assert pairs == expected
+    assert [int(text.split()[1].rstrip(":")) for text in problems] == wrong
+
+
+@given(st.binary(max_size=60))
+def test_no_bytes_break_it(read, content):
+    pairs, problems = read(content)
+    assert len(pairs) + len(problems) <= content.count(b"\n") + 1
+    for source, target in pairs:
+        assert source and target
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    missing = read_pairs(tmp_path / "no.tsv")
+    message = "no.tsv: expected a file that can be read, got No such file or directory$"
+    with pytest.raises(ValueError, match=message):
+        next(iter(missing))
+    with pytest.raises(ValueError, match="expected a file that can be read, got Is a directory$"):
+        list(read_pairs(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "columns, message",
+    [
+        ((0, 0), r"two different columns, got \(0, 0\)"),
+        ((0,), r"two columns, got \(0,\)"),
+        ((0, 1, 2), r"two columns, got \(0, 1, 2\)"),
+        (1, "two columns, got 1"),
+        ((0, -1), "at least 0, got -1"),
+        ((0, 1.5), r"an integer, got 1\.5"),
+    ],
+)
+def test_columns_refused(columns, message):
+    with pytest.raises(ValueError, match=f"^columns: expected {message}$"):
+        read_pairs("pairs.tsv", columns=columns)

@@ -1,0 +1,150 @@
+"""The splits of attn.corpus: what is held out is nowhere in training, and its words are."""
+
+import itertools
+
+import pytest
+
+from attn.corpus import document_pairs, generate, splits
+from attn.corpus.lexicon import lexicon
+from attn.corpus.splits import KINDS, MAX_LEN, SHARE
+
+DRAWN = ("train", "validation", "test")
+HELD_OUT = ("adjective_noun", "verb_object", "polysemes")
+SIZES = {"n_train": 6000, "n_validation": 60, "n_test": 70, "n_held_out": 150}
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return splits(seed=3, **SIZES)
+
+
+def test_sizes_are_as_asked_for(parts):
+    assert [len(getattr(parts, name)) for name in DRAWN] == [6000, 60, 70]
+    assert [len(getattr(parts, name)) for name in (*HELD_OUT, "longer")] == [150] * 4
+
+
+def test_no_sentence_is_in_two_parts_or_twice_in_one(parts):
+    sources = [
+        pair.source for name in (*DRAWN, *HELD_OUT, "longer") for pair in getattr(parts, name)
+    ]
+    assert len(set(sources)) == len(sources)
+
+
+def test_what_is_held_out_is_in_its_own_part_only(parts):
+    assert set(parts.held_out) == set(HELD_OUT)
+    for name, combinations in parts.held_out.items():
+        assert 20 <= len(combinations) <= 60
+        assert {kind for kind, _, _ in combinations} == {KINDS[name]}
+        for other in (*DRAWN, *HELD_OUT, "longer"):
+            for pair in getattr(parts, other):
+                assert bool(pair.combinations & combinations) == (other == name), pair
+
+
+def test_each_word_of_a_combination_held_out_is_in_training_with_others(parts):
+    met = {combination for pair in parts.train for combination in pair.combinations}
+    partners = {}
+    for kind, one, other in met:
+        partners.setdefault((kind, one), set()).add(other)
+        partners.setdefault((kind, other), set()).add(one)
+        partners.setdefault(other, set()).add(one)
+    for name, combinations in parts.held_out.items():
+        for kind, one, other in combinations:
+            assert len(partners[kind, one]) >= 3, (kind, one)
+            assert len(partners[other]) >= 3
+            if name != "polysemes":
+                assert len(partners[kind, other]) >= 2, (kind, other)
+
+
+def test_no_more_than_a_share_of_a_words_partners_is_held_out(parts):
+    met = {combination for pair in parts.train for combination in pair.combinations}
+    for combinations in parts.held_out.values():
+        for kind, word, _ in combinations:
+            kept = len({other for k, one, other in met if (k, one) == (kind, word)})
+            out = len({other for k, one, other in combinations if (k, one) == (kind, word)})
+            assert out <= 2 * SHARE * (kept + out), word  # training is a smaller sample
+
+
+def test_both_words_of_the_pairs_held_out_are_known_in_both_languages(parts):
+    known = [{word for pair in parts.train for word in getattr(pair, side).split()}
+             for side in ("source", "target")]  # fmt: skip
+    unknown = 0
+    for name in HELD_OUT:
+        for pair in getattr(parts, name):
+            unknown += not (known[0] >= set(pair.source.split()))
+    assert unknown <= 5  # an inflected form may be rare
+
+
+def test_longer_means_longer_than_any_in_training(parts):
+    longest = max(len(pair.source.split()) for name in DRAWN for pair in getattr(parts, name))
+    assert longest == MAX_LEN == 12
+    assert min(len(pair.source.split()) for pair in parts.longer) == 13
+    for name in HELD_OUT:
+        assert max(len(pair.source.split()) for pair in getattr(parts, name)) <= longest
+
+
+def test_the_test_is_drawn_like_the_training(parts):
+    def mean(pairs):
+        return sum(len(pair.source.split()) for pair in pairs) / len(pairs)
+
+    def share(pairs):
+        return sum(pair.frame == "action" for pair in pairs) / len(pairs)
+
+    both = parts.validation + parts.test
+    assert abs(mean(parts.train) - mean(both)) < 0.7
+    assert abs(share(parts.train) - share(both)) < 0.12
+
+
+def test_what_the_documents_say_is_never_held_out(parts):
+    said = {combination for pair in document_pairs() for combination in pair.combinations}
+    for combinations in parts.held_out.values():
+        assert not combinations & said
+
+
+def test_polysemes_held_out_have_other_words_to_decide_the_same_meaning(parts):
+    meanings = {word for _, word, _ in parts.held_out["polysemes"]}
+    assert len({word.partition(":")[0] for word in meanings}) >= 8
+
+
+@pytest.mark.parametrize("n_train", [0, 500, 8000])
+def test_the_tests_are_the_same_however_many_pairs_there_are_to_train_on(parts, n_train):
+    """Or a model could be asked about what it was trained on."""
+    others = splits(seed=3, **SIZES | {"n_train": n_train})
+    for name in ("validation", "test", *HELD_OUT, "longer"):
+        assert getattr(others, name) == getattr(parts, name)
+    shorter, longer = sorted((others.train, parts.train), key=len)
+    assert longer[: len(shorter)] == shorter
+
+
+def test_what_the_documents_say_is_in_no_part(parts):
+    said = {pair.source for pair in document_pairs()}
+    for name in (*DRAWN, *HELD_OUT, "longer"):
+        assert not said & {pair.source for pair in getattr(parts, name)}
+
+
+def test_a_pair_of_words_held_out_has_no_polyseme(parts):
+    lex = lexicon()
+    polysemes = {entry.en for entry in [*lex.nouns, *lex.adjectives, *lex.verbs] if entry.polyseme}
+    for name in ("adjective_noun", "verb_object"):
+        for _, *words in parts.held_out[name]:
+            assert not polysemes & set(words)
+
+
+def test_the_seed_decides(parts):
+    sizes = {"n_train": 50, "n_validation": 5, "n_test": 5, "n_held_out": 3}
+    first, again = splits(0, **sizes), splits(**sizes)
+    assert first == again
+    assert first.held_out != parts.held_out and first.train != parts.train[:50]
+
+
+def test_parts_may_be_empty():
+    parts = splits(n_train=0, n_validation=3, n_test=0, n_held_out=0)
+    assert [len(getattr(parts, name)) for name in (*DRAWN, *HELD_OUT, "longer")] == [
+        0, 3, 0, 0, 0, 0, 0
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["seed", *SIZES])
+@pytest.mark.parametrize("value, got", [(-1, "at least 0, got -1"), (1.5, r"an integer, got 1\.5")])
+def test_refused(name, value, got):
+    with pytest.raises(ValueError, match=f"^{name}: expected {got}$"):
+        splits(**{name: value})
