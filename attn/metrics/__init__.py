@@ -1,0 +1,31 @@
+"""How good is it? Scores for texts and for alignments, in NumPy.
+
+===============  ===================================================================
+`text`           ``exact_match``, ``token_accuracy``, ``bleu``, ``rouge``
+`alignment`      ``align`` attention weights, ``alignment_error_rate``, and two
+                 alignments that know no words, to compare with
+`ibm_model_1`    the alignments of 1993: word probabilities by EM, no order, no network
+===============  ===================================================================
+"""
+
+from attn.metrics.alignment import (
+    align,
+    alignment_error_rate,
+    diagonal_alignment,
+    uniform_alignment,
+)
+from attn.metrics.ibm_model_1 import IBMModel1, ibm_model_1
+from attn.metrics.text import bleu, exact_match, rouge, token_accuracy
+
+__all__ = [
+    "IBMModel1",
+    "align",
+    "alignment_error_rate",
+    "bleu",
+    "diagonal_alignment",
+    "exact_match",
+    "ibm_model_1",
+    "rouge",
+    "token_accuracy",
+    "uniform_alignment",
+]

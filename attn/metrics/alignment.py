@@ -1,0 +1,153 @@
+"""Which source word does each target word come from? Alignments, and how wrong they are.
+
+An alignment is a set of links ``(source position, target position)``, both from 0.
+"""
+
+import numpy as np
+
+from attn._checks import check_finite, check_size, wrong
+
+
+def align(weights):
+    """Link each target token to the source token with the largest weight.
+
+    Parameters
+    ----------
+    weights : array, shape (tgt_len, src_len)
+        Row i for target token i. In a decoder that is the cross-attention of the query that
+        *predicts* token i, and this query stands where token i - 1 is read: with ``<sos>``
+        first among the inputs, row i of what the decoder returns.
+
+    Returns
+    -------
+    set of (int, int)
+        One link for each target token. Of equal weights the first wins.
+
+    Raises
+    ------
+    ValueError
+        If `weights` has another number of dimensions, no source, or numbers not finite.
+
+    References
+    ----------
+    Bahdanau et al. (2015), section 5.2.1, on reading alignments off the weights.
+
+    Examples
+    --------
+    The red house, la casa roja:
+
+    >>> weights = [[0.9, 0.0, 0.1], [0.2, 0.1, 0.7], [0.0, 0.8, 0.2]]
+    >>> sorted(align(weights))
+    [(0, 0), (1, 2), (2, 1)]
+    """
+    weights = np.asarray(weights, dtype=float)
+    if weights.ndim != 2 or weights.shape[1] == 0:
+        raise wrong("weights", "shape (tgt_len, src_len), src_len at least 1", weights.shape)
+    check_finite("weights", np.isfinite(weights))
+    return {(int(j), i) for i, j in enumerate(weights.argmax(axis=1))}
+
+
+def alignment_error_rate(predicted, sure, possible):
+    """Return how far alignments are from those that people made.
+
+    People are sure of some links and hold others possible. Each sure link must be found, and
+    no link may be found that is not possible: ``1 - (|A and S| + |A and P|) / (|A| + |S|)``.
+
+    Parameters
+    ----------
+    predicted : list of set of (int, int)
+        The links A found in each sentence.
+    sure : list of set of (int, int)
+        The links S that must be there.
+    possible : list of set of (int, int)
+        The links that may be there as well; P is these and the sure ones.
+
+    Returns
+    -------
+    float
+        From 0, nothing wrong, to 1. The sets are counted over all sentences.
+
+    Raises
+    ------
+    ValueError
+        If the lists differ in length, or hold no link at all.
+
+    References
+    ----------
+    Och and Ney (2003), A Systematic Comparison of Various Statistical Alignment Models, Eq. 41.
+
+    Examples
+    --------
+    >>> alignment_error_rate([{(0, 0), (1, 1)}], sure=[{(0, 0)}], possible=[{(1, 1), (2, 1)}])
+    0.0
+    >>> alignment_error_rate([{(0, 1), (1, 1)}], sure=[{(0, 0)}], possible=[{(1, 1), (2, 1)}])
+    0.6666666666666667
+    """
+    for name, links in (("sure", sure), ("possible", possible)):
+        if len(links) != len(predicted):
+            raise wrong(name, f"{len(predicted)} sentences, as in predicted", len(links))
+    found = size = 0
+    for a, s, p in zip(map(set, predicted), map(set, sure), map(set, possible), strict=True):
+        found += len(a & s) + len(a & (s | p))
+        size += len(a) + len(s)
+    if size == 0:
+        raise wrong("predicted, sure", "at least one link", "none")
+    return 1 - found / size
+
+
+def diagonal_alignment(src_len, tgt_len):
+    """Link each target token to the source token at the same part of the way.
+
+    It knows no words: where languages keep the same order it is hard to beat.
+
+    Parameters
+    ----------
+    src_len, tgt_len : int
+
+    Returns
+    -------
+    set of (int, int)
+
+    Raises
+    ------
+    ValueError
+        If a length is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> sorted(diagonal_alignment(src_len=2, tgt_len=4))
+    [(0, 0), (0, 1), (1, 2), (1, 3)]
+    """
+    src_len, tgt_len = _check_lengths(src_len, tgt_len)
+    # The middle of token i stands at (i + 1/2) / tgt_len of the way.
+    return {((2 * i + 1) * src_len // (2 * tgt_len), i) for i in range(tgt_len)}
+
+
+def uniform_alignment(src_len, tgt_len, rng):
+    """Link each target token to a source token drawn at random, all alike: the worst baseline.
+
+    Parameters
+    ----------
+    src_len, tgt_len : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    set of (int, int)
+
+    Raises
+    ------
+    ValueError
+        If a length is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> sorted(uniform_alignment(src_len=3, tgt_len=4, rng=np.random.default_rng(0)))
+    [(0, 3), (1, 1), (1, 2), (2, 0)]
+    """
+    src_len, tgt_len = _check_lengths(src_len, tgt_len)
+    return {(int(j), i) for i, j in enumerate(rng.integers(src_len, size=tgt_len))}
+
+
+def _check_lengths(src_len, tgt_len):
+    return check_size("src_len", src_len, least=1), check_size("tgt_len", tgt_len, least=1)

@@ -1,0 +1,44 @@
+"""Training: one loop for every model of the course, which knows nothing of the task.
+
+What it is given: a model; ``loss(model, batch)``, which returns the *sum* of the losses of a
+batch and the number of its terms; examples; and ``collate``, which makes a batch of some of
+them, a dict or tuple of tensors. Sum and number, not their mean: the gradient is that of the
+mean over the whole batch however many processes share it.
+
+==============  ===================================================================
+`config`        ``TrainingConfig``: every size and choice, checked
+`schedule`      ``learning_rate``: warm-up, then the paper's decay or a cosine
+`loss`          ``cross_entropy`` with label smoothing; ``shift`` for teacher forcing
+`batches`       ``epoch``: which examples stand together; ``pad``
+`devices`       ``choose_device``, and randomness that depends on the step alone
+`processes`     one process, or several under torchrun
+`checkpoints`   a run on disk, to go on from
+`run`           one step, one validation; ``History``, what became of the loss
+`loop`          ``train``: all of it together
+==============  ===================================================================
+
+On the CPU and with the same number of threads, a seed gives the same weights to the bit. What
+is random in a step, its examples and its dropout, depends on the seed and the number of the
+step alone; so a run that was killed goes on from its checkpoint as if nothing had happened.
+"""
+
+from attn.training.batches import pad
+from attn.training.config import TrainingConfig
+from attn.training.devices import choose_device
+from attn.training.loop import train
+from attn.training.loss import cross_entropy, shift
+from attn.training.processes import is_main_process
+from attn.training.run import History
+from attn.training.schedule import learning_rate
+
+__all__ = [
+    "History",
+    "TrainingConfig",
+    "choose_device",
+    "cross_entropy",
+    "is_main_process",
+    "learning_rate",
+    "pad",
+    "shift",
+    "train",
+]

@@ -1,0 +1,116 @@
+"""The numbers and choices of a training run, checked once, in one place."""
+
+import math
+from dataclasses import dataclass
+
+from attn._checks import check_choice, check_fraction, check_size, wrong
+
+SCHEDULES = ("cosine", "inverse_sqrt")
+PRECISIONS = ("float32", "bfloat16")
+DEVICES = ("auto", "cpu", "cuda", "mps")
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Everything that determines a training run but the model, the loss and the examples.
+
+    Parameters
+    ----------
+    steps : int
+        How often the weights change.
+    batch_size : int, default 64
+        The most examples of a step, over all processes.
+    learning_rate : float, default 1e-3
+        Its peak; see `attn.training.schedule`.
+    warmup_steps : int, default 200
+        The step at which it is reached.
+    schedule : {"cosine", "inverse_sqrt"}, default "cosine"
+        How it falls from there. The paper's is the latter.
+    betas : pair of float, default (0.9, 0.98)
+        How much AdamW keeps of its means of the gradient and of its square.
+    weight_decay : float, default 0.01
+        How much of a weight AdamW takes away, times the learning rate.
+    label_smoothing : float, default 0.1
+        For the loss function, which reads it from here; the loop itself makes no use of it.
+    clip_norm : float, default 1.0
+        A longer gradient is shortened to this. ``math.inf`` leaves all as they are.
+    seed : int, default 0
+        For the order of the examples and for dropout.
+    validate_every : int, optional
+        How many steps lie between validations.
+    patience : int, optional
+        Stop after so many validations without a new best, and go back to the best weights.
+    checkpoint_every : int, optional
+        How many steps lie between checkpoints. There is always one at the end, if any.
+    precision : {"float32", "bfloat16"}, default "float32"
+        bfloat16 halves the numbers in matrix products; the weights stay as they are.
+    compile : bool, default False
+        Whether to hand model and loss to ``torch.compile``.
+    device : {"auto", "cpu", "cuda", "mps"}, default "auto"
+        As in `attn.training.choose_device`.
+
+    Raises
+    ------
+    ValueError
+        If a value is not one of those described.
+
+    References
+    ----------
+    Vaswani et al. (2017), sections 5.3 and 5.4, for the betas and the smoothing. Loshchilov
+    and Hutter (2019), for AdamW. Document 000, section 3.3.4, trains with Adam.
+
+    Examples
+    --------
+    >>> TrainingConfig(steps=1000, learning_rate=3e-3).batch_size
+    64
+    >>> TrainingConfig(steps=0)
+    Traceback (most recent call last):
+    ValueError: steps: expected at least 1, got 0
+    """
+
+    steps: int
+    batch_size: int = 64
+    learning_rate: float = 1e-3
+    warmup_steps: int = 200
+    schedule: str = "cosine"
+    betas: tuple[float, float] = (0.9, 0.98)
+    weight_decay: float = 0.01
+    label_smoothing: float = 0.1
+    clip_norm: float = 1.0
+    seed: int = 0
+    validate_every: int | None = None
+    patience: int | None = None
+    checkpoint_every: int | None = None
+    precision: str = "float32"
+    compile: bool = False
+    device: str = "auto"
+
+    def __post_init__(self):
+        sizes = ["steps", "batch_size", "warmup_steps"]
+        optional = ["validate_every", "patience", "checkpoint_every"]
+        for name in sizes + [name for name in optional if getattr(self, name) is not None]:
+            # As Python's own numbers: NumPy's could not be read back from a checkpoint.
+            object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
+        object.__setattr__(self, "seed", check_size("seed", self.seed))
+        self._check_number("learning_rate", "a finite number above 0", lambda x: 0 < x < math.inf)
+        self._check_number("weight_decay", "a finite number from 0", lambda x: 0 <= x < math.inf)
+        self._check_number("clip_norm", "a number above 0", lambda x: x > 0)
+        self._check_number("label_smoothing", "a number in [0, 1)", lambda x: 0 <= x < 1)
+        if not isinstance(self.betas, (tuple, list)) or len(self.betas) != 2:
+            raise wrong("betas", "two numbers", repr(self.betas))
+        for beta in self.betas:
+            check_fraction("betas", beta)
+        object.__setattr__(self, "betas", tuple(map(float, self.betas)))
+        check_choice("schedule", self.schedule, SCHEDULES)
+        check_choice("precision", self.precision, PRECISIONS)
+        check_choice("device", self.device, DEVICES)
+        if not isinstance(self.compile, bool):
+            raise wrong("compile", "True or False", repr(self.compile))
+        if self.patience is not None and self.validate_every is None:
+            raise wrong("patience", "None without validate_every", self.patience)
+
+    def _check_number(self, name, expected, holds):
+        number = getattr(self, name)
+        if not isinstance(number, (int, float)) or not holds(number):
+            raise wrong(name, expected, repr(number))
+        object.__setattr__(self, name, float(number))

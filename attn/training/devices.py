@@ -1,0 +1,67 @@
+"""Where to compute, and randomness there that depends on the step alone."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+from attn._checks import check_choice, wrong
+from attn.training.config import DEVICES
+
+
+def choose_device(name="auto", local_rank=0):
+    """Return the device of a name, or the fastest there is.
+
+    Parameters
+    ----------
+    name : {"auto", "cpu", "cuda", "mps"}, default "auto"
+        "auto" takes a CUDA device if there is one, otherwise MPS, otherwise the CPU.
+    local_rank : int, default 0
+        Which of the CUDA devices of this machine.
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    ValueError
+        If there is no such device.
+
+    Examples
+    --------
+    >>> choose_device("cpu")
+    device(type='cpu')
+    """
+    check_choice("device", name, DEVICES)
+    available = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        name = next(name for name in available if available[name])
+    if not available[name]:
+        raise wrong("device", "one that this machine has", repr(name))
+    if name != "cuda":
+        return torch.device(name)
+    if local_rank >= torch.cuda.device_count():
+        n_devices = torch.cuda.device_count()
+        raise wrong("device", f"at most {n_devices} processes, one a device", local_rank + 1)
+    return torch.device("cuda", local_rank)
+
+
+def set_seed(device, *numbers):
+    """Seed PyTorch's randomness on the CPU and on `device` with a mixture of `numbers`."""
+    seed = int(np.random.SeedSequence(numbers).generate_state(1)[0])
+    # torch.manual_seed does it too, but takes .1 ms to look for devices that are not there.
+    torch.default_generator.manual_seed(seed)
+    if device.type != "cpu":
+        torch.get_device_module(device).manual_seed(seed)
+
+
+@contextmanager
+def keep_randomness(device):
+    """Leave PyTorch's randomness as it was before, on the CPU and on a CUDA `device`."""
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        yield

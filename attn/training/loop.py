@@ -1,0 +1,120 @@
+"""The loop: take a batch, compute the loss and its gradient, change the weights, again."""
+
+from tqdm.auto import tqdm
+
+from attn._checks import wrong
+from attn.training.batches import Batches
+from attn.training.checkpoints import CheckpointFile
+from attn.training.devices import keep_randomness
+from attn.training.processes import join
+from attn.training.run import Run
+
+
+def train(model, loss, examples, collate, config, *, length=None, validation=None, checkpoint=None):
+    """Train a model, in place.
+
+    Started by ``torchrun``, the processes share each batch, and the first one writes and shows
+    the progress.
+
+    Parameters
+    ----------
+    model : Module
+        It ends on the device of the training, in evaluation mode.
+    loss : callable, (model, batch) -> (total, count)
+        The sum of the losses of a batch, a Tensor of shape (), and the number of its terms, an
+        int or a Tensor.
+    examples : sequence
+        What to learn from.
+    collate : callable, (list of examples) -> dict or tuple of Tensor
+        Makes the batch, on the CPU.
+    config : TrainingConfig
+    length : callable, (example) -> int, optional
+        Examples of about one length come together.
+    validation : sequence, optional
+        The examples held out, for ``config.validate_every``.
+    checkpoint : str or Path, optional
+        A file, in a folder that exists. If it is there, training goes on from it; at the end
+        of the training it is still there.
+
+    Returns
+    -------
+    History
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as above; if the checkpoint is not one of the same configuration,
+        model and examples; or if a loss or a gradient is not finite. Then the weights and the
+        checkpoint are those before that step.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 5. Pascanu et al. (2013), for clipping. Document 000, section
+    3.3.4.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attn.training import TrainingConfig
+    >>> points = [(x, 3 * x) for x in (-2.0, -1.0, 1.0, 2.0)]
+    >>> def collate(points):
+    ...     return tuple(torch.tensor(points).T)
+    >>> def squares(model, batch):
+    ...     x, y = batch
+    ...     return (model(x[:, None])[:, 0] - y).square().sum(), len(y)
+    >>> line = torch.nn.Linear(1, 1)
+    >>> config = TrainingConfig(steps=200, batch_size=2, learning_rate=0.1, warmup_steps=10)
+    >>> history = train(line, squares, points, collate, config)
+    >>> f"{line.weight.item():.2f}"
+    '3.00'
+    """
+    _check(config, examples, validation, checkpoint)
+    batches = Batches(examples, collate, length, config.batch_size, config.seed)
+    held_out = Batches(validation or [], collate, length, config.batch_size, config.seed)
+    processes = join(config.device)
+    with keep_randomness(processes.device):
+        for name, some in (("examples", batches), ("validation", held_out)):
+            if some.n_batches and some.smallest < processes.count:
+                wanted = f"{processes.count} or more in every batch, one a process"
+                raise wrong(name, wanted, some.smallest)
+        run = Run(model.to(processes.device), loss, config, processes)
+        file = None
+        if checkpoint is not None:
+            file = CheckpointFile(checkpoint, config, model, batches, held_out)
+            state = processes.from_first(file.load)
+            if state is not None:
+                run.restore(state)
+        is_first = processes.rank == 0
+        hidden = None if is_first else True  # None: unless there is a terminal.
+        with tqdm(total=config.steps, initial=run.step, unit="step", disable=hidden) as progress:
+            while not run.is_over():
+                loss_of_step = run.update(batches)
+                progress.set_postfix_str(f"loss {loss_of_step:.3f}", refresh=False)
+                progress.update()
+                if _is_due(config.validate_every, run.step):
+                    run.validate(held_out)
+                due = run.is_over() or _is_due(config.checkpoint_every, run.step)
+                if due and is_first and file is not None:
+                    file.save(run.state())
+        processes.wait()  # What the first one wrote is there when the others go on.
+        if run.best is not None:
+            model.load_state_dict(run.best)
+    model.eval()
+    return run.history
+
+
+def _check(config, examples, validation, checkpoint):
+    """Check what needs no device, before anything takes time."""
+    for name, some in (("examples", examples), ("validation", validation)):
+        if some is not None and not len(some):
+            raise wrong(name, "at least one example", "none")
+    if validation is None and config.validate_every is not None:
+        raise wrong("validation", f"examples for validate_every = {config.validate_every}", None)
+    if validation is not None and config.validate_every is None:
+        raise wrong("validation", "None without validate_every", f"{len(validation)} examples")
+    if checkpoint is None and config.checkpoint_every is not None:
+        raise wrong("checkpoint", f"a path for checkpoint_every = {config.checkpoint_every}", None)
+
+
+def _is_due(every, step):
+    return every is not None and step % every == 0

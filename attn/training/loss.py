@@ -1,0 +1,122 @@
+"""What a sequence model learns from: the right tokens so far, and the one that comes next."""
+
+import torch
+from torch import Tensor
+
+from attn._checks import check_fraction, wrong
+
+
+def shift(ids):
+    """Split target sequences into what the decoder reads and what it is to predict.
+
+    Teacher forcing: at every position the decoder reads the *right* tokens so far, whatever
+    it would have written, so that all positions are learned from at once.
+
+    Parameters
+    ----------
+    ids : Tensor of int64, shape (..., tgt_len)
+        From ``<sos>`` to ``<eos>``; padding may follow.
+
+    Returns
+    -------
+    inputs, targets : Tensor of int64, shape (..., tgt_len - 1)
+        All but the last, and all but the first. In a row that padding follows, the input holds
+        ``<eos>`` too; its target is padding, of which `cross_entropy` makes nothing.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two tokens.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.1: the outputs are offset by one position. Williams and
+    Zipser (1989), for teacher forcing. Document 000, section 3.3.4; document 004.
+
+    Examples
+    --------
+    >>> shift(torch.tensor([[2, 8, 9, 3], [2, 7, 3, 0]]))
+    (tensor([[2, 8, 9],
+            [2, 7, 3]]), tensor([[8, 9, 3],
+            [7, 3, 0]]))
+    """
+    if not isinstance(ids, Tensor) or ids.shape[-1:] < (2,):
+        got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
+        raise wrong("ids", "a tensor of shape (..., tgt_len), tgt_len at least 2", got)
+    return ids[..., :-1], ids[..., 1:]
+
+
+def cross_entropy(logits, target, *, label_smoothing=0.0, pad_id=None):
+    """Sum the surprise at the right tokens, ``-log p(token)``.
+
+    With label smoothing, part of what is asked for is spread evenly over the vocabulary, so
+    that no probability can ever be high enough: ``(1 - eps) * -log p(token) + eps * mean of
+    all -log p``.
+
+    Parameters
+    ----------
+    logits : Tensor, shape (..., vocab_size)
+    target : Tensor of int64, shape (...)
+        The right token of each position; or the right class, the right place.
+    label_smoothing : float, default 0.0
+        The eps of the formula.
+    pad_id : int, optional
+        Positions with this target do not count.
+
+    Returns
+    -------
+    total : Tensor, shape ()
+        The sum over the positions that count, in nats.
+    count : Tensor of int64, shape ()
+        How many they are.
+
+    Raises
+    ------
+    ValueError
+        If shapes or types do not fit, or a target is not in the vocabulary (not checked
+        inside ``torch.compile``).
+
+    References
+    ----------
+    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4. Document 000, section
+    3.3.4.
+
+    Examples
+    --------
+    >>> logits = torch.tensor([[0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]).log()
+    >>> total, count = cross_entropy(logits, torch.tensor([1, 0]), pad_id=0)
+    >>> f"{total:.4f} = log 4", int(count)
+    ('1.3863 = log 4', 1)
+    """
+    check_fraction("label_smoothing", label_smoothing)
+    _check(logits, target)
+    log_probs = logits.log_softmax(dim=-1)
+    losses = -log_probs.gather(-1, target[..., None]).squeeze(-1)
+    if label_smoothing:
+        losses = (1 - label_smoothing) * losses - label_smoothing * log_probs.mean(dim=-1)
+    if pad_id is None:
+        return losses.sum(), torch.tensor(target.numel(), device=target.device)
+    counts = target != pad_id
+    return losses.where(counts, 0.0).sum(), counts.sum()
+
+
+def _check(logits, target):
+    if not isinstance(logits, Tensor) or not logits.is_floating_point() or not logits.ndim:
+        raise wrong("logits", "a floating-point tensor of shape (..., vocab_size)", _kind(logits))
+    if not isinstance(target, Tensor) or target.dtype != torch.int64:
+        raise wrong("target", "a tensor of int64", _kind(target))
+    shape = tuple(logits.shape[:-1])
+    if target.shape != shape:
+        raise wrong("target", f"shape {shape} to match logits", tuple(target.shape))
+    if torch.compiler.is_compiling() or not target.numel():
+        return
+    last = logits.shape[-1] - 1
+    for extreme in target.aminmax():
+        if not 0 <= extreme <= last:
+            raise wrong("target", f"values from 0 to {last}", int(extreme))
+
+
+def _kind(value):
+    if not isinstance(value, Tensor):
+        return type(value).__name__
+    return f"{value.dtype} of shape {tuple(value.shape)}"

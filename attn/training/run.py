@@ -1,0 +1,147 @@
+"""A model, its optimiser and how far they have come; one step, and one validation."""
+
+import math
+from dataclasses import dataclass, field
+
+import torch
+from torch import nn
+
+from attn._checks import wrong
+from attn.training.devices import set_seed
+from attn.training.schedule import learning_rate
+
+
+@dataclass
+class History:
+    """What became of the loss.
+
+    Attributes
+    ----------
+    losses : list of float
+        That of each step's batch, before the step.
+    validation : list of (int, float)
+        The step, and the loss on the examples held out after it.
+    """
+
+    losses: list[float] = field(default_factory=list)
+    validation: list[tuple[int, float]] = field(default_factory=list)
+
+    def since_best(self):
+        """Return how many validations have gone by since the best."""
+        losses = [loss for _, loss in self.validation]
+        return len(losses) - 1 - losses.index(min(losses)) if losses else 0
+
+
+class Run:
+    """A model, its optimiser and how far they have come: all that a checkpoint holds."""
+
+    def __init__(self, model, loss, config, processes):
+        self.model, self.config, self.processes = model, config, processes
+        self.parameters = list(model.parameters())
+        self.optimizer = torch.optim.AdamW(
+            self.parameters,
+            betas=config.betas,
+            eps=1e-9,
+            weight_decay=config.weight_decay,
+            fused=True,
+        )
+        self.history, self.best = History(), None
+        self.objective = Objective(model, loss)
+        self.shared = processes.parallel(self.objective)
+        if config.compile:
+            self.shared = torch.compile(self.shared, dynamic=True)
+        model.train()
+
+    @property
+    def step(self):
+        return len(self.history.losses)
+
+    def is_over(self):
+        """Return whether all steps are taken, or patience is at its end."""
+        steps, patience = self.config.steps, self.config.patience
+        return self.step >= steps or (
+            patience is not None and self.history.since_best() >= patience
+        )
+
+    def update(self, batches):
+        """Take one step and return its loss; before anything changes, refuse one not finite."""
+        step, config, processes = self.step + 1, self.config, self.processes
+        set_seed(processes.device, config.seed, step, processes.rank)
+        self.optimizer.zero_grad()
+        try:
+            total, count = self._losses(self.shared, batches, step - 1)
+        except Exception as error:
+            error.add_note(f"In step {step} of the training.")
+            raise
+        all_total, all_count = processes.sum(total, count)
+        # Times their number, since the gradients of several processes are averaged.
+        (total / all_count * processes.count).backward()
+        norm = nn.utils.clip_grad_norm_(self.parameters, config.clip_norm)
+        value, norm = torch.stack((all_total / all_count, norm)).tolist()
+        _refuse_non_finite("loss", value, step)
+        _refuse_non_finite("gradient", norm, step)
+        self.optimizer.param_groups[0]["lr"] = learning_rate(step, config)
+        self.optimizer.step()
+        self.history.losses.append(value)
+        return value
+
+    @torch.no_grad()
+    def validate(self, batches):
+        """Add the mean loss on examples held out to the history."""
+        self.model.eval()
+        parts = [self._losses(self.objective, batches, i) for i in range(batches.n_batches)]
+        total, count = self.processes.sum(
+            *(torch.stack(part).sum() for part in zip(*parts, strict=True))
+        )
+        value = (total / count).item()
+        _refuse_non_finite("validation loss", value, self.step)
+        self.history.validation.append((self.step, value))
+        if self.config.patience is not None and self.history.since_best() == 0:
+            self.best = {name: t.clone() for name, t in self.model.state_dict().items()}
+        self.model.train()
+
+    def _losses(self, objective, batches, index):
+        processes, is_bf16 = self.processes, self.config.precision == "bfloat16"
+        batch = _move(batches.share(index, processes.rank, processes.count), processes.device)
+        with torch.autocast(processes.device.type, torch.bfloat16, enabled=is_bf16):
+            total, count = objective(batch)
+        return total, torch.as_tensor(count, device=total.device)
+
+    def state(self):
+        """Return what `restore` needs, to the bit; of randomness, only the step."""
+        return {
+            "weights": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "best": self.best,
+            "losses": self.history.losses,
+            "validation": self.history.validation,
+        }
+
+    def restore(self, state):
+        """Go back to where another run was when it returned its `state`."""
+        self.model.load_state_dict(state["weights"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.best = state["best"]
+        self.history = History(state["losses"], state["validation"])
+
+
+class Objective(nn.Module):
+    """Model and loss as one module: whatever the loss calls, its gradients are shared."""
+
+    def __init__(self, model, loss):
+        super().__init__()
+        self.model, self.loss = model, loss
+
+    def forward(self, batch):
+        return self.loss(self.model, batch)
+
+
+def _move(batch, device):
+    if isinstance(batch, dict):
+        return {name: tensor.to(device) for name, tensor in batch.items()}
+    return tuple(tensor.to(device) for tensor in batch)
+
+
+def _refuse_non_finite(name, number, step):
+    if not math.isfinite(number):
+        raise wrong(name, "a finite number", f"{number} in step {step}")
