@@ -52,6 +52,16 @@ def test_special_tokens_have_the_same_ids_everywhere(tokenizer):
     assert tokenizer.vocab_size == len(tokenizer.tokens)
 
 
+def test_unknown_words_are_named_once_in_order_and_only_where_there_are_any(tokenizer):
+    has_all = type(tokenizer) is BytePairTokenizer
+    text = "El Sol, y el GATO y el sol ☂"
+    assert tokenizer.unknown(text) == ([] if has_all else ["sol", "y", "☂"])
+    assert (tokenizer.unk_id in tokenizer.encode(text)) is not has_all
+    assert tokenizer.unknown("") == []
+    with pytest.raises(ValueError, match="text: expected a string, got int"):
+        tokenizer.unknown(5)
+
+
 def test_start_and_end_are_added_only_when_asked_for(tokenizer):
     plain = tokenizer.encode("el cielo")
     assert plain and min(plain) > 3 and all(type(i) is int for i in plain)

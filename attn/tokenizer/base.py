@@ -67,6 +67,32 @@ class Tokenizer:
         ids = self._to_ids(check_text("text", text))
         return [self.sos_id] * bool(sos) + ids + [self.eos_id] * bool(eos)
 
+    def unknown(self, text):
+        """Return the words of a text that would become ``<unk>``, as they are looked up.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        list of str
+            Each once, in the order of the text. Byte pairs spell every word, so there it is
+            empty.
+
+        Raises
+        ------
+        ValueError
+            As `encode` does.
+
+        Examples
+        --------
+        >>> from attn.tokenizer import WordTokenizer
+        >>> WordTokenizer(["cielo", "el"]).unknown("El Sol y el cielo, el sol")
+        ['sol', 'y', ',']
+        """
+        return list(dict.fromkeys(self._unknown(check_text("text", text))))
+
     def decode(self, ids):
         """Turn ids into text.
 

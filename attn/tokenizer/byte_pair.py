@@ -120,6 +120,9 @@ class BytePairTokenizer(Tokenizer):
             self._ids_of_word[word] = ids
         return self._ids_of_word[word]
 
+    def _unknown(self, text):
+        return []  # every byte has a token
+
     def _to_text(self, ids):
         # A model may predict bytes that are no character; they become U+FFFD.
         return b"".join(self._bytes[i] for i in ids).decode(errors="replace")

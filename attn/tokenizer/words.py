@@ -113,6 +113,9 @@ class WordTokenizer(Tokenizer):
         words = split(normalise(text, self.lowercase))
         return [self._ids.get(word, self.unk_id) for word in words]
 
+    def _unknown(self, text):
+        return [w for w in split(normalise(text, self.lowercase)) if w not in self._ids]
+
     def _to_text(self, ids):
         return join(self.tokens[i] for i in ids)
 

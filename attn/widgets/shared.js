@@ -75,6 +75,9 @@ export const list = (words, and) =>
 /** Fill the {holes} of a sentence. */
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
+/** The error for one bad argument, in the one form that errors have in attn. */
+export const wrong = (name, expected, got) => new Error(`${name}: expected ${expected}, got ${got}`);
+
 // DOM ----------------------------------------------------------------------------
 
 /** An id no other widget on the page has, even one loaded from another module. */

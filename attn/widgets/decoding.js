@@ -1,0 +1,80 @@
+// From logits to sentences: the greedy and beam_search of attn.decoding, for one source.
+import { wrong } from "./shared.js";
+import { EOS, SOS } from "./tokenizer.js";
+
+/** Add the most probable token, again and again: the prompt and the new tokens. */
+export function greedy(model, src, { maxNewTokens, prompt = [SOS], endId = EOS }) {
+  checkSize("maxNewTokens", maxNewTokens, 0);
+  const { memory } = model.encode(src);
+  const ids = [...prompt];
+  let next = prompt;
+  let past = null;
+  for (let n = 0; n < maxNewTokens; n++) {
+    past = model.decode(next, memory, past);
+    next = bestTokens(past.logits.at(-1), 1);
+    ids.push(...next);
+    if (next[0] === endId) break;
+  }
+  return ids;
+}
+
+/**
+ * Keep the `width` most probable beginnings, and let all of them grow: { hypotheses, tree }.
+ *
+ * The hypotheses, best first, are { ids, score, node }. The tree lists every beginning that was
+ * looked at, { parent, token, logProbability, total, kept }: the place of its parent in this list,
+ * the token added to it, the log-probability of that token and of all so far, and whether it
+ * was among those that the search kept. Its first node is the prompt.
+ */
+export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0, prompt = [SOS], endId = EOS }) {
+  checkSize("width", width, 1);
+  checkSize("maxNewTokens", maxNewTokens, 0);
+  if (!(-10 <= lengthPenalty && lengthPenalty <= 10)) throw wrong("lengthPenalty", "a number from -10 to 10", lengthPenalty);
+  const { memory } = model.encode(src);
+  const tree = [{ parent: null, token: null, logProbability: 0, total: 0, kept: true }];
+  let beam = [{ node: 0, ids: prompt, next: prompt, past: null, running: true }];
+  for (let n = 0; n < maxNewTokens && beam.some((hypothesis) => hypothesis.running); n++) {
+    // What has ended stays as it is, before all others.
+    const ended = beam.filter((hypothesis) => !hypothesis.running);
+    const candidates = beam.filter((hypothesis) => hypothesis.running).flatMap(({ node, ids, next, past }) => {
+      const step = model.decode(next, memory, past);
+      const logits = step.logits.at(-1);
+      const logTotal = logSumExp(logits);
+      return bestTokens(logits, width).map((token) => {
+        const logProbability = logits[token] - logTotal;
+        tree.push({ parent: node, token, logProbability, total: tree[node].total + logProbability, kept: false });
+        return { node: tree.length - 1, ids: [...ids, token], next: [token], past: step, running: token !== endId };
+      });
+    });
+    candidates.sort((a, b) => tree[b.node].total - tree[a.node].total);
+    const grown = candidates.slice(0, width - ended.length);
+    for (const { node } of grown) tree[node].kept = true;
+    beam = [...ended, ...grown];
+  }
+  const hypotheses = beam.map(({ node, ids }) =>
+    ({ ids, node, score: tree[node].total / ((5 + ids.length - prompt.length) / 6) ** lengthPenalty }));
+  return { hypotheses: hypotheses.sort((a, b) => b.score - a.score), tree };
+}
+
+/** The places of the largest logits, in order; of equals the first comes first. */
+function bestTokens(logits, count) {
+  const best = [];
+  logits.forEach((logit, token) => {
+    if (best.length === count && !(logit > logits[best[count - 1]])) return;
+    const place = best.findIndex((other) => logit > logits[other]);
+    best.splice(place < 0 ? best.length : place, 0, token);
+    best.length = Math.min(best.length, count);
+  });
+  return best;
+}
+
+/** The logarithm of the sum by which a softmax divides. */
+function logSumExp(logits) {
+  const top = logits.reduce((a, b) => Math.max(a, b));
+  return top + Math.log(logits.reduce((total, logit) => total + Math.exp(logit - top), 0));
+}
+
+function checkSize(name, size, least) {
+  if (!Number.isInteger(size)) throw wrong(name, "an integer", size);
+  if (size < least) throw wrong(name, `at least ${least}`, size);
+}

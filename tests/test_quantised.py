@@ -1,0 +1,361 @@
+"""attn.transformer.quantised and its files: int8 to the bit, whole, and readable by anyone."""
+
+import json
+import math
+import re
+import zlib
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+from attn.transformer._safetensors import pack, unpack
+from attn.transformer.quantised import dequantise, quantise
+
+SIZES = {"vocab_size": 11, "d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 20, "max_len": 9}
+SIZE = st.floats(2.0**-60, 2.0**60, width=32)
+NUMBERS = st.just(0.0) | SIZE | SIZE.map(lambda x: -x)
+
+all_models = pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
+
+
+def make(model_class, seed=0, **changes):
+    """Return a model whose every parameter is random: biases of zero would hide mistakes."""
+    torch.manual_seed(seed)
+    model = model_class(TransformerConfig(**SIZES | changes)).eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.3)
+    return model
+
+
+def logits_of(model):
+    ids = torch.arange(8)[None]
+    return (model(ids, ids) if isinstance(model, Transformer) else model(ids))[0]
+
+
+# the numbers
+
+
+@given(matrix=hnp.arrays(np.float32, hnp.array_shapes(min_dims=2, max_dims=2), elements=NUMBERS))
+def test_each_row_is_whole_numbers_and_a_scale(matrix):
+    tensors = quantise({"w": torch.from_numpy(matrix)})
+    assert list(tensors) == ["w", "w.scale"]
+    steps, scale = tensors["w"], tensors["w.scale"]
+    assert steps.dtype == torch.int8 and steps.shape == matrix.shape
+    assert scale.dtype == torch.float32 and scale.shape == matrix.shape[:1]
+    for row, row_steps, row_scale in zip(matrix, steps.tolist(), scale.tolist(), strict=True):
+        largest = max(abs(float(x)) for x in row)
+        assert math.isclose(row_scale, largest / 127, rel_tol=1e-6)
+        assert max(map(abs, row_steps)) == (127 if largest else 0)
+        for x, step in zip(row, row_steps, strict=True):
+            assert abs(float(x) - step * row_scale) <= 0.50001 * row_scale
+
+
+@pytest.mark.parametrize(
+    "row, steps",
+    [
+        ([1.27, -0.02, 0.0, 0.63], [127, -2, 0, 63]),
+        ([-254.0, 127.0, 3.0, 1.0], [-127, 64, 2, 0]),  # halves go to the even number
+        ([0.0, 0.0, 0.0, -0.0], [0, 0, 0, 0]),
+        ([1e-45, 0.0, 0.0, 0.0], [0, 0, 0, 0]),  # its scale is too small for a float32
+        ([3e38, -3e38, 1e38, 0.0], [127, -127, 42, 0]),
+    ],
+)
+def test_rows_by_hand(row, steps):
+    # Beside another row, whose scale must not matter.
+    tensors = quantise({"w": torch.tensor([[99.0, 1.0, 1.0, 1.0], row], dtype=torch.float64)})
+    assert tensors["w"][1].tolist() == steps
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_vectors_are_kept_and_all_becomes_float32(dtype):
+    state_dict = {"w": torch.randn(3, 4).to(dtype), "b": torch.randn(5).to(dtype)}
+    tensors = quantise(state_dict)
+    assert list(tensors) == ["w", "w.scale", "b"]
+    assert tensors["b"].dtype == torch.float32 and tensors["b"].equal(state_dict["b"].float())
+    restored = dequantise(tensors)
+    assert list(restored) == ["w", "b"]
+    assert all(tensor.dtype == torch.float32 for tensor in restored.values())
+    assert restored["b"].equal(tensors["b"])
+
+
+def test_restored_numbers_are_scale_times_step_in_float32():
+    tensors = quantise({"w": torch.randn(5, 7)})
+    steps, scale = tensors["w"].numpy(), tensors["w.scale"].numpy()
+    for i, j in np.ndindex(5, 7):
+        # The product of a float32 and a whole number below 128 is exact in float64.
+        exact = float(scale[i]) * int(steps[i, j])
+        assert dequantise(tensors)["w"][i, j].item() == np.float32(exact)
+
+
+def test_rounding_twice_is_rounding_once():
+    once = quantise({"w": torch.randn(50, 40)})
+    twice = quantise(dequantise(once))
+    assert torch.equal(once["w"], twice["w"])
+    torch.testing.assert_close(once["w.scale"], twice["w.scale"], rtol=2e-7, atol=0)
+
+
+def test_parameters_are_left_alone():
+    weight = torch.nn.Parameter(torch.randn(2, 3))
+    before = weight.detach().clone()
+    tensors = quantise({"w": weight, "b": torch.nn.Parameter(torch.ones(2))})
+    assert not any(tensor.requires_grad for tensor in tensors.values())
+    assert torch.equal(weight, before)
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3,)])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_numbers_that_are_not_finite(shape, bad):
+    tensor = torch.ones(shape)
+    tensor.flatten()[1:3] = bad
+    with pytest.raises(ValueError, match="^layer.w: expected finite numbers, got 2 NaN or inf"):
+        quantise({"layer.w": tensor})
+
+
+def test_numbers_too_large_for_float32():
+    with pytest.raises(ValueError, match="^w: expected finite numbers, got 1 NaN or infinite$"):
+        quantise({"w": torch.tensor([[1e300, 1.0]], dtype=torch.float64)})
+
+
+# what is saved comes back
+
+
+CONFIGS = [
+    {},
+    {"positions": "learned", "norm": "pre", "dropout": 0.5},
+    {"positions": "rotary", "d_model": 18, "n_kv_heads": 1, "scale_embeddings": False},
+    {"positions": "alibi", "tie_embeddings": False, "tgt_vocab_size": 13},
+    {"positions": "none", "tgt_vocab_size": 13},
+]
+
+
+@all_models
+@pytest.mark.parametrize("changes", CONFIGS)
+def test_a_model_comes_back_rounded(model_class, changes, tmp_path):
+    model, path = make(model_class, **changes), tmp_path / "model.safetensors"
+    expected = dequantise(quantise(model.state_dict()))
+    model.train().save(path, quantised=True)
+    torch.manual_seed(1)
+    loaded = model_class.load(path)
+    assert type(loaded) is model_class and loaded.config == model.config and not loaded.training
+    assert loaded.state_dict().keys() == model.state_dict().keys()
+    for name, tensor in loaded.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+    assert all(parameter.requires_grad for parameter in loaded.parameters())
+    assert len(list(loaded.parameters())) == len(list(model.parameters()))
+    logits = logits_of(model.eval())
+    assert 0 < (logits_of(loaded) - logits).abs().max() < 0.1 * logits.std()
+
+
+@all_models
+def test_a_rounded_model_saves_to_the_same_file(model_class, tmp_path):
+    first, second = tmp_path / "1", tmp_path / "2"
+    make(model_class).save(first, quantised=True)
+    model_class.load(first).save(second)
+    model_class.load(second).save(second, quantised=True)
+    contents = [unpack(path.read_bytes()) for path in (first, second)]
+    assert contents[0][1] == contents[1][1]
+    for name, tensor in contents[0][0].items():
+        torch.testing.assert_close(tensor, contents[1][0][name], rtol=2e-7, atol=0)
+    assert [len(path.read_bytes()) for path in (first, second)] == 2 * [first.stat().st_size]
+
+
+def test_saving_is_deterministic_and_whole_by_default(tmp_path):
+    model = make(DecoderOnly)
+    contents = []
+    for name in ("1", "2"):
+        model.save(tmp_path / name, quantised=True)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1]
+    model.save(tmp_path / "3")
+    assert torch.equal(logits_of(DecoderOnly.load(tmp_path / "3")), logits_of(model))
+    with pytest.raises(TypeError):
+        model.save(tmp_path / "4", True)
+
+
+def test_a_model_in_float64_comes_back_as_float32(tmp_path):
+    make(Transformer).double().save(tmp_path / "model", quantised=True)
+    assert logits_of(Transformer.load(tmp_path / "model")).dtype == torch.float32
+
+
+# what a file holds, read with nothing but its specification
+
+
+def read(content):
+    """Return the metadata and the tensors as NumPy arrays; check what the format demands."""
+    length = int.from_bytes(content[:8], "little")
+    text, data = content[8 : 8 + length], content[8 + length :]
+    assert text[:1] == b"{" and text.rstrip(b" ").endswith(b"}") and length % 8 == 0
+    header = json.loads(text)
+    about = header.pop("__metadata__")
+    assert list(about) == ["attn"]  # one entry, or the library would write them in any order
+    metadata = json.loads(about["attn"])
+    arrays, covered = {}, 0
+    for name, entry in header.items():
+        assert entry.keys() == {"dtype", "shape", "data_offsets"}
+        dtype = np.dtype({"F32": "<f4", "I8": "i1"}[entry["dtype"]])
+        begin, end = entry["data_offsets"]
+        assert begin == covered and begin % dtype.itemsize == 0
+        covered = end
+        arrays[name] = np.frombuffer(data[begin:end], dtype).reshape(entry["shape"])
+    assert covered == len(data)
+    return metadata, arrays
+
+
+@pytest.mark.parametrize(
+    "changes, tied",
+    [
+        ({}, {"tgt_embedding.tokens.weight", "output.weight"}),
+        ({"tgt_vocab_size": 13}, {"output.weight"}),
+        ({"tie_embeddings": False}, set()),
+        ({"positions": "learned", "norm": "pre"}, {"tgt_embedding.tokens.weight", "output.weight"}),
+    ],
+)
+def test_what_a_file_holds(changes, tied, tmp_path):
+    model = make(Transformer, **changes)
+    model.save(tmp_path / "model", quantised=True)
+    metadata, arrays = read((tmp_path / "model").read_bytes())
+    first = "tgt_embedding.tokens.weight" if changes.get("tgt_vocab_size") else None
+    first = first or "src_embedding.tokens.weight"
+    assert metadata.pop("tied") == dict.fromkeys(tied, first)
+    assert metadata.pop("config")["d_model"] == 12
+    assert re.fullmatch("[0-9a-f]{8}", metadata.pop("crc32"))
+    assert metadata == {"format": "attn checkpoint 1", "model": "Transformer"}
+    expected = quantise({n: t for n, t in model.state_dict().items() if n not in tied})
+    assert arrays.keys() == expected.keys()
+    for name, array in arrays.items():
+        assert np.array_equal(array, expected[name].numpy()), name
+        assert array.dtype == (np.int8 if name + ".scale" in arrays else np.float32)
+
+
+def test_the_checksum_is_of_all_but_itself():
+    content = pack({"w": torch.tensor([[1, -2]], dtype=torch.int8)}, {"b": 1, "a": ["é"]})
+    metadata, arrays = read(content)
+    assert arrays["w"].tolist() == [[1, -2]]
+    told = json.dumps({"a": ["é"], "b": 1}).encode()
+    assert metadata.pop("crc32") == f"{zlib.crc32(told + b'w (1, 2)' + bytes([1, 254])):08x}"
+    assert metadata == {"a": ["é"], "b": 1}
+    assert unpack(content)[1] == metadata
+
+
+def test_numbers_lie_at_multiples_of_their_size():
+    tensors = {"steps": torch.ones(1, 3, dtype=torch.int8), "scale": torch.tensor([2.5])}
+    _, arrays = read(pack(tensors, {}))
+    assert arrays["scale"].tolist() == [2.5] and arrays["steps"].tolist() == [[1, 1, 1]]
+
+
+def test_a_translator_of_the_course_is_small(tmp_path):
+    sizes = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "norm": "pre"}
+    model = Transformer(TransformerConfig(vocab_size=450, tgt_vocab_size=550, **sizes))
+    model.save(tmp_path / "model", quantised=True)
+    assert (tmp_path / "model").stat().st_size < 350_000
+
+
+# written whole or not at all; what is no checkpoint
+
+
+def test_what_interrupts_a_save_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    make(DecoderOnly).save(path, quantised=True)
+    content = path.read_bytes()
+    write = type(path).write_bytes
+
+    def write_half(file, content):
+        assert file == tmp_path / "model.part"
+        write(file, content[: len(content) // 2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(path), "write_bytes", write_half)
+    with pytest.raises(KeyboardInterrupt):
+        make(DecoderOnly, 1).save(path, quantised=True)
+    assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
+
+
+def test_weights_that_are_not_finite_leave_the_old_file(tmp_path):
+    path = tmp_path / "model"
+    model = make(DecoderOnly)
+    model.save(path, quantised=True)
+    content = path.read_bytes()
+    torch.nn.init.constant_(model.output.weight, math.nan)
+    message = "^embedding.tokens.weight: expected finite numbers, got 132 NaN or infinite$"
+    with pytest.raises(ValueError, match=message):
+        model.save(path, quantised=True)
+    assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
+
+
+def what_is_wrong(path, model_class=DecoderOnly):
+    """Return what stands after "got" in the one-line message for a file that cannot be loaded."""
+    with pytest.raises(ValueError) as caught:
+        model_class.load(path)
+    expected = f"path: expected a checkpoint of {model_class.__name__}, got {path}, "
+    message = str(caught.value)
+    assert message.startswith(expected) and "\n" not in message
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    return message.removeprefix(expected)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The bytes of a checkpoint, and a name under which to write others."""
+    path = tmp_path_factory.mktemp("quantised") / "model"
+    make(DecoderOnly, n_layers=1).save(path, quantised=True)
+    return path.read_bytes(), path
+
+
+DAMAGED = "which is damaged or another kind of file"
+
+
+@given(data=st.data())
+def test_files_cut_short(whole, data):
+    content, path = whole
+    path.write_bytes(content[: data.draw(st.integers(0, len(content) - 1))])
+    assert what_is_wrong(path) == DAMAGED
+
+
+@given(data=st.data())
+def test_one_wrong_bit_anywhere_is_noticed(whole, data):
+    content, path = whole
+    place, bit = data.draw(st.integers(0, len(content) - 1)), data.draw(st.integers(0, 7))
+    path.write_bytes(content[:place] + bytes([content[place] ^ (1 << bit)]) + content[place + 1 :])
+    assert what_is_wrong(path) == DAMAGED
+
+
+def test_bytes_too_many(whole):
+    content, path = whole
+    path.write_bytes(content + b"\0")
+    assert what_is_wrong(path) == DAMAGED
+
+
+def test_checkpoints_of_other_models(tmp_path):
+    path = tmp_path / "model"
+    make(EncoderOnly).save(path, quantised=True)
+    assert what_is_wrong(path) == "which holds a EncoderOnly"
+    path.write_bytes(pack({}, {"tied": {}, "config": {}}))
+    assert what_is_wrong(path) == "which holds something else"
+
+
+@pytest.mark.parametrize(
+    "spoil, reason",
+    [
+        (lambda tensors, about: tensors.pop("output.weight"), "'output.weight'"),
+        (lambda tensors, about: tensors.pop("encoder.norm.bias"), "Missing key(s) in"),
+        (lambda tensors, about: tensors.update(extra=torch.ones(1)), 'state_dict: "extra"'),
+        (lambda tensors, about: about.update(config=[4]), "must be a mapping"),
+        (
+            lambda tensors, about: about["config"].update(d_ff=21),
+            "size mismatch for",
+        ),
+    ],
+)
+def test_parts_that_do_not_fit(spoil, reason, tmp_path):
+    path = tmp_path / "model"
+    make(EncoderOnly, norm="pre", tie_embeddings=False).save(path, quantised=True)
+    tensors, about = unpack(path.read_bytes())
+    spoil(tensors, about)
+    path.write_bytes(pack(tensors, about))
+    got = what_is_wrong(path, EncoderOnly)
+    assert got.startswith("whose parts do not fit: ") and reason in got and len(got) < 190
