@@ -5,7 +5,6 @@ leaves the other tables as they were. See `make bench`.
 """
 
 import importlib.metadata
-import json
 import platform
 import re
 import sys
@@ -19,9 +18,10 @@ from benchmarks import (
     gemm_share,
     import_time,
     training_step,
+    translator_latency,
     widget_latency,
 )
-from benchmarks.report import RESULTS, publish, table
+from benchmarks.report import RESULTS, publish, read, table
 
 TABLES = {
     "attention_layer": attention_layer,
@@ -32,7 +32,11 @@ TABLES = {
     "import_time": import_time,
 }
 # What chapter 03 draws, and the widgets of the built site: not on the page.
-OTHERS = {"attention_length": attention_length, "widget_latency": widget_latency}
+OTHERS = {
+    "attention_length": attention_length,
+    "widget_latency": widget_latency,
+    "translator_latency": translator_latency,
+}
 
 
 def machine():
@@ -63,7 +67,7 @@ def main(names):
     for name in names:
         if name not in known:
             sys.exit(f"names: expected some of {', '.join(known)}, got {name}")
-    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    results = read(RESULTS)
     for name in names or known:
         if name in OTHERS:
             OTHERS[name].main()
@@ -74,7 +78,7 @@ def main(names):
     ordered = {name: results[name] for name in TABLES}
     ordered = {"targets": verdicts(results), "machine": [machine()]} | ordered
     print(table(ordered["targets"]))
-    publish(ordered)
+    publish(ordered, RESULTS)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,13 +21,17 @@ import pytest
 from attn import palette, reference, set_language
 from attn.widgets import (
     AttentionExplorer,
+    LiveTranslator,
     Quiz,
     SoftmaxPlayground,
+    TransformerMicroscope,
     _source,
     attention_explorer,
+    live_translator,
     load_quiz,
     quiz,
     softmax_playground,
+    transformer_microscope,
 )
 
 FOLDER = Path(_source.__file__).parent
@@ -34,6 +39,8 @@ PYTHON_TEXTS = {
     "attention_explorer": attention_explorer,
     "softmax_playground": softmax_playground,
     "quiz": quiz,
+    "live_translator": live_translator,
+    "transformer_microscope": transformer_microscope,
 }
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -210,17 +217,32 @@ def test_modules_are_self_contained(node, stem):
     assert node(exported) == "function"
 
 
-def test_the_classic_bundle_is_a_script(node):
-    bundle = _source.classic_bundle()
+@pytest.mark.parametrize("name", _source.BUNDLES)
+def test_a_classic_bundle_is_a_script(node, name):
+    bundle = _source.classic_bundle(name)
     assert not re.search(r"^\s*(import|export)\b", bundle, re.MULTILINE)
-    assert all(f"widgets.{stem} = " in bundle for stem in _source.WIDGETS)
+    for stem in _source.WIDGETS:
+        assert (f"widgets.{stem} = " in bundle) == (stem in _source.BUNDLES[name])
     assert bundle.count("function softmax(") == 1
     node('import { Script } from "node:vm"; new Script(input);', bundle)
 
 
+def test_a_page_loads_the_bundles_of_its_widgets():
+    def held(*stems):
+        return "".join(f'<div class="attn-widget" data-anywidget="{stem}">' for stem in stems)
+
+    assert _source.scripts("data-anywidget") == _source.scripts(held("nothing")) == []
+    assert _source.scripts(held("quiz", "quiz")) == ["widgets"]
+    for name, stems in _source.BUNDLES.items():
+        assert _source.scripts(held(*stems)) == [name]
+    assert _source.scripts(held(*reversed(_source.WIDGETS))) == list(_source.BUNDLES)
+
+
 def test_the_javascript_is_small():
-    assert len(gzip.compress(_source.classic_bundle().encode())) < 16_000
-    assert len(gzip.compress(_source.stylesheet().encode())) < 6_000
+    limits = {"widgets": 16_000, "translator_widgets": 36_000}
+    for name in _source.BUNDLES:
+        assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
+    assert len(gzip.compress(_source.stylesheet().encode())) < 9_000
 
 
 def test_the_source_needs_only_the_palette():
@@ -330,6 +352,20 @@ MAKERS = {
     "attention_explorer": lambda **options: explorer(mask="causal", **options),
     "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),
     "quiz": lambda **options: Quiz(load_quiz("03_self_attention"), **options),
+    "live_translator": lambda **options: LiveTranslator(
+        SimpleNamespace(source=["no"], target=["no", "<eos>"], cross=np.ones((1, 1, 2, 1))),
+        **options,
+    ),
+    "transformer_microscope": lambda **options: TransformerMicroscope(
+        SimpleNamespace(
+            source=["no"],
+            target=["no", "<eos>"],
+            encoder=np.ones((1, 1, 1, 1)),
+            decoder=np.ones((1, 1, 2, 2)),
+            cross=np.ones((1, 1, 2, 1)),
+        ),
+        **options,
+    ),
 }
 
 

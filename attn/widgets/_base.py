@@ -11,6 +11,7 @@ import traitlets
 
 from attn._checks import wrong
 from attn.language import check_language, get_language
+from attn.widgets._source import translator
 
 
 class Widget(anywidget.AnyWidget):
@@ -49,6 +50,18 @@ class Widget(anywidget.AnyWidget):
 
     def __repr__(self):
         return f"{type(self).__name__}(language={self.language!r})"
+
+
+class TranslatorWidget(Widget):
+    """A widget with the trained translator of the course in it.
+
+    In JupyterLab the kernel sends the model; a page loads it from a script beside its own.
+    """
+
+    trained = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, language=None, **state):
+        super().__init__(language, trained=translator(), **state)
 
 
 def table(caption, head, rows):

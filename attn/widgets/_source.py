@@ -4,13 +4,23 @@ Only the standard library and `attn.palette` are imported, so that the site can 
 built where anywidget is not installed.
 """
 
+import base64
+import json
 import re
 from pathlib import Path
 
 from attn.palette import DARK, LIGHT, css_variables
 
 FOLDER = Path(__file__).parent
-WIDGETS = ("attention_explorer", "softmax_playground", "quiz")
+TRANSLATOR = FOLDER.parent / "applications" / "models" / "translator"
+# The scripts of the site and the widgets in each: those that translate bring a Transformer, which
+# only the pages that hold one of them should pay for.
+BUNDLES = {
+    "widgets": ("attention_explorer", "softmax_playground", "quiz"),
+    "translator_widgets": ("live_translator", "transformer_microscope"),
+}
+WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
+_IMPORT = re.compile(r'^import [^;]*"\./(\w+)\.js";\n', re.MULTILINE)
 
 
 def _mix(share, scheme):
@@ -27,18 +37,47 @@ HEAT_DARK = {"scheme": "dark", "heat": _mix(0.92, DARK), "pale": "#fff", "deep":
 
 
 def module(stem):
-    """Return one widget as a self-contained ES module, as anywidget wants it."""
-    return _read("shared.js") + _body(stem)
+    """Return a module and all that it imports as one self-contained ES module."""
+    return "".join(map(_body, _needed(stem)))
 
 
-def classic_bundle():
-    """Return every widget and the no-kernel mount as one classic script.
+def classic_bundle(name="widgets"):
+    """Return the widgets of a bundle and the no-kernel mount as one classic script.
 
     A page opened from ``file://`` may not load modules; it may load this, with ``defer``.
     """
-    widgets = [f"widgets.{stem} = (() => {{\n{_classic(_body(stem))}\n}})();" for stem in WIDGETS]
-    parts = [_classic(_read("shared.js")), "const widgets = {};", *widgets, _read("host.js")]
+    stems = BUNDLES[name]
+    shared = dict.fromkeys(name for stem in stems for name in _needed(stem) if name != stem)
+    widgets = [f"widgets.{stem} = (() => {{\n{_classic(_body(stem))}\n}})();" for stem in stems]
+    parts = [*map(_classic, map(_body, shared)), "const widgets = {};", *widgets, _read("host.js")]
     return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
+
+
+def translator():
+    """Return the parts of the trained translator as `trained.js` wants them.
+
+    Its weights are bytes; its vocabularies what is in their files.
+    """
+    source, target, about = (
+        json.loads((TRANSLATOR / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("source", "target", "about")
+    )
+    weights = (TRANSLATOR / "model.safetensors").read_bytes()
+    return {"weights": weights, "source": source, "target": target, "maxLen": about["max_len"]}
+
+
+def translator_script():
+    """Return the trained translator as a classic script, which a page may load from anywhere."""
+    parts = translator()
+    parts["weights"] = base64.b64encode(parts["weights"]).decode()
+    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return f"globalThis.attnTranslator = {text};\n"
+
+
+def scripts(body):
+    """Return the names of the bundles that a page with this HTML needs."""
+    held = set(re.findall(r'data-anywidget="(\w+)"', body))
+    return [name for name, stems in BUNDLES.items() if held.intersection(stems)]
 
 
 def stylesheet():
@@ -55,7 +94,13 @@ def _read(name):
 
 
 def _body(stem):
-    return re.sub(r'^import [^;]*"./shared.js";\n', "", _read(f"{stem}.js"), flags=re.MULTILINE)
+    return _IMPORT.sub("", _read(f"{stem}.js"))
+
+
+def _needed(stem):
+    """Return the stems of the modules that one imports, directly or not, and its own: last."""
+    imported = [name for found in _IMPORT.findall(_read(f"{stem}.js")) for name in _needed(found)]
+    return dict.fromkeys([*imported, stem])
 
 
 def _classic(source):

@@ -143,7 +143,9 @@ def _site_assets():
     )
     widgets = _widget_source()
     _write(folder / "widgets.css", widgets.stylesheet())
-    _write(folder / "widgets.js", widgets.classic_bundle())
+    for name in widgets.BUNDLES:
+        _write(folder / f"{name}.js", widgets.classic_bundle(name))
+    _write(folder / "translator.js", widgets.translator_script())
     katex = fetch("katex") / "dist"
     _write(folder / "katex.min.css", (katex / "katex.min.css").read_text(encoding="utf-8"))
     for font in katex.glob("fonts/*.woff2"):
@@ -208,8 +210,7 @@ def page_context(app, pagename, templatename, context, doctree):
     context["chapter"] = int(numbered[1]) if numbered else None
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
-    if "data-anywidget" in body:
-        context["has_widgets"] = True
+    context["widget_scripts"] = _widget_source().scripts(body)
     if body:
         context["body"] = _accessible(_with_image_sizes(body))
 

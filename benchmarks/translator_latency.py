@@ -1,0 +1,98 @@
+"""How long the translator of the page takes: the first wish, and every sentence after it.
+
+The budgets: 500 ms from the first wish to the first translation, on a page from this machine's
+own server, the model's file included; 10 ms for the median translation after that.
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import statistics
+import tempfile
+import threading
+from itertools import islice
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from attn.applications.translation import Translator
+from attn.corpus import generate
+from attn.widgets import LiveTranslator, _source
+from benchmarks.widget_latency import QuietHandler
+
+SENTENCES = 100
+VISITS = 7
+
+FIRST = """async () => {
+  const note = document.querySelector("[data-attn=note]");
+  const began = performance.now();
+  document.querySelector("[data-attn=translate]").click();
+  await new Promise((resolve) => new MutationObserver(() => {
+    if (/\\d ms/.test(note.textContent)) resolve();
+  }).observe(note, { childList: true, characterData: true, subtree: true }));
+  return performance.now() - began;
+}"""
+
+# As the widget does it, without what it draws.
+EACH = """([texts, width]) => {
+  const { loadTranslator, encodeSource, translate } = globalThis.attnForBenchmark;
+  return loadTranslator({ get: () => null }).then((translator) => texts.map((text) => {
+    const began = performance.now();
+    translate(translator, encodeSource(translator, text).ids, width);
+    return performance.now() - began;
+  }));
+}"""
+
+
+def write_page(folder, texts, translator):
+    """Write a page with the widget and what lies beside it, as on the site."""
+    widget = LiveTranslator(translator.attention(texts[0]), language="en")
+    exposed = "globalThis.attnForBenchmark = { loadTranslator, encodeSource, translate };"
+    files = {
+        "translator_widgets.js": _source.classic_bundle("translator_widgets"),
+        "translator.js": _source.translator_script(),
+        "widgets.css": _source.stylesheet(),
+        "module.js": f"{_source.module('live_translator')}\n{exposed}",
+        "index.html": '<!doctype html><meta charset="utf-8"><link rel="stylesheet" '
+        'href="widgets.css"><script defer src="translator_widgets.js"></script>'
+        f'<script type="module" src="module.js"></script>{widget._html()}',
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def main():
+    """Measure and print medians and 95th percentiles, in milliseconds."""
+    translator = Translator.pretrained()
+    known = (pair.source for pair in generate(0) if not translator.source.unknown(pair.source))
+    texts = list(islice((t for t in known if len(t.split()) <= translator.max_len), SENTENCES))
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        write_page(Path(folder), texts, translator)
+        handler = functools.partial(QuietHandler, directory=folder)
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        program = os.environ.get("ATTN_BROWSER") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        print(f"{'milliseconds':<34}{'median':>8}{'p95':>8}")
+        first = []
+        for _ in range(VISITS):
+            page = browser.new_context().new_page()
+            page.goto(f"http://127.0.0.1:{server.server_port}/")
+            first.append(page.evaluate(FIRST))
+        report("first translation, model included", first)
+        for width in (1, 2, 4):
+            page.evaluate(EACH, [texts, width])
+            report(f"a sentence, beam width {width}", page.evaluate(EACH, [texts, width]))
+        browser.close()
+        server.shutdown()
+
+
+def report(name, times):
+    """Print one row."""
+    times = sorted(times)
+    print(f"{name:<34}{statistics.median(times):>8.1f}{times[int(0.95 * len(times))]:>8.1f}")
+
+
+if __name__ == "__main__":
+    main()

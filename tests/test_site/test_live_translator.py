@@ -1,0 +1,633 @@
+"""LiveTranslator in a real browser, from ``file://`` and offline, against Python's translator.
+
+The model will be trained again: nothing here asks that a translation be right, only that it,
+its weights and its search be those of Python.
+"""
+
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+from vendor import fetch
+
+from attn.applications.translation import Translator
+from attn.corpus import generate
+from attn.decoding import beam_search
+from attn.widgets import LiveTranslator, _source
+
+LANGUAGES = ("es", "en")
+UNKNOWN = "the quark saw a xylophone"
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<script>document.documentElement.dataset.theme =
+  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
+<link rel="stylesheet" href="widgets.css"><script defer src="translator_widgets.js"></script>
+<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}</style>
+<main><h1>attn</h1>{1}</main>"""
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.pretrained()
+
+
+@pytest.fixture(scope="module")
+def pairs(translator):
+    """Sentences of the corpus of whose words the model knows all, of many lengths."""
+
+    def is_known(pair):
+        n_tokens = len(translator.source.encode(pair.source))
+        return not translator.source.unknown(pair.source) and n_tokens <= translator.max_len
+
+    return list(islice(filter(is_known, generate(5)), 12))
+
+
+@pytest.fixture(scope="module")
+def example(translator, pairs):
+    return translator.attention(pairs[0].source)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, example, pairs):
+    """A page in each language, and beside them what the site has beside its pages."""
+    folder = tmp_path_factory.mktemp("site")
+    for language in LANGUAGES:
+        widget = LiveTranslator(example, gold=pairs[0], sentences=pairs[1:], language=language)
+        (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
+    files = {
+        "translator_widgets.js": _source.classic_bundle("translator_widgets"),
+        "translator.js": _source.translator_script(),
+        "widgets.css": _source.stylesheet(),
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def visit(browser, folder):
+    """Open the page of a language; errors on the way fail the test."""
+    contexts, errors = [], []
+
+    def visit(language="es", width=1280, motion="reduce", place=folder, **options):
+        context = browser.new_context(
+            offline=True, viewport={"width": width, "height": 900}, reduced_motion=motion, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.requests = []
+        page.on("request", lambda request: page.requests.append(request.url.rpartition("/")[2]))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((place / f"{language}.html").as_uri())
+        page.locator("[data-attn=target-token]").first.wait_for()
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def translate(page, text, width=None):
+    """Translate through the page; return what it then shows."""
+    if width is not None:
+        page.locator(f"[data-attn=width][value='{width}']").check()
+    page.locator("[data-attn=note]").evaluate("node => { node.textContent = 'waiting'; }")
+    page.locator("[data-attn=sentence]").fill(text)
+    page.locator("[data-attn=sentence]").press("Enter")
+    page.wait_for_function(
+        "() => document.querySelector('[data-attn=note]').textContent !== 'waiting'"
+    )
+    return page.locator("[data-attn=output]").inner_text()
+
+
+def values(page, hook, attribute="data-weight"):
+    script = "(nodes, name) => nodes.map((node) => Number(node.getAttribute(name)))"
+    return page.locator(f"[data-attn={hook}]").evaluate_all(script, attribute)
+
+
+def matrix(page):
+    n_rows = page.locator("[data-attn=target-token]").count()
+    return np.reshape(values(page, "heat-cell"), (n_rows, -1))
+
+
+def summary(page):
+    return page.locator("[data-attn=summary]").inner_text()
+
+
+# What is there before anything loads ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_example_shows_before_anything_loads(language, visit, example, translator):
+    page = visit(language)
+    assert page.locator("[data-attn=target-token] > span:first-child").all_inner_texts() == (
+        example.target
+    )
+    np.testing.assert_allclose(matrix(page), example.cross.mean(axis=(0, 1)), atol=1e-4)
+    text = translator.target.decode(translator.target.encode(" ".join(example.target[:-1])))
+    assert page.locator("[data-attn=output]").inner_text() == text
+    assert page.locator("[data-attn=sentence]").input_value() == " ".join(example.source)
+    page.locator("[data-attn=layer][value='1']").check()
+    page.locator("[data-attn=head][value='2']").check()
+    np.testing.assert_allclose(matrix(page), example.cross[1, 2], atol=1e-4)
+    expected = [f"{language}.html", "translator_widgets.js", "widgets.css"]
+    assert sorted(page.requests) == sorted(expected)
+
+
+def test_the_model_comes_once_and_when_it_is_wanted(visit):
+    page = visit()
+    assert "translator.js" not in page.requests
+    page.locator("[data-attn=sentence]").focus()
+    page.wait_for_function("() => globalThis.attnTranslator")
+    for text in ("the cat was black", "the cat was white"):
+        translate(page, text)
+    assert page.requests.count("translator.js") == 1
+
+
+def test_without_the_model_the_page_says_so(visit, folder, tmp_path):
+    for path in folder.iterdir():
+        if path.name != "translator.js":
+            (tmp_path / path.name).write_bytes(path.read_bytes())
+    page = visit(place=tmp_path)
+    assert translate(page, "the cat was black") == ""
+    assert "translator.js" in page.locator("[data-attn=note]").inner_text()
+    assert page.locator("[data-attn=note]").get_attribute("data-bad") is not None
+    (tmp_path / "translator.js").write_bytes((folder / "translator.js").read_bytes())
+    assert translate(page, "the cat was black") != ""
+
+
+# As in Python ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4])
+def test_translations_are_those_of_python(width, visit, pairs, translator):
+    page = visit()
+    texts = [pair.source for pair in pairs]
+    texts[0] = texts[0].capitalize() + ". "
+    expected = translator.translate(texts, beam_width=width)
+    assert [translate(page, text, width) for text in texts] == expected
+
+
+def test_weights_by_layer_and_head_are_those_of_python(visit, pairs, translator):
+    page = visit()
+    config = translator.model.config
+    layers, heads = ([None, *range(n)] for n in (config.n_layers, config.n_heads))
+    for pair in pairs[:4]:
+        translate(page, pair.source)
+        attention = translator.attention(pair.source)
+        shown = page.locator("[data-attn=target-token] > span:first-child").all_inner_texts()
+        assert shown == attention.target
+        for layer in layers:
+            page.locator(f"[data-attn=layer][value='{'null' if layer is None else layer}']").check()
+            for head in heads:
+                name = "null" if head is None else head
+                page.locator(f"[data-attn=head][value='{name}']").check()
+                expected = attention.cross if layer is None else attention.cross[[layer]]
+                expected = expected if head is None else expected[:, [head]]
+                expected = expected.mean(axis=(0, 1))
+                np.testing.assert_allclose(matrix(page), expected, atol=1e-5)
+                row = values(page, "link-weight")
+                chosen = page.locator("[data-attn=target-token][aria-checked=true]")
+                np.testing.assert_allclose(
+                    row, expected[int(chosen.get_attribute("data-row"))], atol=1e-5
+                )
+                assert values(page, "link") == row
+
+
+@torch.no_grad()
+def test_probabilities_are_those_of_python(visit, pairs, translator):
+    page = visit()
+    for pair in pairs[:4]:
+        translate(page, pair.source)
+        tgt = translator.target.encode(translator.translate(pair.source), sos=True, eos=True)
+        src = torch.tensor(translator.source.encode(pair.source))
+        logits, _ = translator.model(src, torch.tensor(tgt[:-1]))
+        expected = logits.softmax(-1)[range(len(tgt) - 1), tgt[1:]]
+        np.testing.assert_allclose(values(page, "probability", "data-value"), expected, atol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("width", [2, 4])
+def test_the_tree_is_the_search_of_python(width, visit, pairs, translator):
+    page = visit()
+    model = translator.model
+    for pair in pairs[:3]:
+        translate(page, pair.source, width)
+        src = translator.source.encode(pair.source)
+        memory, _ = model.encode(torch.tensor([src]))
+        ids, scores = beam_search(
+            partial(model.step, memory=memory),
+            torch.tensor([[translator.target.sos_id]]),
+            width=width,
+            end_id=translator.target.eos_id,
+            max_new_tokens=2 * len(src) + 10,
+            cache=model.new_cache(),
+        )
+        nodes = page.locator("[data-attn=node]").evaluate_all(
+            """nodes => nodes.map(({ dataset, firstChild }) => ({ ...dataset, token: firstChild.textContent }))
+              .sort((a, b) => a.place - b.place)"""
+        )
+        assert [int(node["place"]) for node in nodes] == list(range(len(nodes)))
+
+        def words(node, nodes=nodes):
+            here = [node["token"]]
+            return [*words(nodes[int(node["parent"])]), *here] if "parent" in node else here
+
+        parents = {node.get("parent") for node in nodes}
+        ended = {" ".join(words(node)): float(node["total"]) for node in nodes
+                 if "kept" in node and node["place"] not in parents}  # fmt: skip
+        expected = [
+            " ".join(translator.target.tokens[i] for i in row if i != translator.target.pad_id)
+            for row in ids[0].tolist()
+        ]
+        assert ended.keys() == set(expected)
+        np.testing.assert_allclose([ended[text] for text in expected], scores[0], atol=1e-4)
+        won = [node for node in nodes if "won" in node]
+        assert [node["token"] for node in won] == expected[0].split()
+        totals = np.cumsum([float(node["logProbability"]) for node in won])
+        np.testing.assert_allclose([float(node["total"]) for node in won], totals, atol=1e-9)
+        columns = page.locator("[data-attn=tree] ol > li").evaluate_all(
+            "steps => steps.map(step => [...step.querySelectorAll('li')].map(n => Number(n.dataset.total)))"
+        )
+        assert len(columns) == max(len(words(node)) for node in nodes)
+        assert all(column == sorted(column, reverse=True) for column in columns)
+        assert sum(map(len, columns)) == len(nodes)
+    translate(page, pairs[0].source, 1)
+    assert page.locator("[data-attn=tree]").count() == 0
+
+
+# The alignment -----------------------------------------------------------------------------------
+
+
+def frames(page):
+    return {
+        kind: set(
+            map(
+                tuple,
+                page.locator(f"[data-attn=heat-cell][data-gold={kind}]").evaluate_all(
+                    "cells => cells.map(({ dataset }) => [Number(dataset.col), Number(dataset.row)])"
+                ),
+            )
+        )
+        for kind in ("sure", "possible")
+    }
+
+
+def test_frames_mark_the_alignment_where_it_is_known(visit, pairs, translator):
+    page = visit()
+    n_known = 0
+    for i, pair in enumerate(pairs):
+        if i:
+            page.locator("[data-attn=pick]").select_option(pair.source)
+            page.wait_for_function(
+                "text => document.querySelector('[data-attn=sentence]').value === text"
+                " && !document.querySelector('[data-attn=note]').dataset.bad",
+                arg=pair.source,
+            )
+            page.locator("[data-attn=output]").wait_for()
+            translate(page, pair.source)
+        is_known = i == 0 or translator.translate(pair.source) == pair.target
+        n_known += is_known
+        wanted = {"sure": set(pair.sure), "possible": set(pair.possible - pair.sure)}
+        assert frames(page) == (wanted if is_known else {"sure": set(), "possible": set()})
+        assert ("alineación de referencia" in summary(page)) or not is_known
+    assert n_known >= 2
+    translate(page, UNKNOWN.replace("quark", "cat").replace("xylophone", "dog"))
+    assert frames(page) == {"sure": set(), "possible": set()}
+
+
+def test_an_alignment_is_that_of_one_translation_only(visit, pairs, example, folder, tmp_path):
+    other = replace(pairs[1], target=f"{pairs[1].target} otra")
+    widget = LiveTranslator(example, sentences=[other])
+    (tmp_path / "es.html").write_text(PAGE.format("es", widget._html()), "utf-8")
+    for name in ("translator_widgets.js", "translator.js", "widgets.css"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    page = visit(place=tmp_path)
+    translate(page, pairs[1].source)
+    assert frames(page) == {"sure": set(), "possible": set()}
+    assert "no hay alineación de referencia" in summary(page)
+
+
+TEXTS = {
+    "es": {
+        "right": "Coincide con la alineación de referencia.",
+        "maybe": "La alineación de referencia admite ese enlace.",
+        "elsewhere": "La alineación de referencia lo enlaza con",
+        "unlinked": "La alineación de referencia no lo enlaza con ninguna palabra.",
+        "end": "<eos> termina la oración: no traduce ninguna palabra.",
+    },
+    "en": {
+        "right": "The gold alignment agrees.",
+        "maybe": "The gold alignment allows that link.",
+        "elsewhere": "The gold alignment links it to",
+        "unlinked": "The gold alignment links it to no word.",
+        "end": "<eos> ends the sentence: it translates no word.",
+    },
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_says_whether_the_alignment_agrees(language, visit, tmp_path, folder):
+    """Of a made-up example, each of whose words stands for one case."""
+    source, target = ["a", "b", "c"], ["r", "m", "e", "u", "<eos>"]
+    cross = np.array([[[[0.7, 0.2, 0.1]] * 3 + [[0.1, 0.2, 0.7], [0.2, 0.2, 0.6]]]])
+    example = type("Example", (), {"source": source, "target": target, "cross": cross})
+    links = {"sure": {(0, 0), (1, 2)}, "possible": {(0, 0), (1, 2), (0, 1), (2, 2)}}
+    widget = LiveTranslator(example, gold=type("Gold", (), links), language=language)
+    (tmp_path / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
+    for name in ("translator_widgets.js", "widgets.css"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    page = visit(language, place=tmp_path)
+    said = []
+    for i, (kind, text) in enumerate(TEXTS[language].items()):
+        page.locator("[data-attn=target-token]").nth(i).click()
+        said.append(summary(page))
+        assert text in said[-1], kind
+        assert repr(target[i])[1:-1] in said[-1] and (["<sos>", *target])[i] in said[-1]
+    assert "0.70" in said[0] and "0.60" in said[4]
+    assert said[2].count("b") > said[1].count("«b»")
+    keys = page.locator(".attn-live-keys > li")
+    page.locator("[data-attn=target-token]").nth(2).click()
+    shown = keys.evaluate_all("nodes => nodes.map((node) => node.dataset.gold)")
+    assert shown == ["none", "sure", "possible"]
+
+
+# What it does not translate ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_unknown_words_are_named_and_not_translated(language, visit):
+    page = visit(language)
+    shown = translate(page, UNKNOWN)
+    assert shown == UNKNOWN
+    assert page.locator("[data-attn=unknown]").all_inner_texts() == ["quark", "xylophone"]
+    note = page.locator("[data-attn=note]").inner_text()
+    assert ("«quark» y «xylophone»" if language == "es" else "“quark” and “xylophone”") in note
+    assert page.locator("[data-attn=target-token]").count() == 0
+    page.wait_for_function("() => document.querySelector('[role=status]').textContent")
+    assert page.locator("[data-attn=status]").inner_text() == note
+
+
+def test_empty_and_too_long(visit, translator):
+    page = visit("en")
+    for text in ("", "   ", ".", " . "):
+        assert translate(page, text) == ""
+        assert page.locator("[data-attn=note]").inner_text() == "Write a sentence in English."
+    most = translator.max_len
+    long = " ".join(["the"] * (most + 1))
+    assert translate(page, long) == long
+    assert page.locator("[data-attn=note]").inner_text() == (
+        f"That is {most + 1} tokens; the model learned only from sentences of up to {most}."
+    )
+    assert page.locator("[data-attn=target-token]").count() == 0
+    assert translate(page, " ".join(["the"] * most)) == translator.translate(
+        " ".join(["the"] * most)
+    )
+    assert page.locator("[data-attn=note][data-bad]").count() == 0
+
+
+# By hand -------------------------------------------------------------------------------------------
+
+
+def test_everything_by_keyboard(visit, pairs, translator):
+    page = visit("en", 600)
+    keyboard, focused = page.keyboard, "document.activeElement.dataset.attn"
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "sentence"
+    keyboard.press("Control+a")
+    keyboard.type(pairs[2].source)
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "translate"
+    keyboard.press("Enter")
+    output = page.locator("[data-attn=output]")
+    page.wait_for_function(
+        "text => document.querySelector('[data-attn=output]').innerText === text",
+        arg=translator.translate(pairs[2].source),
+    )
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "pick"
+    keyboard.press("ArrowDown")
+    keyboard.press("ArrowDown")
+    chosen = pairs[1].source
+    page.wait_for_function(
+        "text => document.querySelector('[data-attn=output]').innerText === text",
+        arg=translator.translate(chosen),
+    )
+    assert page.locator("[data-attn=sentence]").input_value() == chosen
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "width"
+    keyboard.press("ArrowRight")
+    page.locator("[data-attn=tree]").wait_for()
+    assert output.inner_text() == translator.translate(chosen, beam_width=2)
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "layer"
+    keyboard.press("ArrowRight")
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "head"
+    keyboard.press("ArrowRight")
+    attention = translator.attention(chosen, translator.translate(chosen, beam_width=2))
+    np.testing.assert_allclose(matrix(page), attention.cross[0, 0], atol=1e-5)
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "target-token"
+    for key, row in (("Home", 0), ("ArrowRight", 1), ("End", len(attention.target) - 1)):
+        keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.row") == str(row)
+        np.testing.assert_allclose(
+            values(page, "link-weight"), attention.cross[0, 0, row], atol=1e-5
+        )
+    keyboard.press("Tab")
+    # The tree is wider than the page: its box takes the focus, and scrolls.
+    box = page.get_by_role("group", name="Search tree")
+    assert box.evaluate("node => node === document.activeElement")
+    keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "() => document.querySelector('[data-attn=tree] > .attn-w-scroll').scrollLeft > 0"
+    )
+
+
+def test_the_mouse_peeks_and_a_click_stays(visit, example):
+    page = visit()
+    mean = example.cross.mean(axis=(0, 1))
+    tokens = page.locator("[data-attn=target-token]")
+    tokens.nth(0).click()
+    tokens.nth(2).hover()
+    np.testing.assert_allclose(values(page, "link-weight"), mean[2], atol=1e-4)
+    page.locator("h1").hover()
+    np.testing.assert_allclose(values(page, "link-weight"), mean[0], atol=1e-4)
+    page.locator("[data-attn=heat-cell][data-row='3']").first.hover()
+    np.testing.assert_allclose(values(page, "link-weight"), mean[3], atol=1e-4)
+    page.locator("h1").hover()
+    np.testing.assert_allclose(values(page, "link-weight"), mean[0], atol=1e-4)
+    page.locator("[data-attn=heat-cell][data-row='1']").first.click()
+    page.locator("h1").hover()
+    np.testing.assert_allclose(values(page, "link-weight"), mean[1], atol=1e-4)
+
+
+def test_a_finger_on_a_phone(visit, pairs, translator):
+    longest = max((pair.source for pair in pairs), key=len)
+    page = visit("es", 390, has_touch=True, is_mobile=True)
+    for width in (1, 4):
+        translate(page, longest, width)
+        page.locator("[data-attn=target-token]").nth(1).tap()
+        attention = translator.attention(longest, translator.translate(longest, beam_width=width))
+        mean = attention.cross.mean(axis=(0, 1))
+        np.testing.assert_allclose(values(page, "link-weight"), mean[1], atol=1e-5)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    translate(page, UNKNOWN)
+    # What is said aloud is hidden, but must not make the page wider either.
+    page.wait_for_function("() => document.querySelector('[role=status]').textContent")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    targets = page.locator(
+        ".attn-w :is(button, select, input[type=text], label:has(input)):visible"
+    )
+    heights = targets.evaluate_all("ns => ns.map(n => n.getBoundingClientRect().height)")
+    assert min(heights) >= 43.9
+
+
+def test_a_picked_sentence_is_translated(visit, pairs, translator):
+    page = visit()
+    page.locator("[data-attn=pick]").select_option(pairs[3].source)
+    page.wait_for_function(
+        "text => document.querySelector('[data-attn=output]').innerText === text",
+        arg=translator.translate(pairs[3].source),
+    )
+    assert page.locator("[data-attn=sentence]").input_value() == pairs[3].source
+
+
+# Motion, and ears ------------------------------------------------------------------------------------
+
+WATCH = """() => {
+  globalThis.seen = [];
+  const look = () => {
+    const later = document.querySelectorAll("[data-attn=target-token]:not([data-later])").length;
+    const top = document.querySelector(".attn-live-heat")?.getBoundingClientRect().top;
+    const output = document.querySelector("[data-attn=output]").innerText;
+    if (seen.at(-1)?.later !== later) seen.push({ later, top, output });
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_words_appear_one_by_one_and_nothing_moves(visit, pairs, translator):
+    page = visit(motion="no-preference")
+    text = pairs[1].source
+    page.locator("[data-attn=sentence]").focus()
+    page.wait_for_function("() => globalThis.attnTranslator")
+    page.evaluate(WATCH)
+    translate(page, text)
+    n = len(translator.attention(text).target)
+    page.wait_for_function("n => seen.at(-1)?.later === n && seen.length > 2", arg=n)
+    seen = page.evaluate("seen.slice(1)")  # the first is the example
+    counts = [frame["later"] for frame in seen]
+    assert counts[-1] == n and counts == sorted(set(counts))
+    assert len(counts) > n / 2  # a busy machine may skip some
+    assert len({frame["top"] for frame in seen}) == 1
+    whole = translator.translate(text)
+    assert all(whole.startswith(frame["output"].strip()) for frame in seen)
+    assert seen[-1]["output"] == whole
+
+
+def test_with_reduced_motion_all_words_come_at_once(visit, pairs, translator):
+    page = visit()
+    page.evaluate(WATCH)
+    translate(page, pairs[1].source)
+    page.wait_for_timeout(100)
+    assert set(page.evaluate("seen.map((frame) => frame.later)")) <= {
+        len(translator.attention(pair.source).target) for pair in pairs[:2]
+    }
+
+
+def test_a_word_that_was_picked_stays_while_others_come(visit, pairs, translator):
+    page = visit(motion="no-preference")
+    translate(page, pairs[1].source)
+    first = page.locator("[data-attn=target-token]").first
+    first.click()
+    n = len(translator.attention(pairs[1].source).target)
+    page.wait_for_function(
+        "n => document.querySelectorAll('[data-attn=target-token]:not([data-later])').length === n",
+        arg=n,
+    )
+    assert first.get_attribute("aria-checked") == "true"
+
+
+def test_the_last_wish_stays(visit, pairs, translator):
+    page = visit(motion="no-preference")
+    field = page.locator("[data-attn=sentence]")
+    for pair in pairs[:3]:
+        field.fill(pair.source)
+        field.press("Enter")
+    whole = translator.translate(pairs[2].source)
+    page.wait_for_function(
+        "text => document.querySelector('[data-attn=output]').innerText === text", arg=whole
+    )
+    page.wait_for_timeout(300)
+    assert page.locator("[data-attn=output]").inner_text() == whole
+
+
+def test_the_translation_is_announced(visit, pairs, translator):
+    page = visit("en")
+    assert page.locator("[data-attn=status]").inner_text() == ""
+    whole = translate(page, pairs[1].source)
+    page.wait_for_function("() => document.querySelector('[data-attn=status]').textContent")
+    said = page.locator("[data-attn=status]").inner_text()
+    assert said.startswith(f"{whole}. ") and said.endswith(summary(page))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_accessibility_violation(language, scheme, visit, pairs):
+    page = visit(language, color_scheme=scheme)
+    axe = (fetch("axe-core") / "axe.min.js").read_text(encoding="utf-8")
+    page.evaluate(axe)
+
+    def violations():
+        return [
+            f"{rule['id']}: {node['html'][:160]} {node['failureSummary']}"
+            for rule in page.evaluate("tags => axe.run({runOnly: tags})", AXE_TAGS)["violations"]
+            for node in rule["nodes"]
+        ]
+
+    assert violations() == []
+    translate(page, pairs[1].source, 3)
+    assert violations() == []
+    translate(page, UNKNOWN)
+    assert violations() == []
+
+
+# As a module, as in JupyterLab ------------------------------------------------------------------------
+
+
+def test_as_a_module_with_the_model_from_the_kernel(visit, tmp_path, folder, pairs, translator):
+    """A data URL cannot load a neighbour: the model can only come from the state."""
+    page = visit()
+    page.locator("main").evaluate("node => { node.textContent = ''; }")
+    script = (folder / "translator.js").read_text("utf-8")
+    page.evaluate(script.replace("globalThis.attnTranslator", "globalThis.fromTheKernel", 1))
+    page.add_script_tag(
+        type="module",
+        content=_source.module("live_translator").replace("export default", "globalThis.widget ="),
+    )
+    page.wait_for_function("() => globalThis.widget")
+    page.evaluate(
+        """(example) => {
+          const bytes = Uint8Array.from(atob(fromTheKernel.weights), (c) => c.charCodeAt(0));
+          const trained = { ...fromTheKernel, weights: new DataView(bytes.buffer) };
+          const state = { example, gold: null, sentences: [], language: "en", trained };
+          globalThis.stop = widget.render({
+            model: { get: (name) => state[name], set() {}, on() {}, off() {}, save_changes() {} },
+            el: document.querySelector("main"),
+          });
+        }""",
+        {"source": ["a"], "target": ["una", "<eos>"], "cross": [[[[1], [1]]]]},
+    )
+    assert page.locator("[data-attn=pick]").count() == 0
+    text = pairs[1].source
+    assert translate(page, text, 2) == translator.translate(text, beam_width=2)
+    assert "translator.js" not in page.requests
+    page.evaluate("stop()")

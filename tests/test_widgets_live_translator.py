@@ -1,0 +1,179 @@
+"""LiveTranslator in Python: what it takes, what it refuses, what it hands to the page."""
+
+import html
+import json
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from attn.corpus import Pair
+from attn.widgets import LiveTranslator, _source, live_translator
+
+SOURCE, TARGET = ["red", "house"], ["casa", "roja", "<eos>"]
+
+
+def attention(seed=0, n_layers=2, n_heads=3, source=SOURCE, target=TARGET, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    cross = rng.random((n_layers, n_heads, len(target), len(source)))
+    cross /= cross.sum(axis=-1, keepdims=True)
+    return SimpleNamespace(source=source, target=target, cross=cross.astype(dtype))
+
+
+def gold(sure=((0, 1), (1, 0)), possible=((0, 1), (1, 0), (1, 1))):
+    return SimpleNamespace(sure=frozenset(sure), possible=frozenset(possible))
+
+
+PAIR = Pair("a house", "una casa", frozenset({(1, 1), (0, 0)}), frozenset({(0, 0), (1, 1), (0, 1)}))
+
+
+def state(widget):
+    text = re.search(r'<script type="application/json">(.*?)</script>', widget._html())[1]
+    return json.loads(text)
+
+
+def test_the_page_gets_what_it_draws_and_no_more():
+    example = attention()
+    found = state(LiveTranslator(example, gold=gold(), sentences=[PAIR], language="en"))
+    assert found.keys() == {"example", "gold", "sentences", "language"}
+    assert found["example"].keys() == {"source", "target", "cross"}
+    assert (found["example"]["source"], found["example"]["target"]) == (SOURCE, TARGET)
+    assert found["gold"] == {"sure": [[0, 1], [1, 0]], "possible": [[0, 1], [1, 0], [1, 1]]}
+    assert found["sentences"] == [
+        {
+            "source": "a house", "target": "una casa",
+            "sure": [[0, 0], [1, 1]], "possible": [[0, 0], [0, 1], [1, 1]],
+        }
+    ]  # fmt: skip
+    assert found["language"] == "en"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_are_rounded_to_four_decimals(dtype):
+    example = attention(dtype=dtype)
+    widget = LiveTranslator(example)
+    cross = np.array(state(widget)["example"]["cross"])
+    assert cross.shape == (2, 3, 3, 2)
+    np.testing.assert_allclose(cross, example.cross, atol=5.1e-5)
+    numbers = re.findall(r"0\.(\d+)", json.dumps(state(widget)["example"]["cross"]))
+    assert max(map(len, numbers)) == 4
+
+
+def test_without_gold_or_sentences():
+    found = state(LiveTranslator(attention()))
+    assert found["gold"] is None
+    assert found["sentences"] == []
+
+
+def test_the_kernel_sends_the_model():
+    trained = LiveTranslator(attention()).trained
+    assert trained == _source.translator()
+    assert "trained" not in LiveTranslator._state
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_fallback_is_the_mean_over_layers_and_heads(language):
+    example = attention()
+    fallback = LiveTranslator(example, language=language)._fallback()
+    cells = [float(cell) for cell in re.findall(r"<td>([\d.]+)</td>", fallback)]
+    np.testing.assert_allclose(
+        np.reshape(cells, (3, 2)), example.cross.mean(axis=(0, 1)), atol=0.00506
+    )
+    heads = re.findall(r'<th scope="(\w+)">(.*?)</th>', fallback)
+    expected = [("col", word) for word in SOURCE] + [("row", html.escape(w)) for w in TARGET]
+    assert heads == expected
+    assert live_translator.TEXT[language]["caption"] in fallback
+    assert '<span lang="en">red house</span>' in fallback
+    assert '<span lang="es">casa roja &lt;eos&gt;</span>' in fallback
+
+
+def test_no_token_breaks_out_of_the_html():
+    evil = ["</script><b>x</b>", "<!--"]
+    text = LiveTranslator(attention(source=evil, target=evil))._html()
+    assert text.count("</script") == 1
+    assert "<b>" not in text
+    assert "<!--" not in text
+
+
+def test_repr():
+    widget = LiveTranslator(attention(), language="es")
+    assert repr(widget) == "LiveTranslator('red house', 'casa roja <eos>', language='es')"
+
+
+NAN = np.full((1, 1, 3, 2), np.nan)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"source": []}, "example.source: expected a list of one or more non-empty strings"),
+        ({"target": ["a", ""]}, "example.target: expected a list of one or more non-empty strings"),
+        (
+            {"cross": np.ones((3, 2))},
+            r"example.cross: expected shape \(n_layers, n_heads, 3, 2\), got \(3, 2\)",
+        ),
+        (
+            {"cross": np.ones((1, 1, 2, 3))},
+            r"example.cross: expected shape \(n_layers, n_heads, 3, 2\), got \(1, 1, 2, 3\)",
+        ),
+        (
+            {"cross": np.ones((0, 1, 3, 2))},
+            r"example.cross: expected shape \(n_layers, n_heads, 3, 2\), got \(0, 1, 3, 2\)",
+        ),
+        ({"cross": NAN}, "example.cross: expected finite numbers, got some others, of dtype float64"),
+        (
+            {"cross": np.full((1, 1, 3, 2), "a")},
+            "example.cross: expected finite numbers, got some others, of dtype <U1",
+        ),
+    ],
+)  # fmt: skip
+def test_bad_examples_are_refused(changes, message):
+    example = attention()
+    for name, value in changes.items():
+        setattr(example, name, value)
+    with pytest.raises(ValueError, match=message):
+        LiveTranslator(example)
+
+
+@pytest.mark.parametrize("link", [(2, 0), (0, 3), (-1, 0), (0, -1)])
+@pytest.mark.parametrize("kind", ["sure", "possible"])
+def test_links_outside_the_example_are_refused(kind, link):
+    expected = rf"gold.{kind}: expected \(source, target\) within 2 and 3 words, got \({link[0]}, {link[1]}\)"
+    with pytest.raises(ValueError, match=expected):
+        LiveTranslator(attention(), gold=gold(**{kind: [(0, 0), link]}))
+    LiveTranslator(attention(), gold=gold(**{kind: [(1, 2)]}))
+
+
+@pytest.mark.parametrize(
+    "pair, message",
+    [
+        (Pair("", "una casa"), r"sentences\[1\].source: expected a sentence, got ''"),
+        (Pair("a house", " "), r"sentences\[1\].target: expected a sentence, got ' '"),
+        (Pair("a house", None), r"sentences\[1\].target: expected a sentence, got None"),
+        (
+            Pair("a house", "una casa", frozenset({(0, 2)})),
+            r"sentences\[1\].sure: expected \(source, target\) within 2 and 2 words, got \(0, 2\)",
+        ),
+        (
+            Pair("a house", "una casa", possible=frozenset({(2, 0)})),
+            r"sentences\[1\].possible: expected .* got \(2, 0\)",
+        ),
+    ],
+)
+def test_bad_sentences_are_refused(pair, message):
+    with pytest.raises(ValueError, match=message):
+        LiveTranslator(attention(), sentences=[PAIR, pair])
+
+
+def test_every_text_is_used():
+    """Those of the page are used by the widget or by what it draws with."""
+    stems = ("live_translator", "cross_attention", "search_tree")
+    sources = "".join((_source.FOLDER / f"{stem}.js").read_text("utf-8") for stem in stems)
+    block = re.search(r"STRINGS = \{\n  es: \{(.*?)\n  \},", sources, re.DOTALL)[1]
+    names = set(
+        re.findall(r"(?:^|, |    )(\w+): \"", re.sub(r'"[^"]*"', '""', block), re.MULTILINE)
+    )
+    assert len(names) > 30
+    by_kind = {"sure", "possible"}
+    assert names - by_kind == set(re.findall(r"\bt\.(\w+)", sources))
