@@ -1,10 +1,9 @@
 """The splits of attn.corpus: what is held out is nowhere in training, and its words are."""
 
-import itertools
 
 import pytest
 
-from attn.corpus import document_pairs, generate, splits
+from attn.corpus import document_pairs, splits
 from attn.corpus.lexicon import lexicon
 from attn.corpus.splits import KINDS, MAX_LEN, SHARE
 
