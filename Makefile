@@ -47,6 +47,14 @@ test-grader: .venv/full.stamp book ## Run the heavy proofs of the grader: attack
 bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
 	@$(BIN)/python -m benchmarks
 
+.PHONY: model
+model: .venv/full.stamp ## Train the translator that comes with the course (ten minutes)
+	@$(BIN)/python -m attn train --steps 16000 --device cpu --quantised --out attn/applications/models/translator
+
+.PHONY: results
+results: .venv/full.stamp ## Measure what the trained systems get right, for the page of results (minutes)
+	@$(BIN)/python -m benchmarks.quality
+
 .PHONY: mutation
 mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (minutes)
 	@$(BIN)/python tests/mutation $(MODULES)

@@ -15,6 +15,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from attn.metrics import bleu
 from attn.transformer import TransformerConfig
 from benchmarks import __main__ as command
 from benchmarks import (
@@ -378,11 +379,18 @@ def test_which_time_is_divided_by_which(monkeypatch, name, arguments, column, wa
 # results and pages
 
 
-@pytest.mark.parametrize("language", report.PAGES)
-def test_the_page_shows_the_results(language):
-    page = report.PAGES[language].read_text(encoding="utf-8")
-    assert report.refresh(page, RESULTS, language) == page
-    assert re.findall(r"^\((\w+)\)=$", page, flags=re.MULTILINE) == list(RESULTS)
+@pytest.mark.parametrize("file", report.PAGES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_page_shows_the_results(file, language):
+    page, results = report.PAGES[file][language].read_text(encoding="utf-8"), report.read(file)
+    assert report.refresh(page, results, language) == page
+    assert re.findall(r"^\((\w+)\)=$", page, flags=re.MULTILINE) == list(results)
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_page_of_results_gives_the_signature_of_bleu(language):
+    page = report.PAGES[report.QUALITY][language].read_text(encoding="utf-8")
+    assert f"BLEU (`{bleu(['a b c d'], ['a b c d']).signature}`)" in page
 
 
 def test_the_results_are_whole():
@@ -408,19 +416,32 @@ def test_letters_follow_the_pages():
     assert letters == [f"({letter}) " for letter in "abcdef"]
 
 
-SAME_IN_BOTH = {"", "no", "causal", "ms", "tokens", "Python", "PyTorch", "NumPy"}
+SAME_IN_BOTH = {
+    "diagonal",
+    "ENIAC",
+    "BLEU",
+    "ROUGE",
+    "",
+    "no",
+    "causal",
+    "ms",
+    "tokens",
+    "Python",
+    "PyTorch",
+    "NumPy",
+}
 
 
 def test_every_word_of_the_tables_has_its_spanish():
-    for rows in RESULTS.values():
+    for rows in (*RESULTS.values(), *report.read(report.QUALITY).values()):
         for row in rows:
             for text in (*row, *(cell for cell in row.values() if isinstance(cell, str))):
-                named = re.sub(r"`[^`]*`|[≤≥()\d., ]|\([a-f]\)", "", text)
+                named = re.sub(r"`[^`]*`|\*[^*]*\*|[≤≥()\d., %+–-]|\([a-f]\)", "", text)
                 assert not named or text in report.SPANISH or named in SAME_IN_BOTH | set("abcdef")
 
 
 def test_no_spanish_without_use():
-    used = json.dumps(RESULTS, ensure_ascii=False)
+    used = json.dumps([RESULTS, report.read(report.QUALITY)], ensure_ascii=False)
     assert [word for word in report.SPANISH if f'"{word}"' not in used] == []
 
 
@@ -485,7 +506,7 @@ def elsewhere(monkeypatch, tmp_path):
         path.write_text("\n".join(f"({name})=\n\n| |\n|:-|\n" for name in names))
     for module in (report, command):
         monkeypatch.setattr(module, "RESULTS", tmp_path / "results.json")
-    monkeypatch.setattr(report, "PAGES", paths)
+    monkeypatch.setattr(report, "PAGES", {tmp_path / "results.json": paths})
     monkeypatch.setattr(command, "TABLES", {"one": Benchmark, "two": Benchmark})
     monkeypatch.setattr(command, "OTHERS", {"three": Benchmark})
     return Benchmark
@@ -499,7 +520,9 @@ def test_the_command_measures_prints_writes_and_publishes(elsewhere, capsys):
     results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
     assert list(results) == ["targets", "machine", "one", "two"]
     assert results["one"] == results["two"] == list(elsewhere.rows)
-    spanish, english = (path.read_text(encoding="utf-8") for path in report.PAGES.values())
+    spanish, english = (
+        path.read_text(encoding="utf-8") for path in report.PAGES[report.RESULTS].values()
+    )
     assert spanish.count("| ninguna | 2.0 |") == english.count("| none | 2.0 |") == 2
     assert sorted(path.name for path in report.RESULTS.parent.iterdir()) == [
         "en.md", "es.md", "results.json",
@@ -527,12 +550,12 @@ def test_the_command_refuses_other_names(elsewhere):
 
 
 def test_nothing_is_written_if_a_page_has_no_place(elsewhere):
-    path = report.PAGES["en"]
+    path = report.PAGES[report.RESULTS]["en"]
     path.write_text("(one)=\n", encoding="utf-8")
-    before = report.PAGES["es"].read_bytes()
+    before = report.PAGES[report.RESULTS]["es"].read_bytes()
     with pytest.raises(ValueError, match="^page: expected a table after"):
         command.main([])
-    assert not report.RESULTS.exists() and report.PAGES["es"].read_bytes() == before
+    assert not report.RESULTS.exists() and report.PAGES[report.RESULTS]["es"].read_bytes() == before
 
 
 def test_the_machine_is_described_by_what_runs():

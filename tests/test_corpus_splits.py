@@ -1,6 +1,5 @@
 """The splits of attn.corpus: what is held out is nowhere in training, and its words are."""
 
-
 import pytest
 
 from attn.corpus import document_pairs, splits

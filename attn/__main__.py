@@ -1,0 +1,175 @@
+"""The command line: ``python -m attn translate``, ``train``, ``evaluate``."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from attn._checks import wrong
+
+N_TRAIN = 100_000
+LEAST_HELD_OUT = 10  # of fewer the loss says little
+SHOWN = 5
+
+
+def main(arguments=None):
+    """Run one command; return its exit status.
+
+    What a person can mend is said in one sentence, without a stack trace.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except ValueError as error:
+        print(error, file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\nInterrupted.", file=sys.stderr)
+    return 1
+
+
+def translate(options):
+    """Print a translation of each sentence."""
+    translator = _translator(options.model)
+    texts = options.text or [line.strip() for line in sys.stdin if line.strip()]
+    for text in texts:
+        print(translator.translate(text, beam_width=options.beam))
+
+
+def train(options):
+    """Train a translator and save it."""
+    from dataclasses import replace
+
+    from attn.applications.translation import TRAINING, Translator
+    from attn.training import is_main_process
+
+    _check_out(options.out)  # before anything takes time
+    pairs, validation = _pairs_to_train(options)
+    chosen = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
+    training = replace(
+        TRAINING,
+        **{name: value for name, value in chosen.items() if value is not None},
+        compile=options.compile,
+        validate_every=500 if validation else None,
+        checkpoint_every=500,
+    )
+    checkpoint = options.out.with_name(options.out.name + ".checkpoint")
+    translator = Translator.fit(
+        pairs,
+        validation=validation,
+        tokenizer=options.tokenizer,
+        vocab_size=options.vocab_size,
+        training=training,
+        checkpoint=checkpoint,
+    )
+    if is_main_process():
+        translator.save(options.out, quantised=options.quantised)
+        checkpoint.unlink()
+        print(f"Saved: {options.out}")
+
+
+def evaluate(options):
+    """Print how good the translations of each split are, or of a file of pairs."""
+    translator = _translator(options.model)
+    if options.pairs:
+        parts = {options.pairs.name: _read(options.pairs)}
+    else:
+        from attn.corpus import document_pairs, splits
+
+        parts = vars(splits(n_train=0)) | {"documents": document_pairs()}
+        del parts["train"], parts["held_out"]
+    print(f"{'':16}{'pairs':>6}{'exact match':>13}{'tokens':>9}{'BLEU':>7}")
+    for name, pairs in parts.items():
+        found = translator.evaluate(pairs, beam_width=options.beam)
+        print(
+            "{:16}{n_pairs:6}{exact_match:13.1%}{token_accuracy:9.2%}{bleu:7.1f}".format(
+                name, **found
+            )
+        )
+    print(found["bleu_signature"])
+
+
+def _check_out(out):
+    """Refuse a folder that `train` could not write in the end."""
+    from attn.applications.translation import Translator
+
+    if not out.absolute().parent.is_dir():
+        raise wrong("out", "a name in a folder that exists", out)
+    if out.exists():
+        try:
+            Translator.load(out)
+        except ValueError:
+            raise wrong("out", "a new folder or a translator to replace", out) from None
+
+
+def _pairs_to_train(options):
+    """Return the pairs to learn from and those to validate with."""
+    if options.pairs is None:
+        from attn.corpus import splits
+
+        parts = splits(n_train=N_TRAIN)
+        return parts.train, parts.validation
+    pairs = _read(options.pairs)
+    n_held_out = min(len(pairs) // 20, 500)
+    if n_held_out < LEAST_HELD_OUT:
+        return pairs, None
+    return pairs[n_held_out:], pairs[:n_held_out]
+
+
+def _read(path):
+    """Return the pairs of a file; say on the way which lines are none."""
+    from attn.corpus import read_pairs
+
+    reader = read_pairs(path)
+    pairs = list(reader)
+    for problem in reader.problems[:SHOWN]:
+        print(f"{path}, {problem}", file=sys.stderr)
+    if reader.n_problems > SHOWN:
+        print(f"{path}: {reader.n_problems} such lines in all", file=sys.stderr)
+    if not pairs:
+        raise wrong("pairs", "lines with a text, a tab and its translation", f"none in {path}")
+    return pairs
+
+
+def _translator(folder):
+    from attn.applications.translation import Translator
+
+    return Translator.load(folder) if folder else Translator.pretrained()
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="python -m attn", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    command = commands.add_parser("translate", help="translate English into Spanish")
+    command.add_argument("text", nargs="*", help="sentences; read from standard input if none")
+    command.set_defaults(run=translate)
+
+    command = commands.add_parser(
+        "train", help="train a translator; also under torchrun, on several processors"
+    )
+    command.add_argument("--out", type=Path, required=True, help="the folder to save it in")
+    command.add_argument("--pairs", type=Path, help="a file: source, tab, target, on each line")
+    command.add_argument("--tokenizer", choices=("words", "bpe"), default="words")
+    command.add_argument("--vocab-size", type=int, help="tokens of each language")
+    command.add_argument("--steps", type=int)
+    command.add_argument("--seed", type=int)
+    command.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
+    command.add_argument("--precision", choices=("float32", "bfloat16"))
+    command.add_argument("--compile", action="store_true", help="with torch.compile")
+    command.add_argument("--quantised", action="store_true", help="save the weights as int8")
+    command.set_defaults(run=train)
+
+    command = commands.add_parser("evaluate", help="compare translations with the right ones")
+    command.add_argument("--pairs", type=Path, help="a file as for train, instead of the corpus")
+    command.set_defaults(run=evaluate)
+    for name in ("translate", "evaluate"):
+        commands.choices[name].add_argument(
+            "--model", type=Path, metavar="FOLDER", help="a trained one, not the course's own"
+        )
+        commands.choices[name].add_argument(
+            "--beam", type=int, default=1, metavar="N", help="hypotheses to keep (default: 1)"
+        )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,87 @@
+"""A system on disk: a folder that is there whole or not at all."""
+
+import json
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+from attn._checks import wrong
+
+ABOUT = "about.json"
+
+
+@contextmanager
+def whole_folder(folder, about):
+    """Give an empty folder to write into; in the end it takes the place of `folder`.
+
+    Parameters
+    ----------
+    folder : str or Path
+        In a folder that exists. What is there is replaced if it is a system of this format.
+    about : dict
+        What to write beside the rest, in ``about.json``: its ``format``, and what `read_folder`
+        is to give back.
+
+    Yields
+    ------
+    Path
+
+    Raises
+    ------
+    ValueError
+        If something else has this name, or it cannot be written.
+    """
+    folder = Path(folder).absolute()
+    if not folder.parent.is_dir():
+        raise wrong("folder", "a name in a folder that exists", folder)
+    if folder.exists():
+        read_folder(folder, about["format"])  # or say what it is, and leave it alone
+    unfinished, old = (folder.with_name(f"{folder.name}.{os.getpid()}.{x}") for x in ("new", "old"))
+    try:
+        unfinished.mkdir()
+        yield unfinished
+        text = json.dumps(about, indent=1, ensure_ascii=False)
+        (unfinished / ABOUT).write_text(text + "\n", encoding="utf-8")
+        if folder.exists():
+            os.rename(folder, old)
+        os.rename(unfinished, folder)
+    except OSError as error:
+        raise wrong(
+            "folder", "a place that can be written", f"{folder}: {error.strerror}"
+        ) from None
+    finally:
+        if old.exists() and not folder.exists():
+            os.rename(old, folder)
+        for left in (unfinished, old):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def read_folder(folder, wanted):
+    """Return what `whole_folder` was told about a folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+    wanted : str
+        The ``format`` it must have.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        If it is no such folder.
+    """
+    try:
+        about = json.loads((Path(folder) / ABOUT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        about = None
+    if not isinstance(about, dict) or about.get("format") != wanted:
+        found = "something else" if Path(folder).exists() else "nothing"
+        raise wrong(
+            "folder", f"a folder of the format {wanted!r}", f"{folder}, which holds {found}"
+        )
+    return about

@@ -1,0 +1,108 @@
+"""A reader that points: the encoder, and two scores for every position, to start and to end."""
+
+import torch
+from torch import nn
+from torch.nn.functional import pad
+
+from attn.masks import padding_mask
+from attn.transformer import Encoder
+from attn.transformer.checkpoint import Checkpoint
+from attn.transformer.embedding import TokenEmbedding
+
+# What a token is to the reader: no part of the context; of the context; of the context and a
+# word of the question too.
+OUTSIDE, CONTEXT, MARKED = range(3)
+
+MAX_WORDS = 8  # of an answer
+
+
+class SpanReader(Checkpoint, nn.Module):
+    """Read question and context together; score where an answer may start and end.
+
+    To the embedding of each token is added a learned vector for its role. Without the mark on
+    words that the question has too, the layers must find out by themselves which words are
+    equal before anything else can be learned.
+
+    Parameters
+    ----------
+    config : TransformerConfig
+
+    References
+    ----------
+    Devlin et al. (2019), section 4.3: one sequence, a vector for starts and one for ends, the
+    first token for "no answer". Chen et al. (2017), section 3.2, for the mark. Document 000,
+    section 3.3.4, whose reader scores one position for each token of the *question*.
+
+    Examples
+    --------
+    >>> from attn.transformer import TransformerConfig
+    >>> reader = SpanReader(TransformerConfig(vocab_size=10, d_model=8, n_heads=2))
+    >>> ids, roles = torch.tensor([[2, 5, 3, 5, 6]]), torch.tensor([[0, 0, 0, 2, 1]])
+    >>> start, end, _ = reader(ids, roles, lengths=[5])
+    >>> start.shape, end.shape
+    (torch.Size([1, 5]), torch.Size([1, 5]))
+    """
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.embedding = TokenEmbedding(config.vocab_size, config)
+        self.roles = nn.Embedding(3, config.d_model)
+        self.encoder = Encoder(config)
+        self.output = nn.Linear(config.d_model, 2)
+
+    def forward(self, ids, roles, lengths, *, need_weights=False):
+        """Score every position.
+
+        Parameters
+        ----------
+        ids, roles : Tensor of int64, shape (batch_size, seq_len)
+            The first token stands for "no answer"; then come question and context.
+        lengths : Tensor or list of int, shape (batch_size,)
+            Numbers of tokens, padding left out.
+        need_weights : bool, default False
+            Also return the attention weights.
+
+        Returns
+        -------
+        start, end : Tensor, shape (batch_size, seq_len)
+        weights : tuple of Tensor, or None
+            Those of each layer; None unless `need_weights`.
+        """
+        x = self.embedding(ids) + self.roles(roles)
+        mask = padding_mask(lengths, ids.shape[1])
+        x, weights = self.encoder(x, mask, need_weights=need_weights)
+        start, end = self.output(x).unbind(dim=-1)
+        return start, end, weights
+
+
+def span_logits(start, end, roles):
+    """Score every span of up to `MAX_WORDS` words: its start and its end together.
+
+    Parameters
+    ----------
+    start, end : Tensor, shape (batch_size, seq_len)
+    roles : Tensor of int64, shape (batch_size, seq_len)
+
+    Returns
+    -------
+    Tensor, shape (batch_size, seq_len, MAX_WORDS)
+        At [b, i, n] the score of the span of n + 1 words from position i: -inf if it leaves
+        the context. At [b, 0, 0] that of "no answer".
+
+    Examples
+    --------
+    >>> start, end = torch.tensor([[1.0, 9.0, 2.0, 3.0]]), torch.tensor([[0.5, 9.0, 0.0, 0.25]])
+    >>> span_logits(start, end, torch.tensor([[0, 0, 1, 2]]))[..., :3]
+    tensor([[[1.5000,   -inf,   -inf],
+             [  -inf,   -inf,   -inf],
+             [2.0000, 2.2500,   -inf],
+             [3.2500,   -inf,   -inf]]])
+    """
+    no_answer = start[:, 0] + end[:, 0]
+    outside = roles == OUTSIDE
+    start, end = (scores.masked_fill(outside, -torch.inf) for scores in (start, end))
+    ends = pad(end, (0, MAX_WORDS - 1), value=-torch.inf).unfold(1, MAX_WORDS, step=1)
+    logits = start[..., None] + ends
+    logits[:, 0, 0] = no_answer
+    return logits

@@ -1,0 +1,164 @@
+"""The model: the words of a question attend to each other and to the patches of an image."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from attn._checks import check_shape
+from attn.applications.visual_question.scenes import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
+from attn.layers import FeedForward
+from attn.masks import padding_mask
+from attn.positions import sinusoidal_positions
+from attn.tokenizer import WordTokenizer
+from attn.training import cross_entropy, pad
+from attn.transformer import Decoder
+from attn.transformer.checkpoint import Checkpoint
+from attn.transformer.embedding import TokenEmbedding
+
+SLOWEST = 100.0  # With six positions to tell apart, waves of thousands would stand still.
+CONTRAST = 64.0  # Colours differ from the ground by about so much.
+
+
+class PatchEmbedding(nn.Module):
+    """Cut an image into patches and make of each a vector that knows its row and its column.
+
+    No patch looks at another. So what cross-attention gathers from a patch was in that patch,
+    and a map of the weights shows where an answer came from.
+
+    Parameters
+    ----------
+    config : TransformerConfig
+
+    References
+    ----------
+    Dosovitskiy et al. (2021), An Image is Worth 16x16 Words, section 3.1, for patches as
+    tokens; half the vector encodes the row and half the column, as in Carion et al. (2020).
+
+    Examples
+    --------
+    >>> from attn.transformer import TransformerConfig
+    >>> embedding = PatchEmbedding(TransformerConfig(vocab_size=10, d_model=8, n_heads=2))
+    >>> embedding(torch.zeros(2, 48, 48, 3, dtype=torch.uint8)).shape
+    torch.Size([2, 36, 8])
+    """
+
+    def __init__(self, config):
+        super().__init__()
+        d_model = config.d_model
+        self.linear = nn.Linear(PATCH_SIZE * PATCH_SIZE * 3, d_model)
+        rows = sinusoidal_positions(N_ROWS, d_model // 2, SLOWEST)
+        columns = sinusoidal_positions(N_COLUMNS, d_model // 2, SLOWEST)
+        places = [torch.cat((row, column)) for row in rows for column in columns]
+        self.register_buffer("places", torch.stack(places).float(), persistent=False)
+        self.register_buffer("ground", torch.tensor(GROUND).float(), persistent=False)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, config.d_ff)
+
+    def forward(self, image):
+        """Return the vectors of the patches, row by row.
+
+        Parameters
+        ----------
+        image : Tensor of uint8, shape (..., N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3)
+
+        Returns
+        -------
+        Tensor, shape (..., N_ROWS * N_COLUMNS, d_model)
+        """
+        check_shape("image", image, (..., N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3))
+        pixels = (image - self.ground) / CONTRAST
+        grid = pixels.unflatten(-3, (N_ROWS, PATCH_SIZE)).unflatten(-2, (N_COLUMNS, PATCH_SIZE))
+        patches = grid.transpose(-3, -4).flatten(-3).flatten(-3, -2)
+        x = self.linear(patches) + self.places
+        return self.norm_2(x + self.feed_forward(self.norm_1(x)))
+
+
+class VisualQuestionModel(Checkpoint, nn.Module):
+    """Choose an answer: a decoder that may look ahead, with an image for its memory.
+
+    Counting is where a weighted mean is a poor tool: of three equal vectors it is the same as of
+    two. The model counts all the same, by the *share* of the weights that falls on the things
+    asked about; it needs the empty patches, on which the rest can fall.
+
+    Parameters
+    ----------
+    config : TransformerConfig
+        Its ``vocab_size`` counts the tokens of questions, its ``tgt_vocab_size`` the answers.
+
+    References
+    ----------
+    Document 001, on cross-attention: the football whose colour is asked for.
+
+    Examples
+    --------
+    >>> from attn.transformer import TransformerConfig
+    >>> model = VisualQuestionModel(
+    ...     TransformerConfig(vocab_size=20, tgt_vocab_size=7, d_model=8, n_heads=2)
+    ... )
+    >>> image, ids = torch.zeros(48, 48, 3, dtype=torch.uint8), torch.tensor([2, 5, 6])
+    >>> model(image, ids)[0].shape
+    torch.Size([7])
+    """
+
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.patches = PatchEmbedding(config)
+        self.embedding = TokenEmbedding(config.vocab_size, config)
+        self.decoder = Decoder(config)
+        self.output = nn.Linear(config.d_model, config.tgt_vocab_size)
+
+    def forward(self, image, ids, mask=None, *, need_weights=False):
+        """Score every answer.
+
+        Parameters
+        ----------
+        image : Tensor of uint8
+            As in `PatchEmbedding`.
+        ids : Tensor of int64, shape (..., seq_len)
+            The question after ``<sos>``, from whose position the answer is read.
+        mask : Tensor of bool, broadcastable to (..., seq_len, seq_len), optional
+            For padding, `attn.masks.padding_mask`.
+        need_weights : bool, default False
+            Also return the attention weights.
+
+        Returns
+        -------
+        logits : Tensor, shape (..., tgt_vocab_size)
+        weights : pair of tuples of Tensor, or None
+            Those of each layer's self-attention, shape (..., n_heads, seq_len, seq_len), and
+            of its cross-attention, shape (..., n_heads, seq_len, N_ROWS * N_COLUMNS).
+        """
+        x, weights = self.decoder(
+            self.embedding(ids),
+            self.patches(image),
+            mask,
+            is_causal=False,
+            need_weights=need_weights,
+        )
+        return self.output(x[..., 0, :]), weights
+
+
+def collate(examples):
+    """Make a batch.
+
+    Parameters
+    ----------
+    examples : list of (image, ids, answer)
+        An array of uint8, a list of int and an int each.
+
+    Returns
+    -------
+    images, ids, lengths, answers : Tensor
+        The ids are padded to one length; `lengths` says what they were.
+    """
+    images, ids, answers = zip(*examples, strict=True)
+    ids, lengths = pad(ids, WordTokenizer.pad_id)
+    return torch.from_numpy(np.stack(images)), ids, lengths, torch.tensor(answers)
+
+
+def answer_loss(model, batch, *, label_smoothing=0.0):
+    """Return the sum of the losses of a batch that `collate` made, and their number."""
+    images, ids, lengths, answers = batch
+    logits, _ = model(images, ids, padding_mask(lengths, ids.shape[1]))
+    return cross_entropy(logits, answers, label_smoothing=label_smoothing)
