@@ -12,8 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+# Speed and memory; what the trained systems get right.
 RESULTS = ROOT / "benchmarks" / "results.json"
-PAGES = {language: ROOT / "book" / language / "benchmarks.md" for language in ("es", "en")}
+QUALITY = ROOT / "benchmarks" / "quality.json"
+# The page that shows each of them, in both editions.
+PAGES = {
+    file: {language: ROOT / "book" / language / page for language in ("es", "en")}
+    for file, page in ((RESULTS, "benchmarks.md"), (QUALITY, "results.md"))
+}
 
 # What the tables say in Spanish. What is not here is the same in both editions.
 SPANISH = {
@@ -48,6 +54,60 @@ SPANISH = {
     "seconds": "segundos",
     "all of `attn`": "todo `attn`",
     "processor": "procesador",
+    "sentences": "oraciones",
+    "number": "número",
+    "exact match": "exactas",
+    "drawn alike": "sorteadas igual",
+    "adjective and noun that never met": "adjetivo y sustantivo que nunca coincidieron",
+    "verb and object that never met": "verbo y objeto que nunca coincidieron",
+    "several meanings, new context": "varios significados, contexto nuevo",
+    "longer than in training": "más largas que al entrenar",
+    "the documents' own": "las de los documentos",
+    "cross-attention": "atención cruzada",
+    "mean": "media",
+    "all layers and heads": "todas las capas y cabezas",
+    "IBM model 1": "modelo 1 de IBM",
+    "at random": "al azar",
+    "distance": "distancia",
+    "right": "aciertos",
+    "word": "palabra",
+    "meaning": "significado",
+    "seen": "visto",
+    "new context": "contexto nuevo",
+    "who looks": "quién mira",
+    "by chance": "por azar",
+    "the word is right": "la palabra, bien",
+    **{f"pronoun, layer {n}": f"el pronombre, capa {n}" for n in (1, 2)},
+    **{f"word, layer {n}": f"la palabra, capa {n}" for n in (1, 2)},
+    "cut": "sin",
+    "seconds of processor": "segundos de procesador",
+    "system": "sistema",
+    "asked": "qué se pregunta",
+    "measure": "medida",
+    "value": "valor",
+    "question answering": "preguntas y respuestas",
+    "facts never seen": "hechos nunca vistos",
+    "is there an answer?": "¿hay respuesta?",
+    "answer": "respuesta",
+    "training": "entrenamiento",
+    "without marked words": "sin marcar palabras",
+    "summaries": "resúmenes",
+    "headlines never seen": "titulares nunca vistos",
+    "sentence by attention": "oración por atención",
+    "first sentence": "primera oración",
+    "visual questions": "preguntas sobre imágenes",
+    "images never seen": "imágenes nunca vistas",
+    "colour": "color",
+    "count": "cuántos",
+    "exists": "¿hay?",
+    "left": "a la izquierda",
+    "weight on what is asked about": "peso en lo preguntado",
+    "pairs that never met": "parejas que nunca coincidieron",
+    **{f"head {n}": f"cabeza {n}" for n in range(1, 5)},
+    **{f"layer {n}": f"capa {n}" for n in (1, 2)},
+    **{f"encoder, layer {n}": f"codificador, capa {n}" for n in (1, 2)},
+    **{f"decoder, layer {n}": f"decodificador, capa {n}" for n in (1, 2)},
+    **{f"cross, layer {n}": f"cruzada, capa {n}" for n in (1, 2)},
 }
 
 
@@ -127,10 +187,15 @@ def refresh(page, results, language):
     return page
 
 
-def publish(results):
+def read(file):
+    """Return the results kept in a file, by name; none if there is no file yet."""
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def publish(results, file):
     """Write the results, and both pages from them; nothing if a page has no place for one."""
-    texts = {RESULTS: json.dumps(results, indent=1, ensure_ascii=False) + "\n"}
-    for language, path in PAGES.items():
+    texts = {file: json.dumps(results, indent=1, ensure_ascii=False) + "\n"}
+    for language, path in PAGES[file].items():
         texts[path] = refresh(path.read_text(encoding="utf-8"), results, language)
     for path, text in texts.items():
         unfinished = path.with_name(path.name + ".part")
