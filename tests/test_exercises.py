@@ -6,6 +6,8 @@ import html
 import itertools
 import math
 import re
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,7 +45,7 @@ def say(language, es, en):
     return es if language == "es" else en
 
 
-# Correct solutions, each written in another way.
+# Correct solutions, each written in another way. Those of other chapters are in tests/solutions.
 
 
 def softmax_vectorised(scores):
@@ -194,6 +196,14 @@ CORRECT = [
     (SELF, self_attention_bilinear),
     (SELF, self_attention_torch),
 ]
+for path in sorted((Path(__file__).parent / "solutions").glob("ch*.py")):
+    CORRECT += runpy.run_path(str(path))["CORRECT"]
+
+
+def test_each_exercise_of_a_chapter_has_three_correct_solutions():
+    for exercise in EXERCISES.values():
+        if exercise.problem_set is None:
+            assert sum(name == exercise.id for name, _ in CORRECT) >= 3, exercise.id
 
 
 @pytest.mark.parametrize("exercise_id, solution", CORRECT)
