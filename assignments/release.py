@@ -26,7 +26,7 @@ from pathlib import Path
 
 from nbconvert.exporters import NotebookExporter
 
-c = get_config()  # noqa: F821
+c = get_config()  # noqa: F821 - nbgrader puts it there
 course = Path(__file__).resolve().parent
 
 c.CourseDirectory.root = str(course)

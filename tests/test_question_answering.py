@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import attn.applications.question_answering.answerer as answerer_module
+from attn.applications import _sequences
 from attn.applications.question_answering import KINDS, Question, QuestionAnswerer, questions
 from attn.applications.question_answering.answerer import TRAINING, span_loss
 from attn.applications.question_answering.encoding import collate, encode
@@ -442,7 +443,7 @@ def test_the_answer_is_the_most_probable_of_all_spans(trained, unseen):
 
 
 def test_evaluation_counts_answers_given_one_at_a_time(trained, unseen, monkeypatch):
-    monkeypatch.setattr(answerer_module, "AT_A_TIME", 7)
+    monkeypatch.setattr(_sequences, "AT_A_TIME", 7)
     some = unseen[::4]
     wrong = Question(some[0].context, some[0].question, "wrong", 0)
     silent = Question(some[1].context, some[1].question, "" if some[1].answer else "wrong", None)
@@ -551,7 +552,7 @@ def test_what_cannot_be_loaded_is_refused(trained, tmp_path):
     with pytest.raises(ValueError, match="^folder: expected a folder of the format 'attn question"):
         QuestionAnswerer.load(folder)
     trained.save(folder)
-    (folder / "reader.pt").write_bytes(b"damaged")
+    (folder / "reader.safetensors").write_bytes(b"damaged")
     with pytest.raises(ValueError, match="^path: expected a checkpoint of SpanReader, got"):
         QuestionAnswerer.load(folder)
     trained.save(folder)

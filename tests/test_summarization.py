@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from torch.nn.functional import cross_entropy
 
 import attn.applications.summarization.summarizer as summarizer_module
+from attn.applications import _sequences
 from attn.applications._sequences import collate, sequence_loss
 from attn.applications.summarization import Story, Summarizer, lead, stories
 from attn.applications.summarization.sentences import sentences_of
@@ -246,7 +247,7 @@ def test_the_sentences_with_the_highest_scores_are_picked_in_their_order(trained
 
 
 def test_evaluation_compares_with_the_headlines_and_the_lead(trained, unseen, monkeypatch):
-    monkeypatch.setattr(summarizer_module, "AT_A_TIME", 5)
+    monkeypatch.setattr(_sequences, "AT_A_TIME", 5)
     some = [*unseen[:12], Story(unseen[12].text, "Nothing of the kind")]
     right = [story.headline for story in some]
     written = [trained.generate(story.text) for story in some]
@@ -350,13 +351,13 @@ def test_what_cannot_be_loaded_is_refused_and_a_folder_of_something_else_left_al
     with pytest.raises(ValueError, match="^folder: expected a name in a folder that exists"):
         trained.save(folder / "inner")
     trained.save(folder)
-    (folder / "model.pt").write_bytes(b"damaged")
+    (folder / "model.safetensors").write_bytes(b"damaged")
     with pytest.raises(ValueError, match="^path: expected a checkpoint of Transformer, got"):
         Summarizer.load(folder)
     (folder / "about.json").unlink()
     with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
         trained.save(folder)
-    assert (folder / "model.pt").read_bytes() == b"damaged"
+    assert (folder / "model.safetensors").read_bytes() == b"damaged"
 
 
 def test_bad_arguments_are_refused(trained):

@@ -147,7 +147,7 @@ def test_attention_reads_the_translation_it_is_given(translator):
     free = translator.attention("the red house")
     assert own.target == free.target
     np.testing.assert_array_equal(own.cross, free.cross)
-    with pytest.raises(ValueError, match="got 'verde'"):
+    with pytest.raises(ValueError, match="^translation: .* got 'verde'$"):
         translator.attention("the red house", "la casa verde")
     with pytest.raises(ValueError, match="translation: expected a sentence, got an empty text"):
         translator.attention("the red house", " ")

@@ -690,7 +690,7 @@ def test_it_does_not_load_what_is_no_answerer(untrained, tmp_path):
     untrained.save(folder)
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
     assert about == {"format": "attn visual question answerer 1", "answers": untrained.answers}
-    (folder / "model.pt").write_bytes(b"")
+    (folder / "model.safetensors").write_bytes(b"")
     with pytest.raises(ValueError, match="^path: expected a checkpoint of VisualQuestionModel"):
         VisualQuestionAnswerer.load(folder)
     untrained.save(folder)

@@ -4,6 +4,21 @@ from attn.masks import padding_mask
 from attn.tokenizer.base import Tokenizer
 from attn.training import cross_entropy, pad, shift
 
+AT_A_TIME = 128
+
+
+def by_length(sequences):
+    """Yield the places of sequences, a batch at a time, those of about one length together.
+
+    Examples
+    --------
+    >>> list(by_length(["abc", "a", "ab"]))
+    [[1, 2, 0]]
+    """
+    order = sorted(range(len(sequences)), key=lambda i: len(sequences[i]))
+    for start in range(0, len(order), AT_A_TIME):
+        yield order[start : start + AT_A_TIME]
+
 
 def collate(pairs):
     """Make a batch of pairs of ids: sources, their lengths, targets from ``<sos>`` to ``<eos>``.

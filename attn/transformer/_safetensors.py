@@ -6,6 +6,7 @@ Nothing in such a file can be run, and a page can read it in ten lines.
 import json
 import zlib
 
+import torch
 from safetensors.torch import load, save
 
 
@@ -14,6 +15,7 @@ def pack(tensors, metadata):
 
     All of it is one entry of the file's metadata: the library writes several in any order.
     """
+    tensors = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
     about = metadata | {"crc32": _checksum(tensors, metadata)}
     return save(tensors, {"attn": json.dumps(about, sort_keys=True)})
 
@@ -32,5 +34,5 @@ def _checksum(tensors, metadata):
     crc = zlib.crc32(json.dumps(metadata, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         crc = zlib.crc32(f"{name} {tuple(tensor.shape)}".encode(), crc)
-        crc = zlib.crc32(tensor.numpy().tobytes(), crc)
+        crc = zlib.crc32(tensor.view(torch.uint8).numpy(), crc)
     return f"{crc:08x}"

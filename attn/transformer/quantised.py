@@ -68,8 +68,8 @@ def dequantise(tensors):
     Returns
     -------
     dict of str to Tensor
-        Under the names of the state dict, all float32: ``scale * int8`` for a matrix, the very
-        numbers that the page computes with.
+        Under the names of the state dict: ``scale * int8`` in float32 for a matrix, the very
+        numbers that the page computes with. What was never rounded stays as it is.
 
     Examples
     --------

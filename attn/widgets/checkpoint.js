@@ -32,6 +32,7 @@ function readSafetensors(file) {
   }
   const numbers = ({ dtype, data_offsets: [begin, end] }) => {
     if (start + end > file.length) throw wrong("bytes", `${start + end} bytes or more`, file.length);
+    if (dtype !== "I8" && dtype !== "F32") throw wrong("bytes", "int8 and float32 numbers", dtype);
     const { buffer } = file.slice(start + begin, start + end);
     return dtype === "I8" ? new Int8Array(buffer) : new Float32Array(buffer);
   };

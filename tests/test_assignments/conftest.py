@@ -12,7 +12,7 @@ import pytest
 
 from assignments.grader.course import Course
 from assignments.release import release
-from tests.test_site.conftest import browser  # noqa: F401
+from tests.test_site.conftest import browser  # noqa: F401 - a fixture
 
 SET = "ps2"
 

@@ -47,7 +47,7 @@ SLIPS = [
 def function(exercise, source):
     """Return what a cell defines, as the sandbox does."""
     namespace = {"np": np}
-    exec(source, namespace)  # noqa: S102
+    exec(source, namespace)  # noqa: S102 - our own source
     return namespace.get(exercise, ...)
 
 
@@ -294,7 +294,7 @@ def executed(language="en", *, released=False, capsys):
         for cell in cells(language):
             if cell.cell_type == "code":
                 source = STUB.sub(r"\1...  # your code", cell.source) if released else cell.source
-                exec(source, namespace)  # noqa: S102
+                exec(source, namespace)  # noqa: S102 - our own source
                 printed.append(capsys.readouterr().out)
     attn.set_language("es")
     return namespace, printed

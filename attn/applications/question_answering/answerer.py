@@ -8,6 +8,7 @@ import torch
 
 from attn._checks import wrong
 from attn.applications._folder import read_folder, whole_folder
+from attn.applications._sequences import by_length
 from attn.applications.question_answering.encoding import collate, encode
 from attn.applications.question_answering.facts import questions
 from attn.applications.question_answering.spans import MAX_WORDS, SpanReader, span_logits
@@ -28,7 +29,6 @@ TRAINING = TrainingConfig(
 )
 N_EXAMPLES = 16000
 MIN_COUNT = 5
-AT_A_TIME = 128
 
 
 class Answer(NamedTuple):
@@ -219,7 +219,7 @@ class QuestionAnswerer:
         """
         about = {"format": FORMAT, "marks_question_words": self.marks_question_words}
         with whole_folder(folder, about) as unfinished:
-            self.reader.save(unfinished / "reader.pt")
+            self.reader.save(unfinished / "reader.safetensors")
             self.tokenizer.save(unfinished / "words.json")
 
     @classmethod
@@ -246,7 +246,7 @@ class QuestionAnswerer:
             raise wrong(
                 "folder", "marks_question_words to be true or false", f"{folder}: {marks!r}"
             )
-        reader = SpanReader.load(folder / "reader.pt")
+        reader = SpanReader.load(folder / "reader.safetensors")
         return cls(reader, WordTokenizer.load(folder / "words.json"), marks)
 
     def _encode(self, context, question):
@@ -256,9 +256,7 @@ class QuestionAnswerer:
     def _answer(self, encoded):
         """Answer encoded questions, those of about one length together."""
         answers = [None] * len(encoded)
-        order = sorted(range(len(encoded)), key=lambda i: len(encoded[i].ids))
-        for first in range(0, len(order), AT_A_TIME):
-            some = order[first : first + AT_A_TIME]
+        for some in by_length([one.ids for one in encoded]):
             logits = _flat_logits(self.reader, collate([encoded[i] for i in some]))
             probabilities, spans = logits.softmax(dim=-1).max(dim=-1)
             for i, p, span in zip(some, probabilities.tolist(), spans.tolist(), strict=True):

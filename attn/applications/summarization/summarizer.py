@@ -9,7 +9,7 @@ import torch
 
 from attn._checks import check_size
 from attn.applications._folder import read_folder, whole_folder
-from attn.applications._sequences import collate, sequence_loss
+from attn.applications._sequences import by_length, collate, sequence_loss
 from attn.applications.summarization.encoding import encode
 from attn.applications.summarization.sentences import lead, sentences_of
 from attn.applications.summarization.stories import stories
@@ -30,7 +30,6 @@ SIZES = {
 TRAINING = TrainingConfig(steps=800, batch_size=32, learning_rate=3e-3, device="cpu")
 N_EXAMPLES = 12000
 MAX_TOKENS = 30  # of a headline
-AT_A_TIME = 128
 
 
 class SummaryAttention(NamedTuple):
@@ -261,7 +260,7 @@ class Summarizer:
             If something else than a summariser has this name, or it cannot be written.
         """
         with whole_folder(folder, {"format": FORMAT}) as unfinished:
-            self.model.save(unfinished / "model.pt")
+            self.model.save(unfinished / "model.safetensors")
             self.tokenizer.save(unfinished / "words.json")
 
     @classmethod
@@ -283,16 +282,14 @@ class Summarizer:
             If there is none, or it is damaged.
         """
         read_folder(folder, FORMAT)
-        model = Transformer.load(Path(folder) / "model.pt")
+        model = Transformer.load(Path(folder) / "model.safetensors")
         return cls(model, WordTokenizer.load(Path(folder) / "words.json"))
 
     def _generate(self, texts):
         """Write a headline for each text, those of about one length together."""
         sources = [encode(self.tokenizer, "text", text) for text in texts]
-        order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
         headlines = [None] * len(sources)
-        for first in range(0, len(order), AT_A_TIME):
-            some = order[first : first + AT_A_TIME]
+        for some in by_length(sources):
             for i, ids in zip(some, self._decode([sources[i] for i in some]), strict=True):
                 headlines[i] = self.tokenizer.decode(ids)
         return headlines

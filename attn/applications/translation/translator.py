@@ -9,7 +9,7 @@ import torch
 
 from attn._checks import check_choice, check_size, wrong
 from attn.applications._folder import read_folder, whole_folder
-from attn.applications._sequences import collate, predict, sequence_loss
+from attn.applications._sequences import by_length, collate, predict, sequence_loss
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.metrics import bleu, exact_match, token_accuracy
@@ -21,7 +21,6 @@ TOKENIZERS = {"words": WordTokenizer, "bpe": BytePairTokenizer}
 SIZES = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1}
 SIZES |= {"norm": "pre", "positions": "rotary"}
 TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
-AT_A_TIME = 128
 FORMAT = "attn translator 1"
 
 
@@ -33,9 +32,9 @@ class UnknownWordError(ValueError):
     words : list of str
     """
 
-    def __init__(self, words):
+    def __init__(self, name, words):
         self.words = words
-        super().__init__(str(wrong("text", "words of the vocabulary", ", ".join(map(repr, words)))))
+        super().__init__(str(wrong(name, "words of the vocabulary", ", ".join(map(repr, words)))))
 
 
 class TranslationAttention(NamedTuple):
@@ -94,8 +93,7 @@ class Translator:
         tokenizer : {"words", "bpe"}, default "words"
             Byte pairs know no unknown words, and take longer to learn.
         vocab_size : int, optional
-            Tokens of each language: at most, of words; exactly, of byte pairs (2,000 if not
-            given).
+            The most tokens of each language. If not given, all words, or 2,000 byte pairs.
         sizes : dict, optional
             Of `attn.transformer.TransformerConfig`, where they differ from the defaults of a
             translator: small, pre-norm, with rotary positions.
@@ -182,8 +180,7 @@ class Translator:
         src = self._encode(text)
         if translation is None:
             translation = self._translate([src], beam_width=1)[0]
-        tgt = self.target.encode(_checked(translation, "translation"), eos=True)
-        _refuse_unknown(self.target, translation)
+        tgt = self.target.encode(_checked("translation", translation, self.target), eos=True)
         inputs = torch.tensor([self.target.sos_id, *tgt[:-1]])
         with torch.no_grad():
             _, weights = self.model(torch.tensor(src), inputs, need_weights=True)
@@ -295,9 +292,7 @@ class Translator:
     def _encode(self, text):
         if isinstance(text, str) and "." not in self.source.tokens:
             text = text.rstrip().removesuffix(".")  # a habit of writing, nothing to translate
-        text = _checked(text, "text")
-        _refuse_unknown(self.source, text)
-        ids = self.source.encode(text)
+        ids = self.source.encode(_checked("text", text, self.source))
         if len(ids) > self.max_len:
             expected = f"at most {self.max_len} tokens, the most it was trained on"
             raise wrong("text", expected, f"{len(ids)}")
@@ -311,13 +306,10 @@ class Translator:
     @torch.no_grad()
     def _translate(self, sources, beam_width):
         """Translate lists of ids, those of about one length together."""
-        order = sorted(range(len(sources)), key=lambda i: len(sources[i]))
         found = [None] * len(sources)
-        for start in range(0, len(order), AT_A_TIME):
-            some = order[start : start + AT_A_TIME]
-            for i, ids in zip(
-                some, self._decode([sources[i] for i in some], beam_width), strict=True
-            ):
+        for some in by_length(sources):
+            ids_of_some = self._decode([sources[i] for i in some], beam_width)
+            for i, ids in zip(some, ids_of_some, strict=True):
                 found[i] = self.target.decode(ids)
         return found
 
@@ -337,10 +329,9 @@ class Translator:
 
     @torch.no_grad()
     def _token_accuracy(self, examples):
-        examples = sorted(examples, key=lambda example: len(example[0]))
         right = count = 0
-        for start in range(0, len(examples), AT_A_TIME):
-            batch = collate(examples[start : start + AT_A_TIME])
+        for some in by_length([src for src, _ in examples]):
+            batch = collate([examples[i] for i in some])
             logits, targets = predict(self.model, batch)
             n_tokens = int((targets != self.target.pad_id).sum())
             right += n_tokens * token_accuracy(logits.argmax(dim=-1), targets)
@@ -348,15 +339,12 @@ class Translator:
         return right / count
 
 
-def _checked(text, name):
+def _checked(name, text, tokenizer):
     if not isinstance(text, str):
         raise wrong(name, "text", type(text).__name__)
     if not text.strip():
         raise wrong(name, "a sentence", "an empty text")
-    return text
-
-
-def _refuse_unknown(tokenizer, text):
     unknown = tokenizer.unknown(text)
     if unknown:
-        raise UnknownWordError(unknown)
+        raise UnknownWordError(name, unknown)
+    return text

@@ -206,7 +206,7 @@ class VisualQuestionAnswerer:
             If something else than such an answerer has this name, or it cannot be written.
         """
         with whole_folder(folder, {"format": FORMAT, "answers": self.answers}) as unfinished:
-            self.model.save(unfinished / "model.pt")
+            self.model.save(unfinished / "model.safetensors")
             self.tokenizer.save(unfinished / "questions.json")
 
     @classmethod
@@ -229,7 +229,7 @@ class VisualQuestionAnswerer:
         folder = Path(folder)
         answers = read_folder(folder, FORMAT).get("answers")
         tokenizer = WordTokenizer.load(folder / "questions.json")
-        model = VisualQuestionModel.load(folder / "model.pt")
+        model = VisualQuestionModel.load(folder / "model.safetensors")
         sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
         if not isinstance(answers, list) or sizes != (tokenizer.vocab_size, len(answers)):
             raise wrong("folder", "a model with the words and answers it learned", folder)
