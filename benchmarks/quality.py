@@ -195,7 +195,7 @@ def systems(translator, parts):
 
 
 def percent(share):
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 TABLES = {
