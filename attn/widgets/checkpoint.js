@@ -1,8 +1,8 @@
-// Reads the file that Checkpoint.save(path, quantised=True) of attn.transformer writes.
+// Reads the file that Checkpoint.save(path) of attn.transformer writes, quantised or whole.
 import { wrong } from "./shared.js";
 
 const FORMAT = "attn checkpoint 1";
-const WANTED = "a quantised checkpoint of Transformer";
+const WANTED = "a checkpoint of Transformer";
 
 const camelCase = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 

@@ -6,7 +6,7 @@ import { readCheckpoint } from "./checkpoint.js";
 import { attention, maskMatrix, wrong } from "./shared.js";
 
 /**
- * The model in a quantised checkpoint, an ArrayBuffer or Uint8Array, as { config, parameters, encode, decode }.
+ * The model in a checkpoint, an ArrayBuffer or Uint8Array, as { config, parameters, encode, decode }.
  *
  * encode(ids) reads the source: { embeddings, positions, layers, memory }.
  *
