@@ -56,15 +56,25 @@
     block.append(copy);
   }
 
-  // What is wider than its box can be scrolled by keyboard; the rest needs no tab stop.
-  const boxes = document.querySelectorAll("article pre, article div.math, article table.docutils");
+  // What is wider than its box can be scrolled by keyboard, and fades where it goes on; the rest
+  // needs no tab stop.
+  const boxes = document.querySelectorAll(
+    "article pre, article div.math, article table.docutils, article .cell_output :is(figure, .output.image_png)",
+  );
+  const fade = (box) => {
+    const left = box.scrollWidth - box.clientWidth - box.scrollLeft;
+    box.classList.toggle("attn-goes-on", left > 2);
+  };
   const reach = () => {
     for (const box of boxes) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
+      fade(box);
     }
   };
+  for (const box of boxes) box.addEventListener("scroll", () => fade(box), { passive: true });
   addEventListener("resize", reach);
+  addEventListener("load", reach);
   for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", reach);
   document.fonts.ready.then(reach);
   reach();
