@@ -8,6 +8,7 @@ the mathematics
 `attn.reference`     NumPy, one function per equation: the oracle everything else is tested by
 the machine (PyTorch)
 -------------------  ------------------------------------------------------------------------
+`attn.recurrent`     what came before: a recurrent encoder-decoder, without and with attention
 `attn.masks`         who may attend to whom: ``causal_mask``, ``padding_mask``
 `attn.attention`     ``scaled_dot_product_attention``, ``SelfAttention``, ``MultiHeadAttention``
 `attn.positions`     where a token stands: sinusoidal, learned, rotary, ALiBi

@@ -19,6 +19,7 @@ from benchmarks import (
     import_time,
     training_step,
     translator_latency,
+    why_attention,
     widget_latency,
 )
 from benchmarks.report import RESULTS, publish, read, table
@@ -31,8 +32,9 @@ TABLES = {
     "gemm_share": gemm_share,
     "import_time": import_time,
 }
-# What chapter 03 draws, and the widgets of the built site: not on the page.
+# What chapters draw, and the widgets of the built site: not on the page.
 OTHERS = {
+    "why_attention": why_attention,
     "attention_length": attention_length,
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,

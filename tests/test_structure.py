@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "attn.reference": {"attn.reference", "attn._checks"},
     "attn.masks": {"attn._checks"},
     "attn.attention": {"attn.attention", "attn._checks", "attn.masks"},
+    "attn.recurrent": {"attn._checks"},
     "attn.positions": {"attn.positions", "attn._checks"},
     "attn.cache": {"attn._checks"},
     "attn.layers": {"attn._checks", "attn.attention"},

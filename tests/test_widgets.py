@@ -21,26 +21,46 @@ import pytest
 from attn import palette, reference, set_language
 from attn.widgets import (
     AttentionExplorer,
+    EmbeddingMap,
+    LayerExplorer,
     LiveTranslator,
+    MaskPainter,
+    PositionExplorer,
     Quiz,
+    SamplingExplorer,
     SoftmaxPlayground,
+    TrainingReplay,
     TransformerMicroscope,
     _source,
     attention_explorer,
+    embedding_map,
+    head_viewer,
+    layer_explorer,
     live_translator,
     load_quiz,
+    mask_painter,
+    position_explorer,
     quiz,
+    sampling_explorer,
     softmax_playground,
+    training_replay,
     transformer_microscope,
 )
 
 FOLDER = Path(_source.__file__).parent
 PYTHON_TEXTS = {
     "attention_explorer": attention_explorer,
+    "embedding_map": embedding_map,
     "softmax_playground": softmax_playground,
     "quiz": quiz,
+    "mask_painter": mask_painter,
+    "sampling_explorer": sampling_explorer,
     "live_translator": live_translator,
+    "training_replay": training_replay,
     "transformer_microscope": transformer_microscope,
+    "layer_explorer": layer_explorer,
+    "head_viewer": head_viewer,
+    "position_explorer": position_explorer,
 }
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -239,10 +259,20 @@ def test_a_page_loads_the_bundles_of_its_widgets():
 
 
 def test_the_javascript_is_small():
-    limits = {"widgets": 16_000, "translator_widgets": 36_000}
+    limits = {
+        "widgets": 16_000,
+        "map_widgets": 9_000,
+        "head_widgets": 24_000,
+        "layer_widgets": 11_000,
+        "mask_widgets": 9_000,
+        "position_widgets": 9_000,
+        "training_widgets": 9_000,
+        "sampling_widgets": 8_500,
+        "translator_widgets": 36_000,
+    }
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
-    assert len(gzip.compress(_source.stylesheet().encode())) < 9_000
+    assert len(gzip.compress(_source.stylesheet().encode())) < 14_000
 
 
 def test_the_source_needs_only_the_palette():
@@ -350,10 +380,36 @@ def explorer(tokens=TOKENS, **options):
 
 MAKERS = {
     "attention_explorer": lambda **options: explorer(mask="causal", **options),
+    "embedding_map": lambda **options: EmbeddingMap({"a": [1, 2]}, {"b": [0, 1]}, **options),
     "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),
     "quiz": lambda **options: Quiz(load_quiz("03_self_attention"), **options),
+    "mask_painter": lambda **options: MaskPainter(TOKENS[:3], np.eye(3), **options),
+    "layer_explorer": lambda **options: LayerExplorer(TOKENS[:4], **options),
+    "sampling_explorer": lambda **options: SamplingExplorer(
+        ["a", "b"], [("x y", "z", [1.0, 0.0])], **options
+    ),
     "live_translator": lambda **options: LiveTranslator(
         SimpleNamespace(source=["no"], target=["no", "<eos>"], cross=np.ones((1, 1, 2, 1))),
+        **options,
+    ),
+    "training_replay": lambda **options: TrainingReplay(
+        {
+            "steps": [0, 9],
+            "train": [7, 1],
+            "validation": [7, 1],
+            "exact": [0, 1],
+            "aer": [1, 0],
+            "sentences": [
+                {
+                    "source": ["no"],
+                    "target": ["no", "<eos>"],
+                    "sure": [[0, 0]],
+                    "possible": [[0, 0]],
+                    "texts": ["", "no"],
+                    "weights": [[[100], [100]]] * 2,
+                }
+            ],
+        },
         **options,
     ),
     "transformer_microscope": lambda **options: TransformerMicroscope(
@@ -366,6 +422,7 @@ MAKERS = {
         ),
         **options,
     ),
+    "position_explorer": PositionExplorer,
 }
 
 

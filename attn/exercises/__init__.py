@@ -5,8 +5,8 @@ Examples
 >>> import attn
 >>> from attn.exercises import check, exercises
 >>> from attn.reference import softmax
->>> exercises()
-{3: ('softmax', 'scaled_dot_product_attention', 'self_attention')}
+>>> exercises()[3]
+('softmax', 'scaled_dot_product_attention', 'self_attention')
 >>> attn.set_language("en")
 >>> check("softmax", softmax)
 Correct. `softmax` agrees with the reference on all 8 inputs.

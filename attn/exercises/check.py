@@ -15,9 +15,36 @@ import textwrap
 from dataclasses import dataclass
 
 from attn.exercises import (
+    ch01_alignment,
+    ch01_paths,
+    ch01_pooling,
+    ch02_cosine,
+    ch02_embed,
+    ch02_rating_gradients,
     ch03_attention,
     ch03_self_attention,
     ch03_softmax,
+    ch04_contributions,
+    ch04_multi_head,
+    ch04_split_heads,
+    ch05_cross_attention,
+    ch05_encoder_layer,
+    ch05_feed_forward,
+    ch05_layer_norm,
+    ch06_causal_mask,
+    ch06_padding_mask,
+    ch06_reachable,
+    ch07_alibi_bias,
+    ch07_rotate,
+    ch07_sinusoidal_positions,
+    ch08_adam,
+    ch08_cross_entropy,
+    ch08_teacher_forcing,
+    ch08_warmup,
+    ch09_alignment_error,
+    ch09_beam_step,
+    ch09_bleu,
+    ch09_top_p_filter,
     ps2_attend_once,
     ps2_mask,
     ps2_mended,
@@ -30,7 +57,15 @@ from attn.exercises.explain import compared, problem, raised
 from attn.language import text
 
 SPECS = (
+    *(ch01_pooling, ch01_alignment, ch01_paths),
+    *(ch02_embed, ch02_cosine, ch02_rating_gradients),
     *(ch03_softmax, ch03_attention, ch03_self_attention),
+    *(ch04_split_heads, ch04_multi_head, ch04_contributions),
+    *(ch05_layer_norm, ch05_feed_forward, ch05_encoder_layer, ch05_cross_attention),
+    *(ch06_causal_mask, ch06_padding_mask, ch06_reachable),
+    *(ch07_sinusoidal_positions, ch07_rotate, ch07_alibi_bias),
+    *(ch08_teacher_forcing, ch08_cross_entropy, ch08_adam, ch08_warmup),
+    *(ch09_beam_step, ch09_top_p_filter, ch09_bleu, ch09_alignment_error),
     *(ps2_softmax, ps2_attend_once, ps2_mask, ps2_packed, ps2_mended),
 )
 EXERCISES = {spec.EXERCISE.id: spec.EXERCISE for spec in SPECS}

@@ -46,7 +46,8 @@ def problem(exercise, attempt, case, answer, expected):
                 es=f"`{name}` tiene forma `{got.shape}`; debe ser `{wanted.shape}`.",
                 en=f"`{name}` has shape `{got.shape}`; it should be `{wanted.shape}`.",
             )
-        if got.dtype.kind != wanted.dtype.kind:
+        # A penalty of 1 in place of 1.0 is right: something else is wrong.
+        if got.dtype.kind != wanted.dtype.kind and not close(got, wanted).all():
             return text(
                 es=f"`{name}` tiene dtype `{got.dtype}`; debe ser `{wanted.dtype}`.",
                 en=f"`{name}` has dtype `{got.dtype}`; it should be `{wanted.dtype}`.",
@@ -95,7 +96,8 @@ def _not_a_number(name, got, wanted, case):
     rows = np.isnan(got).any(axis=-1)
     row = tuple(int(i) for i in np.argwhere(rows)[0])
     place = f"{name}[{', '.join(map(str, row))}]" if row else name
-    largest = max(np.abs(a[np.isfinite(a)]).max() for a in case.values() if a.dtype.kind == "f")
+    floats = (a for a in case.values() if a.dtype.kind == "f")
+    largest = max((np.abs(a[np.isfinite(a)]).max() for a in floats), default=0)
     if not wanted[row].any():
         cause = text(
             es=": nada está permitido en esa fila; ahí los pesos y la salida son 0",

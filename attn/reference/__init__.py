@@ -1,13 +1,20 @@
 """The mathematics in NumPy, one short function per equation: the oracle of the course.
 
 ===============  ======================================================
+`similarity`     the cosine of the angle between two vectors
 `attention`      softmax, scaled dot-product attention, self-attention
-`masks`          causal and padding masks
+`masks`          causal and padding masks; what reaches what
+`pooling`        one query for a whole input
 `multi_head`     several heads side by side
 `positions`      sinusoidal, rotary and ALiBi
 `position_wise`  layer normalisation and the feed-forward network
 `layers`         the encoder layer and the decoder layer
 `online`         attention in blocks, without the matrix of weights
+`paths`          how many layers there are between two positions
+`decoding`       a step of a beam search, the nucleus of a distribution
+`evaluation`     BLEU, the error rate of an alignment
+`loss`           what a model is asked for, and what its answers cost
+`optimiser`      a step of Adam, and how large steps may be
 ===============  ======================================================
 
 Read them in that order. The functions are clear before fast, and strict about what they are
@@ -23,27 +30,48 @@ Floating-point inputs keep their dtype; integers are computed in float64.
 """
 
 from attn.reference.attention import scaled_dot_product_attention, self_attention, softmax
+from attn.reference.decoding import beam_step, top_p_filter
+from attn.reference.evaluation import alignment_error_rate, bleu
 from attn.reference.layers import decoder_layer, encoder_layer
-from attn.reference.masks import causal_mask, padding_mask
-from attn.reference.multi_head import multi_head_attention
+from attn.reference.loss import smoothed_cross_entropy, teacher_forcing
+from attn.reference.masks import causal_mask, padding_mask, reachable
+from attn.reference.multi_head import join_heads, multi_head_attention, split_heads
 from attn.reference.online import online_attention
+from attn.reference.optimiser import adam_step, warmup_schedule
+from attn.reference.paths import path_lengths
+from attn.reference.pooling import attention_pooling
 from attn.reference.position_wise import feed_forward, layer_norm
 from attn.reference.positions import alibi_bias, alibi_slopes, rotary, sinusoidal_positions
+from attn.reference.similarity import cosine_similarity
 
 __all__ = [
+    "adam_step",
     "alibi_bias",
     "alibi_slopes",
+    "alignment_error_rate",
+    "attention_pooling",
+    "beam_step",
+    "bleu",
     "causal_mask",
+    "cosine_similarity",
     "decoder_layer",
     "encoder_layer",
     "feed_forward",
+    "join_heads",
     "layer_norm",
     "multi_head_attention",
     "online_attention",
     "padding_mask",
+    "path_lengths",
+    "reachable",
     "rotary",
     "scaled_dot_product_attention",
     "self_attention",
     "sinusoidal_positions",
+    "smoothed_cross_entropy",
     "softmax",
+    "split_heads",
+    "teacher_forcing",
+    "top_p_filter",
+    "warmup_schedule",
 ]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import check_lengths, check_size, wrong
+from attn._checks import check_lengths, check_mask, check_size, wrong
 
 
 def causal_mask(tgt_len, src_len=None):
@@ -87,3 +87,50 @@ def padding_mask(lengths, seq_len):
         raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
     check_lengths(lengths, seq_len)
     return np.arange(seq_len) < lengths[..., None, None]
+
+
+def reachable(mask, n_layers):
+    """Find what each output depends on after a stack of layers under one mask.
+
+    What a position saw in one layer is in its vector for the others to see in the next. The
+    residual connection makes every position see itself, whatever the mask says. So the rule is
+    ``reached = (mask | identity) ** n_layers``, with boolean products.
+
+    Parameters
+    ----------
+    mask : array_like of bool, shape (..., seq_len, seq_len)
+        True = may attend, the same in every layer.
+    n_layers : int
+
+    Returns
+    -------
+    ndarray of bool, shape (..., seq_len, seq_len)
+        True at [i, j] if output i depends on input j.
+
+    Raises
+    ------
+    ValueError
+        If `mask` is not boolean and square, or `n_layers` is not an integer of at least 0.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.3; its table 1 counts such steps as the path length.
+
+    Examples
+    --------
+    >>> chain = np.eye(4, k=-1, dtype=bool)
+    >>> reachable(chain, 2).astype(int)
+    array([[1, 0, 0, 0],
+           [1, 1, 0, 0],
+           [1, 1, 1, 0],
+           [0, 1, 1, 1]])
+    """
+    mask, n_layers = np.asarray(mask), check_size("n_layers", n_layers)
+    check_mask("mask", mask)
+    if mask.ndim < 2 or mask.shape[-1] != mask.shape[-2]:
+        raise wrong("mask", "shape (..., seq_len, seq_len)", mask.shape)
+    own = np.eye(mask.shape[-1], dtype=bool)
+    reached = np.broadcast_to(own, mask.shape)
+    for _ in range(n_layers):
+        reached = (mask | own) @ reached
+    return reached

@@ -110,20 +110,80 @@ def multi_head_attention(
     if mask is not None:
         mask = _with_head_axis(mask, (*batch, query.shape[-2], key.shape[-2]))
 
-    query, key, value = _split(query, n_heads), _split(key, n_kv_heads), _split(value, n_kv_heads)
+    query = split_heads(query, n_heads)
+    key, value = split_heads(key, n_kv_heads), split_heads(value, n_kv_heads)
     key, value = (np.repeat(x, n_heads // n_kv_heads, axis=-3) for x in (key, value))
     heads, weights = scaled_dot_product_attention(query, key, value, mask)
-    return linear(heads=_join(heads), w_o=w_o, b_o=b_o), weights
+    return linear(heads=join_heads(heads), w_o=w_o, b_o=b_o), weights
 
 
-def _split(x, n_heads):
-    """Cut each vector into heads: (..., seq_len, n * d) becomes (..., n, seq_len, d)."""
+def split_heads(x, n_heads):
+    """Cut each vector into heads, and put the heads before the tokens.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., seq_len, n_heads * d_k)
+    n_heads : int
+
+    Returns
+    -------
+    ndarray, shape (..., n_heads, seq_len, d_k)
+        Head h has components ``h * d_k`` to ``(h + 1) * d_k`` of every vector.
+
+    Raises
+    ------
+    ValueError
+        If `n_heads` is no integer of at least 1 that divides the size of the vectors.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.2. Document 001, on efficient multi-head attention.
+
+    Examples
+    --------
+    >>> split_heads([[1, 2, 3, 4], [5, 6, 7, 8]], 2)
+    array([[[1., 2.],
+            [5., 6.]],
+    <BLANKLINE>
+           [[3., 4.],
+            [7., 8.]]])
+    """
+    (x,) = finite_numbers(x=x)
+    check_shape("x", x, (..., "seq_len", "d_model"))
+    n_heads = check_size("n_heads", n_heads, least=1)
     *batch, seq_len, width = x.shape
+    check_divides("d_model", width, "n_heads", n_heads)
     return x.reshape(*batch, seq_len, n_heads, width // n_heads).swapaxes(-3, -2)
 
 
-def _join(heads):
-    """Undo `_split`."""
+def join_heads(heads):
+    """Put the heads of each token side by side again: undo `split_heads`.
+
+    Parameters
+    ----------
+    heads : array_like, shape (..., n_heads, seq_len, d_v)
+
+    Returns
+    -------
+    ndarray, shape (..., seq_len, n_heads * d_v)
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than three axes.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.2: Concat.
+
+    Examples
+    --------
+    >>> join_heads([[[1, 2], [5, 6]], [[3, 4], [7, 8]]])
+    array([[1., 2., 3., 4.],
+           [5., 6., 7., 8.]])
+    """
+    (heads,) = finite_numbers(heads=heads)
+    check_shape("heads", heads, (..., "n_heads", "seq_len", "d_v"))
     *batch, n_heads, seq_len, width = heads.shape
     return heads.swapaxes(-3, -2).reshape(*batch, seq_len, n_heads * width)
 

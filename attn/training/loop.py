@@ -1,6 +1,6 @@
 """The loop: take a batch, compute the loss and its gradient, change the weights, again."""
 
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from attn._checks import wrong
 from attn.training.batches import Batches

@@ -2,22 +2,43 @@
 
 - `AttentionExplorer`: who attends to whom, and the arithmetic behind it
 - `SoftmaxPlayground`: what scores and temperature do to the weights
+- `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
+- `EmbeddingMap`: users and films as points; drag them, and their dot products follow
 - `Quiz`, `load_quiz`: questions with feedback for every answer
+- `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
 - `LiveTranslator`: the trained translator at work, and where each word looked
+- `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
+- `PositionExplorer`: positions as clocks, and how alike two of them are
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
+- `HeadViewer`: every head of the trained model on a sentence, and what changes without it
+- `TrainingReplay`: a translator while it is trained: its curves, its words, whom it looks at
 """
 
 from attn.widgets.attention_explorer import AttentionExplorer
+from attn.widgets.embedding_map import EmbeddingMap
+from attn.widgets.head_viewer import HeadViewer
+from attn.widgets.layer_explorer import LayerExplorer
 from attn.widgets.live_translator import LiveTranslator
+from attn.widgets.mask_painter import MaskPainter
+from attn.widgets.position_explorer import PositionExplorer
 from attn.widgets.quiz import Quiz, load_quiz
+from attn.widgets.sampling_explorer import SamplingExplorer
 from attn.widgets.softmax_playground import SoftmaxPlayground
+from attn.widgets.training_replay import TrainingReplay
 from attn.widgets.transformer_microscope import TransformerMicroscope
 
 __all__ = [
     "AttentionExplorer",
+    "EmbeddingMap",
+    "HeadViewer",
+    "LayerExplorer",
     "LiveTranslator",
+    "MaskPainter",
+    "PositionExplorer",
     "Quiz",
+    "SamplingExplorer",
     "SoftmaxPlayground",
+    "TrainingReplay",
     "TransformerMicroscope",
     "load_quiz",
 ]

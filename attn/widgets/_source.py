@@ -17,6 +17,13 @@ TRANSLATOR = FOLDER.parent / "applications" / "models" / "translator"
 # only the pages that hold one of them should pay for.
 BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
+    "map_widgets": ("embedding_map",),
+    "head_widgets": ("head_viewer",),
+    "layer_widgets": ("layer_explorer",),
+    "mask_widgets": ("mask_painter",),
+    "position_widgets": ("position_explorer",),
+    "training_widgets": ("training_replay",),
+    "sampling_widgets": ("sampling_explorer",),
     "translator_widgets": ("live_translator", "transformer_microscope"),
 }
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)

@@ -127,14 +127,15 @@ export function rich(text) {
 /** A token as it is shown: one made of spaces must still be seen. */
 export const visible = (token) => (token.trim() ? token : "␣");
 
-/** One tab stop for a group of elements; arrows, Home and End move inside it. */
-export function roving(nodes, move) {
+/** One tab stop for a group of elements, so many to a row; arrows, Home and End move inside it. */
+export function roving(nodes, move, across = () => 1) {
   nodes.forEach((node, i) =>
     node.addEventListener("keydown", (event) => {
       const last = nodes.length - 1;
+      const n = across();
       const to = {
-        ArrowRight: i < last ? i + 1 : 0, ArrowDown: i < last ? i + 1 : 0,
-        ArrowLeft: i > 0 ? i - 1 : last, ArrowUp: i > 0 ? i - 1 : last,
+        ArrowRight: i < last ? i + 1 : 0, ArrowDown: i + n <= last ? i + n : i % n,
+        ArrowLeft: i > 0 ? i - 1 : last, ArrowUp: i >= n ? i - n : i + n * Math.floor((last - i) / n),
         Home: 0, End: last,
       }[event.key];
       if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;

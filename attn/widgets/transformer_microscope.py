@@ -3,9 +3,9 @@
 import numpy as np
 import traitlets
 
-from attn._checks import wrong
 from attn.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
 from attn.widgets._source import module, stylesheet
+from attn.widgets._translation import plain_translation
 
 TEXT = {
     "es": {
@@ -95,7 +95,7 @@ class TransformerMicroscope(TranslatorWidget):
 
     def __init__(self, example, *, sentences=(), language=None):
         sentences = check_labels("sentences", sentences) if len(sentences) else []
-        super().__init__(language, example=_plain(example), sentences=sentences)
+        super().__init__(language, example=plain_translation(example), sentences=sentences)
 
     def _fallback(self):
         text, example = TEXT[self.language], self.example
@@ -113,26 +113,3 @@ class TransformerMicroscope(TranslatorWidget):
 
     def __repr__(self):
         return f"TransformerMicroscope({self.example['source']!r}, language={self.language!r})"
-
-
-def _plain(example):
-    """Return the example as lists, once its arrays are known to fit its tokens."""
-    source = check_labels("example.source", example.source)
-    target = check_labels("example.target", example.target)
-    sizes = {
-        "encoder": (len(source), len(source)),
-        "decoder": (len(target), len(target)),
-        "cross": (len(target), len(source)),
-    }
-    plain, layers = {"source": source, "target": target}, None
-    for name, size in sizes.items():
-        weights = np.asarray(getattr(example, name))
-        layers = weights.shape[:2] if layers is None else layers
-        if weights.ndim != 4 or 0 in layers or weights.shape != (*layers, *size):
-            expected = f"shape (n_layers, n_heads, {size[0]}, {size[1]}), as the others"
-            raise wrong(f"example.{name}", expected, weights.shape)
-        if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():
-            raise wrong(f"example.{name}", "finite numbers", f"dtype {weights.dtype} or NaN")
-        # Six digits are all that is ever shown; with them, float32 loses nothing one could see.
-        plain[name] = np.vectorize(lambda x: float(f"{x:.6g}"), otypes=[float])(weights).tolist()
-    return plain

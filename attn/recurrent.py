@@ -1,0 +1,91 @@
+"""What came before the Transformer: a recurrent encoder-decoder, without and with attention.
+
+The encoder reads one token after another into a state of fixed size, and the decoder starts
+from the last one. Without attention that vector is all the decoder ever knows of the source.
+With it, every step of the decoder looks at all the states of the encoder.
+"""
+
+import torch
+from torch import nn
+
+from attn._checks import check_size, wrong
+
+
+class RecurrentEncoderDecoder(nn.Module):
+    """Two GRUs: one reads the source, the other writes the target.
+
+    Sequences of one batch have the same length: there is no padding.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Tokens of source and target together; both share one embedding.
+    d_model : int, default 64
+        Size of the embeddings and of the states.
+    attention : bool, default True
+        Whether the decoder looks back at the states of the encoder. If not, it has the last
+        one only.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer.
+
+    References
+    ----------
+    Sutskever et al. (2014), section 2, without attention. Luong et al. (2015), section 3.1,
+    with it: the score is the dot product of the two states.
+
+    Examples
+    --------
+    >>> model = RecurrentEncoderDecoder(vocab_size=10, d_model=8)
+    >>> source, target = torch.tensor([[3, 4, 5]]), torch.tensor([[0, 5]])
+    >>> logits, weights = model(source, target, need_weights=True)
+    >>> logits.shape, weights.shape
+    (torch.Size([1, 2, 10]), torch.Size([1, 2, 3]))
+    """
+
+    def __init__(self, vocab_size, d_model=64, *, attention=True):
+        super().__init__()
+        vocab_size = check_size("vocab_size", vocab_size, least=1)
+        d_model = check_size("d_model", d_model, least=1)
+        self.attention = bool(attention)
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.encoder = nn.GRU(d_model, d_model, batch_first=True)
+        self.decoder = nn.GRU(d_model, d_model, batch_first=True)
+        self.out_proj = nn.Linear(2 * d_model if self.attention else d_model, vocab_size)
+
+    def forward(self, source, target, *, need_weights=False):
+        """Score the next token after each token of the target.
+
+        Parameters
+        ----------
+        source : Tensor of int, shape (batch_size, src_len)
+        target : Tensor of int, shape (batch_size, tgt_len)
+            What the decoder reads: a start token, then the target so far.
+        need_weights : bool, default False
+
+        Returns
+        -------
+        logits : Tensor, shape (batch_size, tgt_len, vocab_size)
+        weights : Tensor, shape (batch_size, tgt_len, src_len), or None
+            Row i belongs to the query that *predicts* the token after ``target[:, i]``.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, or weights are asked of a model without attention.
+        """
+        if source.ndim != 2 or source.shape[1] == 0:
+            raise wrong("source", "shape (batch_size, src_len)", tuple(source.shape))
+        if target.ndim != 2 or len(target) != len(source) or target.shape[1] == 0:
+            raise wrong("target", f"shape ({len(source)}, tgt_len)", tuple(target.shape))
+        if need_weights and not self.attention:
+            raise wrong("need_weights", "False without attention", need_weights)
+        memory, last = self.encoder(self.embedding(source))
+        states, _ = self.decoder(self.embedding(target), last)
+        weights = None
+        if self.attention:
+            weights = (states @ memory.mT).softmax(dim=-1)
+            states = torch.cat([states, weights @ memory], dim=-1)
+        return self.out_proj(states), weights if need_weights else None

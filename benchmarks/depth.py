@@ -1,0 +1,105 @@
+"""Twelve layers with one part taken away: what they make of a task that two layers solve.
+
+Writes ``notebooks/data/depth.json``, which chapter 05 draws. The task is to write eight digits
+backwards, each position its own answer: a guess costs ln 10 = 2.303 and is right one time in ten.
+"""
+
+import json
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from attn.layers import EncoderLayer
+from attn.reference import sinusoidal_positions
+
+DIGITS, LENGTH, D_MODEL = 10, 8, 32
+STEPS, EVERY, BATCH = 800, 40, 32
+LEARNING_RATE = 3e-3
+# What is left in, where it normalises, how many layers, the steps of warm-up, and the rate
+# where it is another.
+VARIANTS = {
+    "post": (True, "post", 12, 0),
+    "post_warm": (True, "post", 12, 400),
+    "post_slow": (True, "post", 12, 0, 1e-3),
+    "pre": (True, "pre", 12, 0),
+    "no_norm": (True, "none", 12, 0),
+    "no_residual": (False, "post", 12, 0),
+    "no_residual_2": (False, "post", 2, 0),
+    "post_2": (True, "post", 2, 0),
+}
+RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "depth.json"
+
+
+class Layer(EncoderLayer):
+    """An encoder layer from which the residuals or the norms can be taken away."""
+
+    def __init__(self, residual, norm):
+        super().__init__(D_MODEL, n_heads=4, d_ff=64, norm="pre" if norm == "pre" else "post")
+        self.residual, self.normalises = residual, norm != "none"
+
+    def _before(self, norm, x):
+        return super()._before(norm, x) if self.normalises else x
+
+    def _add(self, norm, x, computed):
+        total = x + computed if self.residual else computed
+        return norm(total) if self.normalises and self.norm == "post" else total
+
+
+class Stack(nn.Module):
+    """Digits in, logits of a digit out at every position."""
+
+    def __init__(self, residual, norm, depth):
+        super().__init__()
+        self.embedding = nn.Embedding(DIGITS, D_MODEL)
+        self.layers = nn.ModuleList(Layer(residual, norm) for _ in range(depth))
+        self.norm = nn.LayerNorm(D_MODEL) if norm == "pre" else nn.Identity()
+        self.output = nn.Linear(D_MODEL, DIGITS)
+        positions = torch.tensor(sinusoidal_positions(LENGTH, D_MODEL), dtype=torch.float32)
+        self.register_buffer("positions", positions)
+
+    def forward(self, ids):
+        x = self.embedding(ids) + self.positions
+        for layer in self.layers:
+            x, _ = layer(x)
+        return self.output(self.norm(x))
+
+
+def train(residual, norm, depth, warm_up, rate=LEARNING_RATE, *, steps=STEPS):
+    """Return the mean loss of every `EVERY` steps and the share of digits right at the end."""
+    torch.manual_seed(0)
+    model = Stack(residual, norm, depth)
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / max(1, warm_up))
+    )
+    generator = torch.Generator().manual_seed(1)
+    losses = []
+    for _ in range(steps):
+        ids = torch.randint(0, DIGITS, (BATCH, LENGTH), generator=generator)
+        loss = nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.flip(1).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    ids = torch.randint(0, DIGITS, (500, LENGTH), generator=generator)
+    with torch.no_grad():
+        right = (model(ids).argmax(-1) == ids.flip(1)).double().mean().item()
+    return torch.tensor(losses).unflatten(0, (-1, EVERY)).mean(1).tolist(), right
+
+
+def main():
+    """Train every variant on one thread, print the end of each and write them all."""
+    torch.set_num_threads(1)
+    results = {"steps": list(range(EVERY, STEPS + 1, EVERY)), "loss": {}, "right": {}}
+    for name, variant in VARIANTS.items():
+        losses, right = train(*variant)
+        results["loss"][name] = [round(loss, 3) for loss in losses]
+        results["right"][name] = round(right, 3)
+        print(f"{name:14} loss {losses[-1]:8.3f}   right {right:.3f}", flush=True)
+    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

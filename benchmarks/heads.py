@@ -1,0 +1,239 @@
+"""How many heads, and what becomes of the trained translator without each of its own.
+
+Writes ``notebooks/data/heads.json``, which chapter 04 draws. Four measurements, all on sentences
+the translators have never seen: ``cuts``, what is right when one head is cut; ``points``, how
+often each head has its largest weight where a person would point; ``two_places``, one layer of
+attention that must fetch two things at once; ``translators``, the course's translator trained
+for a minute with other numbers of heads.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from attn.applications.translation import Translator, facts
+from attn.attention import MultiHeadAttention
+from attn.corpus import splits
+
+RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "heads.json"
+N_HEADS = (1, 2, 4, 8, 16, 32)
+TRANSLATORS = (1, 2, 4, 8)
+SEEDS = 3
+POINTS = {  # what is pointed at, and the measure of `cuts` on whose sentences it is counted
+    "coreference": "coreference",
+    "decided": "coreference",
+    "polysemes": "polysemes",
+    "agreement": "agreement",
+    "adjective_noun": "adjective_noun",
+}
+FAR = 4  # tokens between a word and what it agrees with
+COPULAS = frozenset(["es", "son", "era", "eran", "está", "están", "estaba", "estaban"])
+# Of the task of two places.
+D_MODEL, N_NAMES, LENGTH, BATCH, STEPS = 32, 16, 6, 128, 1000
+HIDDEN, LONGER = 128, 3000
+
+
+def share(found):
+    """Return the share that is right of all that `facts` counted by kind."""
+    return sum(right * n for right, n in found.values()) / sum(n for _, n in found.values())
+
+
+def exact(translator, pairs):
+    """Return the share of sentences translated word for word."""
+    return translator.evaluate(pairs)["exact_match"]
+
+
+def far_agreement(translator, pairs):
+    """Return how often a word agrees with one at least `FAR` tokens away."""
+    found = facts.agreement(translator, pairs)
+    return share({distance: known for distance, known in found.items() if distance >= FAR})
+
+
+def copula(translator, pairs):
+    """Return how often the model says the right form of *ser* or *estar* where one is due."""
+    right = []
+    for pair in pairs:
+        found = facts.predictions(translator, pair)
+        right += [found[j] for j, word in enumerate(pair.target.split()) if word in COPULAS]
+    return float(np.mean(right))
+
+
+def measures(parts):
+    """Return, by name, a part of the corpus and what is measured on it."""
+    seen = parts.test + parts.validation
+    far = [p for p in seen if any(a.distance >= FAR for a in p.agreements)]
+    pronouns = [p for p in seen if p.coreferences]
+    return {
+        "exact": (parts.test, exact),
+        "adjective_noun": (parts.adjective_noun, exact),
+        "agreement": (far, far_agreement),
+        "coreference": (pronouns, lambda t, pairs: facts.coreference(t, pairs)["right"]),
+        "copula": ([p for p in seen if COPULAS & {*p.target.split()}], copula),
+        "polysemes": (parts.polysemes, lambda t, pairs: share(facts.polysemy(t, pairs))),
+    }
+
+
+def cuts(translator, parts):
+    """Return each measure of the whole translator, and without each head."""
+    return {
+        name: {"whole": rounded(measure(translator, pairs)), "pairs": len(pairs)}
+        | {k: rounded(v) for k, v in facts.ablation(translator, pairs, measure).items()}
+        for name, (pairs, measure) in measures(parts).items()
+    }
+
+
+def swapped(pair):
+    """Return the target positions of nouns and adjectives whose order English reverses."""
+    sure = sorted(pair.sure)
+    return {
+        j for i, j in sure for k, l in sure
+        if (l - j) * (k - i) == -1 or (j - l) * (i - k) == -1
+    }  # fmt: skip
+
+
+def places(pair, name):
+    """Return what a person would point at: triples of stack, query and the keys that are right.
+
+    "coreference": in the encoder, from a pronoun to what it stands for. "polysemes": there, from
+    a word of several meanings to the one that chooses. "agreement": in the decoder, from the
+    query that predicts a word to the one, at least `FAR` tokens back, that it agrees with.
+    "adjective_noun": in the cross-attention, from the query that predicts a noun or adjective
+    of a reversed pair to the word it translates. "decided": there, from the query that predicts
+    the word whose form follows from a pronoun to what the pronoun stands for.
+    """
+    if name == "coreference":
+        return [("encoder", c.pronoun, c.antecedents) for c in pair.coreferences]
+    if name == "decided":
+        return [("cross", c.decides, c.antecedents) for c in pair.coreferences]
+    if name == "polysemes":
+        return [("encoder", p.position, [p.decided_by]) for p in pair.polysemes]
+    if name == "adjective_noun":
+        return [("cross", j, [i for i, k in pair.sure if k == j]) for j in swapped(pair)]
+    far = [a for a in pair.agreements if a.distance >= FAR]
+    before = [(a, [c + 1 for c in a.controllers if c < a.position]) for a in far]  # after <sos>
+    return [("decoder", a.position, controllers) for a, controllers in before if controllers]
+
+
+def points(translator, parts):
+    """Return how often the largest weight of a head lies on the word that decides.
+
+    "chance" is the share of the keys in view that are right.
+    """
+    known, results = measures(parts), {}
+    for name, measure in POINTS.items():
+        hits, chance = [], []
+        for pair in known[measure][0]:
+            found = places(pair, name)
+            if not found or translator.target.unknown(pair.target):  # a form never trained on
+                continue
+            attention = translator.attention(pair.source, pair.target)
+            for stack, query, right in found:
+                weights = getattr(attention, stack)[..., query, :]
+                hits.append(np.isin(weights.argmax(axis=-1), right))
+                in_view = query + 1 if stack == "decoder" else weights.shape[-1]
+                chance.append(len(right) / in_view)
+        heads = rounded(np.mean(hits, axis=0))
+        results[name] = {"heads": heads, "chance": rounded(np.mean(chance)), "n": len(hits)}
+    return results
+
+
+class TwoPlaces(nn.Module):
+    """One layer of attention that is asked for two things in one sentence, and reads them out.
+
+    The reading is linear, unless it is given so many `hidden` units, with a ReLU.
+    """
+
+    def __init__(self, n_heads, hidden=0):
+        super().__init__()
+        self.names, self.gifts, self.first, self.second = (
+            nn.Embedding(N_NAMES, D_MODEL) for _ in range(4)
+        )
+        self.attention = MultiHeadAttention(D_MODEL, n_heads)
+        width = hidden or D_MODEL
+        deeper = [nn.Linear(D_MODEL, hidden), nn.ReLU()] if hidden else []
+        self.answers = nn.Sequential(*deeper, nn.Linear(width, 2 * N_NAMES))
+
+    def forward(self, names, gifts, asked):
+        """Return logits of shape (batch_size, 2, N_NAMES): what each of two names has."""
+        x = self.names(names) + self.gifts(gifts)
+        one, two = names.gather(1, asked).unbind(1)
+        query = (self.first(one) + self.second(two))[:, None]
+        output, _ = self.attention(query, x)
+        return self.answers(output[:, 0]).view(-1, 2, N_NAMES)
+
+
+def draw(n, generator):
+    """Return `n` sentences: names, what each has, and the positions of the two asked for."""
+    names = torch.rand(n, N_NAMES, generator=generator).argsort(dim=1)[:, :LENGTH]
+    gifts = torch.randint(N_NAMES, (n, LENGTH), generator=generator)
+    asked = torch.rand(n, LENGTH, generator=generator).argsort(dim=1)[:, :2]
+    return names, gifts, asked
+
+
+def two_places(n_heads, seed, steps=STEPS, hidden=0):
+    """Train `TwoPlaces`; return how often the first, the second and both answers are right."""
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed + 100)
+    model = TwoPlaces(n_heads, hidden)
+    optimizer = torch.optim.Adam(model.parameters())
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 9e-3, total_steps=steps)
+    for _ in range(steps):
+        names, gifts, asked = draw(BATCH, generator)
+        logits = model(names, gifts, asked)
+        loss = cross_entropy(logits.flatten(0, 1), gifts.gather(1, asked).flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    with torch.no_grad():
+        names, gifts, asked = draw(4000, generator)
+        right = model(names, gifts, asked).argmax(dim=-1) == gifts.gather(1, asked)
+    return [*right.float().mean(dim=0).tolist(), right.all(dim=1).float().mean().item()]
+
+
+def translator_with(n_heads, parts):
+    """Train the translator for a minute with so many heads; return what is right."""
+    translator = Translator.fit(parts.train, sizes={"dropout": 0.05, "n_heads": n_heads})
+    found = {
+        "exact": exact(translator, parts.test),
+        "adjective_noun": exact(translator, parts.adjective_noun),
+        "longer": exact(translator, parts.longer),
+        "polysemes": share(facts.polysemy(translator, parts.polysemes)),
+        "coreference": facts.coreference(translator, parts.test + parts.validation)["right"],
+    }
+    blue = translator.translate("Tom was crying because he was blue")
+    return {name: rounded(x) for name, x in found.items()} | {"blue": blue}
+
+
+def rounded(x):
+    return np.round(x, 3).tolist()
+
+
+def main():
+    """Measure everything and write it."""
+    torch.set_num_threads(1)
+    parts, translator = splits(), Translator.pretrained()
+    seeds = range(SEEDS)
+    trained = [[two_places(h, seed) for seed in seeds] for h in N_HEADS]
+    hidden = [two_places(1, seed, hidden=HIDDEN) for seed in seeds]
+    longer = [two_places(N_HEADS[-1], seed, steps=LONGER) for seed in seeds]
+    results = {
+        "cuts": cuts(translator, parts),
+        "points": points(translator, parts),
+        "two_places": {
+            "n_heads": N_HEADS,
+            "seeds": rounded(trained),
+            "hidden": rounded(hidden),
+            "longer": rounded(longer),
+        },
+        "translators": {str(h): translator_with(h, parts) for h in TRANSLATORS},
+    }
+    RESULTS.write_text(json.dumps(results) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

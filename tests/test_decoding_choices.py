@@ -1,0 +1,82 @@
+"""What chapter 09 reads from its file of measurements: it agrees with itself and with a rerun."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from attn.applications.translation import Translator
+from attn.corpus import Pair, translate
+from benchmarks import decoding_choices as choices
+
+MEASURED = json.loads(choices.RESULTS.read_text(encoding="utf-8"))
+SHORT = [row for row in MEASURED["errors"] if len(row["source"].split()) <= 10]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.pretrained()
+
+
+def test_the_errors_are_those_that_greedy_search_makes():
+    wrong = sum(row["n"] - row["greedy"] for row in MEASURED["beams"])
+    assert wrong == len(MEASURED["errors"])
+    mended = sum(row["8"]["mended"] for row in MEASURED["beams"])
+    assert mended == sum(row["kind"] == "search" for row in MEASURED["errors"])
+
+
+@pytest.mark.parametrize("row", MEASURED["errors"], ids=lambda row: row["source"])
+def test_an_error_is_of_what_it_is_said_to_be(row, translator):
+    assert row["kind"] == choices.kind(translator, Pair(row["source"], row["right"]), row["best"])
+    assert not row["best_cut"], "only what has ended can be compared"
+    if row["kind"] == "search":
+        assert row["best"] == row["right"] and row["log_best"] == row["log_right"]
+    if row["kind"] == "model":
+        assert row["best"] != row["right"] and row["log_best"] > row["log_right"]
+
+
+def test_a_sentence_that_does_not_end_is_marked_and_hides_no_error_of_the_model(translator):
+    (row,) = (row for row in MEASURED["errors"] if "orange juice" in row["source"])
+    pair = translate(row["source"])
+    greedy, best = (choices.search(translator, [pair], width)[0] for width in (1, 2))
+    assert greedy == (row["found"], pytest.approx(row["log_found"], abs=0.02), True)
+    assert best == (row["best"], pytest.approx(row["log_best"], abs=0.02), False)
+    assert row["kind"] == "model" and len(row["found"].split()) == choices.MAX_NEW_TOKENS
+
+
+@pytest.mark.parametrize("row", SHORT, ids=lambda row: row["source"])
+def test_an_error_is_made_again(row, translator):
+    pair = Pair(row["source"], row["right"])
+    assert translate(row["source"]).target == row["right"]
+    assert choices.decode(translator, [pair], 1) == [row["found"]]
+    assert choices.decode(translator, [pair], 4) == [row["best"]]
+    assert translator.target.unknown(row["right"]) == row["unknown"]
+    for name in ("right", "found", "best"):
+        again = choices.log_probability(translator, row["source"], row[name])
+        assert again == pytest.approx(row[f"log_{name}"], abs=0.02)
+
+
+def test_pronouns_are_asked_of_sentences_of_any_length(translator):
+    tired = "laura and mario did not understand the lesson because they were too tired"
+    assert len(tired.split()) > translator.max_len
+    assert choices.pronouns(translator, [translate(tired), translate("the red house")]) == [0, 1]
+
+
+def test_constructions_are_recognised(translator):
+    pairs = [translate(s) for s in ("the red house", "he called this king and helped him")]
+    parts = SimpleNamespace(**{part: () for part in choices.PARTS} | {"test": pairs})
+    found = choices.constructions(translator, parts)
+    assert {kind: counts["n"] for kind, counts in found.items()} == {
+        "adjective_after_noun": 1, "clitic": 1, "not_in_english": 1,
+    }  # fmt: skip
+
+
+def test_every_total_counts_the_same_sentences():
+    language = MEASURED["language"]
+    totals = [*language["agreement"].values(), *language["meanings"].values(), language["pronouns"]]
+    totals += [(c["right"], c["n"]) for c in language["constructions"].values()]
+    assert all(0 < right <= n for right, n in totals)
+    assert len(MEASURED["cache"]["tokens"]) == len(MEASURED["cache"]["ratio"])
+    assert MEASURED["cache"]["ratio"][-1] > MEASURED["cache"]["ratio"][0] > 0.5
+    young = MEASURED["young"]["rows"]
+    assert [row["width"] for row in young] == 2 * list(choices.YOUNG_WIDTHS)

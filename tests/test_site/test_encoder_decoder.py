@@ -1,0 +1,105 @@
+"""The layer explorer in chapter 05, driven by mouse and keyboard; its numbers against NumPy."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attn.widgets import layer_explorer
+
+PAGE = "05_encoder_decoder.html"
+
+
+@pytest.fixture(params=("es", "en"))
+def page(request, browser, server):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    tab = context.new_page()
+    tab.goto(f"{server}/{request.param}/{PAGE}")
+    tab.locator("[data-attn=layers]").wait_for()
+    yield tab
+    context.close()
+
+
+@pytest.fixture
+def figure(page):
+    return page.locator("[data-attn=layers]")
+
+
+def state(page):
+    script = "[data-anywidget=layer_explorer] script"
+    return json.loads(page.locator(script).text_content())
+
+
+def vectors(page, residual=True, norm="post"):
+    given = state(page)
+    return layer_explorer.stack(given["x"], given["layers"], residual, norm)
+
+
+def shown(figure, name):
+    cells = figure.locator(f"[data-attn=matrix-{name}] td")
+    values = cells.evaluate_all("ns => ns.map(n => Number(n.getAttribute('data-value')))")
+    return np.reshape(values, (-1, 4))
+
+
+def curve(figure, name):
+    text = figure.locator(f"b[data-attn={name}]").get_attribute("data-values")
+    return np.array([float(value) for value in text.split()])
+
+
+def test_each_layer_opens_with_what_the_one_before_left(page, figure):
+    expected = vectors(page)
+    for layer in (1, 7, 12):
+        figure.locator("[data-attn=layer]").fill(str(layer))
+        figure.locator("[data-attn=step]").first.click()
+        np.testing.assert_allclose(shown(figure, "before"), expected[layer - 1], atol=1e-6)
+        figure.locator("[data-attn=step]").last.click()
+        np.testing.assert_allclose(shown(figure, "after"), expected[layer], atol=1e-6)
+
+
+@pytest.mark.parametrize("norm", layer_explorer.NORMS)
+def test_what_is_taken_away_changes_both_curves(page, figure, norm):
+    figure.locator(f"[data-attn=norm][value={norm}]").check()
+    for residual in (True, False):
+        figure.locator("[data-attn=residual]").set_checked(residual)
+        expected = [layer_explorer._mean_cosine(x) for x in vectors(page, residual, norm)]
+        np.testing.assert_allclose(curve(figure, "similarity"), expected, atol=1e-6)
+        first = curve(figure, "gradient")[0]
+        assert (first > 0.01) == residual
+        skipped = figure.locator("[data-attn=step][data-skipped]").count()
+        assert skipped == 2 * (not residual) + 2 * (norm == "none")
+
+
+def test_the_three_matrices_of_a_sum_add_up(figure):
+    figure.locator("[data-attn=step]").nth(1).click()
+    before, computed, after = (shown(figure, n) for n in ("before", "computed", "after"))
+    np.testing.assert_allclose(before + computed, after, atol=1e-9)
+
+
+def test_steps_and_switch_by_keyboard(page, figure):
+    figure.locator("[data-attn=step]").first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("End")
+    assert figure.locator("[data-attn=step]").nth(5).get_attribute("aria-selected") == "true"
+    figure.locator("[data-attn=residual]").focus()
+    page.keyboard.press("Space")
+    assert curve(figure, "similarity")[4] > 0.999
+    figure.locator("[data-attn=layer]").focus()
+    page.keyboard.press("ArrowRight")
+    assert "2" in figure.locator("[data-attn=summary]").inner_text()
+
+
+def test_a_token_is_chosen_in_any_matrix(figure):
+    figure.locator("[data-attn=matrix-after] [data-attn=row]").nth(2).click()
+    assert "camina" in figure.locator("[data-attn=sum]").inner_text()
+    pressed = figure.locator("[data-attn=row][aria-pressed=true]")
+    assert set(pressed.all_inner_texts()) == {"camina"}
+
+
+@pytest.mark.parametrize("width", (1280, 390))
+def test_stepping_does_not_move_the_buttons(page, figure, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    heights = []
+    for step in range(6):
+        figure.locator("[data-attn=step]").nth(step).click()
+        heights.append(figure.bounding_box()["height"])
+    assert max(heights) - min(heights) < 3

@@ -1,0 +1,160 @@
+"""TrainingReplay in a real browser, from ``file://`` and offline."""
+
+import json
+
+import numpy as np
+import pytest
+from vendor import fetch
+
+from attn.widgets import TrainingReplay, _source
+from benchmarks.training_curves import REPLAY
+
+FILM = json.loads(REPLAY.read_text(encoding="utf-8"))
+LANGUAGES = ("es", "en")
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<script>document.documentElement.dataset.theme =
+  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
+<link rel="stylesheet" href="widgets.css"><script defer src="widgets.js"></script>
+<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}</style>
+<main><h1>attn</h1>{1}</main></html>"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    for language in LANGUAGES:
+        html = TrainingReplay(FILM, language=language)._html()
+        (folder / f"{language}.html").write_text(PAGE.format(language, html), "utf-8")
+    (folder / "widgets.js").write_text(_source.classic_bundle("training_widgets"), "utf-8")
+    (folder / "widgets.css").write_text(_source.stylesheet(), "utf-8")
+    return folder
+
+
+@pytest.fixture
+def visit(browser, folder):
+    """Open the page of a language; errors on the way fail the test."""
+    contexts, errors = [], []
+
+    def visit(language="es", width=1280, motion="reduce", **options):
+        context = browser.new_context(
+            offline=True, viewport={"width": width, "height": 900}, reduced_motion=motion, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((folder / f"{language}.html").as_uri())
+        page.locator("[data-attn=training-replay]").wait_for()
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def text(page, hook):
+    return page.locator(f"[data-attn={hook}]").inner_text()
+
+
+def weights(page):
+    script = "nodes => nodes.map((node) => Number(node.dataset.weight))"
+    return np.array(page.locator("[data-attn=heat-cell]").evaluate_all(script))
+
+
+def frame(page):
+    return int(page.locator("[data-attn=frame]").input_value())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_moment_shows_its_numbers_its_words_and_its_weights(visit, language):
+    page = visit(language)
+    slider = page.locator("[data-attn=frame]")
+    slider.focus()
+    for i, step in enumerate(FILM["steps"]):
+        assert text(page, "step-value") == slider.get_attribute("aria-valuetext") == str(step)
+        for name in ("train", "validation", "exact", "aer"):
+            assert float(text(page, f"{name}-value")) == pytest.approx(FILM[name][i], abs=0.0051)
+        sentence = FILM["sentences"][0]
+        np.testing.assert_allclose(100 * weights(page), np.ravel(sentence["weights"][i]))
+        words = sentence["texts"][i].split()
+        assert text(page, "output").split()[:10] == words[:10] or not words
+        page.keyboard.press("ArrowRight")
+
+
+def test_every_sentence_can_be_chosen_and_its_links_are_framed(visit):
+    page = visit("en")
+    page.locator("[data-attn=frame]").press("End")
+    for i, sentence in enumerate(FILM["sentences"]):
+        page.locator("[data-attn=pick]").select_option(index=i)
+        assert text(page, "output") == sentence["texts"][-1]
+        np.testing.assert_allclose(100 * weights(page), np.ravel(sentence["weights"][-1]))
+        n_sure = page.locator("[data-attn=heat-cell][data-gold=sure]").count()
+        assert n_sure == len(sentence["sure"])
+
+
+def test_it_plays_to_the_end_and_stops_at_a_touch(visit):
+    page = visit(motion="no-preference")
+    button = page.locator("[data-attn=play]")
+    button.click()
+    assert button.inner_text() == "Pausa"
+    page.wait_for_function("document.querySelector('[data-attn=frame]').value >= 3")
+    page.locator("[data-attn=frame]").press("ArrowRight")
+    assert button.inner_text() == "Reproducir"
+    stopped = frame(page)
+    page.wait_for_timeout(1200)
+    assert frame(page) == stopped
+
+
+def test_with_reduced_motion_each_press_is_one_moment(visit):
+    page = visit("en", motion="reduce")
+    button = page.locator("[data-attn=play]")
+    assert button.inner_text() == "Next"
+    for expected in (1, 2):
+        button.click()
+        assert frame(page) == expected
+    page.wait_for_timeout(1200)
+    assert frame(page) == 2
+    page.locator("[data-attn=frame]").press("End")
+    button.click()
+    assert frame(page) == 0
+
+
+def test_screen_readers_are_told_once_the_hand_rests(visit):
+    page = visit("en")
+    page.locator("[data-attn=frame]").press("End")
+    page.wait_for_function(
+        "document.querySelector('[data-attn=status]').textContent.includes('800')"
+    )
+    assert "la casa roja" in page.locator("[data-attn=status]").text_content()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_wider_than_the_page_and_no_frame_moves_the_rest(visit, language, width):
+    page = visit(language, width=width)
+    for i in range(len(FILM["sentences"])):
+        page.locator("[data-attn=pick]").select_option(index=i)
+        heights = set()
+        for step in range(len(FILM["steps"])):
+            page.locator("[data-attn=frame]").evaluate(
+                "(node, x) => { node.value = x; node.dispatchEvent(new Event('input')); }", step
+            )
+            size = page.evaluate(
+                "[document.documentElement.scrollWidth, document.body.scrollHeight]"
+            )
+            assert size[0] <= width
+            heights.add(size[1])
+        assert len(heights) == 1, FILM["sentences"][i]["source"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_accessible_to_axe(visit, scheme, width):
+    page = visit(color_scheme=scheme, width=width)
+    page.locator("[data-attn=frame]").press("End")
+    page.add_script_tag(content=(fetch("axe-core") / "axe.min.js").read_text(encoding="utf-8"))
+    options = {"runOnly": {"type": "tag", "values": AXE_TAGS}}
+    found = page.evaluate("options => axe.run(document, options)", options)["violations"]
+    assert [(v["id"], v["nodes"][0]["html"][:120]) for v in found] == []

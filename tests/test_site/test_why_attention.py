@@ -1,0 +1,60 @@
+"""Chapter 01 in a real browser, by its address and from the folder, wide and narrow."""
+
+import math
+
+import pytest
+
+CHAPTER = "01_why_attention.html"
+
+
+@pytest.fixture(params=["http", "file"])
+def address(request, server, site):
+    return server if request.param == "http" else site.as_uri()
+
+
+@pytest.fixture(params=[1280, 390])
+def page(browser, address, request):
+    context = browser.new_context(viewport={"width": request.param, "height": 900})
+    tab = context.new_page()
+    tab.errors = []
+    tab.on("pageerror", lambda error: tab.errors.append(str(error)))
+    tab.goto(f"{address}/es/{CHAPTER}")
+    tab.wait_for_selector("[data-anywidget=live_translator][data-attn-mounted]")
+    yield tab
+    assert tab.errors == []
+    context.close()
+
+
+def test_every_widget_is_alive_and_the_page_no_wider_than_the_window(page):
+    assert page.locator("[data-anywidget]").count() == 6
+    assert page.locator("[data-anywidget][data-attn-mounted]").count() == 6
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_one_patch_of_nine_has_the_weight_that_the_prose_gives(page):
+    playground = page.locator("[data-anywidget=softmax_playground]")
+    # Four at e⁴ against eight at 1, and a little more by keyboard.
+    assert f"{math.exp(4) / (math.exp(4) + 8):.3f}" in playground.inner_text()
+    playground.locator("input[type=range]").nth(1).focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowRight")
+        if "0.900" <= playground.locator("[data-attn=weight]").first.inner_text():
+            break
+    else:
+        pytest.fail("the first weight never reaches 0.9")
+
+
+def test_the_translator_opens_on_the_red_house_and_translates_another(page):
+    widget = page.locator("[data-anywidget=live_translator]")
+    assert "la casa roja" in widget.inner_text()
+    widget.locator("[data-attn=pick]").select_option("marta gives roses to sara")
+    page.wait_for_function(
+        "document.querySelector('[data-anywidget=live_translator]').innerText.includes('rosas')"
+    )
+
+
+def test_a_question_answers(page):
+    quiz = page.locator("[data-anywidget=quiz]").first
+    quiz.locator("input[type=radio]").nth(1).check()
+    quiz.get_by_role("button").click()
+    assert "qué iba con qué" in quiz.inner_text()

