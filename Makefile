@@ -40,8 +40,8 @@ test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (
 	@$(BIN)/python -m pytest attn tests --ignore=tests/test_site
 
 .PHONY: test-grader
-test-grader: .venv/full.stamp book ## Run the heavy proofs of the grader: attacks, workers, PostgreSQL, formgrader
-	@$(BIN)/python -m pytest tests/test_assignments -m grader
+test-grader: .venv/full.stamp book ## Run every proof of the sets and of the grader: attacks, workers, PostgreSQL, formgrader
+	@$(BIN)/python -m pytest tests/test_assignments -m "grader or not grader" -n 2 --dist loadfile
 
 .PHONY: bench
 bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
@@ -68,8 +68,8 @@ grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SE
 	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(OPTIONS)
 
 .PHONY: demo-class
-demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback, in build/demo-class
-	@$(BIN)/python -m assignments.demo_class
+demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback (make demo-class SET=ps3)
+	@$(BIN)/python -m assignments.demo_class $(SET)
 
 .PHONY: lint
 lint: .venv/full.stamp ## Check style (what pre-commit runs)

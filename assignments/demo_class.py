@@ -1,7 +1,7 @@
-"""A class of twelve, from release to feedback: ``make demo-class``.
+"""A class of twelve, from release to feedback: ``make demo-class SET=ps2``.
 
-The students are made up from the model answers: right, nearly right, empty, late, and hostile.
-All of it lies in ``build/demo-class`` afterwards, for an instructor to look around in.
+The students are made up from the model answers of the set: right, nearly right, empty, late, and
+hostile. All of it lies in ``build/demo-class/SET`` afterwards, for an instructor to look around in.
 """
 
 import os
@@ -15,12 +15,11 @@ import nbformat
 
 from assignments.grader import sandbox
 from assignments.grader.class_run import grade_class
-from assignments.grader.course import Course, CourseError
+from assignments.grader.course import Course, CourseError, problem_set
 from assignments.grader.gradebook import open_gradebook
 from assignments.release import release
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "demo-class"
-SET = "ps2"
 DUE = "2026-03-06 23:00:00 UTC"
 
 LATENESS = '''
@@ -45,8 +44,14 @@ ATTACK = "<script>alert('mark me 100')</script><img src=x onerror=alert(1)>"
 DELETION = """\
 import shutil
 shutil.rmtree("/", ignore_errors=True)
-from attn.reference import softmax as softmax_with_temperature
+from attn.exercises.check import EXERCISES
+{function} = EXERCISES["{function}"].oracle
 """
+
+REPORT = {
+    "es": "Predije que subiría, y bajó: los números de la tabla lo dicen.",
+    "en": "I predicted that it would rise, and it fell: the numbers of the table say so.",
+}
 
 
 @dataclass(frozen=True)
@@ -60,10 +65,12 @@ class Student:
     about : str
         What there is to see.
     edits : dict of str to tuple of (str, str)
-        By grade id of an answer, what to replace in the model answer, and by what. ``""``
-        stands for all of it.
-    report : str
-        The answer that a person marks.
+        By grade id of a task, what to replace in its model answer, and by what. ``""`` stands
+        for all of it.
+    step : {"source", "release"}
+        Whether the student starts from the model answers, or hands in the set as it came.
+    report : str, optional
+        The answer that a person marks, if not the usual one.
     submitted : str
         When.
     """
@@ -74,121 +81,120 @@ class Student:
     language: str
     about: str
     edits: dict = field(default_factory=dict)
-    report: str = "La tercera columna cae: $q \\cdot q$ crece con $d_k$."
+    step: str = "source"
+    report: str | None = None
     submitted: str = "2026-03-05 18:30:00.000000 UTC"
 
 
-SCALE = " / np.sqrt(query.shape[-1])"
-STUDENTS = (
-    Student("ana.nunez", "Ana", "Núñez", "es", "everything right"),
-    Student(
-        "diego.pena", "Diego", "Peña", "es", "forgets the scale",
-        {"attend-once-answer": (SCALE, "")},
-    ),
-    Student(
-        "lucia.gomez", "Lucía", "Gómez", "es", "inverts the mask",
-        {"packed-self-attention-answer": ("np.where(mask, scores, -np.inf)",
-                                          "np.where(mask, -np.inf, scores)")},
-    ),
-    Student(
-        "mateo.ruiz", "Mateo", "Ruiz", "es", "lets tokens see the future",
-        {"causal-padding-mask-answer": ("np.tril", "np.triu")},
-    ),
-    Student(
-        "sofia.ibanez", "Sofía", "Ibáñez", "es", "hands in the set as it came",
-        {"": ("", "")}, report="",
-    ),
-    Student(
-        "tomas.rey", "Tomás", "Rey", "es", "right, and two days late",
-        submitted="2026-03-08 10:00:00.000000 UTC",
-    ),
-    Student(
-        "emily.clark", "Emily", "Clark", "en", "right, late, with an extension",
-        report="The third column falls: $q \\cdot q$ grows with $d_k$.",
-        submitted="2026-03-08 10:00:00.000000 UTC",
-    ),
-    Student(
-        "jack.moore", "Jack", "Moore", "en", "does not mend the fault",
-        {"mended-self-attention-answer": ("query @ key.mT", "key @ query.mT")},
-        report="I predicted that it would stay.",
-    ),
-    Student(
-        "grace.lee", "Grace", "Lee", "en", "breaks on large numbers",
-        {"softmax-with-temperature-answer": (
-            "np.exp(scores - np.where(np.isfinite(peak), peak, 0))", "np.exp(scores)")},
-        report="It falls because the softmax saturates.",
-    ),
-    Student(
-        "oliver.smith", "Oliver", "Smith", "en", "one function never ends",
-        {"causal-padding-mask-answer": ("", "def causal_padding_mask(ids):\n    while True: pass")},
-        report="I ran out of time.",
-    ),
-    Student(
-        "mia.jones", "Mia", "Jones", "en", "aims HTML at the reader",
-        {"attend-once-answer": ("", f'"""{ATTACK}"""\ndef attend_once(query, key, value, '
-                                    'mask=None):\n    raise ValueError("' + ATTACK + '")')},
-        report=ATTACK + " [click](javascript:alert(1))",
-    ),
-    Student(
-        "noah.brown", "Noah", "Brown", "en", "deletes what it can reach, and asks for the oracle",
-        {"softmax-with-temperature-answer": (
-            "", DELETION)},
-        report="",
-    ),
-)  # fmt: skip
+def students(asked):
+    """Return the class for a problem set.
+
+    Parameters
+    ----------
+    asked : ProblemSet
+
+    Returns
+    -------
+    tuple of Student
+        Twelve: five make the slips of the set, the others try the grader itself.
+    """
+    late = "2026-03-08 10:00:00.000000 UTC"
+    first, second, third = asked.tasks[:3]
+    slips = [
+        {"about": slip.about, "edits": {slip.grade_id: (slip.right, slip.wrong)}}
+        for slip in asked.slips
+    ]
+    endless = f"def {third.exercise.id}(*inputs):\n    while True: pass"
+    markup = f'def {second.exercise.id}(*inputs):\n    raise ValueError("{ATTACK}")'
+    deletion = DELETION.format(function=first.exercise.id)
+    return (
+        Student("ana.nunez", "Ana", "Núñez", "es", "everything right"),
+        Student("diego.pena", "Diego", "Peña", "es", **slips[0]),
+        Student("lucia.gomez", "Lucía", "Gómez", "es", **slips[1]),
+        Student("mateo.ruiz", "Mateo", "Ruiz", "es", **slips[2]),
+        Student(
+            "sofia.ibanez", "Sofía", "Ibáñez", "es", "hands in the set as it came", step="release"
+        ),
+        Student(
+            "tomas.rey", "Tomás", "Rey", "es", "right, and two days late", submitted=late
+        ),
+        Student(
+            "emily.clark", "Emily", "Clark", "en", "right, late, with an extension", submitted=late
+        ),
+        Student("jack.moore", "Jack", "Moore", "en", **slips[3]),
+        Student("grace.lee", "Grace", "Lee", "en", **slips[4]),
+        Student(
+            "oliver.smith", "Oliver", "Smith", "en", "one function never ends",
+            {third.grade_id: ("", endless)},
+        ),
+        Student(
+            "mia.jones", "Mia", "Jones", "en", "aims HTML at the reader",
+            {second.grade_id: ("", f'"""{ATTACK}"""\n{markup}')},
+            report=f"{ATTACK} [click](javascript:alert(1))",
+        ),
+        Student(
+            "noah.brown", "Noah", "Brown", "en",
+            "deletes what it can reach, and asks for the oracle",
+            {first.grade_id: ("", deletion)}, report="",
+        ),
+    )  # fmt: skip
 
 
-def hand_in(course, student):
+def hand_in(course, asked, student):
     """Write what a student hands in, where nbgrader's collect would put it."""
-    step = "release" if "" in student.edits else "source"
-    notebook = nbformat.read(course.path(student.language, step, ".", SET), as_version=4)
-    for cell in notebook.cells:
+    notebook = nbformat.read(course.path(student.language, student.step, ".", asked.name), 4)
+    edits = {f"{grade_id}-answer": edit for grade_id, edit in student.edits.items()}
+    for cell in notebook.cells if student.step == "source" else ():
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id == "same-projection" and step == "source":
-            cell.source = student.report
+        if grade_id in asked.manual:
+            cell.source = REPORT[student.language] if student.report is None else student.report
             continue
         cell.source = re.sub(r"(?m)^ *### (BEGIN|END) SOLUTION\n?", "", cell.source)
-        if grade_id in student.edits:
-            old, new = student.edits[grade_id]
+        if grade_id in edits:
+            old, new = edits[grade_id]
             if old not in cell.source:
                 raise CourseError(f"{student.id}: no model answer says {old!r} any more.")
             cell.source = cell.source.replace(old, new) if old else new
-    path = course.path(student.language, "submitted", student.id, SET)
+    path = course.path(student.language, "submitted", student.id, asked.name)
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
     (path.parent / "timestamp.txt").write_text(student.submitted, encoding="ascii")
 
 
-def main(folder=FOLDER, jobs=None):
-    """Show the whole life of the problem set; return an exit status."""
+def main(name, folder=None, jobs=None):
+    """Show the whole life of a problem set; return an exit status."""
     try:
+        asked = problem_set(name)
         sandbox.available()
-        print(f"Releasing {SET} into {folder} ...")
+        folder = folder or FOLDER / name
+        print(f"Releasing {name} into {folder} ...")
         shutil.rmtree(folder, ignore_errors=True)
-        release(folder, [SET])
+        release(folder, [name])
         course = Course(folder)
         for language in ("es", "en"):
             settings = folder / language / "nbgrader_config.py"
             settings.write_text(settings.read_text(encoding="utf-8") + LATENESS, encoding="utf-8")
         print("Twelve students hand in:")
         with open_gradebook(course.config("es")) as book:
-            book.update_or_create_assignment(SET, duedate=DUE)
-            for student in STUDENTS:
+            book.update_or_create_assignment(name, duedate=DUE)
+            for student in students(asked):
                 names = {"first_name": student.first_name, "last_name": student.last_name}
                 book.update_or_create_student(student.id, **names)
-                hand_in(course, student)
+                hand_in(course, asked, student)
                 print(f"  {student.id:14} {student.about}")
-            book.update_or_create_submission(SET, "emily.clark")
-            book.grant_extension(SET, "emily.clark", days=3)
+            book.update_or_create_submission(name, "emily.clark")
+            book.grant_extension(name, "emily.clark", days=3)
         print("\nGrading:")
-        status = grade_class(course, SET, jobs=jobs or os.cpu_count())
+        status = grade_class(course, name, jobs=jobs or os.cpu_count())
     except (CourseError, sandbox.NoSandbox) as error:
         print(error, file=sys.stderr)
         return 1
-    page = course.path("es", "feedback", "diego.pena", SET, ".html")
+    page = course.path("es", "feedback", "diego.pena", name, ".html")
     print(f"What a student gets, for instance: {page}")
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if len(sys.argv) != 2:
+        sys.exit("usage: python -m assignments.demo_class SET")
+    sys.exit(main(sys.argv[1]))

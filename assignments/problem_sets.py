@@ -36,6 +36,29 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Slip:
+    """A mistake that a student of the demonstration class makes.
+
+    Attributes
+    ----------
+    about : str
+        What the student does, in the third person.
+    grade_id : str
+        Of the task.
+    right, wrong : str
+        What the model answer says, and what stands in its place.
+    misconception : str
+        Id of the known mistake that the feedback names.
+    """
+
+    about: str
+    grade_id: str
+    right: str
+    wrong: str
+    misconception: str
+
+
+@dataclass(frozen=True)
 class ProblemSet:
     """A problem set.
 
@@ -47,6 +70,8 @@ class ProblemSet:
         What the grader marks.
     manual : tuple of str
         Grade ids of the cells that the instructor marks, with the rubric of the master.
+    slips : tuple of Slip
+        Five mistakes for `assignments.demo_class` to show.
     packages : tuple of str
         What submissions may import besides the standard library.
     """
@@ -54,4 +79,5 @@ class ProblemSet:
     name: str
     tasks: tuple[Task, ...]
     manual: tuple[str, ...]
+    slips: tuple[Slip, ...] = ()
     packages: tuple[str, ...] = ("numpy",)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from assignments.problem_sets import ProblemSet, Task
-from attn.exercises import ps2_attend_once, ps2_mask, ps2_mended, ps2_packed, ps2_softmax
+from assignments.problem_sets import ProblemSet, Slip, Task
+from attn.exercises.ps2 import attend_once, mask, mended, packed, softmax
 
 LARGE = 20  # ordinary numbers stay far below
 
@@ -42,13 +42,13 @@ PS2 = ProblemSet(
     (
         Task(
             "softmax-with-temperature",
-            ps2_softmax.EXERCISE,
+            softmax.EXERCISE,
             {"base": 6, "large numbers": 3, "empty rows": 3, "batches": 2, "arguments": 1},
             _group_of_rows,
         ),
         Task(
             "attend-once",
-            ps2_attend_once.EXERCISE,
+            attend_once.EXERCISE,
             {
                 "base": 8,
                 "masks": 5,
@@ -61,13 +61,13 @@ PS2 = ProblemSet(
         ),
         Task(
             "causal-padding-mask",
-            ps2_mask.EXERCISE,
+            mask.EXERCISE,
             {"base": 6, "padding at the end": 5, "padding anywhere": 3, "arguments": 1},
             _group_of_ids,
         ),
         Task(
             "packed-self-attention",
-            ps2_packed.EXERCISE,
+            packed.EXERCISE,
             {
                 "base": 8,
                 "masks": 5,
@@ -80,10 +80,35 @@ PS2 = ProblemSet(
         ),
         Task(
             "mended-self-attention",
-            ps2_mended.EXERCISE,
+            mended.EXERCISE,
             {"base": 9, "large numbers": 2, "batches": 3, "arguments": 1},
             lambda case: _group_of_attention(case, 2),
         ),
     ),
     manual=("same-projection",),
+    slips=(
+        Slip("forgets the scale", "attend-once", " / np.sqrt(query.shape[-1])", "", "unscaled"),
+        Slip(
+            "inverts the mask",
+            "packed-self-attention",
+            "np.where(mask, scores, -np.inf)",
+            "np.where(mask, -np.inf, scores)",
+            "mask_inverted",
+        ),
+        Slip("lets tokens see the future", "causal-padding-mask", "np.tril", "np.triu", "future"),
+        Slip(
+            "does not mend the fault",
+            "mended-self-attention",
+            "query @ key.mT",
+            "key @ query.mT",
+            "key_asks",
+        ),
+        Slip(
+            "breaks on large numbers",
+            "softmax-with-temperature",
+            "np.exp(scores - np.where(np.isfinite(peak), peak, 0))",
+            "np.exp(scores)",
+            "overflow",
+        ),
+    ),
 )

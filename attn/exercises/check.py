@@ -45,11 +45,7 @@ from attn.exercises import (
     ch09_beam_step,
     ch09_bleu,
     ch09_top_p_filter,
-    ps2_attend_once,
-    ps2_mask,
-    ps2_mended,
-    ps2_packed,
-    ps2_softmax,
+    ps2,
 )
 from attn.exercises.compare import run
 from attn.exercises.diagnose import misconception, smallest_first, wrong_on
@@ -66,7 +62,7 @@ SPECS = (
     *(ch07_sinusoidal_positions, ch07_rotate, ch07_alibi_bias),
     *(ch08_teacher_forcing, ch08_cross_entropy, ch08_adam, ch08_warmup),
     *(ch09_beam_step, ch09_top_p_filter, ch09_bleu, ch09_alignment_error),
-    *(ps2_softmax, ps2_attend_once, ps2_mask, ps2_packed, ps2_mended),
+    *ps2.SPECS,
 )
 EXERCISES = {spec.EXERCISE.id: spec.EXERCISE for spec in SPECS}
 

@@ -4,6 +4,8 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
+from tests.test_assignments.proofs import slipped
+
 SOFTMAX = "softmax_with_temperature"
 ONCE = "attend_once"
 MASK = "causal_padding_mask"
@@ -584,19 +586,4 @@ SLIPS = {
     ),
 }
 
-
-def _slipped(source, edits):
-    for old, new in edits:
-        assert old in source, old
-        source = source.replace(old, new)
-    return source
-
-
-# By exercise: name of the slip, known mistake, text of the cell.
-WRONG = {
-    exercise: [
-        (name, known, _slipped(CORRECT[exercise][right], edit[0] if len(edit) == 1 else [edit]))
-        for name, known, *edit in slips
-    ]
-    for exercise, (right, slips) in SLIPS.items()
-}
+WRONG = slipped(CORRECT, SLIPS)

@@ -13,10 +13,13 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.apps.exportapp import ExportApp
 
 from assignments import demo_class
-from assignments.demo_class import STUDENTS, hand_in, main
-from assignments.grader.course import Course, CourseError
+from assignments.demo_class import Student, hand_in, main, students
+from assignments.grader.course import Course, CourseError, problem_set
 from assignments.grader.gradebook import open_gradebook
+from assignments.release import SOURCES
 
+PS2 = problem_set("ps2")
+STUDENTS = students(PS2)
 SCORES = {
     "ana.nunez": 85, "diego.pena": 65, "lucia.gomez": 74, "mateo.ruiz": 70, "sofia.ibanez": 0,
     "tomas.rey": 68, "emily.clark": 85, "jack.moore": 70, "grace.lee": 78, "oliver.smith": 70,
@@ -31,16 +34,16 @@ NAMED = {
 
 def test_every_student_of_the_demo_can_still_be_made_up(course):
     for student in STUDENTS:
-        hand_in(course, student)
+        hand_in(course, PS2, student)
         assert course.path(student.language, "submitted", student.id, "ps2").is_file()
     assert len({student.id for student in STUDENTS}) == len(STUDENTS) == 12
     assert {student.language for student in STUDENTS} == {"es", "en"}
 
 
 def test_an_edit_that_no_longer_applies_is_said(course):
-    odd = demo_class.Student("x", "", "", "es", "", {"attend-once-answer": ("not there", "")})
+    odd = Student("x", "", "", "es", "", {"attend-once": ("not there", "")})
     with pytest.raises(CourseError, match="x: no model answer says 'not there' any more."):
-        hand_in(course, odd)
+        hand_in(course, PS2, odd)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +51,7 @@ def demo(tmp_path_factory):
     """The folder of the demo, and what it printed."""
     folder = tmp_path_factory.mktemp("demo") / "class"
     run = "import sys, pathlib as p; from assignments import demo_class as d; "
-    run += "sys.exit(d.main(p.Path(sys.argv[1]), 2))"
+    run += "sys.exit(d.main('ps2', p.Path(sys.argv[1]), 2))"
     environment = {k: v for k, v in os.environ.items() if k != "ATTN_GRADEBOOK"}
     done = subprocess.run(
         [sys.executable, "-c", run, str(folder)],
@@ -75,6 +78,37 @@ def test_the_whole_life_of_the_problem_set(demo):
     for student in STUDENTS:
         page = course.path(student.language, "feedback", student.id, "ps2", ".html")
         assert f"{student.first_name} {student.last_name}" in page.read_text(encoding="utf-8")
+
+
+OTHERS = sorted(path.stem for path in SOURCES.glob("*.md") if path.stem != "ps2")
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_class_of_every_other_set_gets_what_each_deserves(name, tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("ATTN_GRADEBOOK", raising=False)
+    asked = problem_set(name)
+    assert main(name, tmp_path / "class", 2) == 0
+    said = capsys.readouterr().out
+    assert "12 graded (0 of them before), 0 unreadable, 0 not graded, 0 folders skipped." in said
+    with open(tmp_path / "class" / "grading" / f"{name}.csv", newline="", encoding="utf-8") as csv_:
+        rows = {row["student"]: row for row in csv.DictReader(csv_)}
+    worth = {task.grade_id: task.max_points for task in asked.tasks}
+    most = sum(worth.values())
+    for student in ("ana.nunez", "tomas.rey", "emily.clark"):
+        assert float(rows[student]["score"]) == most
+    assert float(rows["sofia.ibanez"]["score"]) == 0
+    slipped = ("diego.pena", "lucia.gomez", "mateo.ruiz", "jack.moore", "grace.lee")
+    for student, slip in zip(slipped, asked.slips, strict=True):
+        (line,) = [
+            line for line in said.splitlines() if student in line and slip.misconception in line
+        ]
+        assert float(rows[student][slip.grade_id]) < worth[slip.grade_id], line
+    # Neither a function that never ends nor a hostile one costs a task that does not call it.
+    for student, task in zip(
+        ("noah.brown", "mia.jones", "oliver.smith"), asked.tasks, strict=False
+    ):
+        assert float(rows[student][task.grade_id]) == 0
 
 
 @pytest.mark.grader
@@ -153,6 +187,6 @@ def test_without_a_sandbox_nothing_is_made(tmp_path, monkeypatch, capsys):
         raise demo_class.sandbox.NoSandbox("bubblewrap needs Linux, and this is plan9")
 
     monkeypatch.setattr(demo_class.sandbox, "available", available)
-    assert main(tmp_path / "class") == 1
+    assert main("ps2", tmp_path / "class") == 1
     assert capsys.readouterr().err == "bubblewrap needs Linux, and this is plan9\n"
     assert not (tmp_path / "class").exists()

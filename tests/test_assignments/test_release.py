@@ -9,7 +9,7 @@ from nbgrader.apps import NbGraderAPI
 from assignments import release as module
 from assignments.grader.course import Course, CourseError
 from assignments.grader.gradebook import open_gradebook
-from assignments.release import main, release
+from assignments.release import SOURCES, main, release
 
 
 def cells(course, language, step):
@@ -103,8 +103,9 @@ def test_nbgraders_own_autograde_refuses_and_harms_nothing(course, hand_in):
 
 
 def test_an_unknown_set_and_a_bad_gradebook_are_one_sentence(tmp_path, capsys, monkeypatch):
+    names = sorted(path.stem for path in SOURCES.glob("*.md"))
     assert main([str(tmp_path / "a"), "ps9"]) == 1
-    assert capsys.readouterr().out == "There is no set 'ps9'. There are: ps2.\n"
+    assert capsys.readouterr().out == f"There is no set 'ps9'. There are: {', '.join(names)}.\n"
     assert not (tmp_path / "a").exists()
     monkeypatch.setenv("ATTN_GRADEBOOK", "sqlite:////nowhere/at/all.db")
     assert main([str(tmp_path / "b"), "ps2"]) == 1

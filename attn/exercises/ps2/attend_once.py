@@ -3,7 +3,7 @@
 import numpy as np
 
 from attn.exercises import ch03_softmax as wrong
-from attn.exercises.ps2_softmax import whole_sum
+from attn.exercises.ps2.softmax import whole_sum
 from attn.exercises.spec import Exercise, Misconception
 from attn.reference import scaled_dot_product_attention, softmax
 

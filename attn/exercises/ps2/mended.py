@@ -3,7 +3,7 @@
 import numpy as np
 
 from attn.exercises import ch03_softmax as wrong
-from attn.exercises.ps2_packed import with_large_scores
+from attn.exercises.ps2.packed import with_large_scores
 from attn.exercises.spec import Exercise, Misconception
 from attn.reference import self_attention, softmax
 

@@ -1,0 +1,378 @@
+"""What holds for every problem set: right answers get full marks however written, wrong ones do
+not, and are told why; the master says the same in both languages.
+
+A set's own file, ``test_psN.py``, derives from `Proofs` and adds what holds for it alone. The
+answers that students hand in are texts of cells, in ``psN_solutions.py``.
+"""
+
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import attn
+from assignments.grader import judge as judging
+from assignments.grader.course import problem_set
+from assignments.grader.judge import judge, request
+from attn.exercises import check
+from attn.exercises.check import EXERCISES
+from attn.exercises.compare import run
+from notebooks.build import LANGUAGES, split
+from tests.test_assignments.mutants import mutants
+
+MASTERS = Path(__file__).parents[2] / "assignments" / "src"
+SEEDS = range(5)
+STUB = re.compile(r"( *)### BEGIN SOLUTION\n.*?### END SOLUTION", re.DOTALL)
+
+
+def slipped(correct, slips):
+    """Make wrong answers out of right ones.
+
+    Parameters
+    ----------
+    correct : dict
+        By exercise and name, the text of a right answer.
+    slips : dict
+        By exercise, the name of one of them and a list of slips: name; known mistake, or None;
+        what stands instead of what, as two strings or a list of such pairs.
+
+    Returns
+    -------
+    dict
+        By exercise, a list of (name, known mistake, text of the cell).
+    """
+
+    def edited(source, edits):
+        for old, new in edits:
+            assert old in source, old
+            source = source.replace(old, new)
+        return source
+
+    return {
+        exercise: [
+            (name, known, edited(correct[exercise][right], *edit if len(edit) == 1 else [[edit]]))
+            for name, known, *edit in listed
+        ]
+        for exercise, (right, listed) in slips.items()
+    }
+
+
+def function(exercise, source):
+    """Return what a cell defines, as the sandbox does."""
+    namespace = {"np": np}
+    exec(source, namespace)  # noqa: S102 - our own source
+    return namespace.get(exercise, ...)
+
+
+def marked(task, attempt, seed=0):
+    """Judge an attempt that ran right here, from the reports that the sandbox would write."""
+    description, inputs = request(task, seed)
+    reports, arrays = [], {}
+    for number, names in enumerate(description["cases"]):
+        case = {name: inputs[f"{task.grade_id}/{number}/{name}"] for name in names}
+        answer = run(attempt, case, task.exercise)
+        error = answer.error and {"type": type(answer.error).__name__, "message": str(answer.error)}
+        reports.append(
+            {
+                "n_values": None if answer.values is None else len(answer.values),
+                "missing": attempt is ... or answer.missing,
+                "modified": answer.modified,
+                "error": error,
+            }
+        )
+        arrays |= {f"{number}/{i}": value for i, value in enumerate(answer.values or ())}
+    return judge(task, seed, reports, arrays)
+
+
+class Proofs:
+    """The tests of one set.
+
+    Attributes
+    ----------
+    name : str
+        The set.
+    answers : module
+        Its ``CORRECT`` and ``WRONG``, by exercise.
+    worth : dict
+        By exercise and name of a slip, the points it leaves and the status, worked out by hand
+        from the text of the set.
+    equivalent : dict
+        By exercise and changed line, why a mutant changes no value.
+    faulty : tuple of str
+        The function that the set gives to mend, the exercise that asks for it, and the known
+        mistake that it makes.
+    """
+
+    name: str
+    answers: object
+    worth: dict
+    equivalent: dict
+    faulty: tuple[str, str, str]
+
+    @property
+    def set(self):
+        return problem_set(self.name)
+
+    @property
+    def tasks(self):
+        return {task.exercise.id: task for task in self.set.tasks}
+
+    def cells(self, language="en"):
+        return split(MASTERS / f"{self.name}.md", language).cells
+
+    def executed(self, language="en", *, released=False, capsys):
+        """Run the code of an edition in order; return its namespace and what each cell printed."""
+        namespace, printed = {}, []
+        with np.printoptions():  # what the first cell sets must not outlive it
+            for cell in self.cells(language):
+                if cell.cell_type == "code":
+                    stubbed = STUB.sub(r"\1...  # your code", cell.source)
+                    exec(stubbed if released else cell.source, namespace)  # noqa: S102 - our own
+                    printed.append(capsys.readouterr().out)
+        attn.set_language("es")
+        return namespace, printed
+
+    def points(self, language):
+        """Return what each graded cell is worth, by grade id."""
+        marks = [cell.metadata.get("nbgrader", {}) for cell in self.cells(language)]
+        return {mark["grade_id"]: mark["points"] for mark in marks if mark.get("grade")}
+
+    # Right answers ----------------------------------------------------------------------
+
+    def test_every_task_has_right_answers_written_in_at_least_three_ways(self):
+        assert set(self.answers.CORRECT) == set(self.tasks)
+        assert all(len(sources) >= 3 for sources in self.answers.CORRECT.values())
+
+    def test_a_right_answer_gets_full_marks_whatever_the_seed(self, right):
+        exercise, source = right
+        attempt, task = function(exercise, source), self.tasks[exercise]
+        for seed in SEEDS:
+            mark = marked(task, attempt, seed)
+            assert mark.points == mark.max_points == task.max_points, mark
+            assert mark.status == "passed" and mark.misconception is None
+
+    def test_a_right_answer_passes_check(self, right):
+        exercise, source = right
+        result = check(exercise, function(exercise, source))
+        assert result and result.misconception is None, result
+
+    # Wrong answers ----------------------------------------------------------------------
+
+    def test_every_task_has_a_catalogue_of_at_least_eight_known_mistakes_and_one_unknown(self):
+        for exercise in self.tasks:
+            known = [known for _, known, _ in self.answers.WRONG[exercise]]
+            assert len({*known} - {None}) >= 8
+            assert None in known
+
+    def test_every_known_mistake_is_in_the_catalogue(self, exercise):
+        known = {misconception.id for misconception in EXERCISES[exercise].misconceptions}
+        assert known == {known for _, known, _ in self.answers.WRONG[exercise]} - {None}
+
+    def test_a_wrong_answer_gets_less_than_full_marks_and_is_named_whatever_the_seed(self, wrong):
+        exercise, _, known, source = wrong
+        attempt = function(exercise, source)
+        for seed in SEEDS:
+            mark = marked(self.tasks[exercise], attempt, seed)
+            assert mark.points < mark.max_points
+            assert mark.status in ("partial", "wrong")
+            assert mark.misconception == known, mark
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_check_gives_a_wrong_answer_its_hint(self, wrong, language):
+        exercise, _, known, source = wrong
+        attn.set_language(language)
+        try:
+            result = check(exercise, function(exercise, source))
+        finally:
+            attn.set_language("es")
+        assert result.status == "failed" and result.misconception == known
+        hints = {m.id: m.hint[language] for m in EXERCISES[exercise].misconceptions}
+        assert known is None or hints[known] in result.message
+
+    def test_a_slip_costs_what_the_set_says(self, priced):
+        exercise, slip = priced
+        (source,) = [text for name, _, text in self.answers.WRONG[exercise] if name == slip]
+        mark = marked(self.tasks[exercise], function(exercise, source))
+        assert (mark.points, mark.status) == self.worth[priced], mark
+
+    def test_the_worth_of_slips_is_worked_out_for_every_task(self):
+        for exercise in self.tasks:
+            assert len([slip for slip in self.worth if slip[0] == exercise]) >= 3
+
+    def test_a_constant_earns_nothing(self, exercise):
+        names = self.tasks[exercise].exercise.outputs
+
+        def constant(first, *rest):
+            return np.zeros(first.shape) if len(names) == 1 else (first,) * len(names)
+
+        assert marked(self.tasks[exercise], constant).points == 0
+
+    # Mutants ----------------------------------------------------------------------------
+
+    def test_mutants_of_right_answers_are_rejected_but_for_those_that_change_nothing(
+        self, exercise, monkeypatch
+    ):
+        monkeypatch.setattr(judging, "misconception", lambda *arguments: None)  # no names needed
+        task = self.tasks[exercise]
+        changes = [
+            (change, source)
+            for right in self.answers.CORRECT[exercise].values()
+            for change, source in mutants(right).items()
+        ]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            survivors = {
+                change.partition(" -> ")[2]
+                for change, source in changes
+                if marked(task, function(exercise, source), seed=1).status == "passed"
+            }
+        assert survivors == {change for name, change in self.equivalent if name == exercise}
+        assert len(changes) > 40 and len(survivors) <= 0.05 * len(changes)
+
+    # The inputs -------------------------------------------------------------------------
+
+    def test_every_group_has_inputs_and_every_input_a_group(self, exercise):
+        task = self.tasks[exercise]
+        for seed in SEEDS:
+            groups = {task.group(case) for case in task.exercise.cases(seed)}
+            assert groups == set(task.points) - {"arguments"}
+
+    # The master -------------------------------------------------------------------------
+
+    @pytest.mark.parametrize("edition", LANGUAGES)
+    def test_the_graded_cells_are_the_tasks_and_their_points_add_up_to_100(self, edition):
+        points = self.points(edition)
+        tasks = {task.grade_id: task.max_points for task in self.set.tasks}
+        assert 3 <= len(tasks) <= 5
+        assert list(points) == [*tasks, *self.set.manual]
+        assert {name: points[name] for name in tasks} == tasks
+        assert sum(points.values()) == 100
+        assert self.set.name == self.name
+
+    @pytest.mark.parametrize("edition", LANGUAGES)
+    def test_what_the_cells_are_to_nbgrader(self, edition):
+        named = []
+        for cell in self.cells(edition):
+            mark = cell.metadata.get("nbgrader")
+            if mark is None:
+                assert "SOLUTION" not in cell.source
+                continue
+            named.append(mark["grade_id"])
+            assert mark["schema_version"] == 3 and mark["task"] is False
+            assert mark["cell_type"] == cell.cell_type
+            assert mark["solution"] == bool(STUB.search(cell.source))
+            assert mark["locked"] == (not mark["solution"])
+            if mark["grade"] and cell.cell_type == "code":
+                task = self.tasks[re.search(r'"(\w+)"', cell.source)[1]]
+                assert cell.source == f'check("{task.exercise.id}", {task.exercise.id})'
+                assert task.grade_id == mark["grade_id"]
+        answers = {f"{task.grade_id}-answer" for task in self.set.tasks}
+        assert {"setup", self.faulty[0].replace("_", "-"), *answers} <= set(named)
+        assert len(named) == len(set(named))
+
+    @pytest.mark.parametrize("edition", LANGUAGES)
+    def test_the_points_in_the_text_are_those_of_the_tasks(self, edition):
+        prose = [cell.source for cell in self.cells(edition) if cell.cell_type == "markdown"]
+        said = [re.findall(r", (\d+)", text[text.rindex("\n\n") :]) for text in prose
+                if "\n\nPuntos: " in text or "\n\nPoints: " in text]  # fmt: skip
+        assert [sorted(map(int, points)) for points in said] == [
+            sorted(task.points.values()) for task in self.set.tasks
+        ]
+        rows = re.findall(r"^\| \d\. .+ \| (\d+) \| (\d+) \|$", prose[0], flags=re.MULTILINE)
+        assert [int(points) for points, _ in rows] == list(self.points(edition).values())
+        assert 60 <= sum(int(minutes) for _, minutes in rows) <= 120
+        by_hand = re.findall(r"^\d\. \((\d+) ", prose[-2], flags=re.MULTILINE)
+        (report,) = self.set.manual
+        assert sum(map(int, by_hand)) == self.points(edition)[report]
+
+    def test_the_solutions_of_the_master_get_full_marks(self, capsys):
+        namespace, _ = self.executed(capsys=capsys)
+        for exercise, task in self.tasks.items():
+            for seed in SEEDS:
+                assert marked(task, namespace[exercise], seed).status == "passed"
+
+    @pytest.mark.parametrize("edition", LANGUAGES)
+    def test_the_starting_code_is_unanswered_and_earns_nothing(self, edition, capsys):
+        namespace, _ = self.executed(edition, released=True, capsys=capsys)
+        for exercise, task in self.tasks.items():
+            mark = marked(task, namespace[exercise])
+            assert (mark.points, mark.status) == (0, "unanswered")
+            assert check(exercise, namespace[exercise]).status == "unanswered"
+            assert marked(task, ...).status == "unanswered"
+
+    def test_the_function_to_mend_is_wrong_and_its_fault_is_named(self, capsys):
+        name, exercise, fault = self.faulty
+        namespace, _ = self.executed(released=True, capsys=capsys)
+        for seed in SEEDS:
+            mark = marked(self.tasks[exercise], namespace[name], seed)
+            assert (mark.points, mark.misconception) == (0, fault)
+
+    @pytest.mark.parametrize("edition", LANGUAGES)
+    def test_every_number_in_the_text_is_printed_by_a_cell(self, edition, capsys):
+        _, printed = self.executed(edition, capsys=capsys)
+        shown = {round(float(number), 3) for number in re.findall(r"\d+\.?\d*", " ".join(printed))}
+        shown |= {round(number, 2) for number in shown}
+        code = " ".join(cell.source for cell in self.cells(edition) if cell.cell_type == "code")
+        given = {float(number) for number in re.findall(r"\d+\.\d+", code)}
+        for cell in self.cells(edition)[:-1]:
+            if cell.cell_type == "markdown":
+                for number in re.findall(r"\d+\.\d+", cell.source):
+                    assert float(number) in shown | given, number
+
+    def test_both_editions_say_as_much_with_the_same_code(self):
+        spanish, english = (self.cells(language) for language in ("es", "en"))
+        kinds = [[cell.cell_type for cell in edition] for edition in (spanish, english)]
+        assert kinds[0] == kinds[1]
+        for one, other in zip(spanish, english, strict=True):
+            if one.cell_type == "code":
+                assert one.source.replace('language("es")', 'language("en")') == other.source
+            else:
+                assert one.source != other.source
+                assert 0.7 < len(one.source) / len(other.source) < 1.5
+                for part in (r"`[^`\n]+`", r"\$[^$\n]+\$", r"^(#+|-|\d\.) ", r"\d+\.\d+"):
+                    found = [re.findall(part, text, flags=re.MULTILINE)
+                             for text in (one.source, other.source)]  # fmt: skip
+                    assert sorted(found[0]) == sorted(found[1])
+
+    # The demonstration class ------------------------------------------------------------
+
+    def test_the_slips_of_the_demonstration_are_what_they_say(self):
+        solutions = {
+            cell.metadata.nbgrader.grade_id: cell.source
+            for cell in self.cells()
+            if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code"
+        }
+        whole = "\n".join(solutions.values())
+        tasks = {task.grade_id: task for task in self.set.tasks}
+        assert len(self.set.slips) == 5
+        for slip in self.set.slips:
+            task, right = tasks[slip.grade_id], solutions[f"{slip.grade_id}-answer"]
+            assert slip.right in right
+            source = whole.replace(right, right.replace(slip.right, slip.wrong))
+            mark = marked(task, function(task.exercise.id, source))
+            assert mark.misconception == slip.misconception and mark.points < mark.max_points
+
+
+def parametrize(metafunc):
+    """Give each test of a set the answers it asks for; ``conftest.py`` calls this."""
+    answers, names = metafunc.cls.answers, metafunc.fixturenames
+    if "right" in names:
+        found = [
+            pytest.param((exercise, source), id=f"{exercise}-{name}")
+            for exercise, sources in answers.CORRECT.items()
+            for name, source in sources.items()
+        ]
+        metafunc.parametrize("right", found)
+    if "wrong" in names:
+        found = [
+            pytest.param((exercise, name, known, source), id=f"{exercise}-{name}")
+            for exercise, listed in answers.WRONG.items()
+            for name, known, source in listed
+        ]
+        metafunc.parametrize("wrong", found)
+    if "priced" in names:
+        metafunc.parametrize("priced", metafunc.cls.worth, ids=": ".join)
+    if "exercise" in names:
+        metafunc.parametrize("exercise", answers.CORRECT)
