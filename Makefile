@@ -67,6 +67,10 @@ release: .venv/full.stamp ## Make the problem sets into two nbgrader courses (ma
 grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2)
 	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(OPTIONS)
 
+.PHONY: stats
+stats: .venv/full.stamp ## Show where a class stumbles (make stats COURSE=folder SET=ps2)
+	@$(BIN)/python -m assignments.grader stats $(call course,stats) $(SET) $(OPTIONS)
+
 .PHONY: demo-class
 demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback (make demo-class SET=ps3)
 	@$(BIN)/python -m assignments.demo_class $(SET)

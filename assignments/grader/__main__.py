@@ -10,6 +10,7 @@ from assignments.grader.batch import Batch
 from assignments.grader.class_run import grade_class, line
 from assignments.grader.course import Course, CourseError
 from assignments.grader.export import export
+from assignments.grader.stats import stats
 
 
 def main(arguments):
@@ -22,6 +23,9 @@ def main(arguments):
         course = Course(options.course)
         if options.command == "csv":
             print(export(course, options.set))
+            return 0
+        if options.command == "stats":
+            print(stats(course, options.set, options.language))
             return 0
         if not options.unsafe:
             sandbox.available()
@@ -51,13 +55,16 @@ def _parser():
         "grade": "grade a class, write feedback and marks; what is graded already stays",
         "worker": "grade beside other workers, on this host or others, what nobody has graded",
         "csv": "write the marks of a set for an LMS",
+        "stats": "show how many students made each mistake, the hardest task first",
     }
     for name, text in helps.items():
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("course", type=Path, help="the folder that `make release` made")
         command.add_argument("set", help="the problem set, such as ps2")
         command.add_argument("--db", metavar="URL", help="gradebook, if not the course's own")
-        if name != "csv":
+        if name == "stats":
+            command.add_argument("--language", choices=["en", "es"], default="en", help="of hints")
+        if name in ("grade", "worker"):
             command.add_argument("--unsafe", action="store_true", help="run without the sandbox")
         if name == "grade":
             command.add_argument("--again", action="store_true", help="grade everything anew")
