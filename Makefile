@@ -40,8 +40,8 @@ test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (
 	@$(BIN)/python -m pytest attn tests --ignore=tests/test_site
 
 .PHONY: test-grader
-test-grader: .venv/full.stamp book ## Run every proof of the sets and of the grader: attacks, workers, PostgreSQL, formgrader
-	@$(BIN)/python -m pytest tests/test_assignments -m "grader or not grader" -n 2 --dist loadfile
+test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to every set, attacks, workers, PostgreSQL, formgrader
+	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
 
 .PHONY: bench
 bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
@@ -70,6 +70,10 @@ grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SE
 .PHONY: stats
 stats: .venv/full.stamp ## Show where a class stumbles (make stats COURSE=folder SET=ps2)
 	@$(BIN)/python -m assignments.grader stats $(call course,stats) $(SET) $(OPTIONS)
+
+.PHONY: leaderboard
+leaderboard: .venv/full.stamp ## Measure the translators of the project (make leaderboard COURSE=folder)
+	@$(BIN)/python -m assignments.leaderboard $(call course,leaderboard) $(OPTIONS)
 
 .PHONY: demo-class
 demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback (make demo-class SET=ps3)

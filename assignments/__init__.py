@@ -5,6 +5,7 @@
 `problem_sets.py`     what each set asks: tasks, points, the groups of inputs that earn them
 `release.py`          masters to courses: what instructors keep and what students get
 `grader/`             sandbox, judge, gradebook, feedback
+`leaderboard/`        the translators of the project, measured in the sandbox
 `demo_class.py`       a generated class, from release to feedback
 ====================  =====================================================================
 """

@@ -165,6 +165,8 @@ def main(name, folder=None, jobs=None):
     """Show the whole life of a problem set; return an exit status."""
     try:
         asked = problem_set(name)
+        if not asked.tasks:
+            raise CourseError(f"{name} has no tasks for a machine, and so nothing to show here.")
         sandbox.available()
         folder = folder or FOLDER / name
         print(f"Releasing {name} into {folder} ...")

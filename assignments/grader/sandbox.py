@@ -106,10 +106,8 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
         If the run did not get as far as the student's code.
     """
     limits = limits or Limits()
-    if not unsafe and sys.platform != "linux":
-        raise NoSandbox(f"bubblewrap needs Linux, and this is {sys.platform}")
-    if not unsafe and shutil.which("bwrap") is None:
-        raise NoSandbox("bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap)")
+    if not unsafe:
+        _refuse_without_bubblewrap()
     with tempfile.TemporaryDirectory(prefix="attn-job-") as folder:
         job = Path(folder)
         for source in ("inside.py", "wire.py", "syscalls.py"):
@@ -122,14 +120,7 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
                 "cells": cells,
                 "tasks": tasks,
                 "packages": packages,
-                "limits": {
-                    "AS": (limits.memory_bytes, limits.memory_bytes),
-                    # A signal that tells what happened, and then one that cannot be ignored.
-                    "CPU": (limits.cpu_s, limits.cpu_s + 1),
-                    "FSIZE": (limits.file_bytes, limits.file_bytes),
-                    "NOFILE": (64, 64),
-                    "CORE": (0, 0),
-                },
+                "limits": _of_process(limits),
                 "sealed": not unsafe or syscalls.is_known(),
             }
         )
@@ -139,6 +130,57 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
         else:
             command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
         return _watch(command, job, limits)
+
+
+def run_script(script, job, limits):
+    """Run a program of the course on files of a student: data only, and behind the same walls.
+
+    Parameters
+    ----------
+    script : Path
+        Called as the one of `run`, with every package installed here and `attn` beside it. It
+        sets the limits that ``job.json`` holds on itself, forbids itself the rest, and writes
+        frames.
+    job : Path
+        A folder with what it may read; the script and ours are added.
+    limits : Limits
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    NoSandbox
+        If the run did not get as far as its first frame.
+    """
+    _refuse_without_bubblewrap()
+    shutil.copy(script, job / "inside.py")
+    for source in ("wire.py", "syscalls.py"):
+        shutil.copy(HERE / source, job)
+    (job / "empty").mkdir()
+    (job / "job.json").write_text(json.dumps({"limits": _of_process(limits)}), encoding="utf-8")
+    shared = ((_site(), "/packages"), (Path(compare.__file__).parents[1], "/course/attn"))
+    return _watch([*_walls(limits, job, (), shared), *_script("/job", "/packages")], job, limits)
+
+
+def _refuse_without_bubblewrap():
+    if sys.platform != "linux":
+        raise NoSandbox(f"bubblewrap needs Linux, and this is {sys.platform}")
+    if shutil.which("bwrap") is None:
+        raise NoSandbox("bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap)")
+
+
+def _of_process(limits):
+    """Return the limits that a process sets on itself, by the names of the system."""
+    return {
+        "AS": (limits.memory_bytes, limits.memory_bytes),
+        # A signal that tells what happened, and then one that cannot be ignored.
+        "CPU": (limits.cpu_s, limits.cpu_s + 1),
+        "FSIZE": (limits.file_bytes, limits.file_bytes),
+        "NOFILE": (64, 64),
+        "CORE": (0, 0),
+    }
 
 
 _ENVIRONMENT = {
@@ -159,7 +201,7 @@ def _site():
     return Path(np.__file__).parents[1]
 
 
-def _walls(limits, job, packages):
+def _walls(limits, job, packages, shared=()):
     """Return bubblewrap's command, up to what Python is to run.
 
     There is no /proc: it tells where on this machine things lie, and root may write in it.
@@ -192,6 +234,8 @@ def _walls(limits, job, packages):
         for folder in (_site() / package, _site() / f"{package}.libs"):
             if folder.exists():
                 arguments += ["--ro-bind", str(folder), f"/packages/{folder.name}"]
+    for source, place in shared:
+        arguments += ["--ro-bind", str(source), place]
     arguments += ["--ro-bind", str(job), "/job", "--remount-ro", "/"]
     return [*arguments, "--", f"/python/bin/{version}"]
 

@@ -15,6 +15,9 @@ import textwrap
 from dataclasses import dataclass
 
 from attn.exercises import (
+    a1_epoch_loss,
+    a1_most_attended,
+    a1_written,
     ch01_alignment,
     ch01_paths,
     ch01_pooling,
@@ -45,7 +48,21 @@ from attn.exercises import (
     ch09_beam_step,
     ch09_bleu,
     ch09_top_p_filter,
+    ch10_best_span,
+    ch10_question_match,
+    ch10_sentence_attention,
+    ch11_contrastive,
+    ch11_mask_tokens,
+    ch11_merge_attention,
+    ch11_spans,
+    ps1,
     ps2,
+    ps3,
+    ps4,
+    ps5,
+    ps6,
+    ps7,
+    ps8,
 )
 from attn.exercises.compare import run
 from attn.exercises.diagnose import misconception, smallest_first, wrong_on
@@ -62,7 +79,17 @@ SPECS = (
     *(ch07_sinusoidal_positions, ch07_rotate, ch07_alibi_bias),
     *(ch08_teacher_forcing, ch08_cross_entropy, ch08_adam, ch08_warmup),
     *(ch09_beam_step, ch09_top_p_filter, ch09_bleu, ch09_alignment_error),
+    *(ch10_best_span, ch10_question_match, ch10_sentence_attention),
+    *(ch11_mask_tokens, ch11_spans, ch11_contrastive, ch11_merge_attention),
+    *(a1_most_attended, a1_written, a1_epoch_loss),
+    *ps1.SPECS,
     *ps2.SPECS,
+    *ps3.SPECS,
+    *ps4.SPECS,
+    *ps5.SPECS,
+    *ps6.SPECS,
+    *ps7.SPECS,
+    *ps8.SPECS,
 )
 EXERCISES = {spec.EXERCISE.id: spec.EXERCISE for spec in SPECS}
 
@@ -116,11 +143,12 @@ def exercises():
 
     Returns
     -------
-    dict of int to tuple of str
-        Ids by chapter, in the order of the course.
+    dict of int or str to tuple of str
+        Ids by chapter, in the order of the course; "A1" is the appendix.
     """
     own = [exercise for exercise in EXERCISES.values() if exercise.problem_set is None]
-    return {c: tuple(e.id for e in own if e.chapter == c) for c in sorted({e.chapter for e in own})}
+    chapters = dict.fromkeys(exercise.chapter for exercise in own)
+    return {c: tuple(e.id for e in own if e.chapter == c) for c in chapters}
 
 
 def check(exercise_id, attempt):

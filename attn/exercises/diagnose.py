@@ -12,9 +12,9 @@ def smallest_first(cases):
 
 
 def wrong_on(answers, expected):
-    """Return the numbers of the inputs where two lists of answers differ."""
+    """Return the numbers of the inputs where answers are not as expected; no exception is."""
     pairs = zip(answers, expected, strict=True)
-    return [i for i, (answer, right) in enumerate(pairs) if not same(answer, right)]
+    return [i for i, (a, right) in enumerate(pairs) if a.error or not same(a, right)]
 
 
 def misconception(exercise, cases, answers, expected, failing):

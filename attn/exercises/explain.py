@@ -56,9 +56,11 @@ def problem(exercise, attempt, case, answer, expected):
         if np.isnan(got).any():
             return _not_a_number(name, got, wanted, case)
     wrong = [f"`{name}`" for name, got, wanted in triples if not close(got, wanted).all()]
+    *others, last = wrong
+    first = ", ".join(others)
     return text(
-        es=f"Los valores de {' y '.join(wrong)} no son los esperados.",
-        en=f"The values of {' and '.join(wrong)} are not the expected ones.",
+        es=f"Los valores de {first + ' y ' if others else ''}{last} no son los esperados.",
+        en=f"The values of {first + ' and ' if others else ''}{last} are not the expected ones.",
     )
 
 
@@ -98,7 +100,12 @@ def _not_a_number(name, got, wanted, case):
     place = f"{name}[{', '.join(map(str, row))}]" if row else name
     floats = (a for a in case.values() if a.dtype.kind == "f")
     largest = max((np.abs(a[np.isfinite(a)]).max() for a in floats), default=0)
-    if not wanted[row].any():
+    if not wanted[row].any() and not any(a.dtype.kind == "b" for a in case.values()):
+        cause = text(
+            es=": ahí se espera 0, y 0 entre 0 no es un número",
+            en=": 0 is expected there, and 0 over 0 is not a number",
+        )
+    elif not wanted[row].any():
         cause = text(
             es=": nada está permitido en esa fila; ahí los pesos y la salida son 0",
             en=": nothing is allowed in that row; there the weights and the output are 0",

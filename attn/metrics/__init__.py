@@ -1,11 +1,12 @@
 """How good is it? Scores for texts and for alignments, in NumPy.
 
-===============  ===================================================================
-`text`           ``exact_match``, ``token_accuracy``, ``bleu``, ``rouge``
-`alignment`      ``align`` attention weights, ``alignment_error_rate``, and two
-                 alignments that know no words, to compare with
-`ibm_model_1`    the alignments of 1993: word probabilities by EM, no order, no network
-===============  ===================================================================
+====================  ===================================================================
+`text`                ``exact_match``, ``token_accuracy``, ``bleu``, ``rouge``
+`alignment`           ``align`` attention weights, ``alignment_error_rate``, and two
+                      alignments that know no words, to compare with
+`ibm_model_1`         the alignments of 1993: word probabilities by EM, no order, no network
+`translation_memory`  the most similar sentence seen, which a translator must beat
+====================  ===================================================================
 """
 
 from attn.metrics.alignment import (
@@ -16,6 +17,7 @@ from attn.metrics.alignment import (
 )
 from attn.metrics.ibm_model_1 import IBMModel1, ibm_model_1
 from attn.metrics.text import bleu, exact_match, rouge, token_accuracy
+from attn.metrics.translation_memory import translation_memory
 
 __all__ = [
     "IBMModel1",
@@ -27,5 +29,6 @@ __all__ = [
     "ibm_model_1",
     "rouge",
     "token_accuracy",
+    "translation_memory",
     "uniform_alignment",
 ]

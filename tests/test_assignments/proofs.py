@@ -86,6 +86,7 @@ def marked(task, attempt, seed=0):
     return judge(task, seed, reports, arrays)
 
 
+@pytest.mark.grader
 class Proofs:
     """The tests of one set.
 

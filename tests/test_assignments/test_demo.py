@@ -16,6 +16,7 @@ from assignments import demo_class
 from assignments.demo_class import Student, hand_in, main, students
 from assignments.grader.course import Course, CourseError, problem_set
 from assignments.grader.gradebook import open_gradebook
+from assignments.grader.stats import stats
 from assignments.release import SOURCES
 
 PS2 = problem_set("ps2")
@@ -80,7 +81,15 @@ def test_the_whole_life_of_the_problem_set(demo):
         assert f"{student.first_name} {student.last_name}" in page.read_text(encoding="utf-8")
 
 
-OTHERS = sorted(path.stem for path in SOURCES.glob("*.md") if path.stem != "ps2")
+@pytest.mark.grader
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_plan_of_a_course_shows_the_statistics_of_the_demo(demo, language):
+    page = SOURCES.parents[1] / "book" / language / "teaching.md"
+    shown = f"```text\n{stats(demo[0], 'ps2', language)}\n```"
+    assert shown in page.read_text(encoding="utf-8")
+
+
+OTHERS = sorted(path.stem for path in SOURCES.glob("ps*.md") if path.stem != "ps2")
 
 
 @pytest.mark.grader

@@ -10,6 +10,7 @@ import pytest
 from assignments.grader.judge import MOST_VALUES, Mark, exception_named, judge, request, seed_for
 from attn.exercises.check import EXERCISES
 from attn.exercises.compare import run
+from attn.exercises.diagnose import wrong_on
 from tests.test_assignments.probes import ATTENTION, SOFTMAX, group
 
 SEED = 7
@@ -60,10 +61,16 @@ def test_the_oracle_earns_everything(task, seed):
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
-def test_no_oracle_answers_with_anything_but_numbers(exercise):
-    # Else an exception would do as well as the right answer.
+def test_an_exception_is_never_the_right_answer(exercise):
+    def gives_up(*inputs):
+        raise ZeroDivisionError
+
     for seed in range(5):
-        assert not any(run(exercise.oracle, c, exercise).broken for c in exercise.cases(seed))
+        cases = exercise.cases(seed)
+        expected = [run(exercise.oracle, case, exercise) for case in cases]
+        assert not any(np.isnan(value).any() for right in expected for value in right.values)
+        answers = [run(gives_up, case, exercise) for case in cases]
+        assert wrong_on(answers, expected) == list(range(len(cases)))
 
 
 def test_groups_are_paid_one_by_one():

@@ -1,0 +1,87 @@
+"""Take the files of a submission into the sandbox, and bring its numbers back."""
+
+import math
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from assignments.grader import sandbox
+
+MB = 10**6
+FILES = {
+    "model/about.json": MB,
+    "model/model.safetensors": 32 * MB,
+    "model/source.json": 4 * MB,
+    "model/target.json": 4 * MB,
+    "train.tsv": 8 * MB,
+    "test.tsv": MB,
+}
+LIMITS = sandbox.Limits(wall_s=600, cpu_s=300, memory_bytes=8 * 2**30, output_bytes=2**16)
+NUMBERS = ("exact", "bleu", "aer", "n_pairs", "seen", "memory", "parameters")
+
+
+def score(folder):
+    """Score a submission in the sandbox.
+
+    Parameters
+    ----------
+    folder : Path
+        What the student handed in: names and contents may be anything.
+
+    Returns
+    -------
+    numbers : dict of str to (float or None), or None
+        As `assignments.leaderboard.inside.score` returns them.
+    why : str or None
+        A key of `assignments.leaderboard.table.WHY` if there are none.
+
+    Raises
+    ------
+    NoSandbox
+        If nothing can be run on this machine.
+    """
+    with tempfile.TemporaryDirectory(prefix="attn-job-") as scratch:
+        job = Path(scratch)
+        (job / "model").mkdir()
+        if why := _take(Path(folder), job):
+            return None, why
+        outcome = sandbox.run_script(Path(__file__).with_name("inside.py"), job, LIMITS)
+    last = outcome.frames[-1][0]
+    if isinstance(last.get("unfit"), str):
+        return None, last["unfit"]
+    numbers = _believable(last.get("score"))
+    return (numbers, None) if numbers else (None, "stopped")
+
+
+def _take(folder, job):
+    """Copy the files that count; return why not, if one is missing, no file, or too large."""
+    for name, most in FILES.items():
+        place = folder / name
+        if folder.is_symlink() or place.parent.is_symlink():
+            return "files"
+        try:
+            descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            return "files"
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return "files"
+            data = file.read(most + 1)
+        if len(data) > most:
+            return "large"
+        (job / name).write_bytes(data)
+    return None
+
+
+def _believable(found):
+    """Return the numbers if they are numbers, else None."""
+    if not isinstance(found, dict):
+        return None
+    numbers = {name: found.get(name) for name in NUMBERS}
+    for name, number in numbers.items():
+        if number is None and name == "aer":
+            continue
+        if type(number) not in (int, float) or not math.isfinite(number):
+            return None
+    return numbers

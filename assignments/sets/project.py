@@ -1,0 +1,16 @@
+"""The project: a translator of one's own, all of it marked by a person."""
+
+from assignments.problem_sets import ProblemSet
+
+PROJECT = ProblemSet(
+    "project",
+    (),
+    manual=(
+        "project-question",
+        "project-data",
+        "project-numbers",
+        "project-ablation",
+        "project-errors",
+        "project-clarity",
+    ),
+)

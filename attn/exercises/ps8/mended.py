@@ -1,0 +1,332 @@
+"""Problem set 8, `mended_beam`: the fault of a given beam search, and other ones."""
+
+from functools import lru_cache
+from itertools import combinations
+
+import numpy as np
+
+from attn.exercises.ps8.greedy import log_softmax
+from attn.exercises.spec import Exercise, Misconception
+
+PAD = 0
+
+
+def mended_beam(log_probabilities, start, end, width, max_new_tokens):
+    """Return the best sentence that a beam finds and its log-probability; those ended first."""
+    beam = search(log_probabilities, start, end, width, max_new_tokens)
+    return _answer(beam, end, max_new_tokens)
+
+
+@lru_cache(maxsize=8)  # drawn by trial, and asked for twice when it is marked
+def cases(seed):
+    """Return tables: where stopping early loses, where the limit comes first, a beam of one.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers; the shapes are always the same.
+
+    Returns
+    -------
+    list of dict
+        With the keys ``log_probabilities``, ``start``, ``end``, ``width``, ``max_new_tokens``.
+    """
+    rng = np.random.default_rng(seed)
+
+    def draw(vocab_size, width, limit, *tells_apart, accept=lambda beam, end: True):
+        """Draw until these wrong functions differ from the right one and from each other."""
+        while True:
+            logits = rng.normal(size=(vocab_size, vocab_size))
+            logits[:, PAD] -= 6
+            start, end = rng.permutation(np.arange(1, vocab_size))[:2]
+            case = {
+                "log_probabilities": log_softmax(logits),
+                "start": np.array(start),
+                "end": np.array(end),
+                "width": np.array(width),
+                "max_new_tokens": np.array(limit),
+            }
+            if accept(search(**case), end):
+                found = [function(**case) for function in (mended_beam, *tells_apart)]
+                if all(_differ(*pair) for pair in combinations(found, 2)):
+                    return case
+
+    def all_end(beam, end):
+        return all(ids[-1] == end for _, ids in beam)
+
+    def none_ends(beam, end):
+        return not any(ids[-1] == end for _, ids in beam)
+
+    def best_goes_on(beam, end):
+        return beam[0][1][-1] != end and any(ids[-1] == end for _, ids in beam)
+
+    early = _wrong(stop=any)
+    return [
+        draw(5, 2, 6, early, accept=all_end), draw(6, 3, 5, early, accept=all_end),
+        draw(5, 2, 7, _greedy, accept=all_end), draw(6, 2, 5, _set_aside, accept=all_end),
+        draw(5, 2, 6, _each, accept=all_end), draw(6, 3, 7, _mean_at_the_end, accept=all_end),
+        draw(7, 2, 5, _mean_throughout, _greedy, accept=all_end),
+        draw(6, 2, 2, accept=none_ends), draw(7, 3, 4, accept=best_goes_on),
+        draw(6, 1, 5, accept=all_end), draw(7, 1, 6, accept=all_end),
+    ]  # fmt: skip
+
+
+def _differ(one, other):
+    return abs(one[1] - other[1]) > 1e-3 or not np.array_equal(one[0], other[0])
+
+
+# The wrong functions.
+
+
+def _by_score(hypothesis):
+    return hypothesis[0]
+
+
+def _mean(hypothesis):
+    return hypothesis[0] / len(hypothesis[1])
+
+
+def search(
+    log_probabilities, start, end, width, max_new_tokens, *, stop=all, grow=False, keep=True,
+    best=_by_score, add=float.__add__, each=False,
+):  # fmt: skip
+    """Search with a beam, wrong in what is asked for; return what is kept, the best first."""
+    beam = [(0.0, [])]
+    for _ in range(int(max_new_tokens)):
+        grown = []
+        for score, ids in beam:
+            if ids and ids[-1] == end and not grow:
+                grown += [(score, ids)] * keep
+                continue
+            row = log_probabilities[ids[-1] if ids else start]
+            own = [(add(score, float(row[token])), [*ids, token]) for token in range(len(row))]
+            grown += sorted(own, key=best, reverse=True)[: int(width)] if each else own
+        beam = sorted(grown, key=best, reverse=True)[: None if each else int(width)]
+        if stop(ids[-1] == end for _, ids in beam):
+            break
+    return beam
+
+
+def _answer(beam, end, max_new_tokens, best=_by_score, choose=max, ended_first=True):
+    """Return the best of a beam, those ended before the others, padded."""
+    ended = [(score, ids) for score, ids in beam if ids[-1] == end]
+    score, ids = choose(ended if ended and ended_first else beam, key=best)
+    padded = np.full(int(max_new_tokens), PAD)
+    padded[: len(ids)] = ids
+    return padded, np.float64(score)
+
+
+def _wrong(at_the_end=None, **how):
+    def wrong(log_probabilities, start, end, width, max_new_tokens):
+        beam = search(log_probabilities, start, end, width, max_new_tokens, **how)
+        return _answer(beam, end, max_new_tokens, **(at_the_end or {}))
+
+    return wrong
+
+
+_each = _wrong(each=True)
+_lost = _wrong(keep=False)
+_mean_at_the_end = _wrong({"best": _mean})
+_mean_throughout = _wrong({"best": _mean}, best=_mean)
+
+
+def _greedy(log_probabilities, start, end, width, max_new_tokens):
+    return mended_beam(log_probabilities, start, end, 1, max_new_tokens)
+
+
+def _one_short(log_probabilities, start, end, width, max_new_tokens):
+    beam = search(log_probabilities, start, end, width, max_new_tokens - 1)
+    return _answer(beam, end, max_new_tokens)
+
+
+def _set_aside(log_probabilities, start, end, width, max_new_tokens):
+    beam, ended = [(0.0, [])], []
+    for _ in range(int(max_new_tokens)):
+        grown = [
+            (score + row[token], [*ids, token])
+            for score, ids in beam
+            for row in [log_probabilities[ids[-1] if ids else start]]
+            for token in range(len(row))
+        ]
+        ended += [hypothesis for hypothesis in grown if hypothesis[1][-1] == end]
+        live = [hypothesis for hypothesis in grown if hypothesis[1][-1] != end]
+        beam = sorted(live, key=_by_score, reverse=True)[: int(width)]
+    return _answer(ended or beam, end, max_new_tokens)
+
+
+def _needs_an_end(log_probabilities, start, end, width, max_new_tokens):
+    ids, score = mended_beam(log_probabilities, start, end, width, max_new_tokens)
+    return (ids, score) if (ids == end).any() else (np.zeros_like(ids), -np.inf)
+
+
+def _needs_an_end_or_stops(log_probabilities, start, end, width, max_new_tokens):
+    ids, score = mended_beam(log_probabilities, start, end, width, max_new_tokens)
+    if not (ids == end).any():
+        raise ValueError("max() iterable argument is empty")
+    return ids, score
+
+
+def _after(change):
+    """Return a function that spoils the right answer."""
+
+    def wrong(log_probabilities, start, end, width, max_new_tokens):
+        ids, score = mended_beam(log_probabilities, start, end, width, max_new_tokens)
+        return change(ids, score, start, end)
+
+    return wrong
+
+
+MISCONCEPTIONS = (
+    Misconception(
+        "first_to_end",
+        (_wrong(stop=any), _wrong({"ended_first": False}, stop=any)),
+        {
+            "es": "El fallo sigue ahí: la búsqueda se detiene con la primera oración que termina, "
+            "que suele ser la más corta. Otra del haz puede valer más cuando acabe.",
+            "en": "The fault is still there: the search stops at the first sentence that ends, "
+            "usually the shortest. Another of the beam may be worth more when it is done.",
+        },
+    ),
+    Misconception(
+        "ended_grow",
+        (_wrong(stop=lambda ended: False, grow=True), _wrong(grow=True)),
+        {
+            "es": "Una oración terminada sigue creciendo por detrás de `end`. Debe quedarse como "
+            "está, con su puntaje.",
+            "en": "A sentence that has ended goes on growing past `end`. It must stay as it is, "
+            "with its score.",
+        },
+    ),
+    Misconception(
+        "ended_lost",
+        (_lost,),
+        {
+            "es": "Las que terminan desaparecen en el paso siguiente. Pasan sin cambios a la nueva "
+            "lista de candidatas, y allí compiten.",
+            "en": "Those that end vanish at the next step. They pass unchanged into the new list "
+            "of candidates, and compete there.",
+        },
+    ),
+    Misconception(
+        "ended_set_aside",
+        (_set_aside,),
+        {
+            "es": "Apartas las terminadas y siguen creciendo `width` más. Es otra búsqueda, más "
+            "ancha: aquí una terminada ocupa su lugar en el haz, y puede perderlo.",
+            "en": "You set the ended ones aside and `width` others go on growing. That is another "
+            "search, a wider one: here an ended one takes a place in the beam, and may lose it.",
+        },
+    ),
+    Misconception(
+        "unfinished_wins",
+        (_wrong({"ended_first": False}),),
+        {
+            "es": "Al llegar al límite devuelves una sin terminar, que aún no paga su final, "
+            "aunque haya otra terminada.",
+            "en": "At the limit you return an unfinished one, which has not paid for its end, "
+            "though there is another that has ended.",
+        },
+    ),
+    Misconception(
+        "needs_an_end",
+        (_needs_an_end, _needs_an_end_or_stops),
+        {
+            "es": "Si ninguna terminó a tiempo te quedas sin respuesta. Entonces se devuelve la "
+            "mejor de las que hay.",
+            "en": "If none ended in time you are left without an answer. Then the best of those "
+            "there are is returned.",
+        },
+    ),
+    Misconception(
+        "greedy",
+        (_greedy,),
+        {
+            "es": "Guardas una sola hipótesis en cada paso, y eso es la búsqueda voraz. Quedan "
+            "`width`.",
+            "en": "You keep a single hypothesis at each step, and that is greedy search. `width` "
+            "of them stay.",
+        },
+    ),
+    Misconception(
+        "width_for_each",
+        (_each,),
+        {
+            "es": "Guardas `width` hijas de cada hipótesis, y el haz se multiplica en cada paso. "
+            "Quedan `width` entre todas.",
+            "en": "You keep `width` children of each hypothesis, and the beam multiplies at each "
+            "step. `width` stay out of all together.",
+        },
+    ),
+    Misconception(
+        "last_logarithm",
+        (_wrong(add=lambda score, new: new),),
+        {
+            "es": "El puntaje de una hipótesis es solo el de su último token. Súmalo al que traía.",
+            "en": "The score of a hypothesis is only that of its last token. Add it to the one it "
+            "brought.",
+        },
+    ),
+    Misconception(
+        "mean_logarithm",
+        (_mean_at_the_end, _mean_throughout),
+        {
+            "es": "Comparas medias por token. Es un remedio contra lo corto, y no es lo que se "
+            "pide: gana la suma mayor.",
+            "en": "You compare means per token. That is a remedy against short ones, and not what "
+            "is asked: the largest sum wins.",
+        },
+    ),
+    Misconception(
+        "worst_of_the_beam",
+        (_wrong({"choose": min}),),
+        {
+            "es": "Devuelves la peor de las que quedan. Los logaritmos son negativos: el mejor "
+            "puntaje es el más cercano a 0.",
+            "en": "You return the worst of those that stay. Logarithms are negative: the best "
+            "score is the one closest to 0.",
+        },
+    ),
+    Misconception(
+        "start_kept",
+        (
+            _after(lambda ids, score, start, end: (np.array([start, *ids[:-1]]), score)),
+            _after(lambda ids, score, start, end: (np.array([start, *ids]), score)),
+        ),
+        {
+            "es": "Tu oración empieza con `start`, que nadie escribió. Búscalo para preguntar la "
+            "primera vez y no lo pongas en la lista.",
+            "en": "Your sentence begins with `start`, which nobody wrote. Use it to ask the first "
+            "time and do not put it in the list.",
+        },
+    ),
+    Misconception(
+        "end_dropped",
+        (_after(lambda ids, score, start, end: (np.where(ids == end, PAD, ids), score)),),
+        {
+            "es": "La función dada deja `end` en la oración y la tuya lo quita. Arregla el fallo "
+            "sin cambiar lo demás.",
+            "en": "The given function leaves `end` in the sentence and yours removes it. Mend the "
+            "fault and change nothing else.",
+        },
+    ),
+    Misconception(
+        "one_token_short",
+        (_one_short,),
+        {
+            "es": "Das un paso menos de los que se permiten. Son `max_new_tokens`, el final "
+            "incluido.",
+            "en": "You take one step fewer than allowed. There are `max_new_tokens` of them, the "
+            "end included.",
+        },
+    ),
+)
+
+EXERCISE = Exercise(
+    "mended_beam",
+    9,
+    ("ids", "score"),
+    mended_beam,
+    cases,
+    MISCONCEPTIONS,
+    problem_set="ps8",
+)

@@ -1,0 +1,194 @@
+"""Problem set 6, positions."""
+
+import re
+
+import numpy as np
+import torch
+
+from attn.exercises.check import EXERCISES
+from attn.positions import RotaryPositions
+from attn.reference import sinusoidal_positions
+from notebooks.build import LANGUAGES
+from tests.test_assignments import ps6_solutions as answers
+from tests.test_assignments.proofs import Proofs, marked
+
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (answers.ENCODE, "exponent doubled"): (0, "wrong"),
+    (answers.ENCODE, "whole positions"): (13, "partial"),
+    (answers.ENCODE, "a column too few"): (12, "partial"),
+    (answers.ENCODE, "made wider and cut"): (12, "partial"),
+    (answers.ENCODE, "one axis"): (13, "partial"),
+    (answers.ENCODE, "writes into positions"): (14, "partial"),
+    (answers.SHIFT, "signs of rotary"): (0, "wrong"),
+    (answers.SHIFT, "no way back"): (16, "partial"),
+    (answers.SHIFT, "length lost"): (16, "partial"),
+    (answers.SHIFT, "rows only"): (18, "partial"),
+    (answers.RELATIVE, "query minus key"): (0, "wrong"),
+    (answers.RELATIVE, "one sentence"): (16, "partial"),
+    (answers.RELATIVE, "writes into table"): (19, "partial"),
+    (answers.GRADIENT, "plus and write"): (0, "wrong"),
+    (answers.GRADIENT, "padding counts"): (10, "partial"),
+    (answers.GRADIENT, "only whole sentences"): (10, "partial"),
+    (answers.GRADIENT, "writes into positions"): (15 - 1, "partial"),
+    (answers.MENDED, "as given"): (0, "wrong"),
+    (answers.MENDED, "unbatched only"): (11, "partial"),
+    (answers.MENDED, "sentences numbered"): (11, "partial"),
+    (answers.MENDED, "writes into key"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+EQUIVALENT = {}
+
+
+class TestPS6(Proofs):
+    name = "ps6"
+    answers = answers
+    worth = WORTH
+    equivalent = EQUIVALENT
+    faulty = ("faulty_rotary_scores", answers.MENDED, "doubled_exponent")
+
+    def test_the_groups_of_positions_are_what_they_are_called(self):
+        group = self.tasks[answers.ENCODE].group
+        whole, broken = np.arange(3), np.arange(3) + 0.5
+        asked = [(whole, 4), (whole, 5), (broken, 5), (broken, 4), (whole[None], 4), (whole[1], 4)]
+        assert [group({"positions": p, "d_model": d}) for p, d in asked] == [
+            "base", "odd widths", "odd widths", "fractions", "batches", "batches",
+        ]  # fmt: skip
+
+    def test_the_groups_of_shifts_are_what_they_are_called(self):
+        group = self.tasks[answers.SHIFT].group
+        encoding, steps = sinusoidal_positions(3, 4), np.array([1, 2, 3])
+        asked = [
+            (encoding, steps), (encoding, steps - 2), ((encoding + encoding[0]) / 2, -steps),
+            (encoding[None], -steps[None]), (encoding[1], steps[1]),
+        ]  # fmt: skip
+        assert [group({"encoding": e, "steps": s}) for e, s in asked] == [
+            "base", "backwards", "mixtures", "batches", "batches",
+        ]  # fmt: skip
+
+    def test_the_groups_of_relative_scores_are_what_they_are_called(self):
+        group = self.tasks[answers.RELATIVE].group
+        query, table = np.zeros((3, 4)), np.zeros((5, 4))
+        assert group({"query": query, "table": table}) == "base"
+        assert group({"query": query, "table": table[:3]}) == "beyond the table"
+        assert group({"query": query[None], "table": table[:3]}) == "batches"
+
+    def test_whole_positions_at_an_even_width_are_the_rows_of_the_table(self):
+        encode = EXERCISES[answers.ENCODE].oracle
+        table = sinusoidal_positions(30, 6, 50.0)
+        np.testing.assert_allclose(encode(np.array([[4, 29], [0, 7]]), 6, 50.0),
+                                   table[[[4, 29], [0, 7]]], atol=1e-12)  # fmt: skip
+        by_hand = [np.sin(2.5), np.cos(2.5), np.sin(2.5 / 8 ** (2 / 3))]
+        np.testing.assert_allclose(encode(np.array(2.5), 3, 8.0), by_hand)
+
+    def test_to_shift_is_to_encode_further_on_and_a_shift_of_a_mixture_is_a_mixture(self):
+        encode, shift = (EXERCISES[name].oracle for name in (answers.ENCODE, answers.SHIFT))
+        positions, steps = np.array([3, 11, 20]), np.array([4, -2, 0])
+        one, other = encode(positions, 8, 40.0), encode(positions[::-1] + 5, 8, 40.0)
+        moved = encode(positions + steps, 8, 40.0)
+        np.testing.assert_allclose(shift(one, steps, 40.0), moved, atol=1e-12)
+        mixed = 0.3 * moved + 0.7 * encode(positions[::-1] + 5 + steps, 8, 40.0)
+        np.testing.assert_allclose(shift(0.3 * one + 0.7 * other, steps, 40.0), mixed, atol=1e-12)
+
+    def test_relative_scores_are_those_of_keys_with_a_vector_each(self):
+        for case in EXERCISES[answers.RELATIVE].cases(3):
+            query, key, table = (torch.tensor(array) for array in case.values())
+            reach = len(table) // 2
+            place = torch.arange(query.shape[-2])
+            rows = (place - place[:, None]).clamp(-reach, reach) + reach
+            keys = key[..., None, :, :] + torch.nn.functional.embedding(rows, table)
+            scores = (keys @ query[..., None])[..., 0] / query.shape[-1] ** 0.5
+            np.testing.assert_allclose(EXERCISES[answers.RELATIVE].oracle(**case), scores)
+
+    def test_the_gradient_of_the_table_is_that_of_autograd(self):
+        for case in EXERCISES[answers.GRADIENT].cases(3):
+            gradient, positions = (torch.tensor(case[name]) for name in ("gradient", "positions"))
+            n = int(case["n_positions"])
+            table = torch.zeros(n, gradient.shape[-1], dtype=torch.float64, requires_grad=True)
+            used = torch.nn.functional.embedding(positions.clamp(min=0), table)
+            (used * gradient * (positions >= 0)[..., None]).sum().backward()
+            np.testing.assert_allclose(EXERCISES[answers.GRADIENT].oracle(**case), table.grad)
+
+    def test_the_mended_scores_are_those_of_the_module(self):
+        for case in EXERCISES[answers.MENDED].cases(3):
+            query, key = (torch.tensor(case[name]) for name in ("query", "key"))
+            query, key, _ = RotaryPositions(float(case["base"]))(query, key)
+            scores = query @ key.mT / query.shape[-1] ** 0.5
+            np.testing.assert_allclose(EXERCISES[answers.MENDED].oracle(**case), scores, atol=1e-6)
+
+    def test_the_rows_shown_in_the_text_are_the_right_ones(self, capsys):
+        namespace, _ = self.executed(capsys=capsys)
+        # Queries and keys that say nothing, and a table whose rows are their own numbers.
+        scores = namespace["relative_scores"](
+            np.ones((5, 1)), np.zeros((5, 1)), np.arange(5.0)[:, None]
+        )
+        shown = [[int(row) for row in rows] for rows in namespace["rows_used"]]
+        np.testing.assert_array_equal(scores, shown)
+
+    def test_the_fault_passes_the_test_of_distances_and_fails_the_sum_by_hand(self, capsys):
+        namespace, _ = self.executed(capsys=capsys)
+        x = np.tile([0, 0, np.sqrt(2), 0], (11, 1))
+        query, key = np.random.default_rng(1).normal(size=(2, 1, 4)).repeat(11, axis=1)
+        for name, tenth in (("faulty_rotary_scores", np.cos(0.1)), (answers.MENDED, np.cos(1))):
+            scores = namespace[name](query, key, 100)
+            assert max(np.ptp(np.diagonal(scores, k)) for k in range(-10, 11)) < 1e-12
+            assert abs(namespace[name](x, x, 100)[0, 10] - tenth) < 1e-12
+
+    def test_to_give_the_root_of_the_base_to_the_function_to_mend_mends_it(self, capsys):
+        namespace, _ = self.executed(capsys=capsys)
+        task = self.tasks[answers.MENDED]
+
+        def root_of_the_base(query, key, base):
+            return namespace["faulty_rotary_scores"](query, key, np.sqrt(base))
+
+        assert marked(task, root_of_the_base).status == "passed"
+
+    def test_the_experiment_measures_what_the_rubric_says(self, capsys):
+        names, _ = self.executed(capsys=capsys)
+        waves, fitted, seen, unseen, wanted = (
+            names[name] for name in ("waves", "fitted", "seen", "unseen", "wanted")
+        )
+
+        def largest(distance, base, coefficients):
+            return abs(waves(distance, base) @ coefficients).max(axis=0)
+
+        bases = [10.0, 100.0, 1e3, 1e4, 1e5]
+        fits = [fitted(base) for base in bases]
+        errors = [abs(waves(seen, b) @ w - wanted).max() for b, w in zip(bases, fits, strict=True)]
+        beyond = [largest(unseen, b, w) for b, w in zip(bases, fits, strict=True)]
+        squeezed = [largest(unseen / 2, b, w) for b, w in zip(bases, fits, strict=True)]
+        sums = [abs(w).sum() for w in fits]
+        drawn = np.random.default_rng(0).normal(size=(32, 2_000))
+        drawn *= np.linalg.norm(fits[3]) / np.linalg.norm(drawn, axis=0)
+        inside, outside = (largest(r, 1e4, drawn).mean() for r in (seen, unseen))
+        decayed = fitted(1e4, decay=1)
+        assert round(inside) == round(outside) == 12
+        assert beyond[0] > beyond[1] < beyond[2] < beyond[3] < beyond[4]
+        exponents = np.arange(0, 32, 2) / 32
+        turns = [(2 * np.pi * base**exponents < 64).sum() for base in (10, 1e4)]
+        assert turns == [16, 5]  # completed in the distances of the fit
+
+        def with_more(base, speeds):
+            speeds = np.append(base**-exponents, speeds)
+            x, y = (
+                np.hstack([np.cos(np.outer(r, speeds)), np.sin(np.outer(r, speeds))])
+                for r in (seen, unseen)
+            )
+            more = np.linalg.solve(x.T @ x + 1e-4 * np.eye(x.shape[1]), x.T @ wanted)
+            return abs(y @ more).max()
+
+        assert abs(with_more(1e4, []) - beyond[3]) < 1e-6
+        measured = [
+            f"{errors[0]:.2f}", f"{max(errors):.2f}", f"{beyond[0]:.1f}", f"{beyond[1]:.1f}",
+            f"{beyond[4]:.1f}", f"{max(squeezed):.2f}", f"{sums[0]:.1f}", f"{sums[1]:.1f}",
+            f"{sums[4]:.1f}", f"{beyond[3]:.1f}",
+            f"{largest(seen, 1e4, fits[3]):.1f}",
+            "0.03", f"{beyond[0]:.1f}", f"{with_more(10, 0.03):.1f}",
+            "0.75", f"{beyond[3]:.1f}", f"{with_more(1e4, 0.75 * 1e4 ** -exponents[:5]):.1f}",
+            f"{abs(decayed).sum():.1f}",
+            f"{beyond[3]:.1f}", f"{largest(unseen, 1e4, decayed):.1f}",
+            f"{abs(waves(seen, 1e4) @ decayed - wanted).max():.2f}",
+        ]  # fmt: skip
+        for language in LANGUAGES:
+            assert re.findall(r"\d+\.\d+", self.cells(language)[-1].source) == measured
