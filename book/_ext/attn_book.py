@@ -75,6 +75,7 @@ def configure(app, config):
     config.html_baseurl = f"{site_url}{config.language}/" if site_url else ""
     config.html_copy_source = True
     config.html_use_index = False
+    config.html_domain_indices = False
     config.html_permalinks_icon = "#"
     config.html_static_path = [
         str(ROOT / "book" / "_static"),
@@ -90,6 +91,9 @@ def configure(app, config):
     config.bibtex_reference_style = "author_year"
     config.myst_heading_anchors = 3
     config.suppress_warnings = ["myst.domains"]
+    config.add_module_names = False
+    config.toc_object_entries = False  # in every page's contents they double the build
+    config.myst_ref_domains = ["std"]  # `#decoding` is a section, never `attn.decoding`
     config.nb_merge_streams = True
     ui = UI[config.language]
     config.numfig_format = {"figure": f"{ui['figure']} %s"}
@@ -146,6 +150,7 @@ def _site_assets():
     for name in widgets.BUNDLES:
         _write(folder / f"{name}.js", widgets.classic_bundle(name))
     _write(folder / "translator.js", widgets.translator_script())
+    _write(folder / "visual_question.js", widgets.visual_question_script())
     katex = fetch("katex") / "dist"
     _write(folder / "katex.min.css", (katex / "katex.min.css").read_text(encoding="utf-8"))
     for font in katex.glob("fonts/*.woff2"):
@@ -208,11 +213,30 @@ def page_context(app, pagename, templatename, context, doctree):
     context["ui"] = UI[language]
     numbered = re.match(r"(\d\d)_", page_address(pagename))
     context["chapter"] = int(numbered[1]) if numbered else None
+    context["contents"] = lambda tree: _contents(tree, context["chapter"])
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
     context["widget_scripts"] = _widget_source().scripts(body)
     if body:
         context["body"] = _accessible(_with_image_sizes(body))
+
+
+def _contents(tree, chapter):
+    """Number the chapters in the table of contents, and withdraw headings without a level.
+
+    The link to the page one is on has no address that tells its chapter.
+    """
+    here = f'<a class="current reference internal" href="#">{_number(chapter)}' if chapter else ""
+    tree = re.sub(
+        r'<a class="current reference internal" href="#">', here or r"\g<0>", tree, count=1
+    )
+    linked = r'(<a class="reference internal" href="(?:\.\./)*(\d\d)_[^"#]+">)'
+    tree = re.sub(linked, lambda link: link[1] + _number(int(link[2])), tree)
+    return tree.replace(' role="heading"', "")
+
+
+def _number(chapter):
+    return f'<span class="attn-number">{chapter}</span>'
 
 
 def _description(doctree):
@@ -303,6 +327,9 @@ UI = {
 def setup(app):
     # Jupyter Book passes this to Sphinx always; the extension it is for is not used here.
     app.add_config_value("comments_config", {}, "")
+    app.setup_extension("attn_api")
+    app.setup_extension("attn_pages")
+    app.setup_extension("attn_glossary")
     app.add_builder(CourseBuilder, override=True)
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)

@@ -1,0 +1,180 @@
+"""Pages that are written from data: the source map, the routes, and the changelog."""
+
+import itertools
+import re
+import tomllib
+from pathlib import Path
+
+from attn_api import english
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).resolve().parents[2]
+
+CHAPTERS = ROOT / "book" / "chapters.toml"
+
+WORDS = {
+    "es": {
+        "sections": ("Sección", "En el curso"),
+        "rows": ("Fila", "Lo que traen los documentos", "En el curso"),
+        "needs": "Antes",
+        "part": {2: "Día", 6: "Semana"},
+    },
+    "en": {
+        "sections": ("Section", "In the course"),
+        "rows": ("Row", "What the documents bring", "In the course"),
+        "needs": "First",
+        "part": {2: "Day", 6: "Week"},
+    },
+}
+
+
+def duration(minutes):
+    """Return a duration as people write it.
+
+    >>> duration(45), duration(60), duration(85)
+    ('45 min', '1 h', '1 h 25 min')
+    """
+    hours, rest = divmod(minutes, 60)
+    return " ".join([f"{hours} h"] * bool(hours) + [f"{rest} min"] * bool(rest))
+
+
+class Written(SphinxDirective):
+    """A directive that writes Markdown from a file of data."""
+
+    source = None
+    style = None
+
+    @property
+    def language(self):
+        return self.config.language
+
+    def run(self):
+        self.env.note_dependency(str(self.source))
+        data = tomllib.loads(self.source.read_text(encoding="utf-8"))
+        box = nodes.container(classes=[self.style])
+        self.state.nested_parse(StringList(self.write(data), str(self.source)), 0, box)
+        return [box]
+
+    def home(self, page):
+        """Return the document of a page, or None if it is not in this book."""
+        places = (f"{folder}/{self.language}/{page}" for folder in ("notebooks", "book"))
+        return next((name for name in places if name in self.env.found_docs), None)
+
+    def number(self, page):
+        number = re.match(r"0?(\d+|A1)_", page)
+        return number[1] if number else ""
+
+    def page(self, page):
+        """Return a link to a page, its number first; only the number if it is not in this book."""
+        home, number = self.home(page), self.number(page)
+        return f"{number} [](/{home})".strip() if home else number
+
+
+class SourceMap(Written):
+    """The sections of one document, ``{source-map} 003``, or the table, ``{source-map} rows``."""
+
+    required_arguments = 1
+    source = ROOT / "book" / "source_map.toml"
+    style = "attn-source-map"
+
+    def write(self, data):
+        language, asked = self.language, self.arguments[0]
+        self.titles = data["title"]
+        if asked == "rows":
+            head = WORDS[language]["rows"]
+            rows = [
+                (
+                    str(row["number"]),
+                    f"{row['what'][language]} ({', '.join(row['documents'])})",
+                    row,
+                )
+                for row in data["row"]
+            ]
+        else:
+            head = WORDS[language]["sections"]
+            (document,) = (each for each in data["document"] if each["number"] == asked)
+            rows = [(part["title"][language], part) for part in document["section"]]
+        rows = [(*cells, self.links(entry["places"])) for *cells, entry in rows]
+        return [f"| {' | '.join(cells)} |" for cells in (head, [":-"] * len(head), *rows)]
+
+    def links(self, places):
+        """Return the places as Markdown, a line for each page."""
+        lines = []
+        for page, group in itertools.groupby(places, lambda place: place.partition("#")[0]):
+            labels = [label for _, _, label in (place.partition("#") for place in group)]
+            sections = " · ".join(map(self.section, filter(None, labels)))
+            lines.append(
+                f"{self.number(page)} {sections}".strip() if all(labels) else self.page(page)
+            )
+        return "<br>".join(lines)
+
+    def section(self, label):
+        if label in self.titles:  # it holds a formula, which a reference would spell out
+            return f"[{self.titles[label][self.language]}](#{label})"
+        return f"{{ref}}`{label}`"
+
+
+class Chapters(Written):
+    """What each chapter needs, gives and takes."""
+
+    source = CHAPTERS
+    style = "attn-chapters"
+
+    def write(self, data):
+        words = WORDS[self.language]
+        lines = []
+        for chapter in filter(lambda each: self.home(each["page"]), data["chapter"]):
+            needs = ", ".join(map(self.number, chapter["needs"]))
+            times = f"{duration(chapter['reading'])} + {duration(chapter['exercises'])}"
+            facts = [times, *[f"{words['needs']}: {needs}"] * bool(needs)]
+            lines += [self.page(chapter["page"]), f": {chapter['gives'][self.language]}"]
+            lines += ["", f"  *{' · '.join(facts)}*", ""]
+        return lines
+
+
+class Routes(Written):
+    """Ways through the course, with the time each takes."""
+
+    source = CHAPTERS
+    style = "attn-routes"
+
+    def write(self, data):
+        minutes = {each["page"]: each for each in data["chapter"] if self.home(each["page"])}
+        lines = []
+        for route in data["route"]:
+            kinds = ("reading", "exercises") if route["exercises"] else ("reading",)
+
+            def cost(pages, kinds=kinds):
+                return sum(minutes.get(page, {}).get(kind, 0) for page in pages for kind in kinds)
+
+            parts = [list(filter(self.home, part)) for part in route.get("parts", ())]
+            total = cost([*itertools.chain(*parts), *route.get("unlisted", ())])
+            lines += [f"{route['name'][self.language]}, {duration(total)}"]
+            lines += [f": {route['why'][self.language]}", ""]
+            word = WORDS[self.language]["part"].get(len(parts))
+            for i, pages in enumerate(parts, start=1):
+                links = " · ".join(map(self.page, pages))
+                lines += [
+                    f"  - {word} {i}, {duration(cost(pages))}: {links}" if word else f"  {links}"
+                ] * bool(pages)
+            lines += [""]
+        return lines
+
+
+def mark_the_changelog(app, doctree):
+    """Say that the entries of the changelog are in English, whatever the edition."""
+    if app.env.docname.endswith("/changelog"):
+        page = next(doctree.findall(nodes.section))
+        first = next(i for i, child in enumerate(page) if isinstance(child, nodes.paragraph))
+        entries = page[first + 1 :]
+        page[first + 1 :] = [english("", *entries)]
+
+
+def setup(app):
+    app.add_directive("source-map", SourceMap)
+    app.add_directive("chapters", Chapters)
+    app.add_directive("routes", Routes)
+    app.connect("doctree-read", mark_the_changelog)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

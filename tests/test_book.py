@@ -1,0 +1,223 @@
+"""The pages written from data: routes, source map, API, results; and the data behind them."""
+
+import doctest
+import importlib
+import inspect
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+import attn_api
+import attn_glossary
+import attn_pages
+
+import attn
+from benchmarks import quality
+
+LANGUAGES = ("es", "en")
+CHAPTERS = tomllib.loads((ROOT / "book" / "chapters.toml").read_text(encoding="utf-8"))
+SOURCES = tomllib.loads((ROOT / "book" / "source_map.toml").read_text(encoding="utf-8"))
+ENTRIES = [chapter["page"] for chapter in CHAPTERS["chapter"]]
+WRITTEN = {path.stem for path in (ROOT / "notebooks" / "src").glob("*.md")}
+PAGES = {path.stem for path in (ROOT / "book" / "es").glob("*.md")}
+each_language = pytest.mark.parametrize("language", LANGUAGES)
+
+
+def written(entries):
+    return [entry for entry in entries if entry["page"] in WRITTEN]
+
+
+def edition(page, language):
+    """Return the prose of a chapter's source in one language."""
+    cells = re.split(r"^\+\+\+ *|^```\{code-cell\}", page, flags=re.MULTILINE)
+    return "\n".join(cell for cell in cells if cell.startswith(f'{{"lang": "{language}"}}'))
+
+
+# How a chapter says its minutes: 40 minutes, half an hour, as many again.
+SPOKEN = {
+    r"media hora|half (?:an|a) hour|half hour": 30,
+    r"una hora|an hour": 60,
+    r"otros tantos|as many again": None,
+}
+
+
+def minutes(paragraph):
+    """Return the reading and the exercise minutes that a chapter's opening promises.
+
+    >>> minutes("Calcula 45 minutos de lectura y media hora más para los ejercicios.")
+    [45, 30]
+    >>> minutes("Reading takes some 40 minutes, and the exercises as many again.")
+    [40, 40]
+    """
+    found = []
+    pattern = (
+        r"(?P<number>\d+)(?= minut| más para| de ejerc| more for| of exerc| for the| para los)|"
+        + "|".join(f"(?P<w{i}>{words})" for i, words in enumerate(SPOKEN))
+    )
+    for match in re.finditer(pattern, paragraph):
+        worth = list(SPOKEN.values())
+        spoken = next((i for i in range(len(worth)) if match[f"w{i}"]), None)
+        found.append(int(match["number"]) if spoken is None else worth[spoken] or found[0])
+    return found
+
+
+def opening(chapter, language):
+    source = (ROOT / "notebooks" / "src" / f"{chapter['page']}.md").read_text(encoding="utf-8")
+    paragraphs = edition(source, language).split("\n\n")
+    return next(p for p in paragraphs if re.search(r"\d+ (minutos|minutes)", p))
+
+
+@each_language
+@pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
+def test_times_and_needs_are_those_the_chapter_gives(chapter, language):
+    told = opening(chapter, language)
+    assert minutes(told)[:2] == [chapter["reading"], chapter["exercises"]], told
+    linked = set(re.findall(r"\((\w+)\.ipynb\)", told))
+    earlier = {page for page in linked if page < chapter["page"]}
+    for first, last in re.findall(r"(?:capítulos|chapters) (\d+) (?:a|to) (\d+)", told):
+        earlier |= {page for page in ENTRIES if f"{first:0>2}" <= page[:2] <= f"{last:0>2}"}
+    assert earlier == set(chapter["needs"]), told
+
+
+def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
+    numbered = {name for name in WRITTEN if re.match(r"\d\d_|A\d_", name)}
+    assert numbered <= set(ENTRIES) and sorted(ENTRIES) == ENTRIES
+    known = WRITTEN | PAGES
+    for route in CHAPTERS["route"]:
+        pages = [page for part in route.get("parts", ()) for page in part]
+        pages += route.get("unlisted", [])
+        assert set(pages) <= known, route["name"]["en"]
+        if "week" in route["name"]["en"].split()[-1].lower() and route["exercises"]:
+            assert numbered <= set(pages), route["name"]["en"]
+
+
+def test_durations_and_the_modules_of_the_pages_do_what_their_docstrings_say():
+    for module in (attn_api, attn_glossary, attn_pages):
+        tried = doctest.testmod(module)
+        assert tried.attempted and not tried.failed, module.__name__
+
+
+# The source map -------------------------------------------------------------------------------
+
+
+def test_every_row_of_the_coverage_table_is_there():
+    assert [row["number"] for row in SOURCES["row"]] == list(range(1, 26))
+    for row in SOURCES["row"]:
+        assert row["places"] and set(row["documents"]) <= {"000", "001", "002", "003", "004"}
+
+
+def test_every_section_of_every_document_is_counted():
+    counted = {
+        document["number"]: sum(part["headings"] for part in document["section"])
+        for document in SOURCES["document"]
+    }
+    # Headings of the documents (slides of 001, parts of 002), each text taken once.
+    assert counted == {"000": 27, "001": 64, "002": 5, "003": 27, "004": 20}
+
+
+def places():
+    entries = [part for document in SOURCES["document"] for part in document["section"]]
+    return sorted({place for entry in [*entries, *SOURCES["row"]] for place in entry["places"]})
+
+
+@pytest.mark.parametrize("place", places())
+def test_every_place_is_a_page_and_a_labelled_section_of_it(place):
+    page, _, label = place.partition("#")
+    assert page in WRITTEN | PAGES
+    for language in LANGUAGES:
+        if page in WRITTEN:
+            source = (ROOT / "notebooks" / "src" / f"{page}.md").read_text(encoding="utf-8")
+            text = edition(source, language)
+        else:
+            text = (ROOT / "book" / language / f"{page}.md").read_text(encoding="utf-8")
+        assert not label or f"({label})=" in text, language
+
+
+def test_every_chapter_is_reached_from_the_source_map():
+    reached = {place.partition("#")[0] for place in places()}
+    assert {name for name in WRITTEN if re.match(r"\d\d_|A\d_", name)} <= reached
+
+
+@each_language
+def test_pages_show_all_the_data(language):
+    text = (ROOT / "book" / language / "source_map.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```\{source-map\} (\S+)", text)
+    assert shown == [*(document["number"] for document in SOURCES["document"]), "rows"]
+
+
+# The API --------------------------------------------------------------------------------------
+
+MODULES = [f"attn.{name}" for name in re.findall(r"^`attn\.(\w+)`", attn.__doc__, re.MULTILINE)]
+
+
+def on_api_pages(language):
+    for path in (ROOT / "book" / language).glob("api*.md"):
+        yield from re.findall(r"```\{attn-api\} (\S+)", path.read_text(encoding="utf-8"))
+
+
+@each_language
+def test_every_module_of_the_map_has_its_place_in_the_api(language):
+    shown = list(on_api_pages(language))
+    assert len(shown) == len(set(shown))
+    assert {"attn", *MODULES} <= set(shown)
+
+
+def shape(function):
+    """Return the name and kind of each argument, and whether it may be left out."""
+    arguments = inspect.signature(function).parameters.values()
+    return [(each.name, each.kind, each.default is each.empty) for each in arguments]
+
+
+@pytest.mark.parametrize("module", sorted(set(on_api_pages("en")) - attn_api.PROSE_ONLY))
+def test_the_api_read_is_the_api_there_is(module):
+    """What the parser finds in the files is what Python finds in the imported module."""
+    live = importlib.import_module(module)
+    public = getattr(live, "__all__", None) or [
+        name for name, what in vars(live).items()
+        if not name.startswith("_") and getattr(what, "__module__", None) == module
+    ]  # fmt: skip
+    kinds = (type, type(inspect.unwrap))
+    expected = [name for name in public if isinstance(inspect.unwrap(getattr(live, name)), kinds)]
+    assert sorted(attn_api.public_names(module)) == sorted(expected)
+    for name in expected:
+        home, node = attn_api.find(module, name)
+        what = getattr(live, name)
+        assert home == what.__module__
+        told = inspect.getdoc(what) or ""
+        text = attn_api.reference(module)
+        assert told.splitlines()[0] in text, name
+        if not inspect.isclass(what):
+            namespace = {}
+            # A default that is a name would have to be known; that there is one is enough.
+            arguments = re.sub(r"=[A-Z_]+\b", "=...", attn_api.signature(node))
+            exec(f"def read{arguments}: pass", namespace)  # noqa: S102 - the text of our own module
+            assert shape(namespace["read"]) == shape(what), name
+            continue
+        for method, member in vars(what).items():
+            if not method.startswith("_") and inspect.getdoc(member) and callable(member):
+                assert re.search(rf"py:(method|property):: {method}\b", text), f"{name}.{method}"
+
+
+# Results --------------------------------------------------------------------------------------
+
+
+@each_language
+def test_every_table_of_results_says_the_command_that_prints_it(language):
+    text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
+    for name in quality.TABLES:
+        section = text.partition(f"({name})=")[2].partition(")=\n## ")[0]
+        assert f"|\n\n`python -m benchmarks.quality {name}`\n" in section, name
+
+
+@each_language
+def test_every_stored_measurement_says_the_command_that_makes_it(language):
+    text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
+    for path in (ROOT / "benchmarks").glob("*.py"):
+        if "Writes ``notebooks/data/" in path.read_text(encoding="utf-8"):
+            assert f"`python -m benchmarks.{path.stem}`" in text, path.stem

@@ -1,0 +1,135 @@
+"""The VisualAsker of chapter 10, driven by mouse and keyboard, against the model in Python."""
+
+import unicodedata
+
+import pytest
+
+from attn.applications.visual_question import Question, Thing, VisualQuestionAnswerer, draw
+
+THINGS = [
+    Thing("ball", "red", 1, 4),
+    Thing("box", "green", 4, 1),
+    Thing("star", "yellow", 2, 2),
+    Thing("tree", "purple", 4, 3),
+]
+
+
+@pytest.fixture(scope="module")
+def looker():
+    return VisualQuestionAnswerer.pretrained()
+
+
+@pytest.fixture(scope="module", params=("es", "en"))
+def chapter(request, browser, server):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.goto(f"{server}/{request.param}/10_applications.html")
+    yield page
+    context.close()
+    assert not errors
+
+
+@pytest.fixture
+def page(chapter):
+    chapter.set_viewport_size({"width": 1280, "height": 900})
+    chapter.reload()
+    chapter.locator("[data-attn=visual-asker]").wait_for()
+    return chapter
+
+
+def language(page):
+    return page.evaluate("document.documentElement.lang")
+
+
+def answered(page):
+    """Wait until the model has answered, and return its answers with their probabilities."""
+    page.wait_for_function("() => document.querySelectorAll('[data-attn=answer]').length === 3")
+    rows = page.locator("[data-attn=answer]")
+    return [
+        (rows.nth(i).locator("span").first.inner_text(), float(rows.nth(i).get_attribute("data-value")))
+        for i in range(rows.count())
+    ]  # fmt: skip
+
+
+def ask(page, question):
+    page.locator("[data-attn=pick]").select_option(question.words(language(page)))
+
+
+def test_it_opens_with_an_answer_and_loads_no_model(page):
+    assert page.locator("[data-attn=answer]").count() == 1
+    assert page.evaluate("globalThis.attnVisualQuestion === undefined")
+    weights = page.locator("[data-attn=cell]").evaluate_all(
+        "(cells) => cells.map((cell) => Number(cell.dataset.value))"
+    )
+    assert sum(weights) == pytest.approx(1, abs=0.01) and max(weights) == weights[10]
+
+
+def test_it_answers_as_python_does(page, looker):
+    image = draw(THINGS)
+    for question in (Question("where", "star"), Question("exists", "box", "green"),
+                     Question("left", "box", "", "tree"), Question("count", "tree")):  # fmt: skip
+        ask(page, question)
+        text, probability = answered(page)[0]
+        right = looker.answer(image, question.words(language(page)))
+        assert text == right.text == question.answer(THINGS, language(page))
+        assert probability == pytest.approx(right.probability, abs=2e-3)
+
+
+def test_the_scene_is_painted_by_keyboard(page, looker):
+    ask(page, Question("count", "ball"))
+    answered(page)
+    page.locator("[data-attn=cell]").first.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+    page.wait_for_timeout(300)
+    things = [*THINGS, Thing("ball", "red", 1, 0), Thing("ball", "red", 2, 0)]
+    asked = Question("count", "ball").words(language(page))
+    assert answered(page)[0][0] == looker.answer(draw(things), asked).text
+    label = page.locator("[data-attn=cell]").nth(6).get_attribute("aria-label")
+    assert {"es": "balón, rojo", "en": "red ball"}[language(page)] in label
+    page.locator("[data-attn=cell]").nth(6).press("Enter")
+    assert page.locator("[data-attn=cell]").nth(6).locator("path").count() == 0
+
+
+def test_without_a_part_it_fails_and_says_so(page):
+    ask(page, Question("where", "star"))
+    answered(page)
+    for part in ("places", "choice"):
+        page.locator(f"[data-attn=without][value={part}]").check()
+        page.wait_for_selector("[data-attn=note][data-bad]")
+        page.locator("[data-attn=without][value='']").check()
+        page.wait_for_selector("[data-attn=note]:not([data-bad])")
+
+
+def test_the_other_language_and_bare_letters_are_judged_too(page, looker):
+    other = {"es": "en", "en": "es"}[language(page)]
+    image = draw(THINGS)
+    for asked in (Question("where", "star"), Question("left", "box", "", "tree")):
+        words = asked.words(other)
+        bare = unicodedata.normalize("NFD", words).encode("ascii", "ignore").decode().lower()
+        page.locator("input[data-attn=question]").fill(bare)
+        page.locator("[data-attn=ask]").click()
+        page.wait_for_function(
+            "(text) => document.querySelector('[data-attn=answer] span')?.innerText === text",
+            arg=looker.answer(image, words).text,
+        )
+        note = page.locator("[data-attn=visual-asker] [data-attn=note]").inner_text()
+        assert note == {"es": "Correcto.", "en": "Right."}[language(page)]
+
+
+def test_words_it_does_not_know_are_named(page):
+    page.locator("input[data-attn=question]").fill("¿De qué color es el dragón?")
+    page.locator("[data-attn=ask]").click()
+    page.wait_for_selector("[data-attn=note][data-bad]")
+    assert "dragón" in page.locator("[data-attn=visual-asker] [data-attn=note]").inner_text()
+    assert page.locator("[data-attn=answer]").count() == 0
+
+
+def test_nothing_is_wider_than_a_phone(page):
+    page.set_viewport_size({"width": 390, "height": 900})
+    ask(page, Question("left", "box", "", "tree"))
+    answered(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

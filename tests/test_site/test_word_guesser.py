@@ -1,0 +1,79 @@
+"""The WordGuesser of chapter 11, driven by mouse and keyboard, against the state in its page."""
+
+import json
+
+import pytest
+
+MODELS = ("masked", "causal", "recurrent")
+
+
+@pytest.fixture(scope="module", params=("es", "en"))
+def chapter(request, browser, server):
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(f"{server}/{request.param}/11_landscape.html")
+    yield page
+    context.close()
+
+
+@pytest.fixture
+def page(chapter):
+    chapter.reload()
+    chapter.locator("[data-attn=guesser]").wait_for()
+    return chapter
+
+
+def sentences(page):
+    text = page.locator("[data-anywidget=word_guesser] script").first.text_content()
+    return json.loads(text)["sentences"]
+
+
+def assert_shows(page, told, hidden):
+    checked = page.locator("[data-attn=word][aria-checked=true]")
+    assert checked.all_inner_texts() == [told["words"][hidden]]
+    for name in MODELS:
+        guess, column = told[name][hidden], page.locator(f"[data-attn={name}]")
+        right = column.locator("tr[data-right]")
+        assert right.count() == 1
+        assert right.locator("th > span").first.inner_text() == told["words"][hidden]
+        shown = float(right.locator("[data-attn=p]").get_attribute("data-value"))
+        assert shown == guess["right"]
+        first = column.locator("[data-attn=row] th > span:first-child").first.inner_text()
+        assert first == guess["best"][0][0]
+
+
+def test_every_word_of_every_sentence_can_be_hidden(page):
+    for i, told in enumerate(sentences(page)):
+        page.locator("[data-attn=sentence]").nth(i).check()
+        assert_shows(page, told, 0)
+        for hidden in range(len(told["words"])):
+            page.locator("[data-attn=word]").nth(hidden).click()
+            assert_shows(page, told, hidden)
+
+
+def test_words_are_chosen_by_arrow_keys(page):
+    told = sentences(page)[0]
+    page.locator("[data-attn=word]").first.focus()
+    page.keyboard.press("ArrowRight")
+    assert_shows(page, told, 1)
+    page.keyboard.press("End")
+    assert_shows(page, told, len(told["words"]) - 1)
+    # From the last word of a long sentence to a short one.
+    page.locator("[data-attn=sentence]").nth(2).check()
+    assert_shows(page, sentences(page)[2], 0)
+
+
+def test_the_decoder_is_not_shown_what_follows(page):
+    words = sentences(page)[0]["words"]
+    page.locator("[data-attn=word]").nth(1).click()
+    read = page.locator("[data-attn=causal] [data-attn=reads]").inner_text()
+    assert words[0] in read and not any(word in read.split() for word in words[1:])
+
+
+def test_nothing_is_clipped_on_a_phone(page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    inside = """(box) => [...box.querySelectorAll('td, th, button')].every((node) =>
+        node.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1)"""
+    assert page.locator("[data-attn=guesser]").evaluate(inside)
+    page.set_viewport_size({"width": 1280, "height": 900})
