@@ -6,7 +6,7 @@ Read from the top down: each part stands on those before it.
 the mathematics
 -------------------  ------------------------------------------------------------------------
 `attn.reference`     NumPy, one function per equation: the oracle everything else is tested by
-the machine (PyTorch)
+the PyTorch machine
 -------------------  ------------------------------------------------------------------------
 `attn.recurrent`     what came before: a recurrent encoder-decoder, without and with attention
 `attn.masks`         who may attend to whom: ``causal_mask``, ``padding_mask``

@@ -48,6 +48,54 @@ def causal_mask(tgt_len, src_len=None, *, device=None):
     return allowed.tril(diagonal=src_len - tgt_len)
 
 
+def window_mask(tgt_len, window, src_len=None, *, device=None):
+    """Let each query attend to its own position and to the few just before it.
+
+    A causal mask that forgets: of the past, only the last `window` positions are seen, the
+    query's own among them. As in `causal_mask`, the last query stands at the last key. For a
+    window that looks both ways, take ``mask | mask.mT``.
+
+    Parameters
+    ----------
+    tgt_len : int
+        Number of queries.
+    window : int
+        How many positions each query may see.
+    src_len : int, optional
+        Number of keys; `tgt_len` if not given.
+    device : torch.device or str, optional
+        Where to make the mask.
+
+    Returns
+    -------
+    Tensor of bool, shape (tgt_len, src_len)
+        True where query i may attend to key j.
+
+    Raises
+    ------
+    ValueError
+        If a length is not an integer of at least 0, or `window` of at least 1.
+
+    References
+    ----------
+    Child et al. (2019), Generating long sequences with sparse Transformers. Beltagy et al.
+    (2020), Longformer, section 3.1.
+
+    Examples
+    --------
+    >>> window_mask(4, 2).int()
+    tensor([[1, 0, 0, 0],
+            [1, 1, 0, 0],
+            [0, 1, 1, 0],
+            [0, 0, 1, 1]], dtype=torch.int32)
+    """
+    tgt_len, window = check_size("tgt_len", tgt_len), check_size("window", window, least=1)
+    src_len = tgt_len if src_len is None else check_size("src_len", src_len)
+    last = src_len - tgt_len  # the diagonal on which each query finds its own position
+    allowed = torch.ones(tgt_len, src_len, dtype=torch.bool, device=device)
+    return allowed.tril(diagonal=last).triu(diagonal=last - window + 1)
+
+
 def padding_mask(lengths, seq_len):
     """Hide the positions that only fill short sequences up to the common length.
 

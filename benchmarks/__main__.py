@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from benchmarks import (
+    attention_at_length,
     attention_layer,
     attention_length,
     attention_memory,
@@ -36,6 +37,7 @@ TABLES = {
 OTHERS = {
     "why_attention": why_attention,
     "attention_length": attention_length,
+    "attention_at_length": attention_at_length,
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,
 }

@@ -29,7 +29,7 @@ each_edition = pytest.mark.parametrize(
 
 
 def is_chapter(source):
-    return source.stem[:2].isdigit()
+    return re.match(r"\d\d|A\d", source.stem)
 
 
 def committed(source, language):

@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from vendor import fetch
 
+from notebooks.build import split
+
 LANGUAGES = ("es", "en")
 
 # One Spanish term per concept; these are the ways not to say it.
@@ -44,8 +46,17 @@ def texts(language):
             for kind, key in (("image", "alt"), ("figure", "caption")):
                 if kind in cell.metadata.get("mystnb", {}):
                     found[f"{path.stem} {cell.id} {key}"] = cell.metadata["mystnb"][kind][key]
+    for path in sorted((ROOT / "assignments" / "src").glob("*.md")):
+        for cell in split(path, language).cells:
+            if cell.cell_type == "markdown":
+                found[f"{path.stem} {cell.id}"] = re.sub(
+                    r"### (BEGIN|END) SOLUTION", "", cell.source
+                )
     for path in sorted((ROOT / "book" / language).glob("*.md")):
         found[path.name] = path.read_text(encoding="utf-8")
+    for path in sorted((ROOT / "book").glob("*.toml")):
+        for i, words in enumerate(in_language(tomllib.loads(path.read_text("utf-8")), language)):
+            found[f"{path.name} {i}"] = words
     for path in sorted((ROOT / "attn" / "widgets" / "quizzes").glob("*.toml")):
         for question in tomllib.loads(path.read_text(encoding="utf-8"))["question"]:
             found[f"{path.stem} {question['id']}"] = question["prompt"][language]
@@ -56,12 +67,22 @@ def texts(language):
     return found
 
 
+def in_language(data, language):
+    """Return the texts of one language in the data of a page."""
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data):
+        if key == language:
+            yield value
+        elif isinstance(value, (dict, list)):
+            yield from in_language(value, language)
+
+
 def plain(text):
     """Return the words a reader reads: no code, formulas, quotations, addresses or markup."""
     text = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
     text = re.sub(r"\{[\w:]+\}`[^`]*`|`[^`\n]*`|\$[^$\n]+\$", " ", text)
     text = re.sub(r"^:::.*$|^:class:.*$|^\(\S+\)=$", " ", text, flags=re.MULTILINE)
     text = re.sub(r"\]\([^)]*\)|\{\.[\w-]+\}|https?://\S+", " ", text)
+    text = re.sub(r"\b\w+_\w+\b", " ", text)  # the sizes of a shape: (vocab_size, d_model)
     # Words of an example sentence are set in italics, examples and titles in quotation marks.
     text = re.sub(r"(?<!\*)\*(?!\*)[^*\n]+\*|«[^»]*»|“[^”]*”", " ", text)
     return text.replace("**", " ")
@@ -110,6 +131,8 @@ def test_one_spanish_term_per_concept(term):
 def test_no_sentence_stands_twice(language):
     seen = {}
     for place, text in texts(language).items():
+        # Rubrics are to say the same thing in the same words.
+        text = re.split(r"\*\*R[uú]bri(?:ca|c)\.\*\*", text)[0]
         for sentence in re.split(r"(?<=[.?!:])\s+|\n\n", plain(text)):
             words = " ".join(re.findall(r"\w+", sentence.lower()))
             if len(words) > 40:

@@ -148,9 +148,14 @@ def test_each_direct_dependency_has_its_reason():
             assert f"`{package}`" in reasons, package
 
 
+def without_captions(toc):
+    """Return a table of contents with the names of its parts, which are in its language, left out."""
+    return re.sub(r"caption: .+", "caption", toc)
+
+
 def test_both_editions_have_the_same_pages_in_the_same_order():
     spanish, english = ((ROOT / name).read_text() for name in ("_toc.yml", "_toc.en.yml"))
-    assert spanish.replace("/es/", "/en/") == english
+    assert without_captions(spanish).replace("/es/", "/en/") == without_captions(english)
     pages = re.findall(r"(?:root|file): (\S+)", spanish + english)
     for page in pages:
         assert any((ROOT / f"{page}{suffix}").exists() for suffix in (".md", ".ipynb")), page

@@ -672,7 +672,7 @@ def test_a_saved_one_is_replaced_and_nothing_else_is(answerer, untrained, tmp_pa
 def test_a_save_that_fails_leaves_the_old_one(answerer, untrained, tmp_path, monkeypatch, part):
     answerer.save(tmp_path / "vqa")
 
-    def fail(path):
+    def fail(path, **options):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(getattr(untrained, part), "save", fail)

@@ -30,6 +30,8 @@ from attn.widgets import (
     SoftmaxPlayground,
     TrainingReplay,
     TransformerMicroscope,
+    VisualAsker,
+    WordGuesser,
     _source,
     attention_explorer,
     embedding_map,
@@ -44,6 +46,8 @@ from attn.widgets import (
     softmax_playground,
     training_replay,
     transformer_microscope,
+    visual_asker,
+    word_guesser,
 )
 
 FOLDER = Path(_source.__file__).parent
@@ -57,9 +61,11 @@ PYTHON_TEXTS = {
     "live_translator": live_translator,
     "training_replay": training_replay,
     "transformer_microscope": transformer_microscope,
+    "word_guesser": word_guesser,
     "layer_explorer": layer_explorer,
     "head_viewer": head_viewer,
     "position_explorer": position_explorer,
+    "visual_asker": visual_asker,
 }
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -229,6 +235,8 @@ def test_the_javascript_is_small():
         "position_widgets": 9_000,
         "training_widgets": 9_000,
         "sampling_widgets": 8_500,
+        "visual_widgets": 18_500,
+        "guesser_widgets": 7_500,
         "translator_widgets": 36_000,
     }
     for name in _source.BUNDLES:
@@ -349,6 +357,12 @@ MAKERS = {
     "sampling_explorer": lambda **options: SamplingExplorer(
         ["a", "b"], [("x y", "z", [1.0, 0.0])], **options
     ),
+    "word_guesser": lambda **options: WordGuesser(
+        ["a", "b"],
+        [["b"]],
+        {name: [[[0.0, 1.0]]] for name in ("masked", "causal", "recurrent")},
+        **options,
+    ),
     "live_translator": lambda **options: LiveTranslator(
         SimpleNamespace(source=["no"], target=["no", "<eos>"], cross=np.ones((1, 1, 2, 1))),
         **options,
@@ -384,6 +398,13 @@ MAKERS = {
         **options,
     ),
     "position_explorer": PositionExplorer,
+    "visual_asker": lambda **options: VisualAsker(
+        [("ball", "red", 1, 4)],
+        "¿De qué color es el balón?",
+        SimpleNamespace(text="rojo", probability=0.9),
+        SimpleNamespace(tokens=["<sos>"], weights=np.ones((1, 1, 1, 6, 6)) / 36),
+        **options,
+    ),
 }
 
 

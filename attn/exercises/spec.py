@@ -36,8 +36,8 @@ class Exercise:
     ----------
     id : str
         The name of the function, unique in the course.
-    chapter : int
-        The chapter it belongs to.
+    chapter : int or str
+        The chapter it belongs to; "A1" is the appendix.
     outputs : tuple of str
         Names of what it returns: one name, an array; several, a tuple of arrays.
     oracle : callable
@@ -52,7 +52,7 @@ class Exercise:
     """
 
     id: str
-    chapter: int
+    chapter: int | str
     outputs: tuple[str, ...]
     oracle: Callable
     cases: Callable[[int], list[dict]]

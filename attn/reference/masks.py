@@ -49,6 +49,52 @@ def causal_mask(tgt_len, src_len=None):
     return np.tri(tgt_len, src_len, k=src_len - tgt_len, dtype=bool)
 
 
+def window_mask(tgt_len, window, src_len=None):
+    """Let each query attend to its own position and to the few just before it.
+
+    A causal mask that forgets: of the past, only the last `window` positions are seen, the
+    query's own among them. As in `causal_mask`, the last query stands at the last key. For a
+    window that looks both ways, take ``mask | mask.T``.
+
+    Parameters
+    ----------
+    tgt_len : int
+        Number of queries.
+    window : int
+        How many positions each query may see.
+    src_len : int, optional
+        Number of keys; `tgt_len` if not given.
+
+    Returns
+    -------
+    ndarray of bool, shape (tgt_len, src_len)
+        True where query i may attend to key j.
+
+    Raises
+    ------
+    ValueError
+        If a length is not an integer of at least 0, or `window` of at least 1.
+
+    References
+    ----------
+    Child et al. (2019), Generating long sequences with sparse Transformers. Beltagy et al.
+    (2020), Longformer, section 3.1.
+
+    Examples
+    --------
+    >>> window_mask(4, 2).astype(int)
+    array([[1, 0, 0, 0],
+           [1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    tgt_len, window = check_size("tgt_len", tgt_len), check_size("window", window, least=1)
+    src_len = tgt_len if src_len is None else check_size("src_len", src_len)
+    last = src_len - tgt_len  # the diagonal on which each query finds its own position
+    seen = np.tri(tgt_len, src_len, k=last, dtype=bool)
+    return seen & ~np.tri(tgt_len, src_len, k=last - window, dtype=bool)
+
+
 def padding_mask(lengths, seq_len):
     """Hide the positions that only fill short sequences up to the common length.
 

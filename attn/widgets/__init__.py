@@ -12,6 +12,7 @@
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
 - `TrainingReplay`: a translator while it is trained: its curves, its words, whom it looks at
+- `VisualAsker`: a scene to paint, a question, and what the trained visual model looks at
 """
 
 from attn.widgets.attention_explorer import AttentionExplorer
@@ -26,6 +27,8 @@ from attn.widgets.sampling_explorer import SamplingExplorer
 from attn.widgets.softmax_playground import SoftmaxPlayground
 from attn.widgets.training_replay import TrainingReplay
 from attn.widgets.transformer_microscope import TransformerMicroscope
+from attn.widgets.visual_asker import VisualAsker
+from attn.widgets.word_guesser import WordGuesser
 
 __all__ = [
     "AttentionExplorer",
@@ -40,5 +43,7 @@ __all__ = [
     "SoftmaxPlayground",
     "TrainingReplay",
     "TransformerMicroscope",
+    "VisualAsker",
+    "WordGuesser",
     "load_quiz",
 ]

@@ -13,6 +13,7 @@ from attn.palette import DARK, LIGHT, css_variables
 
 FOLDER = Path(__file__).parent
 TRANSLATOR = FOLDER.parent / "applications" / "models" / "translator"
+VISUAL = TRANSLATOR.with_name("visual_question")
 # The scripts of the site and the widgets in each: those that translate bring a Transformer, which
 # only the pages that hold one of them should pay for.
 BUNDLES = {
@@ -24,6 +25,8 @@ BUNDLES = {
     "position_widgets": ("position_explorer",),
     "training_widgets": ("training_replay",),
     "sampling_widgets": ("sampling_explorer",),
+    "visual_widgets": ("visual_asker",),
+    "guesser_widgets": ("word_guesser",),
     "translator_widgets": ("live_translator", "transformer_microscope"),
 }
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
@@ -75,10 +78,28 @@ def translator():
 
 def translator_script():
     """Return the trained translator as a classic script, which a page may load from anywhere."""
-    parts = translator()
+    return _model_script("attnTranslator", translator())
+
+
+def visual_question():
+    """Return the parts of the trained visual answerer as `visual_model.js` wants them."""
+    about, questions = (
+        json.loads((VISUAL / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("about", "questions")
+    )
+    weights = (VISUAL / "model.safetensors").read_bytes()
+    return {"weights": weights, "questions": questions, "answers": about["answers"]}
+
+
+def visual_question_script():
+    """Return the trained visual answerer as a classic script, as `translator_script` does."""
+    return _model_script("attnVisualQuestion", visual_question())
+
+
+def _model_script(name, parts):
     parts["weights"] = base64.b64encode(parts["weights"]).decode()
     text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
-    return f"globalThis.attnTranslator = {text};\n"
+    return f"globalThis.{name} = {text};\n"
 
 
 def scripts(body):

@@ -2,33 +2,33 @@
 import { wrong } from "./shared.js";
 
 const FORMAT = "attn checkpoint 1";
-const WANTED = "a checkpoint of Transformer";
 
 const camelCase = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
 
 /**
  * The configuration, { dModel, nHeads, ... }, and the parameters as a tree of modules,
  * parameters.encoder.layers[0].norm1.weight, whose leaves are Float32Array: a vector, or the
- * rows of a matrix one after another.
+ * rows of a matrix one after another. `model` is the class whose checkpoint it must be.
  */
-export function readCheckpoint(bytes) {
-  const { metadata, tensors } = readSafetensors(new Uint8Array(bytes));
-  if (metadata?.format !== FORMAT) throw wrong("bytes", WANTED, "something else");
-  if (metadata.model !== "Transformer") throw wrong("bytes", WANTED, `a ${metadata.model}`);
+export function readCheckpoint(bytes, model = "Transformer") {
+  const wanted = `a checkpoint of ${model}`;
+  const { metadata, tensors } = readSafetensors(new Uint8Array(bytes), wanted);
+  if (metadata?.format !== FORMAT) throw wrong("bytes", wanted, "something else");
+  if (metadata.model !== model) throw wrong("bytes", wanted, `a ${metadata.model}`);
   for (const [name, first] of Object.entries(metadata.tied)) tensors[name] = tensors[first];
   const config = Object.entries(metadata.config).map(([name, value]) => [camelCase(name), value]);
   return { config: Object.fromEntries(config), parameters: tree(tensors) };
 }
 
 /** Eight bytes tell how long the header is, the header where each tensor is in what follows. */
-function readSafetensors(file) {
+function readSafetensors(file, wanted) {
   let metadata, entries, start;
   try {
     start = 8 + Number(new DataView(file.buffer).getBigUint64(0, true));
     ({ __metadata__: { attn: metadata }, ...entries } = JSON.parse(new TextDecoder().decode(file.subarray(8, start))));
     metadata = JSON.parse(metadata);
   } catch {
-    throw wrong("bytes", WANTED, "something else");
+    throw wrong("bytes", wanted, "something else");
   }
   const numbers = ({ dtype, data_offsets: [begin, end] }) => {
     if (start + end > file.length) throw wrong("bytes", `${start + end} bytes or more`, file.length);

@@ -1,6 +1,6 @@
 // Where each word of a translation looked: lines, a matrix with the gold alignment, a sentence.
 import { searchTree } from "./search_tree.js";
-import { fill, format, formatBrief, h, largest, list, put, roving, scroller, uid } from "./shared.js";
+import { fill, format, formatBrief, h, largest, list, put, radios, roving, scroller, uid } from "./shared.js";
 import { join } from "./tokenizer.js";
 
 /** cross[layer][head], or its mean where one of them is null, over all of them. */
@@ -13,15 +13,6 @@ export function chosenWeights(cross, layer, head) {
 
 /** The tokens of a translation without its end. */
 export const words = (tokens) => tokens.filter((token) => token !== "<eos>");
-
-/** A choice of one among a few: [value, text] each. */
-export function radios(label, hook, options, chosen, choose) {
-  const name = uid();
-  return h("fieldset", { class: "attn-w-inline" }, h("legend", {}, label), options.map(([value, text]) =>
-    h("label", { class: "attn-w-choice" }, h("input", {
-      type: "radio", name, value: String(value), checked: value === chosen, "data-attn": hook, onchange: () => choose(value),
-    }), text)));
-}
 
 /** Everything about one translation: its words, its weights, and its tree if it has one. */
 export function crossAttention({ t, result, links, choice, live, output }) {

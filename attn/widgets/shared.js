@@ -170,6 +170,15 @@ export function announcer() {
   return { node, say };
 }
 
+/** A choice of one among a few: [value, text] each. */
+export function radios(label, hook, options, chosen, choose) {
+  const name = uid();
+  return h("fieldset", { class: "attn-w-inline" }, h("legend", {}, label), options.map(([value, text]) =>
+    h("label", { class: "attn-w-choice" }, h("input", {
+      type: "radio", name, value: String(value), checked: value === chosen, "data-attn": hook, onchange: () => choose(value),
+    }), text)));
+}
+
 /** The temperature slider: logarithmic, so that 1 lies in the middle of 0.1 and 10. */
 export function temperatureSlider(label, model) {
   const start = Math.log10(model.get("temperature"));

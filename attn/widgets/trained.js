@@ -21,22 +21,23 @@ export function loadTranslator(model) {
   return loading;
 }
 
-async function parts(model) {
+/** What a model is made of: from the kernel, or from the script that holds it for the page. */
+export async function parts(model, script = "translator", held = "attnTranslator") {
   const trained = model.get("trained");
   if (trained?.weights) {
     const { buffer, byteOffset, byteLength } = trained.weights;
     return { ...trained, weights: new Uint8Array(buffer, byteOffset, byteLength) };
   }
-  if (!globalThis.attnTranslator) await runScript(new URL("translator.js", home).href);
-  const { weights, ...rest } = globalThis.attnTranslator;
+  if (!globalThis[held]) await runScript(script, new URL(`${script}.js`, home).href);
+  const { weights, ...rest } = globalThis[held];
   return { ...rest, weights: Uint8Array.from(atob(weights), (character) => character.charCodeAt(0)) };
 }
 
 /** A classic script may be loaded from file:// too, where fetch may not. */
-function runScript(src) {
+function runScript(name, src) {
   return new Promise((resolve, reject) => {
     const script = Object.assign(document.createElement("script"), { src, onload: resolve });
-    script.onerror = () => reject(wrong("translator", "a model beside the page", `nothing at ${src}`));
+    script.onerror = () => reject(wrong(name, "a model beside the page", `nothing at ${src}`));
     document.head.append(script);
   });
 }

@@ -44,7 +44,7 @@ export function loadTransformer(bytes) {
 // Layers -----------------------------------------------------------------------
 
 /** N layers, each taking what the one before has made of x. */
-function stack({ layers }, x, run) {
+export function stack({ layers }, x, run) {
   return Object.values(layers).map((layer, l) => {
     const traced = run(layer, x, l);
     ({ x } = traced.feedForward);
@@ -52,7 +52,7 @@ function stack({ layers }, x, run) {
   });
 }
 
-const lastNorm = ({ norm }, layers, config) =>
+export const lastNorm = ({ norm }, layers, config) =>
   (config.norm === "pre" ? layerNorm(norm, layers.at(-1).feedForward.x) : layers.at(-1).feedForward.x);
 
 function encoderLayer(layer, x, config) {
@@ -61,11 +61,11 @@ function encoderLayer(layer, x, config) {
   return { selfAttention, feedForward: subLayer(layer.norm2, selfAttention.x, config, (x) => feedForward(layer.feedForward, x)) };
 }
 
-function decoderLayer(layer, x, memory, past, config) {
+export function decoderLayer(layer, x, memory, past, config) {
   const selfAttention = subLayer(layer.norm1, x, config, (x) => {
     const cache = keysAndValues(layer.selfAttention, x, past?.selfAttention.cache);
     // The last queries of the causal mask: the tokens before them are in the cache.
-    const mask = maskMatrix("causal", cache.key.length).slice(-x.length);
+    const mask = config.isCausal === false ? null : maskMatrix("causal", cache.key.length).slice(-x.length);
     return multiHeadAttention(layer.selfAttention, x, cache, { ...config, isSelf: true }, mask);
   });
   const crossAttention = subLayer(layer.norm2, selfAttention.x, config, (x) => {
@@ -88,7 +88,7 @@ function subLayer(norm, x, config, f) {
 }
 
 /** max(0, x W₁ + b₁) W₂ + b₂ */
-function feedForward({ linear1, linear2 }, x) {
+export function feedForward({ linear1, linear2 }, x) {
   const hidden = linear(linear1, x).map((row) => row.map((h) => Math.max(0, h)));
   return { hidden, output: linear(linear2, hidden) };
 }
@@ -130,7 +130,7 @@ function splitHeads(rows, nHeads) {
 // Vectors ----------------------------------------------------------------------
 
 /** The vector of each token, times √d_model, and that of its position; x is their sum. */
-function embed({ tokens, positions: learned }, ids, start, { dModel, maxLen, positions: kind, scaleEmbeddings }) {
+export function embed({ tokens, positions: learned }, ids, start, { dModel, maxLen, positions: kind, scaleEmbeddings }) {
   const last = tokens.weight.length / dModel - 1;
   const outside = ids.find((id) => !(Number.isInteger(id) && 0 <= id && id <= last));
   if (outside !== undefined) throw wrong("ids", `values from 0 to ${last}`, outside);
@@ -158,10 +158,10 @@ function rotary(x, position) {
   });
 }
 
-/** Component 2i is sin(position / 10000^(2i/d_model)), component 2i + 1 its cosine. */
-function sinusoidal(position, dModel) {
+/** Component 2i is sin(position / base^(2i/d_model)), component 2i + 1 its cosine. */
+export function sinusoidal(position, dModel, base = 10000) {
   return Float32Array.from({ length: dModel }, (_, c) => {
-    const angle = position / 10000 ** ((c - (c % 2)) / dModel);
+    const angle = position / base ** ((c - (c % 2)) / dModel);
     return c % 2 ? Math.cos(angle) : Math.sin(angle);
   });
 }

@@ -193,12 +193,14 @@ class VisualQuestionAnswerer:
             scores["chance"] = asked.mean()
         return {name: float(score) for name, score in scores.items()}
 
-    def save(self, folder):
+    def save(self, folder, *, quantised=False):
         """Write the answerer to a folder, replacing it only at the end.
 
         Parameters
         ----------
         folder : str or Path
+        quantised : bool, default False
+            Whether to round the weights to int8: a quarter of the size, and what the page reads.
 
         Raises
         ------
@@ -206,7 +208,7 @@ class VisualQuestionAnswerer:
             If something else than such an answerer has this name, or it cannot be written.
         """
         with whole_folder(folder, {"format": FORMAT, "answers": self.answers}) as unfinished:
-            self.model.save(unfinished / "model.safetensors")
+            self.model.save(unfinished / "model.safetensors", quantised=quantised)
             self.tokenizer.save(unfinished / "questions.json")
 
     @classmethod
@@ -234,6 +236,28 @@ class VisualQuestionAnswerer:
         if not isinstance(answers, list) or sizes != (tokenizer.vocab_size, len(answers)):
             raise wrong("folder", "a model with the words and answers it learned", folder)
         return cls(model, tokenizer, answers)
+
+    @classmethod
+    def pretrained(cls):
+        """Read the answerer that comes with the course, which knows both languages.
+
+        ``python -m benchmarks.applications model`` trains it.
+
+        Returns
+        -------
+        VisualQuestionAnswerer
+
+        Examples
+        --------
+        >>> from attn.applications.visual_question import Thing, draw
+        >>> image = draw([Thing("ball", "red", 1, 4)], np.random.default_rng(0))
+        >>> answerer = VisualQuestionAnswerer.pretrained()
+        >>> answerer.answer(image, "¿De qué color es el balón?").text
+        'rojo'
+        >>> answerer.answer(image, "What colour is the ball?").text
+        'red'
+        """
+        return cls.load(Path(__file__).parents[1] / "models" / "visual_question")
 
     def _encode(self, question):
         ids = self.tokenizer.encode(question, sos=True)

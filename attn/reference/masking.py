@@ -1,0 +1,64 @@
+"""What a masked language model reads, and what it is asked for."""
+
+import numpy as np
+
+from attn._checks import wrong
+from attn.reference._numbers import finite_numbers
+
+N_SPECIAL = 4  # <pad>, <unk>, <sos> and <eos> are never asked for
+CHOSEN, MASKED, REPLACED = 0.15, 0.8, 0.1
+
+
+def mask_tokens(tokens, chance, dice, others, mask_id, ignore_id):
+    """Choose 15% of the tokens; hide most of them, change some, leave some as they are.
+
+    Parameters
+    ----------
+    tokens : array_like of int, shape (..., seq_len)
+        The ids 0 to 3 are special.
+    chance, dice : array_like, shape (..., seq_len)
+        Random numbers in [0, 1): a token that is not special is chosen where `chance` is below
+        0.15. Of the chosen, `dice` below 0.8 hides one, from 0.8 to 0.9 changes it, and from
+        0.9 leaves it.
+    others : array_like of int, shape (..., seq_len)
+        Random tokens: what a changed one is changed to.
+    mask_id : int
+        The token that hides.
+    ignore_id : int
+        The label of what is not asked for.
+
+    Returns
+    -------
+    inputs : ndarray of int, shape (..., seq_len)
+    labels : ndarray of int, shape (..., seq_len)
+        The tokens, where chosen; `ignore_id` elsewhere.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, or tokens are not integers.
+
+    References
+    ----------
+    Devlin et al. (2019), section 3.1.
+
+    Examples
+    --------
+    >>> inputs, labels = mask_tokens(
+    ...     [2, 7, 8, 9, 6, 3], [0.0, 0.1, 0.1, 0.1, 0.9, 0.1], [0.1, 0.1, 0.85, 0.95, 0.1, 0.1],
+    ...     [5, 5, 5, 5, 5, 5], mask_id=10, ignore_id=-100)
+    >>> inputs.tolist(), labels.tolist()
+    ([2, 10, 5, 9, 6, 3], [-100, 7, 8, 9, -100, -100])
+    """
+    tokens, others = np.asarray(tokens), np.asarray(others)
+    chance, dice = finite_numbers(chance=chance, dice=dice)
+    for name, array in (("chance", chance), ("dice", dice), ("others", others)):
+        if array.shape != tokens.shape:
+            raise wrong(name, f"shape {tokens.shape} to match tokens", array.shape)
+    for name, array in (("tokens", tokens), ("others", others)):
+        if array.dtype.kind not in "iu":
+            raise wrong(name, "integers", array.dtype)
+    chosen = (chance < CHOSEN) & (tokens >= N_SPECIAL)
+    changed = np.where(dice < MASKED, mask_id, others)
+    touched = chosen & (dice < MASKED + REPLACED)
+    return np.where(touched, changed, tokens), np.where(chosen, tokens, ignore_id)

@@ -1,0 +1,54 @@
+"""Text with holes, and what was in them: how a text-to-text model learns without labels."""
+
+import numpy as np
+
+from attn._checks import wrong
+
+
+def corrupt_spans(tokens, hidden, first_sentinel):
+    """Put a mark in the place of each run of hidden tokens; ask for the runs, each after its mark.
+
+    Parameters
+    ----------
+    tokens : array_like of int, shape (seq_len,)
+    hidden : array_like of bool, shape (seq_len,)
+    first_sentinel : int
+        The mark of the first run; that of the next is one more, and so on. The mark after the
+        last ends what is asked for.
+
+    Returns
+    -------
+    inputs, targets : ndarray of int
+        Together they hold every token once and every mark but the last twice.
+
+    Raises
+    ------
+    ValueError
+        If the arguments are not as above.
+
+    References
+    ----------
+    Raffel et al. (2020), section 3.1.4 and Figure 2.
+
+    Examples
+    --------
+    >>> inputs, targets = corrupt_spans([5, 6, 7, 8, 9], [0, 1, 1, 0, 1], first_sentinel=100)
+    >>> inputs.tolist(), targets.tolist()
+    ([5, 100, 8, 101], [100, 6, 7, 101, 9, 102])
+    """
+    tokens, hidden = np.asarray(tokens), np.asarray(hidden).astype(bool)
+    if tokens.ndim != 1 or tokens.dtype.kind not in "iu":
+        raise wrong("tokens", "integers of shape (seq_len,)", f"{tokens.dtype} of {tokens.shape}")
+    if hidden.shape != tokens.shape:
+        raise wrong("hidden", f"shape {tokens.shape} to match tokens", hidden.shape)
+    inputs, targets, sentinel = [], [], int(first_sentinel)
+    for i, (token, is_hidden) in enumerate(zip(tokens.tolist(), hidden, strict=True)):
+        if not is_hidden:
+            inputs.append(token)
+            continue
+        if i == 0 or not hidden[i - 1]:
+            inputs.append(sentinel)
+            targets.append(sentinel)
+            sentinel += 1
+        targets.append(token)
+    return np.array(inputs, dtype=int), np.array([*targets, sentinel], dtype=int)

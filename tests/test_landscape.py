@@ -1,0 +1,247 @@
+"""Chapter 11's mathematics against PyTorch and by counting; its recurrent model; its measurements."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from attn import reference
+from attn.recurrent import BidirectionalRecurrent
+from benchmarks import contrast, landscape
+
+# Masking --------------------------------------------------------------------------------------
+
+
+def masking(seed, shape=(400, 50), vocab_size=1000):
+    rng = np.random.default_rng(seed)
+    tokens = rng.integers(0, vocab_size, size=shape)
+    chance, dice = rng.random((2, *shape))
+    others = rng.integers(4, vocab_size, size=shape)
+    return tokens, chance, dice, others
+
+
+def test_every_token_has_one_of_four_fates_in_the_shares_of_bert():
+    tokens, chance, dice, others = masking(0)
+    inputs, labels = reference.mask_tokens(tokens, chance, dice, others, 1000, -100)
+    asked, words = labels != -100, tokens >= 4
+    assert not asked[~words].any() and (inputs[~asked] == tokens[~asked]).all()
+    assert (labels[asked] == tokens[asked]).all()
+    assert asked[words].mean() == pytest.approx(0.15, abs=0.01)
+    hidden, kept = inputs[asked] == 1000, inputs[asked] == tokens[asked]
+    assert hidden.mean() == pytest.approx(0.8, abs=0.03)
+    assert kept.mean() == pytest.approx(0.1, abs=0.03)
+    changed = ~hidden & ~kept
+    assert (inputs[asked][changed] == others[asked][changed]).all()
+
+
+@pytest.mark.parametrize(
+    "name, value, message",
+    [
+        ("tokens", [4.0, 5.0], "tokens: expected integers"),
+        ("others", [4.0, 5.0], "others: expected integers"),
+        ("chance", [0.1], r"chance: expected shape \(2,\)"),
+        ("dice", [[0.1, 0.2]], r"dice: expected shape \(2,\)"),
+        ("dice", [0.1, np.nan], "dice"),
+    ],
+)
+def test_masking_refuses_what_does_not_fit(name, value, message):
+    arguments = {"tokens": [4, 5], "chance": [0.1, 0.2], "dice": [0.1, 0.2], "others": [6, 7]}
+    with pytest.raises(ValueError, match=message):
+        reference.mask_tokens(**{**arguments, name: value}, mask_id=9, ignore_id=-1)
+
+
+# Spans ----------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.tuples(st.integers(4, 50), st.booleans()), max_size=12))
+def test_what_is_read_and_what_is_asked_for_make_the_text_again(pairs):
+    tokens, hidden = (np.array([p[i] for p in pairs], dtype=(int, bool)[i]) for i in (0, 1))
+    inputs, targets = reference.corrupt_spans(tokens, hidden, 100)
+    spans, mark = {}, None
+    for token in targets.tolist():
+        if token >= 100:
+            mark = token
+            spans[mark] = []
+        else:
+            spans[mark].append(token)
+    assert spans.pop(mark) == [] and list(spans) == list(range(100, mark))
+    assert all(spans.values())
+    filled = [w for token in inputs.tolist() for w in spans.get(token, [token])]
+    assert filled == tokens.tolist()
+    assert (inputs >= 100).sum() == len(spans)
+    for a, b in itertools.pairwise(inputs):
+        assert a < 100 or b < 100, "runs side by side are one run"
+
+
+@pytest.mark.parametrize(
+    "tokens, hidden, message",
+    [
+        ([[4, 5]], [True, False], r"tokens: expected integers of shape \(seq_len,\)"),
+        ([4.0, 5.0], [True, False], "tokens: expected integers"),
+        ([4, 5], [True], r"hidden: expected shape \(2,\) to match tokens, got \(1,\)"),
+    ],
+)
+def test_spans_refuse_what_does_not_fit(tokens, hidden, message):
+    with pytest.raises(ValueError, match=message):
+        reference.corrupt_spans(tokens, hidden, 100)
+
+
+# Contrast -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (2, 2), (5, 7), (16, 4)])
+@pytest.mark.parametrize("temperature", [0.01, 0.3, 2.0])
+def test_the_contrastive_loss_is_pytorchs_cross_entropy_twice(shape, temperature):
+    images, texts = np.random.default_rng(1).normal(size=(2, *shape))
+    unit = [F.normalize(torch.tensor(x)) for x in (images, texts)]
+    logits, partner = unit[0] @ unit[1].T / temperature, torch.arange(len(images))
+    wanted = (F.cross_entropy(logits, partner) + F.cross_entropy(logits.T, partner)) / 2
+    found = reference.contrastive_loss(images, texts, temperature)
+    assert found == pytest.approx(wanted.item(), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "images, texts, temperature, message",
+    [
+        ([[1.0, 0.0]], [[0.0, 0.0]], 0.1, "texts: expected at least one vector, none of them zero"),
+        ([[1.0, 0.0]], [[1.0]], 0.1, "texts: expected shape"),
+        ([1.0, 0.0], [1.0, 0.0], 0.1, "images: expected shape"),
+        ([[1.0]], [[1.0]], 0.0, "temperature: expected a number above 0"),
+    ],
+)
+def test_the_contrastive_loss_refuses_what_does_not_fit(images, texts, temperature, message):
+    with pytest.raises(ValueError, match=message):
+        reference.contrastive_loss(images, texts, temperature)
+
+
+# The model that reads both ways ---------------------------------------------------------------
+
+
+def two_ways(seed=0):
+    torch.manual_seed(seed)
+    return BidirectionalRecurrent(vocab_size=12, d_model=8)
+
+
+@torch.no_grad()
+def test_each_direction_is_a_gru_that_stops_before_the_word():
+    model, ids = two_ways(), torch.tensor([[2, 5, 6, 7, 8, 3]])
+    found = model(ids, torch.tensor([6]))[0]
+    x = model.embedding(ids)
+    for i in range(1, 5):
+        _, before = model.forwards(x[:, :i])
+        _, after = model.backwards(x[:, i + 1 :].flip(1))
+        wanted = model.out_proj(torch.cat([before[0], after[0]], dim=-1))[0]
+        torch.testing.assert_close(found[i - 1], wanted)
+
+
+@torch.no_grad()
+def test_a_word_does_not_see_itself_and_sees_all_the_others():
+    model, ids = two_ways(1), torch.tensor([[2, 5, 6, 7, 8, 3]])
+    for changed in range(6):
+        other = ids.clone()
+        other[0, changed] = 10
+        differs = (model(ids, torch.tensor([6])) - model(other, torch.tensor([6])))[0].abs().sum(-1)
+        assert (differs > 1e-6).tolist() == [place != changed for place in range(1, 5)]
+
+
+@torch.no_grad()
+def test_padding_changes_nothing():
+    model = two_ways(2)
+    alone = model(torch.tensor([[2, 5, 6, 3]]), torch.tensor([4]))
+    ids = torch.tensor([[2, 5, 6, 3, 0, 0], [2, 5, 6, 7, 8, 3]])
+    padded = model(ids, torch.tensor([4, 6]))
+    torch.testing.assert_close(padded[:1, :2], alone)
+
+
+@pytest.mark.parametrize("lengths", [[2], [6]])
+def test_lengths_that_cannot_be_are_refused(lengths):
+    with pytest.raises(ValueError, match="lengths: expected from 3 to seq_len = 5"):
+        two_ways()(torch.tensor([[2, 5, 6, 7, 3]]), torch.tensor(lengths))
+
+
+# The measurements -----------------------------------------------------------------------------
+
+MEASURED = json.loads(landscape.RESULTS.read_text(encoding="utf-8"))
+
+
+def test_each_model_was_measured_at_each_number_of_steps():
+    assert [(row["model"], row["steps"]) for row in MEASURED] == landscape.RUNS
+    assert {name for name, _ in landscape.RUNS} == {n for n, *_ in landscape.make_models(20)}
+    longest = [row["steps"] for row in MEASURED if "train_words" in row]
+    assert longest == [landscape.STEPS[-1]] * 3
+
+
+@pytest.mark.parametrize("name, share", [("recurrent", 1.0), ("recurrent_third", landscape.HIDDEN)])
+def test_a_recurrent_model_is_asked_for_the_share_of_words_it_should(name, share):
+    model, loss = next((model, loss) for n, model, loss in landscape.make_models(20) if n == name)
+    ids = torch.randint(4, 19, (64, 40))
+    ids[:, 0], ids[:, -1] = 2, 3
+    _, n_asked = loss(model, (ids, torch.full((64,), 40)))
+    assert n_asked / (64 * 38) == pytest.approx(share, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["masked", "causal", "recurrent"])
+@torch.no_grad()
+def test_no_model_is_shown_the_word_that_it_is_asked_for(name):
+    model = next(model for n, model, _ in landscape.make_models(20) if n == name).eval()
+    ids = [2, 5, 6, 7, 8, 3]
+    first = landscape.guesses(model, ids)
+    for place in range(1, 5):
+        other = list(ids)
+        other[place] = 11
+        again = landscape.guesses(model, other)
+        torch.testing.assert_close(again[place - 1], first[place - 1])
+        if name != "causal":
+            assert (again - first).abs().amax(-1).gt(1e-6).sum() == 3
+    assert landscape.accuracy(model, [[2, *first.argmax(-1)[:1].tolist(), 3]]) in (0.0, 1.0)
+
+
+def test_the_accuracy_counts_words_and_chosen_words():
+    class Fixed(BidirectionalRecurrent):
+        def forward(self, ids, lengths):
+            return F.one_hot(torch.full((1, ids.shape[1] - 2), 5), 12).float()
+
+    model = Fixed(12, 4)
+    sentences = [[2, 5, 6, 3], [2, 5, 5, 7, 3]]
+    assert landscape.accuracy(model, sentences) == pytest.approx(3 / 5)
+    assert landscape.accuracy(model, sentences, {6, 7}) == 0
+    assert landscape.accuracy(model, sentences, {5, 6}) == pytest.approx(3 / 4)
+
+
+# What the swaps of a batch teach ---------------------------------------------------------------
+
+BOX_BALL = [("red", "box"), ("blue", "ball")]
+
+
+@torch.no_grad()
+def test_without_swaps_the_loss_is_that_of_a_batch_in_which_nobody_compares_them():
+    model = contrast.make_model(0)
+    pairs = [BOX_BALL, contrast.swap(BOX_BALL)[::-1], [("green", "tree"), ("purple", "star")]]
+    rng = np.random.default_rng(0)
+    images = [contrast.scene(rng)[0] for _ in pairs]
+    batch = contrast.collate(list(zip(images, pairs, strict=True)))
+    assert batch[2].tolist() == [[False, True, False], [True, False, False], [False] * 3]
+    logits = model(*batch[:2])
+    logits[0, 1] = logits[1, 0] = -torch.inf
+    partner = torch.arange(3)
+    wanted = sum(F.cross_entropy(z, partner, reduction="sum") for z in (logits, logits.T)) / 2
+    found, n = contrast.loss(model, batch, with_swaps=False)
+    torch.testing.assert_close(found, wanted)
+    assert n == 3 and contrast.loss(model, batch, with_swaps=True)[0] > found
+
+
+def test_a_swap_exchanges_colours_and_undoes_itself():
+    assert contrast.swap(BOX_BALL) == [("blue", "box"), ("red", "ball")]
+    assert contrast.swap(contrast.swap(BOX_BALL)) == BOX_BALL
+
+
+def test_each_training_with_and_without_swaps_was_measured():
+    rows = json.loads(contrast.RESULTS.read_text(encoding="utf-8"))
+    assert [(row["seed"], row["with_swaps"], row["steps"]) for row in rows] == list(
+        itertools.product(contrast.SEEDS, (True, False), (60, 300))
+    )
