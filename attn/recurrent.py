@@ -1,8 +1,9 @@
 """What came before the Transformer: recurrent networks, without and with attention.
 
-The encoder of `RecurrentEncoderDecoder` reads one token after another into a state of fixed size, and the decoder starts
-from the last one. Without attention that vector is all the decoder ever knows of the source.
-With it, every step of the decoder looks at all the states of the encoder.
+The encoder of `RecurrentEncoderDecoder` reads one token after another into a state of fixed
+size, and the decoder starts from the last one. Without attention that vector is all the decoder
+ever knows of the source. With it, every step of the decoder looks at all the states of the
+encoder.
 
 `BidirectionalRecurrent` reads a text twice, once from each end, and writes nothing.
 """

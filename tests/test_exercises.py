@@ -16,7 +16,7 @@ import torch
 import attn
 from assignments.grader.course import problem_set
 from attn.exercises import check, exercises
-from attn.exercises.check import EXERCISES
+from attn.exercises.check import EXERCISES, Result
 from attn.reference import scaled_dot_product_attention, self_attention, softmax
 
 SOFTMAX = "softmax"
@@ -948,7 +948,8 @@ def test_writing_into_the_input_is_said_before_what_it_may_have_caused(
     assert say(language, *advice) in result.message
     if misconception is None:
         assert "`ValueError: matmul" in result.message
-    assert bare_text(result._repr_html_()) == "".join(result.message.replace("`", "").split())
+    bare = re.sub(r"[`*]", "", result.message)
+    assert bare_text(result._repr_html_()).replace("*", "") == "".join(bare.split())
 
 
 def test_an_output_kept_and_overwritten_by_the_learner_is_judged_as_it_was_returned():
@@ -1236,3 +1237,10 @@ def test_an_integer_equal_to_what_is_expected_is_not_the_fault(language):
 
     message = check("bleu", percent).message
     assert "int64" not in message and "`score`" in message
+
+
+def test_emphasis_and_code_are_shown_as_such_and_products_are_left_alone():
+    message = "Todavía no. Mira *la fila* y `a * b * c`, no 2*d*k ni a * b * c."
+    shown = Result("f", "failed", message)._repr_html_()
+    assert "<em>la fila</em>" in shown and "<code>a * b * c</code>" in shown
+    assert shown.count("<em>") == 1 and "2*d*k ni a * b * c" in shown

@@ -94,6 +94,8 @@ SPECS = (
 EXERCISES = {spec.EXERCISE.id: spec.EXERCISE for spec in SPECS}
 
 SEED = 0
+# `code`, or *emphasis* that is no product: what hints are written with.
+MARKS = re.compile(r"`([^`]+)`|(?<![\w*])\*([^\s*][^*\n]*)\*(?![\w*])")
 
 
 @dataclass(frozen=True, repr=False)
@@ -134,8 +136,13 @@ class Result:
         for part in rest:
             block = textwrap.dedent(part)
             parts.append(f"<p>{part}</p>" if block == part else f'<pre tabindex="0">{block}</pre>')
-        body = re.sub(r"`([^`]+)`", r"<code>\1</code>", "".join(parts))
+        body = MARKS.sub(_marked, "".join(parts))
         return f'<div class="attn-check attn-check-{kind}" role="status">{body}</div>'
+
+
+def _marked(found):
+    code, emphasis = found.groups()
+    return f"<code>{code}</code>" if code else f"<em>{emphasis}</em>"
 
 
 def exercises():

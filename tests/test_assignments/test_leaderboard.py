@@ -28,6 +28,8 @@ try:
     sandbox.available()
     walls = pytest.mark.grader
 except sandbox.NoSandbox as reason:
+    if os.environ.get("CI"):
+        raise  # There they are to be had: fail, do not skip.
     walls = pytest.mark.skip(reason=str(reason))
 
 
