@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 from assignments.grader.autograded import is_unanswered
 from assignments.grader.submission import REASONS
 from assignments.grader.words import GROUPS, LIMITS, WORDS
+from attn.exercises.check import EMPHASIS
 from attn.palette import DARK, LIGHT, css_variables
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -181,11 +182,16 @@ def _number(value):
     return f"{round(value, 2):g}"
 
 
+def _emphasised(escaped):
+    # Of escaped text: all that is added is the tag.
+    return Markup(EMPHASIS.sub(r"<em>\1</em>", str(escaped)))
+
+
 def _paragraphs(text, inline=False):
-    """Return text as paragraphs, with ```code``` between backticks; the rest is escaped."""
+    """Return text as paragraphs, with ```code``` and *emphasis*; the rest is escaped."""
     shown = [
         Markup("").join(
-            Markup("<code>{}</code>").format(piece) if n % 2 else escape(piece)
+            Markup("<code>{}</code>").format(piece) if n % 2 else _emphasised(escape(piece))
             for n, piece in enumerate(paragraph.split("`"))
         )
         for paragraph in re.split(r"\n\s*\n", text.strip())

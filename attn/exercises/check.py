@@ -94,8 +94,8 @@ SPECS = (
 EXERCISES = {spec.EXERCISE.id: spec.EXERCISE for spec in SPECS}
 
 SEED = 0
-# `code`, or *emphasis* that is no product: what hints are written with.
-MARKS = re.compile(r"`([^`]+)`|(?<![\w*])\*([^\s*][^*\n]*)\*(?![\w*])")
+EMPHASIS = re.compile(r"(?<![\w*])\*([^\s*][^*\n]*)\*(?![\w*])")  # and no product
+MARKS = re.compile(rf"`([^`]+)`|{EMPHASIS.pattern}")
 
 
 @dataclass(frozen=True, repr=False)
