@@ -2,7 +2,8 @@
 
 ====================  =====================================================================
 `src/`                the masters, both languages in one file, as the chapters are
-`problem_sets.py`     what each set asks: tasks, points, the groups of inputs that earn them
+`problem_sets.py`     what a set is: tasks, points, the groups of inputs that earn them
+`sets/`               the sets: each exercise with its oracle and known mistakes, and the points
 `release.py`          masters to courses: what instructors keep and what students get
 `grader/`             sandbox, judge, gradebook, feedback
 `leaderboard/`        the translators of the project, measured in the sandbox

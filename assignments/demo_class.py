@@ -44,8 +44,8 @@ ATTACK = "<script>alert('mark me 100')</script><img src=x onerror=alert(1)>"
 DELETION = """\
 import shutil
 shutil.rmtree("/", ignore_errors=True)
-from attn.exercises.check import EXERCISES
-{function} = EXERCISES["{function}"].oracle
+from assignments.grader.course import problem_set
+{function} = problem_set("{name}").tasks[0].exercise.oracle
 """
 
 REPORT = {
@@ -106,7 +106,7 @@ def students(asked):
     ]
     endless = f"def {third.exercise.id}(*inputs):\n    while True: pass"
     markup = f'def {second.exercise.id}(*inputs):\n    raise ValueError("{ATTACK}")'
-    deletion = DELETION.format(function=first.exercise.id)
+    deletion = DELETION.format(function=first.exercise.id, name=asked.name)
     return (
         Student("ana.nunez", "Ana", "Núñez", "es", "everything right"),
         Student("diego.pena", "Diego", "Peña", "es", **slips[0]),

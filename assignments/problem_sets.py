@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attn.exercises.spec import Exercise
+from attn_course.exercises.spec import Exercise
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Task:
     grade_id : str
         Of the locked cell that holds its points, in every edition.
     exercise : Exercise
-        The oracle, the inputs and the known mistakes; `attn.exercises.check` uses the same.
+        The oracle, the inputs and the known mistakes; `attn_course.exercises.check` uses the same.
     points : dict of str to float
         What each group of inputs is worth. The first group is the task itself: an answer that
         fails it earns nothing for the others, which a constant might pass by accident.

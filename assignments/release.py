@@ -3,6 +3,9 @@
 ``COURSE/es`` and ``COURSE/en`` are ordinary courses: ``source`` with the solutions, ``release``
 without them, made by nbgrader itself, and a configuration that is written once and then the
 instructor's. Grade ids are the same in both, so a class may hand in in either language.
+
+Beside each notebook lies ``SET_check.npz``, from which `attn_course.exercises.check` answers:
+inputs, right answers and those of the known mistakes, but no function that gives them.
 """
 
 import os
@@ -13,8 +16,9 @@ from pathlib import Path
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from assignments.grader.course import LANGUAGES, Course, CourseError, write
+from assignments.grader.course import LANGUAGES, Course, CourseError, problem_set, write
 from assignments.grader.gradebook import open_gradebook
+from attn_course.exercises.record import record_of, write_records
 from notebooks.build import split
 
 SOURCES = Path(__file__).resolve().parent / "src"
@@ -88,6 +92,9 @@ def release(folder, names):
     sets = {name: {lang: split(masters[name], lang) for lang in LANGUAGES} for name in names}
     for name, editions in sets.items():
         _check_same_grades(name, editions)
+    records = {
+        name: [record_of(task.exercise) for task in problem_set(name).tasks] for name in names
+    }
     course = _make_course(Path(folder))
     with open_gradebook(course.config("es")):
         pass  # Or say why not, before anything is written.
@@ -96,6 +103,9 @@ def release(folder, names):
         for language, edition in editions.items():
             source = course.path(language, "source", ".", name)
             write(source, nbformat.writes(edition, indent=1) + "\n")
+            if records[name]:
+                # nbgrader copies it to those who get the notebook.
+                write_records(source.with_name(f"{name}_check.npz"), records[name])
             api = NbGraderAPI(config=course.config(language))
             result = api.generate_assignment(name, force=True)
             if not result["success"]:

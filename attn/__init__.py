@@ -18,7 +18,7 @@ the PyTorch machine
 text in, text out
 -------------------  ------------------------------------------------------------------------
 `attn.tokenizer`     text to ids and back: by words, and by byte pairs
-`attn.corpus`        English and Spanish made by a grammar, with every alignment known
+`attn.corpus`        pairs of sentences: from a file, or by name from an installed package
 `attn.decoding`      one token after another: ``greedy``, ``beam_search``, ``sample``
 `attn.training`      ``train``: one loop for every task, on one machine or several
 `attn.metrics`       how good is it: ``bleu``, ``rouge``, ``alignment_error_rate``
@@ -26,13 +26,6 @@ the systems
 -------------------  ------------------------------------------------------------------------
 `attn.applications`  ``Translator`` and others, built of all the parts above
 `attn.__main__`      the command line: ``python -m attn translate "the red house"``
-the course
--------------------  ------------------------------------------------------------------------
-`attn.exercises`     ``check``: is my function right, and if not, why not?
-`attn.widgets`       the interactive figures
-`attn.plots`         the matplotlib figures
-`attn.palette`       the colours that figures, widgets and site share
-`attn.language`      Spanish or English: ``attn.set_language("en")``
 ===================  ========================================================================
 
 Three rules hold everywhere. In a mask, True means *may attend*. A query that may attend to
@@ -56,10 +49,13 @@ torch.Size([1, 3, 100])
 >>> step = partial(model.step, memory=memory, src_mask=real)
 >>> ids = greedy(step, target[:, :1], end_id=3, max_new_tokens=5, cache=model.new_cache())
 
-Importing `attn` or `attn.reference` does not import PyTorch.
+``attn.checks(False)`` switches off the checks that have to read the numbers in a tensor.
+
+`attn.reference` needs NumPy alone, and importing `attn` brings neither it nor PyTorch. The lessons
+around the machine, their exercises, figures and data are another package, `attn_course`.
 """
 
-from attn.language import get_language, set_language
+from attn._checks import checks
 
-__all__ = ["get_language", "set_language"]
+__all__ = ["checks"]
 __version__ = "0.1.0"

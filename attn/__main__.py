@@ -2,23 +2,29 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attn._checks import wrong
 
-N_TRAIN = 100_000
+if TYPE_CHECKING:  # the real imports wait for the command: PyTorch takes seconds to load
+    from attn.applications.translation import Translator
+    from attn.corpus import Pair
+
 LEAST_HELD_OUT = 10  # of fewer the loss says little
 SHOWN = 5
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status.
 
     What a person can mend is said in one sentence, without a stack trace.
     """
     options = _parser().parse_args(arguments)
     try:
-        return options.run(options) or 0
+        options.run(options)
+        return 0
     except ValueError as error:
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
@@ -26,7 +32,7 @@ def main(arguments=None):
     return 1
 
 
-def translate(options):
+def translate(options: argparse.Namespace) -> None:
     """Print a translation of each sentence."""
     translator = _translator(options.model)
     texts = options.text or [line.strip() for line in sys.stdin if line.strip()]
@@ -34,7 +40,7 @@ def translate(options):
         print(translator.translate(text, beam_width=options.beam))
 
 
-def train(options):
+def train(options: argparse.Namespace) -> None:
     """Train a translator and save it."""
     from dataclasses import replace
 
@@ -66,16 +72,16 @@ def train(options):
         print(f"Saved: {options.out}")
 
 
-def evaluate(options):
+def evaluate(options: argparse.Namespace) -> None:
     """Print how good the translations of each split are, or of a file of pairs."""
     translator = _translator(options.model)
     if options.pairs:
-        parts = {options.pairs.name: _read(options.pairs)}
+        parts: dict[str, Sequence[Pair]] = {options.pairs.name: _read(options.pairs)}
     else:
-        from attn.corpus import document_pairs, splits
+        from attn.corpus import named
 
-        parts = vars(splits(n_train=0)) | {"documents": document_pairs()}
-        del parts["train"], parts["held_out"]
+        parts = named(options.corpus)(n_train=0)
+        del parts["train"]
     print(f"{'':16}{'pairs':>6}{'exact match':>13}{'tokens':>9}{'BLEU':>7}")
     for name, pairs in parts.items():
         found = translator.evaluate(pairs, beam_width=options.beam)
@@ -87,7 +93,7 @@ def evaluate(options):
     print(found["bleu_signature"])
 
 
-def _check_out(out):
+def _check_out(out: Path) -> None:
     """Refuse a folder that `train` could not write in the end."""
     from attn.applications.translation import Translator
 
@@ -100,13 +106,15 @@ def _check_out(out):
             raise wrong("out", "a new folder or a translator to replace", out) from None
 
 
-def _pairs_to_train(options):
+def _pairs_to_train(
+    options: argparse.Namespace,
+) -> "tuple[Sequence[Pair], Sequence[Pair] | None]":
     """Return the pairs to learn from and those to validate with."""
     if options.pairs is None:
-        from attn.corpus import splits
+        from attn.corpus import named
 
-        parts = splits(n_train=N_TRAIN)
-        return parts.train, parts.validation
+        parts = named(options.corpus)()
+        return parts["train"], parts["validation"]
     pairs = _read(options.pairs)
     n_held_out = min(len(pairs) // 20, 500)
     if n_held_out < LEAST_HELD_OUT:
@@ -114,7 +122,7 @@ def _pairs_to_train(options):
     return pairs[n_held_out:], pairs[:n_held_out]
 
 
-def _read(path):
+def _read(path: Path) -> "list[Pair]":
     """Return the pairs of a file; say on the way which lines are none."""
     from attn.corpus import read_pairs
 
@@ -129,13 +137,14 @@ def _read(path):
     return pairs
 
 
-def _translator(folder):
+def _translator(folder: Path | None) -> "Translator":
     from attn.applications.translation import Translator
 
-    return Translator.load(folder) if folder else Translator.pretrained()
+    translator: Translator = Translator.load(folder) if folder else Translator.pretrained()
+    return translator
 
 
-def _parser():
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m attn", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
 
@@ -159,8 +168,13 @@ def _parser():
     command.set_defaults(run=train)
 
     command = commands.add_parser("evaluate", help="compare translations with the right ones")
-    command.add_argument("--pairs", type=Path, help="a file as for train, instead of the corpus")
+    command.add_argument("--pairs", type=Path, help="a file as for train, instead of a corpus")
     command.set_defaults(run=evaluate)
+    for name in ("train", "evaluate"):
+        commands.choices[name].add_argument(
+            "--corpus", default="grammar", metavar="NAME",
+            help="one that an installed package offers (default: grammar, the course's)",
+        )  # fmt: skip
     for name in ("translate", "evaluate"):
         commands.choices[name].add_argument(
             "--model", type=Path, metavar="FOLDER", help="a trained one, not the course's own"

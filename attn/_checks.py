@@ -4,10 +4,72 @@ They read ``.shape`` and ``.dtype``, which arrays of both libraries have, so nei
 imported. Every error has one pattern: the argument, what was expected, what came.
 """
 
+import numbers
 import operator
+from collections.abc import Collection, Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeGuard, TypeVar
+
+if TYPE_CHECKING:  # what a type checker has to know
+    import numpy as np
+    from numpy.typing import NDArray
+    from torch import Tensor
+
+    Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
-def wrong(name, expected, got):
+class HasShape(Protocol):
+    """An array of either library."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+
+class checks:
+    """Switch the checks that read values on or off: for good, or in a ``with`` block.
+
+    Shapes, dtypes and sizes are always checked, which costs next to nothing. Whether numbers
+    are finite, ids in the vocabulary and lengths within range has to be read from the tensors:
+    on a GPU every such look waits for all that was asked of it before, and on a CPU a step of
+    attention over 2,000 keys in a cache takes a tenth to a sixth longer. Without these checks a
+    NaN goes through or counts as masked, and what PyTorch says of an id out of range names no
+    argument. A query that may attend to nothing gets zeros all the same. The switch is one for
+    the whole process; `attn.training.train`, which checks its losses itself, switches them off.
+
+    Parameters
+    ----------
+    on : bool
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attn.attention import scaled_dot_product_attention
+    >>> broken = torch.tensor([[float("nan")]])
+    >>> with checks(False):
+    ...     scaled_dot_product_attention(broken, broken, broken)[0]
+    tensor([[nan]])
+    >>> scaled_dot_product_attention(broken, broken, broken)
+    Traceback (most recent call last):
+    ValueError: query: expected finite numbers, got 1 NaN or infinite
+    """
+
+    enabled = True
+
+    def __init__(self, on: bool) -> None:
+        if not isinstance(on, bool):
+            raise wrong("on", "True or False", repr(on))
+        self._before = checks.enabled
+        checks.enabled = on
+
+    def __enter__(self) -> None:
+        """Leave the switch as it was set."""
+
+    def __exit__(self, *error: object) -> None:
+        """Set it back."""
+        checks.enabled = self._before
+
+
+def wrong(name: str, expected: str, got: object) -> ValueError:
     """Return the ``ValueError`` for one bad argument.
 
     Examples
@@ -18,64 +80,60 @@ def wrong(name, expected, got):
     return ValueError(f"{name}: expected {expected}, got {got}")
 
 
-def check_size(name, size, least=0):
+def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:
     """Return `size` as an int of at least `least`; otherwise raise ``ValueError``."""
-    try:
-        size = operator.index(size)
-    except TypeError:
-        raise wrong(name, "an integer", repr(size)) from None
+    if not _is_int(size):
+        try:
+            size = operator.index(size)
+        except TypeError:
+            raise wrong(name, "an integer", repr(size)) from None
     if size < least:
         raise wrong(name, f"at least {least}", size)
     return size
 
 
-def check_fraction(name, fraction):
+def _is_int(size: object) -> TypeGuard[int]:
+    # A size that is a symbol in a graph of PyTorch stays one, so that the graph is good for all.
+    return isinstance(size, int) or type(size).__name__ == "SymInt"
+
+
+def check_fraction(name: str, fraction: object) -> None:
     """Raise ``ValueError`` unless `fraction` is a number from 0 up to, but not including, 1."""
-    if not isinstance(fraction, (int, float)) or not 0 <= fraction < 1:
+    if not isinstance(fraction, numbers.Real) or fraction < 0 or not fraction < 1:
         raise wrong(name, "a number in [0, 1)", repr(fraction))
 
 
-def check_choice(name, choice, choices):
+def check_choice(name: str, choice: str, choices: Collection[str]) -> None:
     """Raise ``ValueError`` unless `choice` is one of `choices`."""
     if choice not in choices:
         raise wrong(name, " or ".join(map(repr, choices)), repr(choice))
 
 
-def check_divides(name, size, divisor_name, divisor):
+def check_divides(name: str, size: int, divisor_name: str, divisor: int) -> None:
     """Raise ``ValueError`` unless `size` is a multiple of `divisor`."""
     if size % divisor:
         raise wrong(name, f"a multiple of {divisor_name} = {divisor}", size)
 
 
-def check_finite(name, is_finite):
-    """Raise ``ValueError`` unless every element of the boolean array `is_finite` is True.
+def check_finite(name: str, is_finite: "NDArray[np.bool_] | Tensor") -> None:
+    """Raise ``ValueError`` unless every element of `is_finite` is True.
 
-    One NaN or infinity reaches every output that looks at it, and then every gradient;
-    refusing it here tells where it came from.
+    One NaN or infinity reaches all that looks at it; refusing it here tells where it came from.
     """
     if not is_finite.all():
         raise wrong(name, "finite numbers", f"{int((~is_finite).sum())} NaN or infinite")
 
 
-def check_shape(name, array, expected, like=None):
+def check_shape(
+    name: str,
+    array: HasShape,
+    expected: Sequence[int | str | EllipsisType],
+    like: str | None = None,
+) -> None:
     """Raise ``ValueError`` unless `array` has the `expected` shape.
 
-    Parameters
-    ----------
-    name : str
-        The argument, for the message.
-    array : array
-        Anything with a shape.
-    expected : tuple of int or str
-        The size of each axis, or the name of one that may have any size. A leading ``...``
-        allows any number of axes before them.
-    like : str, optional
-        The argument that these sizes come from.
-
-    Raises
-    ------
-    ValueError
-        If the shape differs.
+    That is the size of each axis, or the name of one that may have any size. A leading ``...``
+    allows any number of axes before them. `like` is the argument that these sizes come from.
 
     Examples
     --------
@@ -98,33 +156,22 @@ def check_shape(name, array, expected, like=None):
         raise wrong(name, f"shape ({names}){source}", shape)
 
 
-def check_lengths(lengths, seq_len):
+def check_lengths(lengths: "Lengths", seq_len: int) -> None:
     """Raise ``ValueError`` unless every one of `lengths` is between 0 and `seq_len`."""
     outside = lengths[(lengths < 0) | (lengths > seq_len)]
     if len(outside):
         raise wrong("lengths", f"values between 0 and seq_len = {seq_len}", int(outside[0]))
 
 
-def check_attention(query, key, value, mask=None):
-    """Check that the arguments of attention fit together.
+def check_attention(
+    query: HasShape, key: HasShape, value: HasShape, mask: object = None, group: int = 1
+) -> tuple[int, ...]:
+    """Return the batch shape of attention; raise ``ValueError`` if its arguments do not fit.
 
-    Parameters
-    ----------
-    query : array, shape (..., tgt_len, d_k)
-    key : array, shape (..., src_len, d_k)
-    value : array, shape (..., src_len, d_v)
-    mask : boolean array, broadcastable to (..., tgt_len, src_len), optional
-
-    Returns
-    -------
-    tuple of int
-        The batch shape that query, key and value broadcast to.
-
-    Raises
-    ------
-    ValueError
-        If they do not fit. Lengths of zero are fine; ``d_k = 0`` is not, since the scores
-        are divided by its root.
+    They are `query`, shape (..., tgt_len, d_k), `key`, shape (..., src_len, d_k), `value`,
+    shape (..., src_len, d_v), and perhaps `mask`, broadcastable to (..., tgt_len, src_len).
+    On axis -3, `group` heads of `query` share each head of `key` and `value`. Lengths of zero
+    are fine; ``d_k = 0`` is not, since the scores are divided by its root.
 
     Examples
     --------
@@ -150,31 +197,38 @@ def check_attention(query, key, value, mask=None):
     if value.shape[-2] != src_len:
         raise wrong("value", f"shape (..., {src_len}, d_v) to match key", tuple(value.shape))
 
-    batch = ()
+    batch: tuple[int, ...] = ()
     for name, shape in shapes.items():
-        joined = broadcast_shapes(batch, shape[:-2])
+        own = tuple(shape[:-2])
+        if group > 1 and name != "query":
+            own = (*own[:-1], own[-1] * group)
+        joined = broadcast_shapes(batch, own)
         if joined is None:
-            raise wrong(name, f"batch dimensions that broadcast with {batch}", tuple(shape[:-2]))
+            raise wrong(name, f"batch dimensions that broadcast with {batch}", own)
         batch = joined
     if mask is not None:
         check_mask("mask", mask, (*batch, tgt_len, src_len))
     return batch
 
 
-def check_mask(name, mask, shape=None):
+def check_mask(name: str, mask: object, shape: tuple[int, ...] | None = None) -> None:
     """Raise ``ValueError`` unless `mask` is boolean and broadcasts to `shape`, if given.
 
     It may not *add* dimensions: a mask (batch_size, 1, seq_len, seq_len) beside inputs
     (batch_size, seq_len, d_k) would pair every sequence with the mask of every other.
     """
-    dtype = getattr(mask, "dtype", type(mask).__name__)
-    if str(dtype).removeprefix("torch.") != "bool":
+    if not _is_boolean(mask):
+        dtype = getattr(mask, "dtype", type(mask).__name__)
         raise wrong(name, "a boolean array (True = may attend)", f"dtype {dtype}")
     if shape is not None and broadcast_shapes(mask.shape, shape) != shape:
         raise wrong(name, f"a shape that broadcasts to {shape}", tuple(mask.shape))
 
 
-def broadcast_shapes(*shapes):
+def _is_boolean(mask: object) -> TypeGuard[HasShape]:
+    return str(getattr(mask, "dtype", None)).removeprefix("torch.") == "bool"
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     """Return the shape that `shapes` broadcast to, or None if they do not.
 
     NumPy and PyTorch have this function too, but a compiled PyTorch graph can follow only

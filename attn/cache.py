@@ -2,23 +2,30 @@
 
 When a decoder writes one token after another, the keys and values of the old tokens never
 change. Without a cache, step n computes n of them again; with it, one.
+
+===============  =======================================================================
+`KVCache`        of self-attention: it grows by the keys and values of every new token
+`MemoryCache`    of cross-attention: filled once, since the source does not change
+`DecoderCache`   one of each for every layer
+===============  =======================================================================
 """
 
 import torch
+from torch import Tensor
 
 from attn._checks import check_shape, check_size
+from attn._values import Source
 
 
 class KVCache:
-    """The keys and values that one attention layer has computed so far.
-
-    `attn.attention.MultiHeadAttention` fills it: self-attention appends those of each new
-    token, cross-attention stores those of the source once and never looks at it again.
+    """The keys and values that one self-attention has computed so far.
 
     Attributes
     ----------
     key, value : Tensor, shape (batch_size, n_kv_heads, length, d_k), or None
-        What is kept; None while the cache is empty.
+        What is kept; None while the cache is empty. Rotary keys are kept as they were turned.
+    positions : Tensor of int64, shape (batch_size, length), or None
+        Where the tokens stand; None if they stand at 0, 1, 2, ...
 
     References
     ----------
@@ -33,34 +40,142 @@ class KVCache:
     (torch.Size([1, 4, 3, 8]), 3)
     """
 
-    def __init__(self):
-        self.key = self.value = None
+    def __init__(self) -> None:
+        self.length = 0
+        self.positions: Tensor | None = None
+        # Tensors that may have room for tokens to come, so that few steps copy what is kept.
+        self._key: Tensor | None = None
+        self._value: Tensor | None = None
 
     @property
-    def length(self):
-        """Number of positions kept."""
+    def key(self) -> Tensor | None:
+        """The keys of the positions kept, or None."""
+        return None if self._key is None else self._key[..., : self.length, :]
+
+    @property
+    def value(self) -> Tensor | None:
+        """The values of the positions kept, or None."""
+        return None if self._value is None else self._value[..., : self.length, :]
+
+    def append(
+        self, key: Tensor, value: Tensor, positions: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of new tokens, and return those of all.
+
+        Parameters
+        ----------
+        key, value : Tensor, shape (batch_size, n_kv_heads, n_new, d_k)
+        positions : Tensor of int64, shape (batch_size, n_new), optional
+            Where the new tokens stand, if not one after the other behind those kept.
+
+        Raises
+        ------
+        ValueError
+            If the keys differ from those kept in more than their number.
+        """
+        if positions is None and self.positions is not None:
+            positions = _behind(self.positions, key.shape[-2])
+        if positions is not None:
+            self.positions = self._joined_positions(positions)
+        if self._key is None or self._value is None:
+            self._key, self._value = key, value
+        else:
+            *rows_and_heads, _, d_k = self._key.shape
+            check_shape("key", key, (*rows_and_heads, "length", d_k), like="the cache")
+            self._key = _extended(self._key, self.length, key)
+            self._value = _extended(self._value, self.length, value)
+        self.length += key.shape[-2]
+        return self._key[..., : self.length, :], self._value[..., : self.length, :]
+
+    def following(self, n_new: int) -> int | Tensor:
+        """Return the positions behind those kept: the first as an int, or, if `positions`
+        are kept, a Tensor of shape (batch_size, n_new)."""
+        return self.length if self.positions is None else _behind(self.positions, n_new)
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        if self._key is not None and self._value is not None:
+            self._key, self._value = self._key[rows], self._value[rows]
+        if self.positions is not None:
+            self.positions = self.positions[rows]
+
+    def _joined_positions(self, new: Tensor) -> Tensor:
+        kept = self.positions
+        if kept is None:
+            kept = torch.arange(self.length, device=new.device).expand(*new.shape[:-1], -1)
+        return torch.cat((kept, new), dim=-1)
+
+
+def _behind(positions: Tensor, n_new: int) -> Tensor:
+    return positions[..., -1:] + torch.arange(1, n_new + 1, device=positions.device)
+
+
+def _extended(kept: Tensor, length: int, new: Tensor) -> Tensor:
+    """Return a tensor that holds the first `length` of `kept` and then `new`, and maybe room.
+
+    With gradients enabled nothing is written into what a gradient may need, nor in a graph.
+    """
+    total = length + new.shape[-2]
+    if torch.is_grad_enabled() or torch.compiler.is_compiling():
+        return torch.cat((kept[..., :length, :], new), dim=-2)
+    writable = kept.dtype == new.dtype and (
+        not kept.is_inference() or torch.is_inference_mode_enabled()
+    )
+    if not writable or kept.shape[-2] < total:
+        room = new.new_empty(*new.shape[:-2], total // 2, new.shape[-1])
+        return torch.cat((kept[..., :length, :], new, room), dim=-2)
+    kept[..., length:total, :] = new
+    return kept
+
+
+class MemoryCache:
+    """The keys and values of what cross-attention looks at, computed once.
+
+    Attributes
+    ----------
+    key, value : Tensor, shape (batch_size, n_kv_heads, src_len, d_k), or None
+        What is kept; None while the cache is empty.
+
+    Examples
+    --------
+    >>> from attn.attention import MultiHeadAttention
+    >>> attention, cache = MultiHeadAttention(8, 2), MemoryCache()
+    >>> x, memory = torch.ones(1, 3, 8), torch.ones(1, 5, 8)
+    >>> output, _ = attention(x[:, :1], memory, cache=cache)
+    >>> output, _ = attention(x[:, 1:], cache=cache)
+    >>> cache.length
+    5
+    """
+
+    def __init__(self) -> None:
+        self.key: Tensor | None = None
+        self.value: Tensor | None = None
+        self._source = Source()
+
+    @property
+    def length(self) -> int:
+        """Number of source positions kept."""
         return 0 if self.key is None else self.key.shape[-2]
 
-    def append(self, key, value):
-        """Add the keys and values of new positions, and return those of all."""
-        if self.key is not None:
-            *rows_and_heads, _, d_k = self.key.shape
-            check_shape("key", key, (*rows_and_heads, "length", d_k), like="the cache")
-            key = torch.cat((self.key, key), dim=-2)
-            value = torch.cat((self.value, value), dim=-2)
-        self.key, self.value = key, value
-        return key, value
+    def store(self, key: Tensor, value: Tensor, *source: Tensor) -> None:
+        """Keep keys and values, and remember which tensors they were made of."""
+        self.key, self.value, self._source = key, value, Source(*source)
 
-    def reorder(self, rows):
+    def check(self, *source: Tensor) -> None:
+        """Raise ``ValueError`` if these are not the tensors that the keys were made of."""
+        self._source.check(*source)
+
+    def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
-        if self.key is not None:
+        if self.key is not None and self.value is not None:
             self.key, self.value = self.key[rows], self.value[rows]
+            self._source.reorder(rows)
 
 
 class DecoderCache:
-    """One `KVCache` for the self-attention of each layer, one for its cross-attention.
+    """One `KVCache` for the self-attention of each layer, one `MemoryCache` for its cross-attention.
 
-    This is the ``cache`` that `attn.decoding` passes from step to step.
+    It is what `attn.decoding` passes from step to step.
 
     Parameters
     ----------
@@ -74,17 +189,38 @@ class DecoderCache:
     (6, 6, 0)
     """
 
-    def __init__(self, n_layers):
+    def __init__(self, n_layers: int) -> None:
         n_layers = check_size("n_layers", n_layers, least=1)
         self.self_attention = [KVCache() for _ in range(n_layers)]
-        self.cross_attention = [KVCache() for _ in range(n_layers)]
+        self.cross_attention = [MemoryCache() for _ in range(n_layers)]
+        self._source: Source | None = None
 
     @property
-    def length(self):
+    def length(self) -> int:
         """Number of target positions that every layer has seen."""
         return self.self_attention[0].length
 
-    def reorder(self, rows):
+    def following(self, n_new: int) -> int | Tensor:
+        """Return the positions behind those kept, as `KVCache.following` does."""
+        return self.self_attention[0].following(n_new)
+
+    def knows(self, memory: Tensor) -> bool:
+        """Return whether the keys of this memory are kept; `remember` said of which they are.
+
+        Raises
+        ------
+        ValueError
+            If those of another memory are.
+        """
+        if self._source is not None:
+            self._source.check(memory)
+        return self._source is not None
+
+    def remember(self, memory: Tensor) -> None:
+        """Say that the keys kept are those of this memory, each of its rows repeated or not."""
+        self._source = Source(memory)
+
+    def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was.
 
         Parameters
@@ -92,5 +228,6 @@ class DecoderCache:
         rows : Tensor of int64, shape (new_batch_size,)
             Beam search uses it to repeat rows, to move them, and to let them go.
         """
-        for cache in (*self.self_attention, *self.cross_attention):
+        caches: list[KVCache | MemoryCache] = [*self.self_attention, *self.cross_attention]
+        for cache in caches:
             cache.reorder(rows)

@@ -1,16 +1,19 @@
 """The layers of the Transformer: attention and a feed-forward network, each with a residual.
 
 Every sub-layer takes three steps: compute, add, normalise. In *post-norm*, the paper's order,
-the sum is normalised: ``norm(x + f(x))``. In *pre-norm* what goes in is: ``x + f(norm(x))``,
-which leaves an unbroken path from the first layer to the last and trains deep stacks more
-readily. Dropout is where section 5.4 of the paper puts it: on what a sub-layer computed,
-before it is added.
+the sum is normalised: ``norm(x + f(x))``. In *pre-norm* what goes in is: ``x + f(norm(x))``.
+That leaves an unbroken path from the first layer to the last, and deep stacks train more readily.
+Dropout falls, as in section 5.4 of the paper, on what a sub-layer computed, before it is added.
 """
 
-from torch import nn
+from functools import partial
 
-from attn._checks import check_choice, check_fraction, check_shape, check_size
-from attn.attention import MultiHeadAttention
+from torch import Tensor, nn
+
+from attn._checks import check_choice, check_fraction, check_shape, check_size, wrong
+from attn.attention import MultiHeadAttention, ScaledDotProduct
+from attn.attention._types import Attended, Relative
+from attn.cache import KVCache, MemoryCache
 
 
 class FeedForward(nn.Module):
@@ -34,7 +37,7 @@ class FeedForward(nn.Module):
     torch.Size([2, 5, 8])
     """
 
-    def __init__(self, d_model, d_ff):
+    def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
         self.linear_1 = nn.Linear(d_model, check_size("d_ff", d_ff, least=1))
@@ -43,28 +46,31 @@ class FeedForward(nn.Module):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.zeros_(linear.bias)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         """Return a Tensor of the shape of `x`, (..., d_model)."""
         check_shape("x", x, (..., self.d_model))
-        return self.linear_2(self.linear_1(x).relu())
+        x = self.linear_2(self.linear_1(x).relu())
+        return x
 
 
 class _Layer(nn.Module):
     """What both layers share: where they normalise, and how they add."""
 
-    def __init__(self, dropout, norm):
+    def __init__(self, dropout: float, norm: str) -> None:
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
         check_fraction("dropout", dropout)
         self.norm = norm
         self.dropout = nn.Dropout(dropout)
 
-    def _before(self, norm, x):
-        return norm(x) if self.norm == "pre" else x
+    def _before(self, norm: nn.LayerNorm, x: Tensor) -> Tensor:
+        x = norm(x) if self.norm == "pre" else x
+        return x
 
-    def _add(self, norm, x, computed):
+    def _add(self, norm: nn.LayerNorm, x: Tensor, computed: Tensor) -> Tensor:
         x = x + self.dropout(computed)
-        return norm(x) if self.norm == "post" else x
+        x = norm(x) if self.norm == "post" else x
+        return x
 
 
 class EncoderLayer(_Layer):
@@ -89,8 +95,10 @@ class EncoderLayer(_Layer):
         Probability with which each number that a sub-layer computed is dropped in training.
     norm : {"post", "pre"}, default "post"
         Whether to normalise the sums or what goes into the sub-layers.
-    n_kv_heads, relative
-        As in `MultiHeadAttention`.
+    n_kv_heads, relative, attention
+        As in `MultiHeadAttention`; the last two are for self-attention.
+    attention_dropout : float, default 0.0
+        Probability with which each attention weight is dropped in training.
 
     References
     ----------
@@ -106,40 +114,42 @@ class EncoderLayer(_Layer):
     """
 
     def __init__(
-        self, d_model, n_heads, d_ff, dropout=0.0, norm="post", *, n_kv_heads=None, relative=None
-    ):
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "post", *,
+        n_kv_heads: int | None = None, relative: Relative | None = None,
+        attention: ScaledDotProduct | None = None, attention_dropout: float = 0.0,
+    ) -> None:  # fmt: skip
         super().__init__(dropout, norm)
         self.self_attention = MultiHeadAttention(
-            d_model, n_heads, n_kv_heads=n_kv_heads, relative=relative
-        )
+            d_model, n_heads, attention_dropout, n_kv_heads=n_kv_heads,
+            relative=relative, attention=attention,
+        )  # fmt: skip
         self.feed_forward = FeedForward(d_model, d_ff)
         self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 
-    def forward(self, x, mask=None, *, is_causal=False, need_weights=False, cache=None):
+    def forward(
+        self, x: Tensor, mask: Tensor | None = None, *, positions: Tensor | None = None,
+        is_causal: bool = False, need_weights: bool = False, cache: KVCache | None = None,
+    ) -> Attended:  # fmt: skip
         """Let the positions look at each other, then transform each by itself.
 
         Parameters
         ----------
         x : Tensor, shape (..., seq_len, d_model)
             One vector per token.
-        mask, is_causal, need_weights, cache
+        mask, positions, is_causal, need_weights, cache
             As in `MultiHeadAttention`.
 
         Returns
         -------
         x : Tensor, shape (..., seq_len, d_model)
-            One new vector per token.
         weights : Tensor, shape (..., n_heads, seq_len, seq_len), or None
             None unless `need_weights`.
         """
         check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
         attended, weights = self.self_attention(
-            self._before(self.norm_1, x),
-            mask=mask,
-            is_causal=is_causal,
-            need_weights=need_weights,
-            cache=cache,
-        )
+            self._before(self.norm_1, x), mask=mask, positions=positions,
+            is_causal=is_causal, need_weights=need_weights, cache=cache,
+        )  # fmt: skip
         x = self._add(self.norm_1, x, attended)
         transformed = self.feed_forward(self._before(self.norm_2, x))
         return self._add(self.norm_2, x, transformed), weights
@@ -178,72 +188,66 @@ class DecoderLayer(_Layer):
     """
 
     def __init__(
-        self, d_model, n_heads, d_ff, dropout=0.0, norm="post", *, n_kv_heads=None, relative=None
-    ):
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "post", *,
+        n_kv_heads: int | None = None, relative: Relative | None = None,
+        attention: ScaledDotProduct | None = None, attention_dropout: float = 0.0,
+    ) -> None:  # fmt: skip
         super().__init__(dropout, norm)
-        self.self_attention = MultiHeadAttention(
-            d_model, n_heads, n_kv_heads=n_kv_heads, relative=relative
+        heads = partial(
+            MultiHeadAttention, d_model, n_heads, attention_dropout, n_kv_heads=n_kv_heads
         )
-        self.cross_attention = MultiHeadAttention(d_model, n_heads, n_kv_heads=n_kv_heads)
+        self.self_attention = heads(relative=relative, attention=attention)
+        self.cross_attention = heads()
         self.feed_forward = FeedForward(d_model, d_ff)
         self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.norm_3 = nn.LayerNorm(d_model)
 
     def forward(
-        self,
-        x,
-        memory,
-        mask=None,
-        memory_mask=None,
-        *,
-        is_causal=True,
-        need_weights=False,
-        cache=(None, None),
-    ):
+        self, x: Tensor, memory: Tensor | None, mask: Tensor | None = None,
+        memory_mask: Tensor | None = None, *, positions: Tensor | None = None,
+        is_causal: bool = True, need_weights: bool = False,
+        cache: tuple[KVCache | None, MemoryCache | None] = (None, None),
+    ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:  # fmt: skip
         """Let the target look at its past, then at the source; then transform each position.
 
         Parameters
         ----------
         x : Tensor, shape (..., tgt_len, d_model)
             One vector per target token.
-        memory : Tensor, shape (..., src_len, d_model)
-            What the encoder made of the source.
+        memory : Tensor, shape (..., src_len, d_model), or None
+            What the encoder made of the source; None if the cache knows it.
         mask : Tensor of bool, broadcastable to (..., tgt_len, tgt_len), optional
             Which target positions may be attended to, besides the causal mask.
         memory_mask : Tensor of bool, broadcastable to (..., tgt_len, src_len), optional
             Which source positions may be attended to.
         is_causal : bool, default True
             Whether target positions are kept from those after them.
-        need_weights : bool, default False
-            Also return the weights.
-        cache : pair of attn.cache.KVCache or None, optional
-            One for self-attention, one for cross-attention; see `MultiHeadAttention`.
+        positions, need_weights
+            As in `MultiHeadAttention`.
+        cache : pair of attn.cache.KVCache and attn.cache.MemoryCache, or of None
+            For self-attention and for cross-attention; see `MultiHeadAttention`.
 
         Returns
         -------
         x : Tensor, shape (..., tgt_len, d_model)
-            One new vector per target token.
         weights : pair of Tensor, or None
             Those of self-attention and of cross-attention; None unless `need_weights`.
         """
         check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
-        check_shape("memory", memory, (..., "src_len", self.feed_forward.d_model))
         own_cache, cross_cache = cache
+        if memory is not None:
+            check_shape("memory", memory, (..., "src_len", self.feed_forward.d_model))
+        elif cross_cache is None or cross_cache.key is None:
+            raise wrong("memory", "a tensor, which the cache does not know yet", None)
         attended, own_weights = self.self_attention(
-            self._before(self.norm_1, x),
-            mask=mask,
-            is_causal=is_causal,
-            need_weights=need_weights,
-            cache=own_cache,
-        )
+            self._before(self.norm_1, x), mask=mask, positions=positions,
+            is_causal=is_causal, need_weights=need_weights, cache=own_cache,
+        )  # fmt: skip
         x = self._add(self.norm_1, x, attended)
         attended, cross_weights = self.cross_attention(
-            self._before(self.norm_2, x),
-            memory,
-            mask=memory_mask,
-            need_weights=need_weights,
-            cache=cross_cache,
-        )
+            self._before(self.norm_2, x), memory,
+            mask=memory_mask, need_weights=need_weights, cache=cross_cache,
+        )  # fmt: skip
         x = self._add(self.norm_2, x, attended)
         transformed = self.feed_forward(self._before(self.norm_3, x))
         x = self._add(self.norm_3, x, transformed)

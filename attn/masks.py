@@ -1,11 +1,17 @@
 """Masks in PyTorch: who may attend to whom. True = *may attend*, as in `attn.reference`."""
 
+from collections.abc import Sequence
+
 import torch
+from torch import Tensor
 
 from attn._checks import broadcast_shapes, check_lengths, check_mask, check_size, wrong
+from attn._values import readable
 
 
-def causal_mask(tgt_len, src_len=None, *, device=None):
+def causal_mask(
+    tgt_len: int, src_len: int | None = None, *, device: torch.device | str | None = None
+) -> Tensor:
     """Let each query attend to its own position and to those before it.
 
     The last query stands at the last key. So with more keys than queries (new tokens after
@@ -48,7 +54,13 @@ def causal_mask(tgt_len, src_len=None, *, device=None):
     return allowed.tril(diagonal=src_len - tgt_len)
 
 
-def window_mask(tgt_len, window, src_len=None, *, device=None):
+def window_mask(
+    tgt_len: int,
+    window: int,
+    src_len: int | None = None,
+    *,
+    device: torch.device | str | None = None,
+) -> Tensor:
     """Let each query attend to its own position and to the few just before it.
 
     A causal mask that forgets: of the past, only the last `window` positions are seen, the
@@ -96,7 +108,7 @@ def window_mask(tgt_len, window, src_len=None, *, device=None):
     return allowed.tril(diagonal=last).triu(diagonal=last - window + 1)
 
 
-def padding_mask(lengths, seq_len):
+def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     """Hide the positions that only fill short sequences up to the common length.
 
     Parameters
@@ -115,8 +127,8 @@ def padding_mask(lengths, seq_len):
     Raises
     ------
     ValueError
-        If `lengths` are not integers between 0 and `seq_len`. (Inside ``torch.compile``,
-        which cannot look at values, the range is not checked.)
+        If `lengths` are not integers between 0 and `seq_len`. (The range is not checked inside
+        ``torch.compile``, which cannot look at values, nor after ``attn.checks(False)``.)
 
     References
     ----------
@@ -133,12 +145,12 @@ def padding_mask(lengths, seq_len):
     lengths, seq_len = torch.as_tensor(lengths), check_size("seq_len", seq_len)
     if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):
         raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
-    if not torch.compiler.is_compiling():
+    if readable():
         check_lengths(lengths, seq_len)
     return torch.arange(seq_len, device=lengths.device) < lengths[..., None, None]
 
 
-def combine_masks(*masks):
+def combine_masks(*masks: Tensor | None) -> Tensor | None:
     """Allow what every mask allows.
 
     Parameters
@@ -167,7 +179,7 @@ def combine_masks(*masks):
     tensor([[[1, 0],
              [1, 0]]], dtype=torch.int32)
     """
-    combined = None
+    combined: Tensor | None = None
     for mask in masks:
         if mask is None:
             continue

@@ -9,7 +9,7 @@ encoder.
 """
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attn._checks import check_shape, check_size, wrong
 
@@ -48,7 +48,7 @@ class RecurrentEncoderDecoder(nn.Module):
     (torch.Size([1, 2, 10]), torch.Size([1, 2, 3]))
     """
 
-    def __init__(self, vocab_size, d_model=64, *, attention=True):
+    def __init__(self, vocab_size: int, d_model: int = 64, *, attention: bool = True) -> None:
         super().__init__()
         vocab_size = check_size("vocab_size", vocab_size, least=1)
         d_model = check_size("d_model", d_model, least=1)
@@ -58,7 +58,9 @@ class RecurrentEncoderDecoder(nn.Module):
         self.decoder = nn.GRU(d_model, d_model, batch_first=True)
         self.out_proj = nn.Linear(2 * d_model if self.attention else d_model, vocab_size)
 
-    def forward(self, source, target, *, need_weights=False):
+    def forward(
+        self, source: Tensor, target: Tensor, *, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
         """Score the next token after each token of the target.
 
         Parameters
@@ -124,7 +126,7 @@ class BidirectionalRecurrent(nn.Module):
     torch.Size([1, 3, 10])
     """
 
-    def __init__(self, vocab_size, d_model=64):
+    def __init__(self, vocab_size: int, d_model: int = 64) -> None:
         super().__init__()
         vocab_size = check_size("vocab_size", vocab_size, least=1)
         d_model = check_size("d_model", d_model, least=1)
@@ -133,7 +135,7 @@ class BidirectionalRecurrent(nn.Module):
         self.backwards = nn.GRU(d_model, d_model, batch_first=True)
         self.out_proj = nn.Linear(2 * d_model, vocab_size)
 
-    def forward(self, ids, lengths):
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """Score every token of the vocabulary at every place but the first and the last.
 
         Parameters
@@ -162,10 +164,11 @@ class BidirectionalRecurrent(nn.Module):
         before, _ = self.forwards(x)
         after, _ = self.backwards(_reverse(x, lengths))
         sides = [before[:, :-2], _reverse(after, lengths)[:, 2:]]
-        return self.out_proj(torch.cat(sides, dim=-1))
+        logits: Tensor = self.out_proj(torch.cat(sides, dim=-1))
+        return logits
 
 
-def _reverse(x, lengths):
+def _reverse(x: Tensor, lengths: Tensor) -> Tensor:
     """Turn each row of `x` around, up to its length."""
     places = lengths[:, None] - 1 - torch.arange(x.shape[1], device=x.device)
     return x.gather(1, places.clamp(min=0)[..., None].expand_as(x))

@@ -3,7 +3,8 @@
 ===============  ==========================================================================
 `sandbox`        run a submission where it can do no harm
 `syscalls`       which system calls may be made in there
-`inside`         what runs in there: the cells, then the functions on their inputs
+`nobody`         what runs in there first if the grader is root
+`inside`         what runs in there: the cells, and the functions on their inputs
 `wire`           frames of arrays between inside and outside
 `submission`     read a notebook that may be anything
 `judge`          answers to points, and to the name of the mistake

@@ -27,6 +27,10 @@ def main(arguments):
         if options.command == "stats":
             print(stats(course, options.set, options.language))
             return 0
+        if options.unsafe and os.geteuid() == 0:
+            raise CourseError(
+                "As root, --unsafe would give student code the machine: it is refused."
+            )
         if not options.unsafe:
             sandbox.available()
         if options.command == "worker":
@@ -40,11 +44,13 @@ def main(arguments):
     except CourseError as error:
         print(error, file=sys.stderr)
     except sandbox.NoSandbox as reason:
-        print(
-            f"No sandbox: {reason}. Student code could read and delete your files; to run it all "
-            "the same, add --unsafe.",
-            file=sys.stderr,
+        otherwise = (
+            "Grade as another user."
+            if os.geteuid() == 0
+            else "Student code could read and delete your files; to run it all the same, add "
+            "--unsafe."
         )
+        print(f"No sandbox: {reason}. {otherwise}", file=sys.stderr)
     return 1
 
 

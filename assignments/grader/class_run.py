@@ -53,11 +53,14 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False):
         before, (left, deaths) = (left, deaths), (len(batch.waiting()), batch.deaths())
         if (left, deaths) == before:
             break  # The workers do not even start: what they printed says why.
+    failed = False
     for handed in unchanged:
         # What formgrader changed since, and late penalties.
-        batch.hand_back(handed, batch.result(handed))
+        if reason := batch.refresh(handed):
+            failed = True
+            print(f"{handed.student:16} {handed.language} feedback not written: {reason}")
     table = export(course, name)
-    return _sum_up(batch, len(unchanged), table)
+    return _sum_up(batch, len(unchanged), table) or int(failed)
 
 
 def line(handed, result):

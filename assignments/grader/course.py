@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import pkgutil
 import sys
 from pathlib import Path
 
@@ -66,8 +67,21 @@ class Course:
 
     @property
     def secret(self):
-        """The bytes from which inputs are drawn."""
-        return (self.folder / "secret").read_bytes()
+        """The bytes from which inputs are drawn.
+
+        Raises
+        ------
+        CourseError
+            If there are none.
+        """
+        path = self.folder / "secret"
+        try:
+            secret = path.read_bytes()
+        except FileNotFoundError:
+            secret = b""
+        if not secret:
+            raise CourseError(f"There is no {path}: put back your copy, or run `make release`.")
+        return secret
 
 
 def problem_set(name):
@@ -79,7 +93,7 @@ def problem_set(name):
         If there is none.
     """
     folder = Path(assignments.__file__).parent / "sets"
-    names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    names = sorted(found.name for found in pkgutil.iter_modules([str(folder)]))
     if name not in names:
         raise CourseError(f"There is no set {name!r}. There are: {', '.join(names)}.")
     return getattr(importlib.import_module(f"assignments.sets.{name}"), name.upper())

@@ -15,8 +15,8 @@ from markupsafe import Markup, escape
 from assignments.grader.autograded import is_unanswered
 from assignments.grader.submission import REASONS
 from assignments.grader.words import GROUPS, LIMITS, WORDS
-from attn.exercises.check import EMPHASIS
-from attn.palette import DARK, LIGHT, css_variables
+from attn_course.exercises.result import EMPHASIS
+from attn_course.palette import DARK, LIGHT, css_variables
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 

@@ -1,12 +1,11 @@
 """Grade one submission: run it, as often as it takes to be fair, and judge every task."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 
 from assignments.grader import sandbox
-from assignments.grader.judge import Mark, exception_named, judge, request, seed_for
+from assignments.grader.judge import Mark, draw, exception_named, judge, request
 from assignments.grader.submission import BadSubmission, read
-
-MOST_BROKEN = 8  # cells that never end, or end the process; with one more the grading ends
 
 
 @dataclass(frozen=True)
@@ -32,18 +31,16 @@ class Graded:
     broken_cells: dict | None = None
 
 
-def grade(path, student, problem_set, secret, *, limits=None, unsafe=False):
-    """Grade a submitted notebook. The same notebook always gets the same marks.
+def grade(path, problem_set, secret, *, limits=None, unsafe=False):
+    """Grade a submitted notebook. In a course, the same notebook always gets the same marks.
 
     Parameters
     ----------
     path : Path
-    student : str
     problem_set : ProblemSet
     secret : bytes
         The course's own, from which the inputs are drawn.
     limits : assignments.grader.sandbox.Limits, optional
-        Of each run.
     unsafe : bool, default False
         Without the sandbox.
 
@@ -58,55 +55,69 @@ def grade(path, student, problem_set, secret, *, limits=None, unsafe=False):
                    for t in problem_set.tasks]  # fmt: skip
         return Graded(None, tuple(nothing), reason=bad.reason)
 
-    seeds = {t.grade_id: seed_for(secret, student, t, submission.digest) for t in problem_set.tasks}
-    requests = {t.grade_id: request(t, seeds[t.grade_id]) for t in problem_set.tasks}
-    cells = [
-        (number, cell.source)
+    cells = {
+        number: cell.source
         for number, cell in enumerate(submission.cells)
         if cell.kind == "code" and cell.grade_id not in problem_set.manual
-    ]
-    answers, broken = _run(cells, requests, problem_set.packages, limits, unsafe)
-    marks = tuple(
-        judge(task, seeds[task.grade_id], *answers.get(task.grade_id, (None, {})))
-        for task in problem_set.tasks
-    )
+    }
+    marks, broken = _run(cells, problem_set, secret, limits or sandbox.Limits(), unsafe)
     return Graded(submission.digest, marks, broken_cells=broken)
 
 
-def _run(cells, requests, packages, limits, unsafe):
-    """Return the answers to each task that was answered, and the cells that broke.
+def _run(cells, problem_set, secret, limits, unsafe):
+    """Return the marks, and the cells that broke.
 
-    What never ends, or ends the process, costs the cell or the task it is in and no other. All
-    tasks run together first. If one of them ends that, each of those without an answer runs
-    alone: another might have used up the time.
+    A step that takes too long is ended where it is, and the run goes on. What ends the process,
+    or cannot be ended without it, costs the cell or the task it is in and no other: all runs
+    again without it, as long as a task has less than full marks and there is time.
     """
-    answers, broken, stopping = {}, {}, 0
-    groups = [list(requests)] if requests else []  # of the project a person reads all
-    while groups and stopping <= MOST_BROKEN:
-        group = groups.pop(0)
+    tasks = {task.grade_id: task for task in problem_set.tasks}
+    cases = {name: draw(task, secret) for name, task in tasks.items()}
+    marks = {name: judge(task, cases[name], None, {}) for name, task in tasks.items()}
+    broken, waiting = {}, list(tasks)
+    ends, left = time.monotonic() + limits.wall_s, limits.wall_s
+    while waiting and left > 0:  # of the project a person reads all
+        requests = [request(tasks[name], cases[name]) for name in waiting]
         outcome = sandbox.run(
-            cells,
-            [requests[name][0] for name in group],
-            {key: array for name in group for key, array in requests[name][1].items()},
-            packages=packages,
-            limits=limits,
+            list(cells.items()),
+            [description for description, _ in requests],
+            {key: array for _, inputs in requests for key, array in inputs.items()},
+            packages=problem_set.packages,
+            limits=replace(limits, wall_s=left),
             unsafe=unsafe,
         )
-        begun, last = [["cell", number] for number, _ in cells], None
-        for header, arrays in outcome.frames:
-            cell, error, task = header.get("cell"), header.get("error"), header.get("task")
-            if "begins" in header:
-                last = header["begins"]
-            elif ["cell", cell] in begun and isinstance(error, dict):
-                broken[int(cell)] = exception_named(error.get("type")).__name__
-            elif task in group:
-                answers[task] = (header.get("answers"), arrays)
-        left = [name for name in group if name not in answers]
-        if left and last in begun:
-            stopping += 1
-            broken[int(last[1])] = outcome.stopped or "process"
-            cells = [cell for cell in cells if cell[0] != last[1]]
-            groups.insert(0, left)
-        elif len(group) > 1:
-            groups += [[name] for name in left]
-    return answers, broken
+        answers, last = _sort(outcome.frames, list(cells), waiting, broken)
+        for name, reports, arrays in answers:
+            mark = judge(tasks[name], cases[name], reports, arrays)
+            marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
+        steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
+        if last not in steps:
+            break  # at its end, or where the submission wants us to believe it was
+        kind, culprit = steps[steps.index(last)]
+        if kind == "cell":
+            broken[culprit] = outcome.stopped or "process"
+            del cells[culprit]
+        waiting = [name for name in waiting if name != culprit and marks[name].status != "passed"]
+        left = ends - time.monotonic()
+    return tuple(marks.values()), broken
+
+
+def _sort(frames, cells, names, broken):
+    """Return what a run has answered, and the step that ended it; note the cells that broke.
+
+    Of a task the last function of its name counts, as it was when it was defined and as it was
+    at the end of the notebook.
+    """
+    answers, last = {}, None
+    for header, arrays in frames:
+        cell, error, task = header.get("cell"), header.get("error"), header.get("task")
+        if "begins" in header:
+            last = header["begins"]
+        elif "done" in header:
+            last = None
+        elif cell in cells and isinstance(error, dict):
+            is_late = header.get("late") is True
+            broken[int(cell)] = "time" if is_late else exception_named(error.get("type")).__name__
+        elif task in names:
+            answers[task, header.get("at_end") is True] = (header.get("answers"), arrays)
+    return [(name, *found) for (name, _), found in answers.items()], last

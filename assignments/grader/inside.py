@@ -2,7 +2,7 @@
 
 Whatever the student's code does to this process, only frames of arrays leave it, and those
 who read them believe nothing else. It uses the standard library, NumPy, and three files that
-lie beside it in the sandbox: wire.py, syscalls.py and compare.py (`attn.exercises.compare`).
+lie beside it in the sandbox: wire.py, syscalls.py and compare.py (`attn_course.exercises.compare`).
 """
 
 import importlib.machinery
@@ -10,7 +10,9 @@ import json
 import os
 import re
 import resource
+import signal
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -111,6 +113,81 @@ def say(error):
     return {"type": type(error).__name__, "message": str(error)[:200]}
 
 
+class TimeUp(BaseException):
+    """A step has had its time. No `Exception`, so that ``except Exception`` does not stop it."""
+
+
+class Clock:
+    """Ends steps that take too long, where they are; who does not let it is ended from outside.
+
+    Parameters
+    ----------
+    step_wall_s, step_cpu_s, wall_s : float
+        As in `assignments.grader.sandbox.Limits`.
+    """
+
+    def __init__(self, step_wall_s, step_cpu_s, wall_s):
+        self.step_wall_s, self.step_cpu_s = step_wall_s, step_cpu_s
+        self.end = time.monotonic() + wall_s
+
+    def run(self, step, *arguments):
+        """Run a step; return its value and None, or None and what it raised."""
+        left = max(self.end - time.monotonic(), 0.04)
+        try:
+            try:
+                for number in (signal.SIGALRM, signal.SIGPROF):
+                    signal.signal(number, self._ring)
+                # Again every second: a step that catches everything may have caught the first.
+                signal.setitimer(signal.ITIMER_REAL, min(self.step_wall_s, left / 4), 1)
+                signal.setitimer(signal.ITIMER_PROF, self.step_cpu_s, 1)
+                return step(*arguments), None
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+        except BaseException as error:  # noqa: BLE001 - SystemExit too: one step is one step
+            return None, error
+
+    @staticmethod
+    def _ring(number, frame):
+        raise TimeUp
+
+
+def execute(index, source, namespace):
+    exec(compiled(index, source), namespace)  # noqa: S102 - what a sandbox is for
+
+
+def answer(run, function, task, inputs):
+    """Call a function on each input of its task, by `attn_course.exercises.compare.run`.
+
+    Returns
+    -------
+    answers : list of dict
+    arrays : dict of str to ndarray
+    """
+    spec = types.SimpleNamespace(outputs=task["outputs"])
+    answers, arrays = [], {}
+    for number, names in enumerate(task["cases"]):
+        case = {name: inputs[f"{task['id']}/{number}/{name}"] for name in names}
+        try:
+            found = run(function, case, spec)
+        except TimeUp:
+            raise
+        except BaseException as error:  # noqa: BLE001 - one input is one input
+            answers.append({"error": say(error)})
+            continue
+        answers.append(
+            {
+                "n_values": None if found.values is None else len(found.values),
+                "missing": function is Ellipsis or bool(found.missing),
+                "modified": found.modified,
+                "error": None if found.error is None else say(found.error),
+            }
+        )
+        for i, value in enumerate(found.values or ()):
+            arrays[f"{number}/{i}"] = value
+    return answers, arrays
+
+
 def main():
     """Write a frame before each cell and each task, and one with the answers of each task."""
     sys.path.append(sys.argv[2])
@@ -133,38 +210,44 @@ def main():
         os.dup2(nowhere, descriptor)
     write_frame(out, {"ready": True})
 
+    clock = Clock(*job["clock"])
     shown = ("display", "get_ipython", "help", "exit", "quit")
     namespace = {"__name__": "__main__", **dict.fromkeys(shown, Nothing())}
+    asked, slow = {}, set()  # by task, the function asked last; tasks that had their time
+
+    def defined(task):
+        # A stand-in for a package that is not here is no one's answer, and hides none.
+        function = namespace.get(task["function"])
+        return function if callable(function) and not isinstance(function, Nothing) else None
+
+    def take(task, function, at_end):
+        name = task["id"]
+        write_frame(out, {"begins": ["task", name]})
+        found, error = clock.run(answer, run, function, task, inputs)
+        (slow.add if error else slow.discard)(name)
+        answers, arrays = found or (None, {})
+        write_frame(out, {"task": name, "at_end": at_end, "answers": answers}, arrays)
+
     for index, source in job["cells"]:
         write_frame(out, {"begins": ["cell", index]})
-        try:
-            exec(compiled(index, source), namespace)  # noqa: S102 - what a sandbox is for
-        except BaseException as error:  # noqa: BLE001 - SystemExit too: one cell is one cell
-            write_frame(out, {"cell": index, "error": say(error)})
-
+        _, error = clock.run(execute, index, source, namespace)
+        if error is not None:
+            late = isinstance(error, TimeUp)
+            write_frame(out, {"cell": index, "late": late, "error": say(error)})
+        # As soon as there is a new function: what comes after it shall not cost it.
+        for task in job["tasks"]:
+            function = defined(task)
+            if function is not None and function is not asked.get(task["id"]):
+                asked[task["id"]] = function
+                take(task, function, at_end=False)
+    # And at the end: a cell further down may have completed it.
     for task in job["tasks"]:
-        write_frame(out, {"begins": ["task", task["id"]]})
-        function = namespace.get(task["function"], Ellipsis)
-        spec = types.SimpleNamespace(outputs=task["outputs"])
-        answers, arrays = [], {}
-        for number, names in enumerate(task["cases"]):
-            case = {name: inputs[f"{task['id']}/{number}/{name}"] for name in names}
-            try:
-                answer = run(function, case, spec)
-            except BaseException as error:  # noqa: BLE001 - one input is one input
-                answers.append({"error": say(error)})
-                continue
-            answers.append(
-                {
-                    "n_values": None if answer.values is None else len(answer.values),
-                    "missing": function is Ellipsis or bool(answer.missing),
-                    "modified": answer.modified,
-                    "error": None if answer.error is None else say(answer.error),
-                }
-            )
-            for i, value in enumerate(answer.values or ()):
-                arrays[f"{number}/{i}"] = value
-        write_frame(out, {"task": task["id"], "answers": answers}, arrays)
+        function = defined(task)
+        if function is not None and task["id"] not in slow:
+            take(task, function, at_end=True)
+        elif task["id"] not in asked:
+            take(task, Ellipsis, at_end=True)
+    write_frame(out, {"done": True})
     os._exit(0)  # whatever the student left for the end
 
 

@@ -1,13 +1,16 @@
 """From what a function answered to points and a hint. Trusted: no code of students runs here."""
 
 import builtins
+import functools
 import hashlib
 import hmac
 from dataclasses import dataclass, field
 
-from attn.exercises.compare import Answer, run
-from attn.exercises.diagnose import misconception, smallest_first, wrong_on
+from attn_course.exercises.compare import Answer
+from attn_course.exercises.diagnose import misconception, wrong_on
+from attn_course.exercises.record import record_of, smallest_first
 
+DRAWS = 3  # of the inputs of a task
 MOST_VALUES = 8  # that a function returns
 ODD_EXCEPTIONS = (UnicodeError, BaseExceptionGroup)  # made from more than a message
 
@@ -42,26 +45,36 @@ class Mark:
     modified: str | None = None
 
 
-def seed_for(secret, student, task, digest):
-    """Return the seed of one task for one submission: always the same, and not to be guessed.
+def draw(task, secret):
+    """Return the inputs that a task is marked on: in one course the same for everyone.
+
+    Whoever hands in the same notebook gets the same marks, and whoever hands in again meets no
+    luckier inputs. They are drawn more than once, since one draw may hide a fault.
 
     Parameters
     ----------
+    task : Task
     secret : bytes
         The course's own.
-    student, digest : str
-        Who, and the hash of what was handed in.
-    task : Task
 
     Returns
     -------
-    int
+    list of dict
+        Arrays by argument, the smallest input first.
     """
-    message = f"{student}\0{task.grade_id}\0{digest}".encode()
-    return int.from_bytes(hmac.digest(secret, message, hashlib.sha256)[:8], "big")
+    return _draw(task.exercise.cases, task.grade_id, secret)
 
 
-def request(task, seed):
+@functools.cache  # For every submission of a class again.
+def _draw(cases, name, secret):
+    drawn = []
+    for number in range(DRAWS):
+        seed = hmac.digest(secret, f"{name}\0{number}".encode(), hashlib.sha256)[:8]
+        drawn += cases(int.from_bytes(seed, "big"))
+    return smallest_first(drawn)
+
+
+def request(task, cases):
     """Return what the sandbox needs to know of a task, and its inputs.
 
     Returns
@@ -71,7 +84,6 @@ def request(task, seed):
     inputs : dict of str to ndarray
         By ``"grade_id/number/argument"``.
     """
-    cases = smallest_first(task.exercise.cases(seed))
     description = {
         "id": task.grade_id,
         "function": task.exercise.id,
@@ -86,14 +98,14 @@ def request(task, seed):
     return description, inputs
 
 
-def judge(task, seed, reports, arrays):
+def judge(task, cases, reports, arrays):
     """Mark what came back from the sandbox.
 
     Parameters
     ----------
     task : Task
-    seed : int
-        That of its `request`.
+    cases : list of dict
+        Its inputs, from `draw`.
     reports : list of dict, or None
         One for each input, as inside.py writes them; None if the run never got that far.
     arrays : dict of str to ndarray
@@ -103,15 +115,13 @@ def judge(task, seed, reports, arrays):
     -------
     Mark
     """
-    exercise = task.exercise
-    cases = smallest_first(exercise.cases(seed))
     if reports is None:
         return _mark(task, 0.0, "stopped")
-    expected = [run(exercise.oracle, case, exercise) for case in cases]
+    record = record_of(task.exercise, cases)
     answers = _answers(reports, arrays, cases)
     if all(answer.missing for answer in answers):
         return _mark(task, 0.0, "unanswered")
-    failing = wrong_on(answers, expected)
+    failing = wrong_on(answers, record.expected)
     modified = next((answer.modified for answer in answers if answer.modified), None)
     groups = dict.fromkeys(task.points, True)
     for i in failing:
@@ -122,7 +132,7 @@ def judge(task, seed, reports, arrays):
         groups = dict.fromkeys(groups, False)
     points = sum(worth for name, worth in task.points.items() if groups[name])
     status = "passed" if points == task.max_points else "partial" if points else "wrong"
-    known = misconception(exercise, cases, answers, expected, failing) if failing else None
+    known = misconception(record, answers, failing) if failing else None
     error = answers[failing[0]].error if failing else None
     return _mark(
         task,
@@ -140,7 +150,7 @@ def _mark(task, points, status, *rest):
 
 
 def _answers(reports, arrays, cases):
-    """Rebuild the answers of `attn.exercises.compare.run`; whatever is odd is a wrong answer."""
+    """Rebuild the answers of `attn_course.exercises.compare.run`; whatever is odd is a wrong answer."""
     reports = reports if isinstance(reports, list) else []
     padded = reports[: len(cases)] + [None] * (len(cases) - len(reports))
     return [

@@ -16,16 +16,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from assignments.grader import syscalls
-from assignments.grader.wire import read_frames
-from attn.exercises import compare
+import attn
+from assignments.grader import nobody, syscalls
+from assignments.grader.wire import end_of_frames, read_frames
+from attn_course.exercises import compare
 
 HERE = Path(__file__).resolve().parent
+START_S = 30  # seconds on the clock until the first frame: what the machine needs is nobody's fault
+GRACE_S = 2
 
 
 class NoSandbox(RuntimeError):
@@ -38,9 +41,13 @@ class Limits:
 
     Attributes
     ----------
-    wall_s, cpu_s : int
-        Seconds on the clock, and of a processor. A busy machine must not cost marks, so the
-        first is by far the longer.
+    step_wall_s, step_cpu_s : float
+        Seconds on the clock, and of a processor, for each cell, and for each function on all
+        its inputs. A busy machine must not cost marks, so the first is by far the longer; but a
+        step gets no more than a quarter of what is left of the whole, so that whatever comes
+        after it has time as well.
+    wall_s, cpu_s : float
+        For the whole.
     memory_bytes : int
         Address space.
     file_bytes : int
@@ -49,8 +56,10 @@ class Limits:
         What may come out.
     """
 
-    wall_s: int = 30
-    cpu_s: int = 10
+    step_wall_s: float = 15
+    step_cpu_s: float = 5
+    wall_s: float = 60
+    cpu_s: int = 60
     memory_bytes: int = 2**30
     file_bytes: int = 32 * 2**20
     output_bytes: int = 16 * 2**20
@@ -110,10 +119,7 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
         _refuse_without_bubblewrap()
     with tempfile.TemporaryDirectory(prefix="attn-job-") as folder:
         job = Path(folder)
-        for source in ("inside.py", "wire.py", "syscalls.py"):
-            shutil.copy(HERE / source, job)
-        shutil.copy(compare.__file__, job)
-        (job / "empty").mkdir()
+        _furnish(job, HERE / "inside.py", Path(compare.__file__))
         np.savez(job / "inputs.npz", **inputs)
         text = json.dumps(
             {
@@ -121,6 +127,7 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
                 "tasks": tasks,
                 "packages": packages,
                 "limits": _of_process(limits),
+                "clock": [limits.step_wall_s, limits.step_cpu_s, limits.wall_s],
                 "sealed": not unsafe or syscalls.is_known(),
             }
         )
@@ -155,13 +162,18 @@ def run_script(script, job, limits):
         If the run did not get as far as its first frame.
     """
     _refuse_without_bubblewrap()
-    shutil.copy(script, job / "inside.py")
-    for source in ("wire.py", "syscalls.py"):
-        shutil.copy(HERE / source, job)
-    (job / "empty").mkdir()
+    _furnish(job, script)
     (job / "job.json").write_text(json.dumps({"limits": _of_process(limits)}), encoding="utf-8")
-    shared = ((_site(), "/packages"), (Path(compare.__file__).parents[1], "/course/attn"))
+    shared = ((_site(), "/packages"), (Path(attn.__file__).parent, "/course/attn"))
     return _watch([*_walls(limits, job, (), shared), *_script("/job", "/packages")], job, limits)
+
+
+def _furnish(job, script, *more):
+    """Copy into a job the program that runs there, and the files that it uses."""
+    shutil.copy(script, job / "inside.py")
+    for source in (*more, HERE / "syscalls.py", HERE / "wire.py"):
+        shutil.copy(source, job)
+    (job / "empty").mkdir()
 
 
 def _refuse_without_bubblewrap():
@@ -193,8 +205,11 @@ _ENVIRONMENT = {
 }
 
 
+_OPTIONS = ("-S", "-s", "-B")  # Python's
+
+
 def _script(job, packages):
-    return ["-S", "-s", "-B", f"{job}/inside.py", str(job), str(packages)]
+    return [*_OPTIONS, f"{job}/inside.py", str(job), str(packages)]
 
 
 def _site():
@@ -204,18 +219,35 @@ def _site():
 def _walls(limits, job, packages, shared=()):
     """Return bubblewrap's command, up to what Python is to run.
 
-    There is no /proc: it tells where on this machine things lie, and root may write in it.
+    There is no /proc: it tells where on this machine things lie.
     """
-    arguments = [shutil.which("bwrap"), "--unshare-all", "--unshare-user", "--die-with-parent"]
-    arguments += ["--new-session", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"]
-    arguments += ["--hostname", "sandbox", "--clearenv"]
+    base, version = Path(sys.base_prefix), f"python3.{sys.version_info.minor}"
+    python = [f"/python/bin/{version}"]
+    arguments = [shutil.which("bwrap"), "--unshare-ipc", "--unshare-pid", "--unshare-net"]
+    arguments += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
+    arguments += ["--cap-drop", "ALL", "--hostname", "sandbox", "--clearenv"]
+    if os.geteuid() == 0:
+        arguments += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        python += [*_OPTIONS, "-c", (HERE / "nobody.py").read_text(encoding="utf-8")]
+        try:
+            for path in (job, *job.rglob("*")):
+                os.chown(path, nobody.NOBODY, nobody.NOBODY, follow_symlinks=False)
+        except OSError as error:
+            reason = f"root cannot become an unprivileged user here: {error.strerror}"
+            raise NoSandbox(reason) from None
+    else:
+        user = str(nobody.NOBODY)
+        arguments += ["--unshare-user", "--uid", user, "--gid", user]
     for name, value in _ENVIRONMENT.items():
         arguments += ["--setenv", name, value]
+    # By itself bubblewrap makes the folders above what it binds for their owner alone.
+    for folder in ("/dev", "/etc", "/usr", "/python", "/python/bin", "/packages"):
+        arguments += ["--dir", folder]
     for device in ("/dev/null", "/dev/urandom"):
         arguments += ["--dev-bind", device, device]
-    arguments += ["--size", str(limits.file_bytes), "--tmpfs", "/tmp", "--chdir", "/tmp"]
+    arguments += ["--perms", "1777", "--size", str(limits.file_bytes), "--tmpfs", "/tmp"]
+    arguments += ["--chdir", "/tmp"]
 
-    base, version = Path(sys.base_prefix), f"python3.{sys.version_info.minor}"
     libraries = {"/etc/ld.so.cache": "/etc/ld.so.cache"}
     for name in ("lib", "lib64"):
         libraries |= {f"/{name}": f"/{name}", f"/usr/{name}": f"/usr/{name}"}
@@ -229,15 +261,15 @@ def _walls(limits, job, packages, shared=()):
             for installed in sorted(Path(source).glob("python*/*-packages")):
                 hidden = f"{place}/{installed.relative_to(source)}"
                 arguments += ["--ro-bind", str(job / "empty"), hidden]
-    arguments += ["--ro-bind", str(base / "bin" / version), f"/python/bin/{version}"]
+    arguments += ["--ro-bind", str(base / "bin" / version), python[0]]
     for package in packages:
         for folder in (_site() / package, _site() / f"{package}.libs"):
             if folder.exists():
                 arguments += ["--ro-bind", str(folder), f"/packages/{folder.name}"]
     for source, place in shared:
-        arguments += ["--ro-bind", str(source), place]
+        arguments += ["--dir", os.path.dirname(place), "--ro-bind", str(source), place]
     arguments += ["--ro-bind", str(job), "/job", "--remount-ro", "/"]
-    return [*arguments, "--", f"/python/bin/{version}"]
+    return [*arguments, "--", *python]
 
 
 def _watch(command, folder, limits):
@@ -260,9 +292,9 @@ def _watch(command, folder, limits):
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
         # bubblewrap takes along what it started; the pipe ends when the last of them is gone.
-        _read(process, replace(limits, wall_s=5))
+        _read(process, limits)
         said.seek(0)
-        reason = said.read(2000).decode(errors="replace").strip()
+        reason = said.read(2000).decode(errors="replace").strip().rpartition("\n")[2]
     frames = read_frames(data)
     if not frames:
         raise NoSandbox(f"nothing can be run here: {reason or 'it does not start'}")
@@ -271,17 +303,24 @@ def _watch(command, folder, limits):
 
 def _read(process, limits):
     """Return what the process writes, and the limit it went beyond."""
-    data, deadline = bytearray(), time.monotonic() + limits.wall_s
+    data, whole = bytearray(), 0
+    end = step_ends = time.monotonic() + START_S
     poll = select.poll()
     poll.register(process.stdout)
     while len(data) <= limits.output_bytes:
-        left = deadline - time.monotonic()
+        left = min(end, step_ends) - time.monotonic()
         if left <= 0 or not poll.poll(1000 * left):
             return bytes(data), "time"
         chunk = os.read(process.stdout.fileno(), 2**16)
         if not chunk:
             return bytes(data), _why(process)
         data += chunk
+        before, whole = whole, end_of_frames(data, whole)
+        if whole > before:
+            # A frame begins and ends each step. The clock inside comes first, if it is let.
+            step_ends = time.monotonic() + limits.step_wall_s + GRACE_S
+            if before == 0:
+                end = time.monotonic() + limits.wall_s
     return bytes(data), "output"
 
 

@@ -80,6 +80,8 @@ def stats(course, name, language="en"):
         for verdict, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
             said = hints[task].get(verdict) or WITHOUT_HINT.get(verdict, "")
             lines.append(f"{count:4}  {verdict:{width}}  {said}".rstrip())
+    if batch.skipped or batch.remarks:
+        lines += ["", *batch.skipped, *batch.remarks]
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ from assignments.grader.course import LANGUAGES
 # Words in any script, and what accounts are made of; nothing that a path, a shell, a pattern
 # or a spreadsheet reads otherwise.
 STUDENT = re.compile(r"\w(?:[\w.@+ -]{0,98}[\w+-])?")
+MOST_BYTES = 200  # of a name: files that are called so and a little more must be possible
 NAMES = {"es": "Spanish", "en": "English"}
 
 
@@ -62,8 +63,10 @@ def find(course, name):
             folder = Path(entry.path) / name
             if not entry.is_dir(follow_symlinks=False):
                 skipped.append(f"Skipped {_shown(entry.path)}: it is not a folder.")
-            elif not STUDENT.fullmatch(entry.name):
+            elif not STUDENT.fullmatch(entry.name) or len(os.fsencode(entry.name)) > MOST_BYTES:
                 skipped.append(f"Skipped {_shown(entry.path)}: no student is called that.")
+            elif not os.access(entry.path, os.R_OK | os.X_OK):
+                skipped.append(f"Skipped {_shown(entry.path)}: it cannot be read.")
             elif folder.is_symlink() or folder.exists() and not folder.is_dir():
                 skipped.append(f"Skipped {_shown(folder)}: it is not a folder.")
             elif folder.exists():
@@ -82,30 +85,42 @@ def small_text(path):
     """Return the text of a small regular file, or None if it is anything else."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        data = file.read(1000)
-    try:
-        return data.decode("ascii").strip() if len(data) < 1000 else None
-    except UnicodeDecodeError:
+        try:
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            data = os.read(descriptor, 1000) if is_file else b""
+        finally:
+            os.close(descriptor)
+        return data.decode("ascii").strip() if is_file and len(data) < 1000 else None
+    except (OSError, UnicodeDecodeError):
         return None
 
 
 def _handed(student, language, folder, name):
-    timestamp, remarks = small_text(folder / "timestamp.txt") or None, []
-    try:
-        when = parse_utc(timestamp)
-    except (ValueError, OverflowError, TypeError):
-        remarks.append(f"{student}: {folder / 'timestamp.txt'} holds no time; it is left out.")
-        timestamp = when = None
-    path = folder / f"{name}.ipynb"
+    place, path = folder / "timestamp.txt", folder / f"{name}.ipynb"
+    timestamp, remarks = small_text(place) or None, []
+    when = timestamp and _time(timestamp)
+    if when is None and os.path.lexists(place):
+        remarks.append(f"{student}: {place} holds no time; it is left out.")
+        timestamp = None
     if when is None:
         newest = path if os.path.lexists(path) else folder
-        when = datetime.fromtimestamp(newest.lstat().st_mtime, UTC).replace(tzinfo=None)
+        try:
+            when = datetime.fromtimestamp(newest.lstat().st_mtime, UTC).replace(tzinfo=None)
+        except (OSError, ValueError, OverflowError):
+            when = datetime.min
+            remarks.append(f"{student}: {newest} says no time of its own.")
     return Handed(student, language, path, timestamp), when, remarks
+
+
+def _time(text):
+    """Return the time that a student's file tells, or None."""
+    # dateutil opens a zone that is a path: any file, and some are read for ever.
+    if re.search(r"[ :]/|\.\.", text):
+        return None
+    try:
+        return parse_utc(text)
+    except Exception:  # noqa: BLE001 - dateutil guesses, and fails in more ways than it says
+        return None
 
 
 def _shown(path):

@@ -39,6 +39,16 @@ def write_frame(stream, header, arrays=None):
     stream.flush()
 
 
+def end_of_frames(data, start=0):
+    """Return where the last whole frame from `start` on ends, as the lengths alone tell it."""
+    while start + LENGTHS.size <= len(data):
+        end = start + LENGTHS.size + sum(LENGTHS.unpack_from(data, start))
+        if end > len(data):
+            break
+        start = end
+    return start
+
+
 def read_frames(data):
     """Return the whole frames at the beginning of `data`, up to the first that is not one.
 

@@ -17,7 +17,9 @@ FILES = {
     "train.tsv": 8 * MB,
     "test.tsv": MB,
 }
-LIMITS = sandbox.Limits(wall_s=600, cpu_s=300, memory_bytes=8 * 2**30, output_bytes=2**16)
+LIMITS = sandbox.Limits(
+    step_wall_s=600, wall_s=600, cpu_s=300, memory_bytes=8 * 2**30, output_bytes=2**16
+)
 NUMBERS = ("exact", "bleu", "aer", "n_pairs", "seen", "memory", "parameters")
 
 

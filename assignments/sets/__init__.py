@@ -1,1 +1,1 @@
-"""The problem sets, one module each: what they grade and what it is worth."""
+"""The problem sets, a folder each: what they grade, what it is worth, and the right answers."""

@@ -3,16 +3,21 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from attn._checks import wrong
 
 ABOUT = "about.json"
 
+# What a JSON file holds is of any type until it is checked.
+About: TypeAlias = dict[str, Any]
+
 
 @contextmanager
-def whole_folder(folder, about):
+def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
     """Give an empty folder to write into; in the end it takes the place of `folder`.
 
     Parameters
@@ -36,7 +41,7 @@ def whole_folder(folder, about):
     if not folder.parent.is_dir():
         raise wrong("folder", "a name in a folder that exists", folder)
     if folder.exists():
-        read_folder(folder, about["format"])  # or say what it is, and leave it alone
+        read_folder(folder, about["format"])  # raises if it holds something else
     unfinished, old = (folder.with_name(f"{folder.name}.{os.getpid()}.{x}") for x in ("new", "old"))
     try:
         unfinished.mkdir()
@@ -57,7 +62,7 @@ def whole_folder(folder, about):
             shutil.rmtree(left, ignore_errors=True)
 
 
-def read_folder(folder, wanted):
+def read_folder(folder: str | Path, wanted: str) -> About:
     """Return what `whole_folder` was told about a folder.
 
     Parameters

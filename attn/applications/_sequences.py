@@ -1,26 +1,44 @@
 """Sequences to sequences: a batch of pairs, what the Transformer says of it, and the loss."""
 
+from collections.abc import Callable, Iterator, Sequence, Sized
+from functools import partial
+from typing import TypeAlias, TypeVar
+
+import torch
+from torch import Tensor
+
+from attn._checks import check_size
+from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
+from attn.metrics import token_accuracy
 from attn.tokenizer.base import Tokenizer
 from attn.training import cross_entropy, pad, shift
+from attn.transformer import Transformer
 
 AT_A_TIME = 128
 
+Sequenced = TypeVar("Sequenced", bound=Sized)
+Ids: TypeAlias = list[int]
+# Sources, their lengths, targets.
+Batch: TypeAlias = tuple[Tensor, Tensor, Tensor]
 
-def by_length(sequences):
-    """Yield the places of sequences, a batch at a time, those of about one length together.
+
+def by_length(
+    sequences: Sequence[Sequenced], length: Callable[[Sequenced], int] = len
+) -> Iterator[list[int]]:
+    """Yield the places of sequences, a batch at a time, those of about one `length` together.
 
     Examples
     --------
     >>> list(by_length(["abc", "a", "ab"]))
     [[1, 2, 0]]
     """
-    order = sorted(range(len(sequences)), key=lambda i: len(sequences[i]))
+    order = sorted(range(len(sequences)), key=lambda i: length(sequences[i]))
     for start in range(0, len(order), AT_A_TIME):
         yield order[start : start + AT_A_TIME]
 
 
-def collate(pairs):
+def collate(pairs: Sequence[tuple[Ids, Ids]]) -> Batch:
     """Make a batch of pairs of ids: sources, their lengths, targets from ``<sos>`` to ``<eos>``.
 
     Examples
@@ -35,7 +53,7 @@ def collate(pairs):
     return src, lengths, tgt
 
 
-def predict(model, batch):
+def predict(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
     """Return the logits at every position of the targets, and the tokens that stand there."""
     src, lengths, tgt = batch
     inputs, targets = shift(tgt)
@@ -43,7 +61,40 @@ def predict(model, batch):
     return logits, targets
 
 
-def sequence_loss(model, batch, *, label_smoothing=0.0):
+def sequence_loss(
+    model: Transformer, batch: Batch, *, label_smoothing: float = 0.0
+) -> tuple[Tensor, Tensor]:
     """Return the sum of the losses of a batch, and of how many tokens it is the sum."""
     logits, targets = predict(model, batch)
     return cross_entropy(logits, targets, label_smoothing=label_smoothing, pad_id=Tokenizer.pad_id)
+
+
+@torch.no_grad()
+def token_accuracy_of(model: Transformer, examples: Sequence[tuple[Ids, Ids]]) -> float:
+    """Return the fraction of tokens predicted right, given the right ones before them."""
+    right, count = 0.0, 0
+    for some in by_length([source for source, _ in examples]):
+        logits, targets = predict(model, collate([examples[i] for i in some]))
+        n_tokens = int((targets != Tokenizer.pad_id).sum())
+        right += n_tokens * token_accuracy(logits.argmax(dim=-1), targets)
+        count += n_tokens
+    return right / count
+
+
+@torch.no_grad()
+def write(
+    model: Transformer, sources: Sequence[Ids], max_new_tokens: int, *, beam_width: int = 1
+) -> list[Ids]:
+    """Return what the model writes for each source: ids after ``<sos>``, up to ``<eos>``."""
+    src, lengths = pad(sources, Tokenizer.pad_id)
+    src_mask = padding_mask(lengths, src.shape[1])
+    memory, _ = model.encode(src, src_mask)
+    step = partial(model.step, memory=memory, src_mask=src_mask)
+    prompt = torch.full((len(src), 1), Tokenizer.sos_id)
+    limits = {"end_id": Tokenizer.eos_id, "max_new_tokens": max_new_tokens}
+    cache = model.new_cache()
+    if check_size("beam_width", beam_width, least=1) == 1:
+        ids = greedy(step, prompt, cache=cache, **limits)
+    else:
+        ids = beam_search(step, prompt, width=beam_width, cache=cache, **limits)[0][:, 0]
+    return [row[row != Tokenizer.pad_id].tolist() for row in ids[:, 1:]]

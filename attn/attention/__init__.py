@@ -4,6 +4,7 @@
 `scaled_dot_product`     the function: softmax(QK^T / sqrt(d_k)) V, fused or explicit
 `self_attention`         ``SelfAttention``: one head with its three projections
 `multi_head`             ``MultiHeadAttention``: many heads, self or cross, with a cache
+`variant`                ``register``: other attentions for those heads, by name
 =======================  ==========================================================
 
 The conventions are those of `attn.reference`: leading batch dimensions broadcast; a mask is
@@ -14,5 +15,13 @@ return ``(output, weights)``, and weights is None unless asked for.
 from attn.attention.multi_head import MultiHeadAttention
 from attn.attention.scaled_dot_product import scaled_dot_product_attention
 from attn.attention.self_attention import SelfAttention
+from attn.attention.variant import VARIANTS, ScaledDotProduct, register
 
-__all__ = ["MultiHeadAttention", "SelfAttention", "scaled_dot_product_attention"]
+__all__ = [
+    "VARIANTS",
+    "MultiHeadAttention",
+    "ScaledDotProduct",
+    "SelfAttention",
+    "register",
+    "scaled_dot_product_attention",
+]

@@ -5,15 +5,32 @@ kernel, which never stores them. Both get arguments that have been checked.
 """
 
 import math
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
 
-import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from attn._checks import broadcast_shapes, check_finite, wrong
+from attn._values import holds
 
 
-def explicit(query, key, value, mask, bias, dropout):
-    """Return (output, weights) of attention, one step of the equation a line."""
+def explicit(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    dropout: float,
+    group: int,
+) -> tuple[Tensor, Tensor]:
+    """Return (output, weights) of attention, one step of the equation a line.
+
+    Every head of keys and values serves `group` neighbouring heads of queries.
+    """
+    if group > 1:
+        key, value = (t.repeat_interleave(group, dim=-3) for t in (key, value))
     src_len, d_k = key.shape[-2:]
     # Scaling the query is scaling the scores: whichever are fewer numbers.
     if src_len < d_k:
@@ -23,41 +40,62 @@ def explicit(query, key, value, mask, bias, dropout):
     if bias is not None:
         scores = scores + bias
     refuse_non_finite((scores,), query, key, value, bias)
-    weights = _masked_softmax(scores, mask)
+    # A bias may be more precise than the queries, and the scores are then so too.
+    weights = _masked_softmax(scores, mask).to(value.dtype)
     output = F.dropout(weights, dropout) @ value
     refuse_non_finite((output,), query, key, value, bias)
     return output, weights
 
 
-def _masked_softmax(scores, mask):
+def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     if mask is None:
         return scores.softmax(dim=-1)
     # A row of -inf only would be 0/0, and its gradient NaN. Such a row sees every key here
     # and loses all its weights afterwards.
     nothing = ~mask.any(dim=-1, keepdim=True)
     shape = broadcast_shapes(scores.shape, mask.shape)
-    if shape != scores.shape:
+    if shape is not None and shape != scores.shape:
         scores = scores.expand(shape).clone()
-    # In place and unseen by autograd: where a weight is zero, so is the gradient of its score.
-    scores.detach().masked_fill_(~(mask | nothing), -math.inf)
+    hidden = ~(mask | nothing)
+    try:
+        # In place and unseen by autograd: where a weight is zero, so is its score's gradient.
+        scores.detach().masked_fill_(hidden, -math.inf)
+    except RuntimeError:  # under vmap over the mask alone there is but one set of scores
+        scores = scores.masked_fill(hidden, -math.inf)
     weights = scores.softmax(dim=-1)
-    if _holds(nothing.any(), otherwise=True):
+    if holds(nothing.any, otherwise=True):
         weights = weights.masked_fill(nothing, 0.0)
     return weights
 
 
-def fused(query, key, value, mask, bias, dropout, is_causal, batch):
+def fused(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    dropout: float,
+    group: int,
+    is_causal: bool,
+    batch: tuple[int, ...],
+) -> Tensor:
     """Return the output of attention. PyTorch fuses it only without dropout.
 
-    `mask` and `is_causal` exclude each other, and so do `bias` and `is_causal`.
+    `mask` and `is_causal` exclude each other, and so do `bias` and `is_causal`. Every head of
+    keys and values serves `group` neighbouring heads of queries.
     """
+    dtype = query.dtype
     if bias is not None:
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+        # Some kernels read a mask of another type than the query's as if it were of that type.
+        query, key, value = (t.to(bias.dtype) for t in (query, key, value))
     # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
     outer, inner = batch[:-1], (1, *batch)[-1]
-    folded = (
-        t.expand(*batch, *t.shape[-2:]).reshape(math.prod(outer), inner, *t.shape[-2:])
-        for t in (query, key, value)
+    queries, keys, values = (
+        t.expand(*outer, *((heads,) if batch else ()), *t.shape[-2:]).reshape(
+            math.prod(outer), heads, *t.shape[-2:]
+        )
+        for t, heads in ((query, inner), (key, inner // group), (value, inner // group))
     )
     if mask is not None:
         mask = mask[(None,) * (len(outer) + 3 - mask.ndim)]
@@ -66,15 +104,24 @@ def fused(query, key, value, mask, bias, dropout, is_causal, batch):
             mask = mask.expand(*outer, *mask.shape[-3:])
         mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
     output = F.scaled_dot_product_attention(
-        *folded, mask, dropout_p=dropout, is_causal=is_causal
-    ).reshape(*batch, query.shape[-2], value.shape[-1])
+        queries,
+        keys,
+        values,
+        mask,
+        dropout_p=dropout,
+        is_causal=is_causal,
+        enable_gqa=group > 1,
+    )
+    output = output.reshape(*batch, query.shape[-2], value.shape[-1]).to(dtype)
     # The kernel may take a score of NaN for a masked one, and then the output does not show it.
     scored = (query, key) if bias is None else (query, key, bias)
     refuse_non_finite((*scored, output), query, key, value, bias)
     return output
 
 
-def refuse_non_finite(tensors, query, key, value, bias):
+def refuse_non_finite(
+    tensors: Sequence[Tensor], query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
+) -> None:
     """Raise ``ValueError`` if a tensor is not finite, naming the input that brought it in."""
     if _all_finite([tensor.detach() for tensor in tensors]):
         return
@@ -85,18 +132,9 @@ def refuse_non_finite(tensors, query, key, value, bias):
     raise wrong("query, key, value", f"products that fit in {query.dtype}", "an overflow")
 
 
-def _all_finite(tensors):
+def _all_finite(tensors: Sequence[Tensor]) -> bool:
     # No NaN or infinity gets lost in a sum, which is ten times as fast as isfinite(). A sum
     # of finite numbers can overflow too; only then is each looked at.
-    finite = _holds(sum(tensor.sum() for tensor in tensors).isfinite(), otherwise=True)
-    return finite or all(_holds(tensor.isfinite().all(), otherwise=True) for tensor in tensors)
-
-
-def _holds(condition, otherwise):
-    """Return whether a one-element tensor is True; `otherwise` where it cannot be read."""
-    if torch.compiler.is_compiling():
-        return otherwise
-    try:
-        return bool(condition)
-    except RuntimeError:  # under vmap and on the meta device there is no value
-        return otherwise
+    if holds(lambda: reduce(add, (t.sum() for t in tensors)).isfinite(), otherwise=True):
+        return True
+    return all(holds(tensor.isfinite().all, otherwise=True) for tensor in tensors)

@@ -1,8 +1,10 @@
 """Multi-head attention: self or cross, any mask, grouped queries, with a KV cache."""
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from attn._checks import (
+    broadcast_shapes,
     check_attention,
     check_divides,
     check_fraction,
@@ -10,14 +12,17 @@ from attn._checks import (
     check_size,
     wrong,
 )
-from attn.attention.scaled_dot_product import scaled_dot_product_attention
+from attn.attention._types import Attended, Relative
+from attn.attention.variant import ScaledDotProduct
+from attn.cache import KVCache, MemoryCache
 
 
 class MultiHeadAttention(nn.Module):
     """Several heads of attention side by side, each in ``d_k = d_model / n_heads`` dimensions.
 
     One head gives each query one weighted mean; several can look at several things. It
-    serves as self-attention, ``attention(x)``, and as cross-attention, ``attention(x, memory)``.
+    serves as self-attention, ``attention(x)``, and as cross-attention, ``attention(x, memory)``;
+    with a cache, `attn.cache.KVCache` says the former and `attn.cache.MemoryCache` the latter.
 
     Parameters
     ----------
@@ -32,9 +37,11 @@ class MultiHeadAttention(nn.Module):
     n_kv_heads : int, optional
         Grouped-query attention: so many heads of keys and values, each shared by
         ``n_heads / n_kv_heads`` neighbouring query heads. As many as `n_heads` if not given.
-    relative : Module, optional
-        `attn.positions.RotaryPositions` or `attn.positions.ALiBiPositions`, if the scores
-        are to depend on distances. For self-attention only.
+    relative : attn.positions.RelativePositions, optional
+        Such as ``RotaryPositions`` or ``ALiBiPositions``, if the scores are to depend on
+        distances. Then it is for self-attention only.
+    attention : attn.attention.ScaledDotProduct, optional
+        What happens in the heads, if something else.
 
     Raises
     ------
@@ -56,7 +63,11 @@ class MultiHeadAttention(nn.Module):
     (torch.Size([3, 5, 8]), torch.Size([3, 2, 5, 5]))
     """
 
-    def __init__(self, d_model, n_heads, dropout=0.0, bias=True, *, n_kv_heads=None, relative=None):
+    def __init__(
+        self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True, *,
+        n_kv_heads: int | None = None, relative: Relative | None = None,
+        attention: ScaledDotProduct | None = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
         self.n_heads = check_size("n_heads", n_heads, least=1)
@@ -67,6 +78,7 @@ class MultiHeadAttention(nn.Module):
         check_fraction("dropout", dropout)
         self.dropout = dropout
         self.relative = relative
+        self.attention = ScaledDotProduct() if attention is None else attention
         d_kv = d_model // n_heads * n_kv_heads
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, d_kv, bias=bias)
@@ -79,15 +91,16 @@ class MultiHeadAttention(nn.Module):
 
     def forward(
         self,
-        query,
-        key=None,
-        value=None,
-        mask=None,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
         *,
-        is_causal=False,
-        need_weights=False,
-        cache=None,
-    ):
+        positions: Tensor | None = None,
+        is_causal: bool = False,
+        need_weights: bool = False,
+        cache: KVCache | MemoryCache | None = None,
+    ) -> Attended:
         """Let every query gather, head by head, from the positions it may attend to.
 
         Parameters
@@ -95,19 +108,23 @@ class MultiHeadAttention(nn.Module):
         query : Tensor, shape (..., tgt_len, d_model)
             The vectors that look.
         key : Tensor, shape (..., src_len, d_model), optional
-            The vectors that are looked at. Not given, it is self-attention: `query` itself.
+            The vectors that are looked at, in cross-attention. It may be left out once a
+            `attn.cache.MemoryCache` knows it.
         value : Tensor, shape (..., src_len, d_model), optional
             The vectors that are gathered; `key` if not given.
         mask : Tensor of bool, optional
             True = may attend. Either broadcastable to (..., tgt_len, src_len), the same for
             every head; or with one axis more than `query`, broadcastable to (..., n_heads,
             tgt_len, src_len). A head that may attend to nothing is cut out.
+        positions : Tensor of int64, broadcastable to (..., tgt_len), optional
+            Where the tokens stand, for `relative`; one after the other, behind those in the
+            cache, if not given. In self-attention only.
         is_causal, need_weights
             As in `scaled_dot_product_attention`.
-        cache : attn.cache.KVCache, optional
-            In self-attention `query` holds only the new tokens; their keys and values are
-            appended, and src_len counts all. In cross-attention the keys and values of the
-            first call stay: later ones ignore what `key` and `value` hold.
+        cache : attn.cache.KVCache or attn.cache.MemoryCache, optional
+            With the first, of self-attention, `query` holds only the new tokens; their keys
+            and values are appended, and src_len counts all. With the second, of
+            cross-attention, the keys and values of the first call serve all others.
 
         Returns
         -------
@@ -119,55 +136,110 @@ class MultiHeadAttention(nn.Module):
         Raises
         ------
         ValueError
-            If shapes do not fit, and as `scaled_dot_product_attention` does.
+            If shapes do not fit; if `key` comes with a `KVCache`, with `relative` or with
+            `positions`, which are for self-attention; if it is not that of the
+            `MemoryCache`; and as `scaled_dot_product_attention` does.
         """
-        if key is None and value is not None:
-            raise wrong("key", "a tensor, since value is given", None)
-        is_self_attention = key is None
-        key = query if key is None else key
-        value = key if value is None else value
-        batch = self._check_inputs(query, key, value)
-
+        self._check_shape("query", query)
         query_heads = self._split(self.q_proj(query), self.n_heads)
-        if cache is not None and cache.key is not None and not is_self_attention:
-            key_heads, value_heads = cache.key, cache.value
+        if key is None and not isinstance(cache, MemoryCache):
+            if value is not None:
+                raise wrong("key", "a tensor, since value is given", None)
+            query_heads, key_heads, value_heads, bias = self._own(
+                query, query_heads, positions, cache
+            )
         else:
-            key_heads = self._split(self.k_proj(key), self.n_kv_heads)
-            value_heads = self._split(self.v_proj(value), self.n_kv_heads)
-            if cache is not None:
-                key_heads, value_heads = cache.append(key_heads, value_heads)
-        distances = None
-        if self.relative is not None:
-            query_heads, key_heads, distances = self.relative(query_heads, key_heads)
-        if self.n_kv_heads < self.n_heads:
+            memory_cache = self._for_memory(positions, cache)
+            key_heads, value_heads = self._of_memory(query, key, value, memory_cache)
+            bias = None
+        batch: tuple[int, ...] = query_heads.shape[:-3]
+        if key_heads.shape[:-3] != batch:
             group = self.n_heads // self.n_kv_heads
-            key_heads = key_heads.repeat_interleave(group, dim=-3)
-            value_heads = value_heads.repeat_interleave(group, dim=-3)
-
-        output, weights = scaled_dot_product_attention(
+            batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
+        output, weights = self.attention(
             query_heads,
             key_heads,
             value_heads,
             self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2])),
-            bias=distances,
+            bias=bias,
             is_causal=is_causal,
             need_weights=need_weights,
             dropout=self.dropout if self.training else 0.0,
+            enable_gqa=self.n_kv_heads < self.n_heads,
         )
         return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
 
-    def _check_inputs(self, query, key, value):
-        for name, x in {"query": query, "key": key, "value": value}.items():
-            if x.ndim < 2 or x.shape[-1] != self.d_model:
-                raise wrong(name, f"shape (..., length, {self.d_model})", tuple(x.shape))
-        return check_attention(query, key, value)
+    def _own(
+        self, x: Tensor, query: Tensor, positions: Tensor | None, cache: KVCache | None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        """Return queries, keys, values and bias of self-attention, old tokens included."""
+        key = self._split(self.k_proj(x), self.n_kv_heads)
+        value = self._split(self.v_proj(x), self.n_kv_heads)
+        tgt_len = x.shape[-2]
+        if positions is not None:
+            if broadcast_shapes(positions.shape, x.shape[:-1]) != tuple(x.shape[:-1]):
+                wanted = f"a shape that broadcasts to {tuple(x.shape[:-1])}"
+                raise wrong("positions", wanted, tuple(positions.shape))
+            positions = positions.expand(x.shape[:-1])
+        stand: int | Tensor | None = positions
+        if stand is None:
+            stand = 0 if cache is None else cache.following(tgt_len)
+        if self.relative is not None:
+            query, key = self.relative.rotate(query, key, stand)
+        if cache is not None:
+            key, value = cache.append(key, value, positions)
+        bias = None
+        if self.relative is not None:
+            stand = positions if cache is None else cache.positions
+            if stand is None:
+                stand = torch.arange(key.shape[-2], device=x.device)
+            queries = stand[..., key.shape[-2] - tgt_len :]
+            bias = self.relative.bias(queries, stand, query.dtype)
+        return query, key, value, bias
+
+    def _of_memory(
+        self, query: Tensor, key: Tensor | None, value: Tensor | None, cache: MemoryCache | None
+    ) -> tuple[Tensor, Tensor]:
+        """Return keys and values of cross-attention, projected now or before."""
+        source = None if key is None else (key, key if value is None else value)
+        if source is not None:
+            self._check_shape("key", source[0])
+            self._check_shape("value", source[1])
+        if cache is not None and cache.key is not None and cache.value is not None:
+            if source is not None:
+                cache.check(*source)
+            return cache.key, cache.value
+        if source is None:
+            raise wrong("key", "the memory that is to fill the cache", None)
+        check_attention(query, *source)
+        keys = self._split(self.k_proj(source[0]), self.n_kv_heads)
+        values = self._split(self.v_proj(source[1]), self.n_kv_heads)
+        if cache is not None:
+            cache.store(keys, values, *source)
+        return keys, values
+
+    def _for_memory(
+        self, positions: Tensor | None, cache: KVCache | MemoryCache | None
+    ) -> MemoryCache | None:
+        """Return the cache, if nothing was given that only self-attention can use."""
+        for name, given in {"relative": self.relative, "positions": positions}.items():
+            if given is not None:
+                raise wrong("key", f"None, since {name} is for self-attention", "a memory")
+        if cache is not None and not isinstance(cache, MemoryCache):
+            wanted = "a MemoryCache for cross-attention; a KVCache is for attention(x)"
+            raise wrong("cache", wanted, type(cache).__name__)
+        return cache
+
+    def _check_shape(self, name: str, x: Tensor) -> None:
+        if x.ndim < 2 or x.shape[-1] != self.d_model:
+            raise wrong(name, f"shape (..., length, {self.d_model})", tuple(x.shape))
 
     @staticmethod
-    def _split(x, n_heads):
-        return x.unflatten(-1, (n_heads, -1)).transpose(-2, -3)
+    def _split(x: Tensor, n_heads: int) -> Tensor:
+        return torch.unflatten(x, -1, (n_heads, -1)).transpose(-2, -3)
 
     @staticmethod
-    def _mask_for_heads(mask, shape):
+    def _mask_for_heads(mask: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
         """Give a mask that all heads share, of at most `shape`, an axis of size 1 for them."""
         if mask is None or getattr(mask, "ndim", 0) > len(shape):
             return mask

@@ -1,15 +1,32 @@
 """Scaled dot-product attention, the function on which everything else stands."""
 
 import torch
+from torch import Tensor
 
-from attn._checks import broadcast_shapes, check_attention, check_fraction, wrong
+from attn._checks import (
+    broadcast_shapes,
+    check_attention,
+    check_divides,
+    check_fraction,
+    wrong,
+)
 from attn.attention._kernels import explicit, fused
+from attn.attention._types import Attended
 from attn.masks import causal_mask, combine_masks
 
 
 def scaled_dot_product_attention(
-    query, key, value, mask=None, *, bias=None, is_causal=False, need_weights=False, dropout=0.0
-):
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    *,
+    bias: Tensor | None = None,
+    is_causal: bool = False,
+    need_weights: bool = False,
+    dropout: float = 0.0,
+    enable_gqa: bool = False,
+) -> Attended:
     """Average the values, each weighted by how well its key matches the query.
 
     Without weights, PyTorch's fused kernel runs and the (tgt_len, src_len) weights are
@@ -36,6 +53,9 @@ def scaled_dot_product_attention(
     dropout : float, default 0.0
         The probability with which each weight is set to zero, the others growing to keep
         the mean. The weights returned are those before it.
+    enable_gqa : bool, default False
+        Grouped queries: on axis -3, `query` may have a multiple of the heads of `key` and
+        `value`, each of which serves as many neighbouring heads of queries.
 
     Returns
     -------
@@ -50,7 +70,8 @@ def scaled_dot_product_attention(
         If shapes do not fit, `mask` is not boolean, an input is not a floating-point
         tensor, or a NaN or infinity is in an input, the scores or the output. That last
         check has to read them; inside ``torch.compile`` and ``torch.func.vmap`` and on the
-        meta device there is nothing to read, and it is skipped. Without weights the scores
+        meta device there is nothing to read, and it is skipped, as after
+        ``attn.checks(False)``. Without weights the scores
         are never seen: one that overflows may count as masked. With weights, float16 scores
         may not exceed 65504; the fused kernel's are float32.
 
@@ -75,13 +96,16 @@ def scaled_dot_product_attention(
         if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
             got = f"{type(tensor).__name__} of dtype {getattr(tensor, 'dtype', None)}"
             raise wrong(name, "a floating-point tensor", got)
-    batch = check_attention(query, key, value, mask)
+    group = _group(query, key) if enable_gqa else 1
+    batch = check_attention(query, key, value, mask, group)
     tgt_len, src_len = query.shape[-2], key.shape[-2]
     shape = (*batch, tgt_len, src_len)
     if bias is not None and broadcast_shapes(bias.shape, shape) != shape:
         raise wrong("bias", f"a shape that broadcasts to {shape}", tuple(bias.shape))
     check_fraction("dropout", dropout)
 
+    # A single query stands at the last key: there is no future to hide.
+    is_causal = is_causal and tgt_len > 1
     # PyTorch's own flag is faster than a mask, but stands for one only here.
     flag = is_causal and tgt_len == src_len and mask is None and bias is None
     if is_causal and (need_weights or not flag):
@@ -89,5 +113,14 @@ def scaled_dot_product_attention(
         flag = False
 
     if need_weights:
-        return explicit(query, key, value, mask, bias, dropout)
-    return fused(query, key, value, mask, bias, dropout, flag, batch), None
+        return explicit(query, key, value, mask, bias, dropout, group)
+    return fused(query, key, value, mask, bias, dropout, group, flag, batch), None
+
+
+def _group(query: Tensor, key: Tensor) -> int:
+    """Return how many heads of queries share a head of keys."""
+    for name, x in {"query": query, "key": key}.items():
+        if x.ndim < 3:
+            raise wrong(name, "shape (..., n_heads, length, d_k) for enable_gqa", tuple(x.shape))
+    check_divides("n_heads", query.shape[-3], "n_kv_heads", key.shape[-3])
+    return query.shape[-3] // key.shape[-3]

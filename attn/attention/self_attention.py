@@ -1,8 +1,9 @@
 """One head of self-attention as a module."""
 
-from torch import nn
+from torch import Tensor, nn
 
 from attn._checks import check_size, wrong
+from attn.attention._types import Attended
 from attn.attention.scaled_dot_product import scaled_dot_product_attention
 
 
@@ -41,7 +42,9 @@ class SelfAttention(nn.Module):
     (torch.Size([2, 5, 4]), torch.Size([2, 5, 5]))
     """
 
-    def __init__(self, d_model, d_k=None, d_v=None, bias=False):
+    def __init__(
+        self, d_model: int, d_k: int | None = None, d_v: int | None = None, bias: bool = False
+    ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
         d_k = d_model if d_k is None else check_size("d_k", d_k, least=1)
@@ -50,7 +53,14 @@ class SelfAttention(nn.Module):
         self.k_proj = nn.Linear(d_model, d_k, bias=bias)
         self.v_proj = nn.Linear(d_model, d_v, bias=bias)
 
-    def forward(self, x, mask=None, *, is_causal=False, need_weights=False):
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        is_causal: bool = False,
+        need_weights: bool = False,
+    ) -> Attended:
         """Let the positions of each sequence attend to each other.
 
         Parameters

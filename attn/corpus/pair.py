@@ -18,7 +18,7 @@ class Agreement:
     """
 
     position: int
-    controllers: tuple
+    controllers: tuple[int, ...]
     distance: int
 
 
@@ -37,7 +37,7 @@ class Coreference:
     """
 
     pronoun: int
-    antecedents: tuple
+    antecedents: tuple[int, ...]
     decides: int
 
 
@@ -93,10 +93,10 @@ class Pair:
 
     source: str
     target: str
-    sure: frozenset = frozenset()
-    possible: frozenset = frozenset()
-    agreements: tuple = ()
-    coreferences: tuple = ()
-    polysemes: tuple = ()
-    combinations: frozenset = frozenset()
+    sure: frozenset[tuple[int, int]] = frozenset()
+    possible: frozenset[tuple[int, int]] = frozenset()
+    agreements: tuple[Agreement, ...] = ()
+    coreferences: tuple[Coreference, ...] = ()
+    polysemes: tuple[Polyseme, ...] = ()
+    combinations: frozenset[tuple[str, str, str]] = frozenset()
     frame: str = ""

@@ -1,13 +1,17 @@
 """Pairs from a user's own file: tab-separated text, as Tatoeba and Anki export it."""
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
+from os import PathLike
+from typing import BinaryIO
 
 from attn._checks import check_size, wrong
 from attn.corpus.pair import Pair
 
-MAX_LINE = 2**16  # bytes; a longer line is no sentence, and may be the whole of a binary file
+# In bytes. A longer line is not a sentence, and in a binary file it might be the whole file.
+MAX_LINE = 2**16
 MAX_KEPT = 1000
 
 
@@ -18,7 +22,7 @@ class Problem:
     line: int
     reason: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"line {self.line}: {self.reason}"
 
 
@@ -34,20 +38,21 @@ class PairReader:
         How many there were in all.
     """
 
-    def __init__(self, path, columns):
+    def __init__(self, path: str | PathLike[str], columns: tuple[int, int]) -> None:
         self._path, self._columns = path, columns
-        self.problems, self.n_problems = [], 0
+        self.problems: list[Problem] = []
+        self.n_problems = 0
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Pair]:
         self.problems, self.n_problems = [], 0
         try:
             with open(self._path, "rb") as file:
                 yield from self._pairs(file)
         except OSError as error:
-            raise wrong(self._path, "a file that can be read", error.strerror) from None
+            raise wrong(str(self._path), "a file that can be read", error.strerror) from None
 
-    def _pairs(self, file):
-        seen = set()
+    def _pairs(self, file: BinaryIO) -> Iterator[Pair]:
+        seen: set[bytes] = set()
         for number, line in enumerate(_lines(file), start=1):
             try:
                 pair = self._pair(line)
@@ -56,7 +61,8 @@ class PairReader:
                 continue
             if pair is None:
                 continue
-            # Eight bytes for each pair: texts would not fit into memory for ever.
+            # A digest of eight bytes stands for the pair, since a file may hold more text than
+            # fits into memory.
             digest = blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8).digest()
             if digest in seen:
                 self._report(number, "a pair that was there before")
@@ -64,7 +70,7 @@ class PairReader:
             seen.add(digest)
             yield pair
 
-    def _pair(self, line):
+    def _pair(self, line: bytes | None) -> Pair | None:
         """Return the pair of a line, or None if the line is empty."""
         if line is None:
             raise _Bad(f"longer than {MAX_LINE} bytes")
@@ -82,13 +88,13 @@ class PairReader:
             raise _Bad("one side is empty")
         return Pair(source, target)
 
-    def _report(self, number, reason):
+    def _report(self, number: int, reason: str) -> None:
         self.n_problems += 1
         if len(self.problems) < MAX_KEPT:
             self.problems.append(Problem(number, reason))
 
 
-def read_pairs(path, columns=(0, 1)):
+def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> PairReader:
     """Read pairs from a file of tab-separated lines: a text, a tab, its translation.
 
     The file is read as the pairs are asked for, so it may be larger than memory. Lines that
@@ -147,7 +153,7 @@ class _Bad(Exception):
     """A line that gives no pair, and why."""
 
 
-def _lines(file):
+def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """Yield the lines of a binary file without their ends; None for one that is too long."""
     first = True
     while line := file.readline(MAX_LINE + 2):
@@ -156,11 +162,13 @@ def _lines(file):
             first = False
         complete = line.endswith(b"\n")
         content = line.removesuffix(b"\n").removesuffix(b"\r") if complete else line
-        while not complete and line:  # the rest of a line that is too long, or the last one
+        # Without an end of line, either the line was too long, and its rest is skipped, or the
+        # file has ended, and there is nothing to skip.
+        while not complete and line:
             line = file.readline(MAX_LINE)
             complete = line.endswith(b"\n")
         yield content if len(content) <= MAX_LINE else None
 
 
-def _normalise(text):
+def _normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())

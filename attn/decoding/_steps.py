@@ -1,13 +1,32 @@
 """What every decoder does: check its arguments, take a step, and look at its logits."""
 
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, TypeGuard
+
 import torch
+from torch import Tensor
 
 from attn._checks import check_size, wrong
 
+# Apple's GPUs have no float64. What is to be accurate is computed on the CPU instead.
+WITHOUT_FLOAT64 = {"mps"}
+
+
+# The second argument is the cache, or None: decoding hands it on and knows nothing of it.
+Step: TypeAlias = Callable[[Tensor, Any], Tensor]
+
+
+class Reorderable(Protocol):
+    """What beam search asks of a cache."""
+
+    def reorder(self, rows: Tensor) -> object: ...
+
 
 @torch.no_grad()
-def next_logits(step, ids, cache, running, end_id, pad_id):
-    """Return the step's logits as float64, zero in the rows that are not running."""
+def next_logits(
+    step: Step, ids: Tensor, cache: object, running: Tensor, end_id: int, pad_id: int
+) -> Tensor:
+    """Return the step's logits, zero in the rows that are not running."""
     logits = step(ids, cache)
     if not is_float(logits) or logits.shape[:-1] != running.shape:
         shape = f"({len(ids)}, vocab_size)"
@@ -15,12 +34,25 @@ def next_logits(step, ids, cache, running, end_id, pad_id):
     for name, token in (("end_id", end_id), ("pad_id", pad_id)):
         if token >= logits.shape[1]:
             raise wrong(name, f"a token below vocab_size = {logits.shape[1]}", token)
-    logits = logits.double().masked_fill(~running[:, None], 0.0)
+    logits = logits.masked_fill(~running[:, None], 0.0)
     check_rows("step", logits)
     return logits
 
 
-def check_arguments(prompt, end_id, max_new_tokens, pad_id):
+def device_for_float64(device: torch.device) -> torch.device:
+    """Return `device`, or the CPU if it has no float64."""
+    return torch.device("cpu") if device.type in WITHOUT_FLOAT64 else device
+
+
+def as_float64(x: Tensor) -> Tensor:
+    """Return `x` as float64, on `device_for_float64` of its device."""
+    # In two steps: in one, the device that has no float64 would be asked to convert.
+    return x.to(device_for_float64(x.device)).double()
+
+
+def check_arguments(
+    prompt: Tensor, end_id: int | None, max_new_tokens: int, pad_id: int
+) -> tuple[int, int]:
     """Check what all decoders share; return `end_id`, -1 if None, and `max_new_tokens`."""
     fits = isinstance(prompt, torch.Tensor) and prompt.dtype == torch.int64
     if not fits or prompt.ndim != 2 or prompt.shape[1] == 0:
@@ -31,7 +63,7 @@ def check_arguments(prompt, end_id, max_new_tokens, pad_id):
     return end_id, check_size("max_new_tokens", max_new_tokens)
 
 
-def check_rows(name, logits):
+def check_rows(name: str, logits: Tensor) -> None:
     """Raise ``ValueError`` for NaN, +inf or only -inf in a row: its largest shows them all."""
     largest = logits.amax(dim=-1)
     if not largest.isfinite().all():
@@ -39,11 +71,11 @@ def check_rows(name, logits):
         raise wrong(name, "logits whose largest is finite in every row", got)
 
 
-def is_float(logits):
+def is_float(logits: object) -> TypeGuard[Tensor]:
     return isinstance(logits, torch.Tensor) and logits.is_floating_point()
 
 
-def describe(value):
+def describe(value: object) -> str:
     if isinstance(value, torch.Tensor):
         return f"{value.dtype} of shape {tuple(value.shape)}"
     return type(value).__name__

@@ -3,14 +3,30 @@
 import math
 
 import torch
+from torch import Tensor
 
 from attn._checks import check_size, wrong
-from attn.decoding._steps import check_arguments, next_logits
+from attn.decoding._steps import (
+    Reorderable,
+    Step,
+    as_float64,
+    check_arguments,
+    device_for_float64,
+    next_logits,
+)
 
 
 def beam_search(
-    step, prompt, *, width, end_id, max_new_tokens, length_penalty=0.0, pad_id=0, cache=None
-):
+    step: Step,
+    prompt: Tensor,
+    *,
+    width: int,
+    end_id: int | None,
+    max_new_tokens: int,
+    length_penalty: float = 0.0,
+    pad_id: int = 0,
+    cache: Reorderable | None = None,
+) -> tuple[Tensor, Tensor]:
     """Keep the `width` most probable beginnings of each row, and let all of them grow.
 
     A hypothesis that ends keeps its place, and the others compete for the places left. So an
@@ -42,7 +58,8 @@ def beam_search(
         the rows left over hold the prompt and padding.
     scores : Tensor of float64, shape (batch_size, width)
         ``log_probability / ((5 + n_new) / 6) ** length_penalty``, where both count the new
-        tokens of a hypothesis, its end token included; -inf in the rows left over.
+        tokens of a hypothesis, its end token included; -inf in the rows left over. On the
+        device of the prompt, or on the CPU if that one has no float64.
 
     Raises
     ------
@@ -71,11 +88,13 @@ def beam_search(
     if not -10 <= length_penalty <= 10:
         raise wrong("length_penalty", "a number from -10 to 10", length_penalty)
 
+    device = prompt.device
+    prompt = prompt.to(device_for_float64(device))
     batch_size, prompt_len = prompt.shape
     each = torch.arange(batch_size, device=prompt.device)[:, None]
     ids = prompt[:, None].repeat(1, width, 1)
     if cache is not None:
-        cache.reorder(each.expand(-1, width).flatten())
+        cache.reorder(each.expand(-1, width).flatten().to(device))
     # The copies of a prompt would all grow alike: only the first is a hypothesis.
     totals = prompt.new_full((batch_size, width), -math.inf, dtype=torch.float64)
     totals[:, 0] = 0.0
@@ -85,10 +104,11 @@ def beam_search(
     for _ in range(max_new_tokens):
         if not running.any():
             break
-        logits = next_logits(step, ids.flatten(0, 1), cache, running.flatten(), end_id, pad_id)
+        rows, is_running = ids.flatten(0, 1).to(device), running.flatten().to(device)
+        logits = as_float64(next_logits(step, rows, cache, is_running, end_id, pad_id))
         log_probs, tokens = _best_tokens(logits.unflatten(0, (batch_size, width)), width)
         candidates = totals[..., None] + log_probs
-        # What has ended goes on in one way only, unchanged, and before all others.
+        # A hypothesis that has ended has one continuation, itself, which ranks before all others.
         ended = ~running & totals.isfinite()
         candidates[ended] = -math.inf
         candidates[..., 0][ended] = totals[ended]
@@ -105,16 +125,16 @@ def beam_search(
         running = running & (tokens != end_id)
         ids = torch.cat([ids[each, parents], tokens[..., None]], dim=-1)
         if cache is not None:
-            cache.reorder((width * each + parents).flatten())
+            cache.reorder((width * each + parents).flatten().to(device))
 
     scores = totals / ((5 + lengths) / 6) ** length_penalty
     scores, order = scores.sort(descending=True, stable=True)
     ids = ids[each, order]
     ids[..., prompt_len:][scores.isinf()] = pad_id
-    return ids, scores
+    return ids.to(device), scores
 
 
-def _best_tokens(logits, count):
+def _best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """Return the log-probabilities and the numbers of each row's best tokens, in order.
 
     Of equals the first comes first, as in `greedy`; topk promises no such order, and to sort

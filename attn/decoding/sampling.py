@@ -1,14 +1,32 @@
 """One sequence for each row: the best token each time, or one drawn at random."""
 
 import math
+from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from attn._checks import check_size, wrong
-from attn.decoding._steps import check_arguments, check_rows, describe, is_float, next_logits
+from attn.decoding._steps import (
+    Step,
+    as_float64,
+    check_arguments,
+    check_rows,
+    describe,
+    is_float,
+    next_logits,
+)
 
 
-def greedy(step, prompt, *, end_id, max_new_tokens, pad_id=0, cache=None):
+def greedy(
+    step: Step,
+    prompt: Tensor,
+    *,
+    end_id: int | None,
+    max_new_tokens: int,
+    pad_id: int = 0,
+    cache: object = None,
+) -> Tensor:
     """Add the most probable token, again and again.
 
     Parameters
@@ -51,16 +69,25 @@ def greedy(step, prompt, *, end_id, max_new_tokens, pad_id=0, cache=None):
             [3, 1, 0]])
     """
 
-    def choose(logits):
+    def choose(logits: Tensor) -> Tensor:
         return logits.argmax(dim=-1)
 
     return _generate(step, prompt, choose, end_id, max_new_tokens, pad_id, cache)
 
 
 def sample(
-    step, prompt, *, end_id, max_new_tokens,
-    temperature=1.0, top_k=None, top_p=None, pad_id=0, generator=None, cache=None,
-):  # fmt: skip
+    step: Step,
+    prompt: Tensor,
+    *,
+    end_id: int | None,
+    max_new_tokens: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    pad_id: int = 0,
+    generator: torch.Generator | None = None,
+    cache: object = None,
+) -> Tensor:
     """Add tokens drawn at random, each with its probability.
 
     Parameters
@@ -70,7 +97,8 @@ def sample(
     temperature, top_k, top_p
         As in `next_token_probabilities`, which gives what is drawn from.
     generator : torch.Generator, optional
-        Where the randomness comes from; PyTorch's global one if not given.
+        Where the randomness comes from; PyTorch's global one if not given. It belongs to the
+        device of the probabilities of `next_token_probabilities`.
 
     Returns
     -------
@@ -94,7 +122,7 @@ def sample(
     tensor([[2, 1, 0, 1, 0, 1]])
     """
 
-    def choose(logits):
+    def choose(logits: Tensor) -> Tensor:
         probabilities = next_token_probabilities(
             logits, temperature=temperature, top_k=top_k, top_p=top_p
         )
@@ -103,7 +131,13 @@ def sample(
     return _generate(step, prompt, choose, end_id, max_new_tokens, pad_id, cache)
 
 
-def next_token_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None):
+def next_token_probabilities(
+    logits: Tensor,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> Tensor:
     """Turn logits into the probabilities that `sample` draws from.
 
     First the temperature, then top-k, then top-p, of what top-k left.
@@ -123,7 +157,8 @@ def next_token_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None)
     Returns
     -------
     Tensor of float64, shape (..., vocab_size)
-        What is kept sums to 1; the rest is zero.
+        What is kept sums to 1; the rest is zero. On the device of `logits`, or on the CPU if
+        that one has no float64.
 
     Raises
     ------
@@ -150,8 +185,9 @@ def next_token_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None)
     if not is_float(logits) or (0, *logits.shape)[-1] == 0:
         raise wrong("logits", "floating-point logits of shape (..., vocab_size)", describe(logits))
     check_rows("logits", logits)
-    best, tokens = logits.double().sort(descending=True, stable=True)
-    # Less the largest, which changes no probability, nothing overflows at a low temperature.
+    best, tokens = as_float64(logits).sort(descending=True, stable=True)
+    # Subtracting the largest logit changes no probability and keeps a low temperature from
+    # overflowing.
     best = (best - best[..., :1]) / temperature
     if top_k is not None:
         best[..., check_size("top_k", top_k, least=1) :] = -math.inf
@@ -163,7 +199,15 @@ def next_token_probabilities(logits, *, temperature=1.0, top_k=None, top_p=None)
     return torch.zeros_like(probabilities).scatter(-1, tokens, probabilities)
 
 
-def _generate(step, prompt, choose, end_id, max_new_tokens, pad_id, cache):
+def _generate(
+    step: Step,
+    prompt: Tensor,
+    choose: Callable[[Tensor], Tensor],
+    end_id: int | None,
+    max_new_tokens: int,
+    pad_id: int,
+    cache: object,
+) -> Tensor:
     """Add the tokens that `choose` makes of each step's logits."""
     end_id, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
     ids = prompt.clone()
@@ -171,7 +215,8 @@ def _generate(step, prompt, choose, end_id, max_new_tokens, pad_id, cache):
     for _ in range(max_new_tokens):
         if not running.any():
             break
-        tokens = choose(next_logits(step, ids, cache, running, end_id, pad_id))
+        logits = next_logits(step, ids, cache, running, end_id, pad_id)
+        tokens = choose(logits).to(ids.device)
         ids = torch.cat([ids, tokens.where(running, pad_id)[:, None]], dim=1)
         running = running & (tokens != end_id)
     return ids

@@ -6,6 +6,8 @@
                       alignments that know no words, to compare with
 `ibm_model_1`         the alignments of 1993: word probabilities by EM, no order, no network
 `translation_memory`  the most similar sentence seen, which a translator must beat
+`overlap`             ``one_word_apart``: how near a test is to what was trained on
+`intervals`           ``wilson_interval`` of a share, ``bootstrap_interval`` of a mean
 ====================  ===================================================================
 """
 
@@ -16,6 +18,8 @@ from attn.metrics.alignment import (
     uniform_alignment,
 )
 from attn.metrics.ibm_model_1 import IBMModel1, ibm_model_1
+from attn.metrics.intervals import bootstrap_interval, wilson_interval
+from attn.metrics.overlap import one_word_apart
 from attn.metrics.text import bleu, exact_match, rouge, token_accuracy
 from attn.metrics.translation_memory import translation_memory
 
@@ -24,11 +28,14 @@ __all__ = [
     "align",
     "alignment_error_rate",
     "bleu",
+    "bootstrap_interval",
     "diagonal_alignment",
     "exact_match",
     "ibm_model_1",
+    "one_word_apart",
     "rouge",
     "token_accuracy",
     "translation_memory",
     "uniform_alignment",
+    "wilson_interval",
 ]

@@ -3,12 +3,18 @@
 An alignment is a set of links ``(source position, target position)``, both from 0.
 """
 
+from collections.abc import Collection, Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attn._checks import check_finite, check_size, wrong
 
+# Pairs of places: of a source token, and of the target token that it became.
+Links = set[tuple[int, int]]
 
-def align(weights):
+
+def align(weights: ArrayLike) -> Links:
     """Link each target token to the source token with the largest weight.
 
     Parameters
@@ -47,7 +53,11 @@ def align(weights):
     return {(int(j), i) for i, j in enumerate(weights.argmax(axis=1))}
 
 
-def alignment_error_rate(predicted, sure, possible):
+def alignment_error_rate(
+    predicted: Sequence[Collection[tuple[int, int]]],
+    sure: Sequence[Collection[tuple[int, int]]],
+    possible: Sequence[Collection[tuple[int, int]]],
+) -> float:
     """Return how far alignments are from those that people made.
 
     People are sure of some links and hold others possible. Each sure link must be found, and
@@ -95,7 +105,7 @@ def alignment_error_rate(predicted, sure, possible):
     return 1 - found / size
 
 
-def diagonal_alignment(src_len, tgt_len):
+def diagonal_alignment(src_len: int, tgt_len: int) -> Links:
     """Link each target token to the source token at the same part of the way.
 
     It knows no words: where languages keep the same order it is hard to beat.
@@ -123,7 +133,7 @@ def diagonal_alignment(src_len, tgt_len):
     return {((2 * i + 1) * src_len // (2 * tgt_len), i) for i in range(tgt_len)}
 
 
-def uniform_alignment(src_len, tgt_len, rng):
+def uniform_alignment(src_len: int, tgt_len: int, rng: np.random.Generator) -> Links:
     """Link each target token to a source token drawn at random, all alike: the worst baseline.
 
     Parameters
@@ -149,5 +159,5 @@ def uniform_alignment(src_len, tgt_len, rng):
     return {(int(j), i) for i, j in enumerate(rng.integers(src_len, size=tgt_len))}
 
 
-def _check_lengths(src_len, tgt_len):
+def _check_lengths(src_len: int, tgt_len: int) -> tuple[int, int]:
     return check_size("src_len", src_len, least=1), check_size("tgt_len", tgt_len, least=1)

@@ -1,11 +1,13 @@
 """IBM Model 1: which words translate which, learned from pairs of sentences by EM."""
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attn._checks import check_size, wrong
-from attn.metrics.alignment import align
+from attn.metrics.alignment import Links, align
 
 
 @dataclass(frozen=True)
@@ -23,12 +25,12 @@ class IBMModel1:
         Of the corpus, before each iteration and after the last. They never fall.
     """
 
-    probabilities: np.ndarray
-    source_ids: dict
-    target_ids: dict
-    log_likelihoods: list
+    probabilities: NDArray[np.float64]
+    source_ids: dict[Hashable, int]
+    target_ids: dict[Hashable, int]
+    log_likelihoods: list[float]
 
-    def align(self, source, target):
+    def align(self, source: Sequence[Hashable], target: Sequence[Hashable]) -> Links:
         """Link each word of `target` to the word of `source` that most probably caused it.
 
         Parameters
@@ -55,7 +57,9 @@ class IBMModel1:
         return align(weights)
 
 
-def ibm_model_1(pairs, iterations=10):
+def ibm_model_1(
+    pairs: Sequence[tuple[Sequence[Hashable], Sequence[Hashable]]], iterations: int = 10
+) -> IBMModel1:
     """Learn the probability that a source word becomes a target word.
 
     Nothing says which word of a sentence became which. So each target word is first shared
@@ -101,18 +105,18 @@ def ibm_model_1(pairs, iterations=10):
         raise wrong("pairs", "at least one", "none")
 
     # One entry for each way in which a target word may come from a source word.
-    source_ids, target_ids = {}, {}
-    sources, targets, words = [], [], []
+    source_ids: dict[Hashable, int] = {}
+    target_ids: dict[Hashable, int] = {}
+    places: list[tuple[int, int, int]] = []  # of the two words, and of the target word's place
     n_words, log_ways = 0, 0.0
     for source, target in pairs:
-        source = [source_ids.setdefault(word, len(source_ids)) for word in source]
+        rows = [source_ids.setdefault(word, len(source_ids)) for word in source]
         for word in target:
-            sources += source
-            targets += [target_ids.setdefault(word, len(target_ids))] * len(source)
-            words += [n_words] * len(source)
+            column = target_ids.setdefault(word, len(target_ids))
+            places += [(row, column, n_words) for row in rows]
             n_words += 1
         log_ways += len(target) * np.log(len(source))
-    sources, targets, words = np.array(sources), np.array(targets), np.array(words)
+    sources, targets, words = np.array(places).T
 
     shape = len(source_ids), len(target_ids)
     probabilities = np.full(shape, 1 / shape[1])

@@ -3,9 +3,11 @@
 import operator
 import re
 import unicodedata
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from attn._checks import wrong
 
@@ -17,7 +19,7 @@ class BleuScore(NamedTuple):
     signature: str
 
 
-def exact_match(predictions, references):
+def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
     """Return the fraction of predictions that are right as a whole.
 
     Parameters
@@ -40,10 +42,11 @@ def exact_match(predictions, references):
     0.5
     """
     _check_pairs(predictions, references)
-    return sum(map(operator.eq, predictions, references)) / len(references)
+    n_right: int = sum(map(operator.eq, predictions, references))
+    return n_right / len(references)
 
 
-def token_accuracy(predictions, targets, pad_id=0):
+def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) -> float:
     """Return the fraction of positions with the right token, padding left out.
 
     Parameters
@@ -76,7 +79,7 @@ def token_accuracy(predictions, targets, pad_id=0):
     return float((predictions == targets)[counts].mean())
 
 
-def bleu(predictions, references):
+def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
     """Return how many n-grams, of up to four tokens, texts share with the right ones.
 
     Parameters
@@ -105,7 +108,7 @@ def bleu(predictions, references):
     >>> round(score, 2), signature
     (81.87, 'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0')
     """
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics.bleu import BLEU
 
     _check_texts(predictions, references)
     metric = BLEU()
@@ -113,7 +116,7 @@ def bleu(predictions, references):
     return BleuScore(score, str(metric.get_signature()))
 
 
-def rouge(predictions, references):
+def rouge(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float]:
     """Return what texts share with the right ones: words, pairs of words, and their order.
 
     Parameters
@@ -153,18 +156,18 @@ def rouge(predictions, references):
 class _Words:
     """The words of a text in lower case. The library's own drops every accented letter."""
 
-    def tokenize(self, text):
+    def tokenize(self, text: str) -> list[str]:
         return re.findall(r"\w+", unicodedata.normalize("NFC", text.lower()))
 
 
-def _check_pairs(predictions, references):
+def _check_pairs(predictions: Sequence[Any], references: Sequence[Any]) -> None:
     if len(predictions) != len(references):
         raise wrong("predictions", f"{len(references)}, as many as references", len(predictions))
     if not len(references):
         raise wrong("references", "at least one", "none")
 
 
-def _check_texts(predictions, references):
+def _check_texts(predictions: Sequence[str], references: Sequence[str]) -> None:
     for name, texts in (("predictions", predictions), ("references", references)):
         if isinstance(texts, str):
             raise wrong(name, "a list of texts", "one text")

@@ -1,11 +1,27 @@
 """What a translation must beat: the one that stands beside the most similar sentence seen."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
 
 from attn._checks import wrong
 
 
-def translation_memory(pairs, sources):
+class PairLike(Protocol):
+    """Anything with a source and a target, as `attn.corpus.Pair`."""
+
+    @property
+    def source(self) -> str: ...
+
+    @property
+    def target(self) -> str: ...
+
+
+def translation_memory(
+    pairs: Sequence[PairLike], sources: Sequence[str]
+) -> tuple[list[str], list[float]]:
     """Translate each sentence by looking up the most similar one among pairs that are known.
 
     It translates nothing: it shows how far a test set can be answered from the training set. Two
@@ -44,16 +60,20 @@ def translation_memory(pairs, sources):
     if not len(pairs):
         raise wrong("pairs", "at least one pair of sentences", "none")
     words = [set(pair.source.split()) for pair in pairs]
-    where = defaultdict(list)
+    sizes = np.array([len(known) for known in words])
+    numbers_with: defaultdict[str, list[int]] = defaultdict(list)
     for number, known in enumerate(words):
         for word in known:
-            where[word].append(number)
+            numbers_with[word].append(number)
+    where = {word: np.array(numbers) for word, numbers in numbers_with.items()}
     targets, similarity = [], []
     for source in sources:
         asked = set(source.split())
-        shared = Counter(number for word in asked for number in where.get(word, ()))
-        ratio = {n: k / (len(asked) + len(words[n]) - k) for n, k in shared.items()}
-        best = min(ratio, key=lambda n: (-ratio[n], n), default=0)
+        shared = np.zeros(len(pairs), dtype=int)
+        for word in asked & where.keys():
+            shared[where[word]] += 1
+        ratio = shared / np.maximum(len(asked) + sizes - shared, 1)
+        best = int(ratio.argmax())
         targets.append(pairs[best].target)
-        similarity.append(ratio.get(best, 0.0))
+        similarity.append(float(ratio[best]))
     return targets, similarity

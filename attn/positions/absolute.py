@@ -1,14 +1,45 @@
 """Absolute positions: a vector for each, added to the token that stands there."""
 
-import math
+from typing import Self
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from attn._checks import check_shape, check_size, wrong
+from attn._checks import broadcast_shapes, check_shape, check_size, wrong
+from attn._registry import ModelConfig
+from attn._values import holds
+from attn.positions._waves import Waves, check_even, refuse_odd
+from attn.positions.scheme import PositionScheme, register
 
 
-def sinusoidal_positions(n_positions, d_model, base=10000.0, *, device=None):
+class AbsolutePositions(PositionScheme):
+    """A position scheme that changes the vectors of the tokens before the first layer."""
+
+    def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
+        """Return the tokens, changed by where they stand.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., seq_len, d_model)
+            The token vectors.
+        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
+            The position of each token; or of the first, and the others follow.
+
+        Returns
+        -------
+        Tensor, shape (..., seq_len, d_model)
+        """
+        raise NotImplementedError
+
+
+def sinusoidal_positions(
+    n_positions: int,
+    d_model: int,
+    base: float = 10000.0,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
     """Return the sines and cosines that encode the first positions.
 
     Column ``2i`` is ``sin(position / base ** (2i / d_model))``, column ``2i + 1`` its cosine.
@@ -21,12 +52,14 @@ def sinusoidal_positions(n_positions, d_model, base=10000.0, *, device=None):
         Size of the token vectors, even.
     base : float, default 10000.0
         The slowest wave is nearly `base` times as long as the fastest.
+    dtype : torch.dtype, optional
+        Of the result; float64 if not given. For another nothing is computed in float64.
     device : torch.device or str, optional
         Where to make them.
 
     Returns
     -------
-    Tensor of float64, shape (n_positions, d_model)
+    Tensor, shape (n_positions, d_model)
 
     Raises
     ------
@@ -45,21 +78,13 @@ def sinusoidal_positions(n_positions, d_model, base=10000.0, *, device=None):
             [0.8415, 0.5403, 0.0100, 1.0000]], dtype=torch.float64)
     """
     n_positions = check_size("n_positions", n_positions)
+    check_even("d_model", d_model)
     positions = torch.arange(n_positions, device=device)
-    angles = positions[:, None] * frequencies("d_model", d_model, base, device)
-    return torch.stack((angles.sin(), angles.cos()), dim=-1).flatten(-2)
+    return Waves(base).at(positions, d_model, dtype or torch.float64).flatten(-2)
 
 
-def frequencies(name, size, base, device=None):
-    """Return the angle per position of each wave, ``base ** (-2i / size)``, in float64."""
-    if check_size(name, size, least=2) % 2:
-        raise wrong(name, "an even number, two components a wave", size)
-    if not 1 <= base < math.inf:
-        raise wrong("base", "a number of at least 1", base)
-    return base ** (-torch.arange(0, size, 2, dtype=torch.float64, device=device) / size)
-
-
-class SinusoidalPositions(nn.Module):
+@register("sinusoidal")
+class SinusoidalPositions(AbsolutePositions):
     """Add the sines and cosines of each position: nothing to learn, and no last position.
 
     Parameters
@@ -79,37 +104,35 @@ class SinusoidalPositions(nn.Module):
     tensor([0.8415, 0.5403, 0.0100, 0.9999])
     """
 
-    def __init__(self, d_model, base=10000.0):
+    def __init__(self, d_model: int, base: float = 10000.0) -> None:
         super().__init__()
+        check_even("d_model", d_model)
         self.d_model, self.base = d_model, base
-        # Not a buffer: it would be cast with the module, and float64 made from float32 is not
-        # float64. It is computed again for another type or device, and when it gets too short.
-        self._table = sinusoidal_positions(0, d_model, base)
+        self._waves = Waves(base)
 
-    def forward(self, x, start=0):
-        """Add to token i the encoding of position ``start + i``.
+    @classmethod
+    def check(cls, config: ModelConfig) -> None:
+        """Raise ``ValueError`` if `d_model` is odd."""
+        refuse_odd(config, config.d_model)
 
-        Parameters
-        ----------
-        x : Tensor, shape (..., seq_len, d_model)
-            The token vectors.
-        start : int, default 0
-            The position of the first; the number of tokens in the cache, if there is one.
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return the encoding for vectors of `d_model`."""
+        return cls(config.d_model)
 
-        Returns
-        -------
-        Tensor, shape (..., seq_len, d_model)
-        """
-        stop = _check_positions(x, self.d_model, start)
-        table = self._table
-        if len(table) < stop or table.dtype != x.dtype or table.device != x.device:
-            length = len(table) if stop <= len(table) else max(stop, 2 * len(table))
-            table = sinusoidal_positions(length, self.d_model, self.base, device=x.device)
-            self._table = table = table.to(x.dtype)
-        return x + table[start:stop]
+    def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
+        """Add to each token the encoding of its position; see `AbsolutePositions.forward`."""
+        if isinstance(positions, torch.Tensor):
+            _check_positions(x, self.d_model, positions)
+            waves = self._waves.at(positions, self.d_model, x.dtype)
+        else:
+            stop = _stop(x, self.d_model, positions)
+            waves = self._waves.between(positions, stop, self.d_model, x.dtype, x.device)
+        return x + waves.flatten(-2)
 
 
-class LearnedPositions(nn.Module):
+@register("learned")
+class LearnedPositions(AbsolutePositions):
     """Add a learned vector for each position: as many as there are, and not one more.
 
     Parameters
@@ -136,25 +159,19 @@ class LearnedPositions(nn.Module):
     ValueError: x: expected positions below n_positions = 8, all that were learned, got 8
     """
 
-    def __init__(self, n_positions, d_model):
+    def __init__(self, n_positions: int, d_model: int) -> None:
         super().__init__()
         n_positions = check_size("n_positions", n_positions, least=1)
         d_model = check_size("d_model", d_model, least=1)
         self.weight = nn.Parameter(torch.randn(n_positions, d_model) * d_model**-0.5)
 
-    def forward(self, x, start=0):
-        """Add to token i the vector of position ``start + i``.
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return `max_len` vectors of `d_model`."""
+        return cls(config.max_len, config.d_model)
 
-        Parameters
-        ----------
-        x : Tensor, shape (..., seq_len, d_model)
-            The token vectors.
-        start : int, default 0
-            The position of the first.
-
-        Returns
-        -------
-        Tensor, shape (..., seq_len, d_model)
+    def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
+        """Add to each token the vector of its position; see `AbsolutePositions.forward`.
 
         Raises
         ------
@@ -162,20 +179,38 @@ class LearnedPositions(nn.Module):
             If a position was never learned.
         """
         n_positions, d_model = self.weight.shape
-        stop = _check_positions(x, d_model, start)
-        if stop > n_positions:
-            wanted = f"positions below n_positions = {n_positions}, all that were learned"
-            raise wrong("x", wanted, stop - 1)
-        return x + self.weight[start:stop]
+        if not isinstance(positions, torch.Tensor):
+            stop = _stop(x, d_model, positions)
+            if stop > n_positions:
+                raise wrong("x", self._wanted(), stop - 1)
+            return x + self.weight[positions:stop]
+        _check_positions(x, d_model, positions)
+        if not holds(lambda: (positions < n_positions).all(), otherwise=True):
+            raise wrong("positions", self._wanted(), int(positions.max()))
+        return x + nn.functional.embedding(positions, self.weight)
+
+    def _wanted(self) -> str:
+        return f"positions below n_positions = {len(self.weight)}, all that were learned"
 
 
-def _check_positions(x, d_model, start):
-    """Return the position after the last token of `x`."""
+def _stop(x: Tensor, d_model: int, start: int) -> int:
+    """Return the position after the last token of `x`, if they stand one after the other."""
     check_vectors(x, d_model)
-    return check_size("start", start) + x.shape[-2]
+    return check_size("positions", start) + x.shape[-2]
 
 
-def check_vectors(x, size):
+def _check_positions(x: Tensor, d_model: int, positions: Tensor) -> None:
+    check_vectors(x, d_model)
+    if positions.is_floating_point() or positions.dtype == torch.bool:
+        raise wrong("positions", "integers", f"dtype {positions.dtype}")
+    shape = tuple(x.shape[:-1])
+    if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
+        raise wrong("positions", f"a shape that broadcasts to {shape}", tuple(positions.shape))
+    if not holds(lambda: (positions >= 0).all(), otherwise=True):
+        raise wrong("positions", "at least 0", int(positions.min()))
+
+
+def check_vectors(x: Tensor, size: int | str) -> None:
     """Raise ``ValueError`` unless `x` is a sequence of floating-point vectors of this size."""
     check_shape("x", x, (..., "seq_len", size))
     if not x.is_floating_point():

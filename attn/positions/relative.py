@@ -1,17 +1,64 @@
 """Relative positions: scores that depend on the distance between query and key.
 
-Both modules take queries and keys and return them with a bias for the scores, or None: what
-`attn.attention.MultiHeadAttention` calls as its ``relative``.
+`attn.attention.MultiHeadAttention` takes such a module as its ``relative``. It lets it turn the
+queries and keys of new tokens, before any are kept in a cache, and asks it for what to add to
+the scores.
 """
 
+from typing import Self
+
 import torch
-from torch import nn
+from torch import Tensor
 
-from attn._checks import check_shape, check_size, wrong
-from attn.positions.absolute import check_vectors, frequencies
+from attn._checks import broadcast_shapes, check_size, wrong
+from attn._registry import ModelConfig
+from attn.positions._waves import Waves, check_even, refuse_odd
+from attn.positions.absolute import check_vectors
+from attn.positions.scheme import PositionScheme, register
 
 
-def rotary(x, positions, base=10000.0):
+class RelativePositions(PositionScheme):
+    """What a position scheme may do in self-attention: nothing, unless a subclass does it."""
+
+    def rotate(
+        self, query: Tensor, key: Tensor, positions: int | Tensor = 0
+    ) -> tuple[Tensor, Tensor]:
+        """Return queries and keys as changed by where their tokens stand.
+
+        Parameters
+        ----------
+        query : Tensor, shape (..., n_heads, seq_len, d_k)
+        key : Tensor, shape (..., n_kv_heads, seq_len, d_k)
+        positions : int or Tensor of int64, shape (..., seq_len), default 0
+            Where each token stands; or the first, and the others one after the other.
+
+        Returns
+        -------
+        query, key : Tensor
+            Of the same shapes.
+        """
+        return query, key
+
+    def bias(
+        self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype
+    ) -> Tensor | None:
+        """Return what to add to the scores, or None.
+
+        Parameters
+        ----------
+        query_positions : Tensor of int64, shape (..., tgt_len)
+        key_positions : Tensor of int64, shape (..., src_len)
+        dtype : torch.dtype
+            Of the queries.
+
+        Returns
+        -------
+        Tensor, broadcastable to (..., n_heads, tgt_len, src_len), or None
+        """
+        return None
+
+
+def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     """Turn each pair of components by an angle that grows with the position.
 
     Components ``2i`` and ``2i + 1`` turn by ``position / base ** (2i / d_k)``. The product of
@@ -21,7 +68,7 @@ def rotary(x, positions, base=10000.0):
     ----------
     x : Tensor, shape (..., seq_len, d_k)
         Queries or keys; `d_k` even.
-    positions : Tensor, shape (seq_len,)
+    positions : Tensor, shape (seq_len,) or broadcastable to (..., seq_len)
         The position of each.
     base : float, default 10000.0
         As in `sinusoidal_positions`.
@@ -47,16 +94,23 @@ def rotary(x, positions, base=10000.0):
             [0.5403, 0.8415]])
     """
     check_vectors(x, "d_k")
-    if positions.shape != x.shape[-2:-1]:
-        raise wrong("positions", f"shape ({x.shape[-2]},) to match x", tuple(positions.shape))
-    angles = positions.double()[:, None] * frequencies("d_k", x.shape[-1], base, x.device)
-    sine, cosine = angles.sin().to(x.dtype), angles.cos().to(x.dtype)
+    shape = x.shape[:-1]
+    if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
+        raise wrong("positions", f"shape ({shape[-1]},) to match x", tuple(positions.shape))
+    check_even("d_k", x.shape[-1])
+    return _turned(x, Waves(base).at(positions, x.shape[-1], x.dtype))
+
+
+def _turned(x: Tensor, waves: Tensor) -> Tensor:
+    sine, cosine = waves.unbind(dim=-1)
     even, odd = x[..., 0::2], x[..., 1::2]
-    turned = (even * cosine - odd * sine, even * sine + odd * cosine)
-    return torch.stack(turned, dim=-1).flatten(-2)
+    turned_even = torch.addcmul(even * cosine, odd, sine, value=-1)
+    turned_odd = torch.addcmul(even * sine, odd, cosine)
+    return torch.stack((turned_even, turned_odd), dim=-1).flatten(-2)
 
 
-class RotaryPositions(nn.Module):
+@register("rotary")
+class RotaryPositions(RelativePositions):
     """Turn queries and keys by their positions: the scores then depend on distances alone.
 
     Parameters
@@ -67,35 +121,41 @@ class RotaryPositions(nn.Module):
     References
     ----------
     Su et al. (2021), RoFormer, section 3.2.
+
+    Examples
+    --------
+    >>> query, key = RotaryPositions().rotate(torch.ones(2, 1, 2), torch.ones(1, 1, 2), 3)
+    >>> key
+    tensor([[[-1.1311, -0.8489]]])
     """
 
-    def __init__(self, base=10000.0):
+    def __init__(self, base: float = 10000.0) -> None:
         super().__init__()
         self.base = base
+        self._waves = Waves(base)
 
-    def forward(self, query, key):
-        """Return both turned, the last query standing at the last key, and no bias.
+    @classmethod
+    def check(cls, config: ModelConfig) -> None:
+        """Raise ``ValueError`` if the heads have an odd size."""
+        refuse_odd(config, config.d_model // config.n_heads)
 
-        Parameters
-        ----------
-        query : Tensor, shape (..., tgt_len, d_k)
-        key : Tensor, shape (..., src_len, d_k)
-
-        Returns
-        -------
-        query, key : Tensor
-            Of the same shapes.
-        bias : None
-        """
-        tgt_len, src_len = query.shape[-2], key.shape[-2]
-        positions = torch.arange(src_len, device=key.device)
-        if tgt_len > src_len:
-            raise wrong("query", f"at most as many as the {src_len} keys", tgt_len)
-        query = rotary(query, positions[src_len - tgt_len :], self.base)
-        return query, rotary(key, positions, self.base), None
+    def rotate(
+        self, query: Tensor, key: Tensor, positions: int | Tensor = 0
+    ) -> tuple[Tensor, Tensor]:
+        """Return both turned, as `rotary` does; see `RelativePositions.rotate`."""
+        *_, seq_len, d_k = query.shape
+        check_even("d_k", d_k)
+        if isinstance(positions, torch.Tensor):
+            # One set of angles for all heads.
+            waves = self._waves.at(positions, d_k, query.dtype).unsqueeze(-4)
+        else:
+            stop = positions + seq_len
+            waves = self._waves.between(positions, stop, d_k, query.dtype, query.device)
+        return _turned(query, waves), _turned(key, waves)
 
 
-class ALiBiPositions(nn.Module):
+@register("alibi")
+class ALiBiPositions(RelativePositions):
     """Lower each score in proportion to the distance, by another slope in every head.
 
     Parameters
@@ -109,18 +169,22 @@ class ALiBiPositions(nn.Module):
 
     Examples
     --------
-    >>> _, _, bias = ALiBiPositions(2)(torch.zeros(2, 3, 4), torch.zeros(2, 3, 4))
-    >>> bias[0]
+    >>> ALiBiPositions(2).bias(torch.arange(3), torch.arange(3), torch.float32)[0]
     tensor([[-0.0000, -0.0625, -0.1250],
             [-0.0625, -0.0000, -0.0625],
             [-0.1250, -0.0625, -0.0000]])
     """
 
-    def __init__(self, n_heads):
+    def __init__(self, n_heads: int) -> None:
         super().__init__()
         self.n_heads = check_size("n_heads", n_heads, least=1)
 
-    def slopes(self):
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return as many slopes as there are heads."""
+        return cls(config.n_heads)
+
+    def slopes(self) -> list[float]:
         """Return how much each head loses per position, as a list of `n_heads` numbers.
 
         They form a geometric sequence from ``2 ** (-8 / n)`` to ``2 ** -8`` for a power of
@@ -131,26 +195,13 @@ class ALiBiPositions(nn.Module):
         between = [2.0 ** (-8 * (i + 0.5) / power) for i in range(self.n_heads - power)]
         return slopes + between
 
-    def forward(self, query, key):
-        """Return both as they are, and the bias of their scores.
+    def bias(self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype) -> Tensor:
+        """Return minus slope times distance; see `RelativePositions.bias`.
 
-        Parameters
-        ----------
-        query : Tensor, shape (..., n_heads, tgt_len, d_k)
-        key : Tensor, shape (..., n_kv_heads, src_len, d_k)
-
-        Returns
-        -------
-        query, key : Tensor
-            Unchanged.
-        bias : Tensor, shape (n_heads, tgt_len, src_len)
-            Minus slope times distance. The last query stands at the last key; a key ahead
-            of its query counts as far as one behind, which matters only without a causal mask.
+        A key ahead of its query counts as far as one behind, which matters only without a
+        causal mask. In float32 for shorter types: bfloat16 has 700 numbers for 3,000 distances.
         """
-        check_shape("query", query, (..., self.n_heads, "tgt_len", "d_k"))
-        tgt_len, src_len = query.shape[-2], key.shape[-2]
-        keys = torch.arange(src_len, device=query.device)
-        queries = torch.arange(src_len - tgt_len, src_len, device=query.device)
-        distances = (queries[:, None] - keys[None, :]).abs()
-        slopes = torch.tensor(self.slopes(), dtype=query.dtype, device=query.device)
-        return query, key, -slopes[:, None, None] * distances
+        dtype = torch.promote_types(dtype, torch.float32)
+        distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
+        slopes = torch.tensor(self.slopes(), dtype=dtype, device=distances.device)
+        return -slopes[:, None, None] * distances[..., None, :, :]

@@ -40,7 +40,7 @@ from attn.reference.answers import best_span, question_match, sentence_attention
 from attn.reference.attention import scaled_dot_product_attention, self_attention, softmax
 from attn.reference.contrastive import contrastive_loss
 from attn.reference.decoding import beam_step, top_p_filter
-from attn.reference.evaluation import alignment_error_rate, bleu
+from attn.reference.evaluation import alignment_error, sentence_bleu
 from attn.reference.layers import decoder_layer, encoder_layer
 from attn.reference.linear import feature_map, linear_attention
 from attn.reference.loss import smoothed_cross_entropy, teacher_forcing
@@ -62,11 +62,10 @@ __all__ = [
     "adam_step",
     "alibi_bias",
     "alibi_slopes",
-    "alignment_error_rate",
+    "alignment_error",
     "attention_pooling",
     "beam_step",
     "best_span",
-    "bleu",
     "causal_mask",
     "contrastive_loss",
     "corrupt_spans",
@@ -91,6 +90,7 @@ __all__ = [
     "scaled_dot_product_attention",
     "self_attention",
     "sentence_attention",
+    "sentence_bleu",
     "sinusoidal_positions",
     "smoothed_cross_entropy",
     "softmax",

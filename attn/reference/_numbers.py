@@ -3,20 +3,21 @@
 import numpy as np
 
 from attn._checks import check_attention, check_finite, check_shape, wrong
+from attn.reference._types import ArrayLike, Bools, Floats, Shape
 
 
-def as_numbers(**arrays):
+def as_numbers(**given: ArrayLike | None) -> list[Floats]:
     """Return the named arrays in one floating-point dtype."""
-    arrays = {name: np.asarray(array) for name, array in arrays.items()}
+    arrays = {name: np.asarray(array) for name, array in given.items()}
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu":
             raise wrong(name, "real numbers", f"dtype {array.dtype}")
-    dtype = np.result_type(*(array.dtype for array in arrays.values()))
-    dtype = dtype if dtype.kind == "f" else np.float64
+    common = np.result_type(*(array.dtype for array in arrays.values()))
+    dtype = common if common.kind == "f" else np.dtype(np.float64)
     return [array.astype(dtype, copy=False) for array in arrays.values()]
 
 
-def finite_numbers(**arrays):
+def finite_numbers(**arrays: ArrayLike | None) -> list[Floats]:
     """Return the named arrays in one floating-point dtype, without NaN or infinity."""
     numbers = as_numbers(**arrays)
     for name, array in zip(arrays, numbers, strict=True):
@@ -24,21 +25,23 @@ def finite_numbers(**arrays):
     return numbers
 
 
-def finite_vector(name, vector, size, like):
+def finite_vector(name: str, vector: ArrayLike, size: int, like: str) -> Floats:
     """Return `vector` as an array of `size` finite numbers, the size that `like` asks for."""
     (vector,) = finite_numbers(**{name: vector})
     check_shape(name, vector, (size,), like)
     return vector
 
 
-def prepare(query, key, value, mask):
+def prepare(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, mask: ArrayLike | None
+) -> tuple[Floats, Floats, Floats, Bools | None, Shape]:
     """Return the checked arguments of attention as arrays, and their batch shape."""
     query, key, value = finite_numbers(query=query, key=key, value=value)
     mask = None if mask is None else np.atleast_2d(mask)
     return query, key, value, mask, check_attention(query, key, value, mask)
 
 
-def linear(**named):
+def linear(**named: ArrayLike | None) -> Floats:
     """Return ``x @ matrix + bias`` of three named arrays; a bias of None adds nothing."""
     (x_name, x), (matrix_name, matrix), (bias_name, bias) = named.items()
     x, matrix = finite_numbers(**{x_name: x, matrix_name: matrix})
@@ -51,15 +54,16 @@ def linear(**named):
     return result
 
 
-def check_overflow(names, products):
+def check_overflow(names: str, products: Floats) -> None:
     """Raise ``ValueError`` unless all `products` of the named arrays are finite."""
     if not np.isfinite(products).all():
         raise wrong(names, f"products that fit in {products.dtype}", "an overflow")
 
 
-def finite_peak(peak):
+def finite_peak(peak: Floats) -> Floats:
     """Return what to subtract before exp: the largest score, or 0 where all are -inf."""
-    # A maximum lets NaN and +inf through, so looking at it is looking at every score.
+    # If any score of a row is NaN or +inf, so is the maximum of the row: checking the maxima is
+    # enough, and cheaper than checking every score.
     if (np.isnan(peak) | (peak == np.inf)).any():
         raise wrong("scores", "numbers below +inf", "NaN or +inf")
     return np.where(peak == -np.inf, 0, peak)

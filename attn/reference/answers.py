@@ -4,9 +4,10 @@ import numpy as np
 
 from attn._checks import check_shape, wrong
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Bools, Floats, Ints
 
 
-def best_span(start, end, max_words):
+def best_span(start: ArrayLike, end: ArrayLike, max_words: int) -> Ints:
     """Return the first and last token of the span whose start and end score most together.
 
     The best start and the best end, chosen apart, need not belong to one answer. Of equal spans
@@ -51,7 +52,7 @@ def best_span(start, end, max_words):
     return np.array(np.unravel_index(totals.argmax(), totals.shape))
 
 
-def question_match(question, context, pad_id=0):
+def question_match(question: ArrayLike, context: ArrayLike, pad_id: int = 0) -> Bools:
     """Mark the tokens of each context that its own question has too.
 
     Parameters
@@ -83,10 +84,11 @@ def question_match(question, context, pad_id=0):
     check_shape("question", question, ("batch_size", "question_len"))
     check_shape("context", context, (len(question), "context_len"), like="question")
     equal = context[:, :, None] == question[:, None, :]
-    return equal.any(axis=-1) & (context != pad_id)
+    found: Bools = equal.any(axis=-1) & (context != pad_id)
+    return found
 
 
-def sentence_attention(weights, sentence):
+def sentence_attention(weights: ArrayLike, sentence: ArrayLike) -> Floats:
     """Return how much attention the words of each sentence receive on average.
 
     Parameters

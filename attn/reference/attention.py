@@ -12,9 +12,10 @@ from attn.reference._numbers import (
     finite_peak,
     prepare,
 )
+from attn.reference._types import ArrayLike, Floats
 
 
-def softmax(scores, axis=-1):
+def softmax(scores: ArrayLike, axis: int = -1) -> Floats:
     """Turn scores into weights that are non-negative and sum to one.
 
     Parameters
@@ -54,7 +55,9 @@ def softmax(scores, axis=-1):
     return exponentials / np.where(total == 0, 1, total)
 
 
-def scaled_dot_product_attention(query, key, value, mask=None):
+def scaled_dot_product_attention(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, mask: ArrayLike | None = None
+) -> tuple[Floats, Floats]:
     """Average the values, each weighted by how well its key matches the query.
 
     The equation is ``softmax(query @ key.T / sqrt(d_k)) @ value``.
@@ -109,7 +112,9 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return weights @ value, weights
 
 
-def self_attention(x, w_q, w_k, w_v, mask=None):
+def self_attention(
+    x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, w_v: ArrayLike, mask: ArrayLike | None = None
+) -> tuple[Floats, Floats]:
     """Let the positions of one sequence attend to each other.
 
     Parameters

@@ -4,9 +4,10 @@ import numpy as np
 
 from attn._checks import check_shape, wrong
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Floats
 
 
-def contrastive_loss(images, texts, temperature=0.07):
+def contrastive_loss(images: ArrayLike, texts: ArrayLike, temperature: float = 0.07) -> np.floating:
     """Return the mean surprise at the right partner, in both directions.
 
     Parameters
@@ -47,15 +48,17 @@ def contrastive_loss(images, texts, temperature=0.07):
     return (_surprise(logits) + _surprise(logits.T)) / 2
 
 
-def _unit(name, vectors):
+def _unit(name: str, vectors: Floats) -> Floats:
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
     if len(vectors) == 0 or not norms.all():
         raise wrong(name, "at least one vector, none of them zero", "none, or a zero")
-    return vectors / norms
+    units: Floats = vectors / norms
+    return units
 
 
-def _surprise(logits):
+def _surprise(logits: Floats) -> np.floating:
     """Return the mean of -log p of the diagonal, each row being a distribution."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
-    return -np.diagonal(log_p).mean()
+    mean: np.floating = -np.diagonal(log_p).mean()
+    return mean

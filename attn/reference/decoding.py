@@ -4,10 +4,13 @@ import numpy as np
 
 from attn._checks import check_shape, check_size, wrong
 from attn.reference._numbers import as_numbers
+from attn.reference._types import ArrayLike, Floats, Ints
 from attn.reference.attention import softmax
 
 
-def beam_step(log_probabilities, scores, beam_width):
+def beam_step(
+    log_probabilities: ArrayLike, scores: ArrayLike, beam_width: int
+) -> tuple[Ints, Ints, Floats]:
     """Let every hypothesis grow by every token, and keep the best.
 
     Parameters
@@ -54,7 +57,7 @@ def beam_step(log_probabilities, scores, beam_width):
     return parents, tokens, totals[parents, tokens]
 
 
-def top_p_filter(logits, p):
+def top_p_filter(logits: ArrayLike, p: float) -> Floats:
     """Keep the nucleus: the fewest of the most probable tokens that together reach `p`.
 
     Parameters
@@ -92,8 +95,10 @@ def top_p_filter(logits, p):
         raise wrong("logits", "a number above -inf in every row", "a row without one")
     order = np.argsort(-probabilities, axis=-1, kind="stable")
     best = np.take_along_axis(probabilities, order, axis=-1)
-    # A token stays if those before it have not reached p: the one that reaches it stays too.
+    # A token is kept while the tokens before it add up to less than p. So the token with which
+    # the sum reaches p is kept too.
     best = np.where(np.cumsum(best, axis=-1) - best < p, best, 0)
     kept = np.zeros_like(probabilities)
     np.put_along_axis(kept, order, best, axis=-1)
-    return kept / kept.sum(axis=-1, keepdims=True)
+    shares: Floats = kept / kept.sum(axis=-1, keepdims=True)
+    return shares

@@ -5,9 +5,12 @@ from collections import Counter
 import numpy as np
 
 from attn._checks import check_shape, check_size, wrong
+from attn.reference._types import ArrayLike, Floats
 
 
-def bleu(candidate, reference, max_n):
+def sentence_bleu(
+    candidate: ArrayLike, reference: ArrayLike, max_n: int
+) -> tuple[Floats, np.float64, np.float64]:
     """Score a sequence by the n-grams it shares with the right one.
 
     Parameters
@@ -38,30 +41,35 @@ def bleu(candidate, reference, max_n):
 
     Examples
     --------
-    >>> precisions, penalty, score = bleu([1, 2, 3, 9], [1, 2, 3, 4, 5], max_n=2)
+    >>> precisions, penalty, score = sentence_bleu([1, 2, 3, 9], [1, 2, 3, 4, 5], max_n=2)
     >>> precisions.round(2), round(float(penalty), 2), round(float(score), 2)
     (array([0.75, 0.67]), 0.78, 0.55)
     """
-    candidate, reference = np.asarray(candidate).tolist(), np.asarray(reference).tolist()
-    for name, tokens in (("candidate", candidate), ("reference", reference)):
-        if not isinstance(tokens, list) or not tokens:
-            raise wrong(name, "at least one token", tokens)
+    written, right = _tokens("candidate", candidate), _tokens("reference", reference)
     precisions = np.zeros(check_size("max_n", max_n, least=1))
     for n in range(1, len(precisions) + 1):
-        found, there = (_count(tokens, n) for tokens in (candidate, reference))
-        # Counter's & keeps the smaller count of each: the clipping.
+        found, there = (_count(tokens, n) for tokens in (written, right))
+        # The intersection of two counters has the smaller of both counts: an n-gram counts at
+        # most as often as the reference has it.
         precisions[n - 1] = (found & there).total() / max(found.total(), 1)
-    penalty = np.exp(min(0.0, 1 - len(reference) / len(candidate)))
+    penalty = np.exp(min(0.0, 1 - len(right) / len(written)))
     if not precisions.all():
         return precisions, penalty, np.float64(0.0)
     return precisions, penalty, penalty * np.exp(np.log(precisions).mean())
 
 
-def _count(tokens, n):
+def _tokens(name: str, sequence: ArrayLike) -> list[int]:
+    tokens = np.asarray(sequence).tolist()
+    if not isinstance(tokens, list) or not tokens:
+        raise wrong(name, "at least one token", tokens)
+    return tokens
+
+
+def _count(tokens: list[int], n: int) -> Counter[tuple[int, ...]]:
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 
 
-def alignment_error_rate(predicted, sure, possible):
+def alignment_error(predicted: ArrayLike, sure: ArrayLike, possible: ArrayLike) -> np.float64:
     """Return how far an alignment is from the one that people made.
 
     Parameters
@@ -87,7 +95,7 @@ def alignment_error_rate(predicted, sure, possible):
     Examples
     --------
     >>> sure = np.eye(3, dtype=bool)
-    >>> float(alignment_error_rate(sure[[0, 2, 1]], sure, sure).round(2))
+    >>> float(alignment_error(sure[[0, 2, 1]], sure, sure).round(2))
     0.67
     """
     predicted, sure, possible = (np.asarray(a, dtype=bool) for a in (predicted, sure, possible))
@@ -96,4 +104,6 @@ def alignment_error_rate(predicted, sure, possible):
     size = predicted.sum() + sure.sum()
     if size == 0:
         raise wrong("predicted, sure", "at least one link", "none")
-    return 1 - ((predicted & sure).sum() + (predicted & (sure | possible)).sum()) / size
+    right = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
+    rate: np.float64 = 1 - right / size
+    return rate

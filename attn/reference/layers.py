@@ -1,14 +1,28 @@
 """The layers of the Transformer: steps whose output is added to their input and normalised."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from typing import Literal
 
 from attn._checks import check_choice, check_shape, wrong
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Floats
 from attn.reference.multi_head import multi_head_attention
 from attn.reference.position_wise import feed_forward, layer_norm
 
+_Parameters = Mapping[str, Mapping[str, ArrayLike]]
+_Norm = Literal["post", "pre"]
+_Step = Callable[..., Floats]
+_Names = tuple[str, ...]
+_Kind = tuple[_Step, _Names, _Names]
 
-def encoder_layer(x, parameters, n_heads, mask=None, norm="post"):
+
+def encoder_layer(
+    x: ArrayLike,
+    parameters: _Parameters,
+    n_heads: int,
+    mask: ArrayLike | None = None,
+    norm: _Norm = "post",
+) -> Floats:
     """Let the tokens look at each other, then transform each: one layer of the encoder.
 
     Both steps f are added to their input. ``norm="post"`` normalises the sum, ``norm(x +
@@ -66,7 +80,15 @@ def encoder_layer(x, parameters, n_heads, mask=None, norm="post"):
     return _add_and_norm(x, feed, norm_2, norm)
 
 
-def decoder_layer(x, memory, parameters, n_heads, mask=None, memory_mask=None, norm="post"):
+def decoder_layer(
+    x: ArrayLike,
+    memory: ArrayLike,
+    parameters: _Parameters,
+    n_heads: int,
+    mask: ArrayLike | None = None,
+    memory_mask: ArrayLike | None = None,
+    norm: _Norm = "post",
+) -> Floats:
     """Look at what is written so far, then at the source, then transform: a decoder layer.
 
     Parameters
@@ -121,18 +143,25 @@ def decoder_layer(x, memory, parameters, n_heads, mask=None, memory_mask=None, n
     return _add_and_norm(x, feed, norm_3, norm)
 
 
-def _add_and_norm(x, step, normalise, norm):
+def _add_and_norm(x: Floats, step: _Step, normalise: _Step, norm: _Norm) -> Floats:
     return normalise(x + step(x)) if norm == "post" else x + step(normalise(x))
 
 
-def _attend(query, key, value, n_heads, mask, **matrices):
+def _attend(
+    query: Floats,
+    key: Floats,
+    value: Floats,
+    n_heads: int,
+    mask: ArrayLike | None,
+    **matrices: ArrayLike,
+) -> Floats:
     return multi_head_attention(query, key, value, n_heads=n_heads, mask=mask, **matrices)[0]
 
 
-# The function of each step, the parameters it needs, and those it can do without.
-_ATTENTION = _attend, ("w_q", "w_k", "w_v", "w_o"), ("b_q", "b_k", "b_v", "b_o")
-_FEED_FORWARD = feed_forward, ("w_1", "b_1", "w_2", "b_2"), ()
-_NORM = layer_norm, ("gain", "bias"), ()
+# For each kind of step: its function, the parameters it needs, and the optional ones.
+_ATTENTION: _Kind = _attend, ("w_q", "w_k", "w_v", "w_o"), ("b_q", "b_k", "b_v", "b_o")
+_FEED_FORWARD: _Kind = feed_forward, ("w_1", "b_1", "w_2", "b_2"), ()
+_NORM: _Kind = layer_norm, ("gain", "bias"), ()
 
 _ENCODER = {
     "self_attention": _ATTENTION,
@@ -150,17 +179,19 @@ _DECODER = {
 }
 
 
-def _steps(parameters, kinds, norm):
+def _steps(parameters: _Parameters, kinds: Mapping[str, _Kind], norm: _Norm) -> list[_Step]:
     """Return the steps of a layer, each a function of vectors alone."""
     check_choice("norm", norm, ("post", "pre"))
     _check_names("parameters", parameters, kinds)
     return [_step(name, parameters[name], *kind) for name, kind in kinds.items()]
 
 
-def _step(name, arrays, function, needed, optional):
+def _step(
+    name: str, arrays: Mapping[str, ArrayLike], function: _Step, needed: _Names, optional: _Names
+) -> _Step:
     _check_names(name, arrays, needed, optional)
 
-    def step(x, *others):
+    def step(x: Floats, *others: object) -> Floats:
         try:
             output = function(x, *others, **arrays)
         except ValueError as error:
@@ -172,7 +203,9 @@ def _step(name, arrays, function, needed, optional):
     return step
 
 
-def _check_names(what, mapping, needed, optional=()):
+def _check_names(
+    what: str, mapping: object, needed: Collection[str], optional: Collection[str] = ()
+) -> None:
     if not isinstance(mapping, Mapping):
         raise wrong(what, "a dict", type(mapping).__name__)
     if not set(needed) <= set(mapping) <= {*needed, *optional}:

@@ -4,9 +4,10 @@ import numpy as np
 
 from attn._checks import check_shape, check_size
 from attn.reference._numbers import as_numbers, check_overflow, prepare
+from attn.reference._types import ArrayLike, Floats
 
 
-def feature_map(x):
+def feature_map(x: ArrayLike) -> Floats:
     """Make every component positive: ``x + 1`` above zero, ``exp(x)`` below.
 
     Parameters
@@ -38,7 +39,13 @@ def feature_map(x):
     return np.where(x > 0, x + 1, np.exp(np.minimum(x, 0)))
 
 
-def linear_attention(query, key, value, is_causal=False, block_size=64):
+def linear_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    is_causal: bool = False,
+    block_size: int = 64,
+) -> Floats:
     """Average the values with weights proportional to ``feature_map(query) @ feature_map(key)``.
 
     Nothing stands between the two products any more, so the keys can meet the values first:
@@ -101,13 +108,13 @@ def linear_attention(query, key, value, is_causal=False, block_size=64):
     return sums[..., :-1] / np.where(total == 0, 1, total)
 
 
-def _causal_sums(query, key, value, block_size):
-    state, sums = 0, []
-    # An empty sequence is one empty block.
+def _causal_sums(query: Floats, key: Floats, value: Floats, block_size: int) -> Floats:
+    state: Floats = np.zeros((key.shape[-1], value.shape[-1]), dtype=key.dtype)
+    sums: list[Floats] = []
+    # Without queries there is still one block, an empty one: there must be something to join.
     for start in range(0, max(1, query.shape[-2]), block_size):
         rows = slice(start, start + block_size)
         q, k, v = query[..., rows, :], key[..., rows, :], value[..., rows, :]
-        own = np.tril(q @ k.mT) @ v
-        sums.append(own if start == 0 else own + q @ state)
+        sums.append(q @ state + np.tril(q @ k.mT) @ v)
         state = state + k.mT @ v
     return np.concatenate(sums, axis=-2)

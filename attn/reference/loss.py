@@ -4,9 +4,10 @@ import numpy as np
 
 from attn._checks import check_fraction, wrong
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Ints
 
 
-def teacher_forcing(tokens, sos_id, eos_id, pad_id):
+def teacher_forcing(tokens: ArrayLike, sos_id: int, eos_id: int, pad_id: int) -> tuple[Ints, Ints]:
     """Make of translations what the decoder reads and what it is asked for.
 
     Parameters
@@ -50,7 +51,9 @@ def teacher_forcing(tokens, sos_id, eos_id, pad_id):
     return np.concatenate([np.full_like(beside, sos_id), tokens], axis=1), targets
 
 
-def smoothed_cross_entropy(logits, targets, pad_id, smoothing=0.0):
+def smoothed_cross_entropy(
+    logits: ArrayLike, targets: ArrayLike, pad_id: int, smoothing: float = 0.0
+) -> np.floating:
     """Return the mean surprise at the right tokens, padding left out.
 
     Parameters
@@ -100,4 +103,5 @@ def smoothed_cross_entropy(logits, targets, pad_id, smoothing=0.0):
     log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(axis=-1)
-    return losses[counts].mean()
+    mean: np.floating = losses[counts].mean()
+    return mean

@@ -4,12 +4,22 @@ import numpy as np
 
 from attn._checks import wrong
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Ints
 
-N_SPECIAL = 4  # <pad>, <unk>, <sos> and <eos> are never asked for
+# The first ids are <pad>, <unk>, <sos> and <eos>, which are never hidden.
+N_SPECIAL = 4
+# The share of tokens chosen; of these, the shares that are hidden and that are replaced.
 CHOSEN, MASKED, REPLACED = 0.15, 0.8, 0.1
 
 
-def mask_tokens(tokens, chance, dice, others, mask_id, ignore_id):
+def mask_tokens(
+    tokens: ArrayLike,
+    chance: ArrayLike,
+    dice: ArrayLike,
+    others: ArrayLike,
+    mask_id: int,
+    ignore_id: int,
+) -> tuple[Ints, Ints]:
     """Choose 15% of the tokens; hide most of them, change some, leave some as they are.
 
     Parameters

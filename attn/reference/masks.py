@@ -3,9 +3,10 @@
 import numpy as np
 
 from attn._checks import check_lengths, check_mask, check_size, wrong
+from attn.reference._types import ArrayLike, Bools, Ints
 
 
-def causal_mask(tgt_len, src_len=None):
+def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
     """Let each query attend to its own position and to those before it.
 
     The last query stands at the last key. So with more keys than queries (new tokens after
@@ -49,7 +50,7 @@ def causal_mask(tgt_len, src_len=None):
     return np.tri(tgt_len, src_len, k=src_len - tgt_len, dtype=bool)
 
 
-def window_mask(tgt_len, window, src_len=None):
+def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
     """Let each query attend to its own position and to the few just before it.
 
     A causal mask that forgets: of the past, only the last `window` positions are seen, the
@@ -91,11 +92,12 @@ def window_mask(tgt_len, window, src_len=None):
     tgt_len, window = check_size("tgt_len", tgt_len), check_size("window", window, least=1)
     src_len = tgt_len if src_len is None else check_size("src_len", src_len)
     last = src_len - tgt_len  # the diagonal on which each query finds its own position
-    seen = np.tri(tgt_len, src_len, k=last, dtype=bool)
-    return seen & ~np.tri(tgt_len, src_len, k=last - window, dtype=bool)
+    seen: Bools = np.tri(tgt_len, src_len, k=last, dtype=bool)
+    too_old: Bools = np.tri(tgt_len, src_len, k=last - window, dtype=bool)
+    return seen & ~too_old
 
 
-def padding_mask(lengths, seq_len):
+def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     """Hide the positions that only fill short sequences up to the common length.
 
     Parameters
@@ -128,14 +130,16 @@ def padding_mask(lengths, seq_len):
     <BLANKLINE>
            [[1, 1, 1]]])
     """
-    lengths, seq_len = np.asarray(lengths), check_size("seq_len", seq_len)
-    if lengths.size and lengths.dtype.kind not in "iu":
-        raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
-    check_lengths(lengths, seq_len)
-    return np.arange(seq_len) < lengths[..., None, None]
+    counts: Ints = np.asarray(lengths)
+    seq_len = check_size("seq_len", seq_len)
+    if counts.size and counts.dtype.kind not in "iu":
+        raise wrong("lengths", "integers", f"dtype {counts.dtype}")
+    check_lengths(counts, seq_len)
+    real: Bools = np.arange(seq_len) < counts[..., None, None]
+    return real
 
 
-def reachable(mask, n_layers):
+def reachable(mask: ArrayLike, n_layers: int) -> Bools:
     """Find what each output depends on after a stack of layers under one mask.
 
     What a position saw in one layer is in its vector for the others to see in the next. The

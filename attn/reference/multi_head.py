@@ -11,25 +11,26 @@ from attn._checks import (
     wrong,
 )
 from attn.reference._numbers import finite_numbers, linear
+from attn.reference._types import ArrayLike, Bools, Floats, Shape
 from attn.reference.attention import scaled_dot_product_attention
 
 
 def multi_head_attention(
-    query,
-    key,
-    value,
-    w_q,
-    w_k,
-    w_v,
-    w_o,
-    n_heads,
-    mask=None,
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    w_q: ArrayLike,
+    w_k: ArrayLike,
+    w_v: ArrayLike,
+    w_o: ArrayLike,
+    n_heads: int,
+    mask: ArrayLike | None = None,
     *,
-    b_q=None,
-    b_k=None,
-    b_v=None,
-    b_o=None,
-):
+    b_q: ArrayLike | None = None,
+    b_k: ArrayLike | None = None,
+    b_v: ArrayLike | None = None,
+    b_o: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
     """Attend with several heads at once and mix what they found.
 
     Head h reads columns ``h * d_k`` to ``(h + 1) * d_k`` of the projected queries and keys.
@@ -117,7 +118,7 @@ def multi_head_attention(
     return linear(heads=join_heads(heads), w_o=w_o, b_o=b_o), weights
 
 
-def split_heads(x, n_heads):
+def split_heads(x: ArrayLike, n_heads: int) -> Floats:
     """Cut each vector into heads, and put the heads before the tokens.
 
     Parameters
@@ -156,7 +157,7 @@ def split_heads(x, n_heads):
     return x.reshape(*batch, seq_len, n_heads, width // n_heads).swapaxes(-3, -2)
 
 
-def join_heads(heads):
+def join_heads(heads: ArrayLike) -> Floats:
     """Put the heads of each token side by side again: undo `split_heads`.
 
     Parameters
@@ -188,7 +189,7 @@ def join_heads(heads):
     return heads.swapaxes(-3, -2).reshape(*batch, seq_len, n_heads * width)
 
 
-def _count_kv_heads(q_width, k_width, v_width, n_heads):
+def _count_kv_heads(q_width: int, k_width: int, v_width: int, n_heads: int) -> int:
     """Return the number of key heads, which follows from the columns of the projections."""
     check_size("columns of w_q", q_width, least=n_heads)
     check_divides("columns of w_q", q_width, "n_heads", n_heads)
@@ -201,7 +202,7 @@ def _count_kv_heads(q_width, k_width, v_width, n_heads):
     return n_kv_heads
 
 
-def _with_head_axis(mask, shape):
+def _with_head_axis(mask: ArrayLike, shape: Shape) -> Bools:
     """Return `mask` with an axis for the heads, if it does not have its own."""
     mask = np.atleast_2d(mask)
     if mask.ndim > len(shape):

@@ -6,9 +6,16 @@ import numpy as np
 
 from attn._checks import check_size
 from attn.reference._numbers import check_overflow, finite_peak, prepare
+from attn.reference._types import ArrayLike, Bools, Floats
 
 
-def online_attention(query, key, value, mask=None, block_size=256):
+def online_attention(
+    query: ArrayLike,
+    key: ArrayLike,
+    value: ArrayLike,
+    mask: ArrayLike | None = None,
+    block_size: int = 256,
+) -> Floats:
     """Compute attention in blocks, in memory that grows with the length and not its square.
 
     Each block of queries reads the keys block by block and keeps three things: the largest
@@ -67,8 +74,11 @@ def online_attention(query, key, value, mask=None, block_size=256):
     return output
 
 
-def _online_rows(query, key, value, mask, block_size):
-    query = query / math.sqrt(query.shape[-1])  # cheaper here than on every block of scores
+def _online_rows(
+    query: Floats, key: Floats, value: Floats, mask: Bools | None, block_size: int
+) -> Floats:
+    # Dividing the queries once is cheaper than dividing every block of scores.
+    query = query / math.sqrt(query.shape[-1])
     peak, total, output = -np.inf, 0, 0
     for start in range(0, key.shape[-2], block_size):
         columns = slice(start, start + block_size)

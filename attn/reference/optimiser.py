@@ -4,11 +4,19 @@ import numpy as np
 
 from attn._checks import wrong
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Floats
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.98, 1e-9
 
 
-def adam_step(theta, gradient, m, v, t, learning_rate):
+def adam_step(
+    theta: ArrayLike,
+    gradient: ArrayLike,
+    m: ArrayLike,
+    v: ArrayLike,
+    t: int,
+    learning_rate: float,
+) -> tuple[Floats, Floats, Floats]:
     """Take one step of Adam, with the constants of the Transformer's paper.
 
     Parameters
@@ -55,7 +63,7 @@ def adam_step(theta, gradient, m, v, t, learning_rate):
     return theta - learning_rate * m_hat / (np.sqrt(v_hat) + EPSILON), m, v
 
 
-def warmup_schedule(t, d_model, warmup):
+def warmup_schedule(t: ArrayLike, d_model: int, warmup: int) -> Floats:
     """Return the learning rate of each step: up in a line, then down with the root.
 
     Parameters
@@ -88,4 +96,5 @@ def warmup_schedule(t, d_model, warmup):
         if not number >= 1:
             raise wrong(name, "at least 1", number)
     # An integer array cannot be raised to a negative power, so all three become floats.
-    return float(d_model) ** -0.5 * np.minimum(t**-0.5, t * float(warmup) ** -1.5)
+    rates: Floats = float(d_model) ** -0.5 * np.minimum(t**-0.5, t * float(warmup) ** -1.5)
+    return rates

@@ -6,9 +6,12 @@ import numpy as np
 
 from attn._checks import broadcast_shapes, check_shape, wrong
 from attn.reference._numbers import as_numbers, check_overflow, finite_peak, prepare
+from attn.reference._types import ArrayLike, Floats
 
 
-def partial_attention(query, key, value, mask=None):
+def partial_attention(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, mask: ArrayLike | None = None
+) -> tuple[Floats, Floats, Floats]:
     """Attend to these keys, and leave the division for when all the keys have been seen.
 
     Parameters
@@ -57,7 +60,14 @@ def partial_attention(query, key, value, mask=None):
     return peak, exponentials.sum(axis=-1, keepdims=True), exponentials @ value
 
 
-def merge_attention(peak_a, total_a, output_a, peak_b, total_b, output_b):
+def merge_attention(
+    peak_a: ArrayLike,
+    total_a: ArrayLike,
+    output_a: ArrayLike,
+    peak_b: ArrayLike,
+    total_b: ArrayLike,
+    output_b: ArrayLike,
+) -> tuple[Floats, Floats, Floats]:
     """Put together what the same queries gathered from two sets of keys.
 
     Both sums are brought to the larger peak, ``exp(old peak - new peak)`` at a time, and then

@@ -3,9 +3,10 @@
 import numpy as np
 
 from attn._checks import check_mask, check_shape
+from attn.reference._types import ArrayLike, Ints
 
 
-def path_lengths(mask):
+def path_lengths(mask: ArrayLike) -> Ints:
     """Count the layers between every two positions, if every layer has this mask.
 
     A layer takes position i to what it hears from those it may attend to. What stands at j

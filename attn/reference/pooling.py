@@ -2,10 +2,11 @@
 
 from attn._checks import check_shape, wrong
 from attn.reference._numbers import check_overflow, finite_numbers
+from attn.reference._types import ArrayLike, Floats
 from attn.reference.attention import softmax
 
 
-def attention_pooling(query, key, value):
+def attention_pooling(query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tuple[Floats, Floats]:
     """Take one weighted mean of all the values, with a query that is the same for every input.
 
     The equation is ``softmax(key @ query) @ value``. The scores are not scaled: the query is a

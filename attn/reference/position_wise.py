@@ -4,9 +4,12 @@ import numpy as np
 
 from attn._checks import wrong
 from attn.reference._numbers import check_overflow, finite_numbers, finite_vector, linear
+from attn.reference._types import ArrayLike, Floats
 
 
-def layer_norm(x, gain=None, bias=None, eps=1e-5):
+def layer_norm(
+    x: ArrayLike, gain: ArrayLike | None = None, bias: ArrayLike | None = None, eps: float = 1e-5
+) -> Floats:
     """Give each vector mean zero and variance one, then stretch and shift its components.
 
     Parameters
@@ -49,10 +52,13 @@ def layer_norm(x, gain=None, bias=None, eps=1e-5):
     deviation = x - x.mean(axis=-1, keepdims=True)
     variance = (deviation**2).mean(axis=-1, keepdims=True)
     check_overflow("x", variance)
-    return gain * deviation / np.sqrt(variance + eps) + bias
+    normal: Floats = gain * deviation / np.sqrt(variance + eps) + bias
+    return normal
 
 
-def feed_forward(x, w_1, b_1, w_2, b_2):
+def feed_forward(
+    x: ArrayLike, w_1: ArrayLike, b_1: ArrayLike, w_2: ArrayLike, b_2: ArrayLike
+) -> Floats:
     """Transform each vector on its own: out to d_ff, what is negative to zero, and back.
 
     Parameters

@@ -8,9 +8,10 @@ import numpy as np
 
 from attn._checks import broadcast_shapes, check_shape, check_size, wrong
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Floats
 
 
-def sinusoidal_positions(n_positions, d_model, base=10000.0):
+def sinusoidal_positions(n_positions: int, d_model: int, base: float = 10000.0) -> Floats:
     """Describe each position by sines and cosines of slower and slower waves.
 
     Columns ``2i`` and ``2i + 1`` are the sine and the cosine of ``position / base ** (2i /
@@ -53,7 +54,7 @@ def sinusoidal_positions(n_positions, d_model, base=10000.0):
     return _interleave(np.sin(angles), np.cos(angles))
 
 
-def rotary(x, positions=None, base=10000.0):
+def rotary(x: ArrayLike, positions: ArrayLike | None = None, base: float = 10000.0) -> Floats:
     """Turn each pair of components by an angle that grows with the position.
 
     Components ``2i`` and ``2i + 1`` of a vector at position p are turned by ``p * base **
@@ -97,13 +98,14 @@ def rotary(x, positions=None, base=10000.0):
     if broadcast_shapes(positions.shape, x.shape[:-1]) != x.shape[:-1]:
         raise wrong("positions", f"a shape that broadcasts to {x.shape[:-1]}", positions.shape)
     angles = positions[..., None] * _frequencies("d_k", d_k, base)
-    # Angles need float64 even where x does not: float16 has no odd number beyond 2048.
+    # Angles are computed in float64 whatever the dtype of x: float16, for example, cannot hold
+    # the odd positions above 2048.
     cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return _interleave(even * cos - odd * sin, even * sin + odd * cos)
 
 
-def alibi_slopes(n_heads):
+def alibi_slopes(n_heads: int) -> Floats:
     """Return how fast each head loses interest with the distance.
 
     Of a power of two, head h = 1, 2, ..., n has the slope ``2 ** (-8 h / n)``. Otherwise
@@ -140,10 +142,11 @@ def alibi_slopes(n_heads):
     n_heads = check_size("n_heads", n_heads, least=1)
     power = 2 ** (n_heads.bit_length() - 1)
     heads = np.append(np.arange(power) + 1, np.arange(n_heads - power) + 0.5)
-    return 2.0 ** (-8 * heads / power)
+    slopes: Floats = 2.0 ** (-8 * heads / power)
+    return slopes
 
 
-def alibi_bias(n_heads, tgt_len, src_len=None):
+def alibi_bias(n_heads: int, tgt_len: int, src_len: int | None = None) -> Floats:
     """Return what each head adds to its scores: minus the distance times its slope.
 
     The last query stands at the last key, as in `causal_mask`. Distances are without sign:
@@ -186,7 +189,7 @@ def alibi_bias(n_heads, tgt_len, src_len=None):
     return slopes[:, None, None] * -distance
 
 
-def _frequencies(name, size, base):
+def _frequencies(name: str, size: int, base: float) -> Floats:
     """Return the speed of each pair of components: 1, then slower and slower."""
     size = check_size(name, size, least=2)
     if size % 2:
@@ -196,6 +199,6 @@ def _frequencies(name, size, base):
     return base ** (-np.arange(0, size, 2) / size)
 
 
-def _interleave(even, odd):
+def _interleave(even: Floats, odd: Floats) -> Floats:
     """Return the columns of both arrays in turn."""
     return np.stack([even, odd], axis=-1).reshape(*even.shape[:-1], 2 * even.shape[-1])

@@ -4,9 +4,10 @@ import numpy as np
 
 from attn._checks import check_shape
 from attn.reference._numbers import finite_numbers
+from attn.reference._types import ArrayLike, Floats
 
 
-def cosine_similarity(a, b):
+def cosine_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
     """Compare the direction of every vector of one list with every vector of another.
 
     Parameters
@@ -42,8 +43,9 @@ def cosine_similarity(a, b):
     return _unit(a) @ _unit(b).mT
 
 
-def _unit(vectors):
-    # By the largest component first: the square of a very large or small one is not a number.
+def _unit(vectors: Floats) -> Floats:
+    # The norm squares the components, which overflows for very large ones and gives zero for
+    # very small ones. Dividing by the largest component first avoids both.
     largest = np.abs(vectors).max(axis=-1, keepdims=True, initial=0)
     scaled = vectors / np.where(largest == 0, 1, largest)
     length = np.linalg.norm(scaled, axis=-1, keepdims=True)

@@ -3,9 +3,10 @@
 import numpy as np
 
 from attn._checks import wrong
+from attn.reference._types import ArrayLike, Ints
 
 
-def corrupt_spans(tokens, hidden, first_sentinel):
+def corrupt_spans(tokens: ArrayLike, hidden: ArrayLike, first_sentinel: int) -> tuple[Ints, Ints]:
     """Put a mark in the place of each run of hidden tokens; ask for the runs, each after its mark.
 
     Parameters

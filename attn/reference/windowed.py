@@ -4,11 +4,14 @@ import numpy as np
 
 from attn._checks import check_size
 from attn.reference._numbers import prepare
+from attn.reference._types import ArrayLike, Floats
 from attn.reference.attention import scaled_dot_product_attention
 from attn.reference.masks import window_mask
 
 
-def windowed_attention(query, key, value, window, block_size=256):
+def windowed_attention(
+    query: ArrayLike, key: ArrayLike, value: ArrayLike, window: int, block_size: int = 256
+) -> Floats:
     """Let each query attend to its own position and to the ``window - 1`` before it.
 
     The result is that of `scaled_dot_product_attention` with `window_mask`. The work is not:
@@ -58,7 +61,8 @@ def windowed_attention(query, key, value, window, block_size=256):
     output = np.empty((*batch, tgt_len, value.shape[-1]), dtype=query.dtype)
     for start in range(0, tgt_len, block_size):
         rows = slice(start, min(start + block_size, tgt_len))
-        # Positions are counted along the keys, where the first query need not stand at 0.
+        # These are positions of keys. The last query stands at the last key, so query i stands
+        # at key i + src_len - tgt_len.
         first, last = (max(0, end + src_len - tgt_len) for end in (start - window + 1, rows.stop))
         block = query[..., rows, :], key[..., first:last, :], value[..., first:last, :]
         mask = window_mask(rows.stop - start, window, last - first)

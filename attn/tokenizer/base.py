@@ -1,13 +1,16 @@
 """What the tokenizers share: four special tokens, sequences of ids, and files."""
 
-import json
 import operator
 import os
 import reprlib
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, ClassVar, Self
 
 from attn._checks import wrong
+from attn.tokenizer._json import read_json, to_json
+from attn.tokenizer.text import check_text
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<sos>", "<eos>")
 VERSION = 1
@@ -27,18 +30,23 @@ class Tokenizer:
     """
 
     pad_id, unk_id, sos_id, eos_id = range(len(SPECIAL_TOKENS))
+    # What a file of this class says it holds, and the fields it has with their types.
+    _format: ClassVar[str]
+    _fields: ClassVar[tuple[tuple[str, type], ...]]
 
-    def __init__(self, tokens):
+    def __init__(self, tokens: Iterable[str]) -> None:
         self.tokens = [*SPECIAL_TOKENS, *tokens]
 
     @property
-    def vocab_size(self):
+    def vocab_size(self) -> int:
         return len(self.tokens)
 
-    def __eq__(self, other):
-        return type(self) is type(other) and self._content() == other._content()
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tokenizer) or type(self) is not type(other):
+            return False
+        return self._content() == other._content()
 
-    def encode(self, text, *, sos=False, eos=False):
+    def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> list[int]:
         """Turn text into ids.
 
         Parameters
@@ -67,7 +75,7 @@ class Tokenizer:
         ids = self._to_ids(check_text("text", text))
         return [self.sos_id] * bool(sos) + ids + [self.eos_id] * bool(eos)
 
-    def unknown(self, text):
+    def unknown(self, text: str) -> list[str]:
         """Return the words of a text that would become ``<unk>``, as they are looked up.
 
         Parameters
@@ -93,7 +101,7 @@ class Tokenizer:
         """
         return list(dict.fromkeys(self._unknown(check_text("text", text))))
 
-    def decode(self, ids):
+    def decode(self, ids: Iterable[Any]) -> str:
         """Turn ids into text.
 
         Parameters
@@ -120,21 +128,21 @@ class Tokenizer:
         'el cielo <unk>'
         """
         if getattr(ids, "ndim", 1) != 1:
-            raise wrong("ids", "shape (seq_len,)", tuple(ids.shape))
+            raise wrong("ids", "shape (seq_len,)", tuple(getattr(ids, "shape", ())))
         silent = {self.pad_id, self.sos_id, self.eos_id}
         checked = [self._check_id(i) for i in ids]
         return self._to_text([i for i in checked if i not in silent])
 
-    def _check_id(self, i):
+    def _check_id(self, given: Any) -> int:
         try:
-            i = operator.index(i)
+            i = operator.index(given)
         except TypeError:
-            raise wrong("ids", "integers", reprlib.repr(i)) from None
+            raise wrong("ids", "integers", reprlib.repr(given)) from None
         if not 0 <= i < self.vocab_size:
             raise wrong("ids", f"at least 0 and below vocab_size = {self.vocab_size}", i)
         return i
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Write the tokenizer to a file: JSON in UTF-8, one token on each line.
 
         Parameters
@@ -150,16 +158,16 @@ class Tokenizer:
         path = Path(path)
         temporary = Path(f"{path}.{os.getpid()}.tmp")
         try:
-            temporary.write_bytes(_to_json(self._content()).encode())
+            temporary.write_bytes(to_json(self._content()).encode())
             os.replace(temporary, path)
         except OSError as error:
-            raise wrong(path, "a file that can be written", error.strerror) from None
+            raise wrong(str(path), "a file that can be written", error.strerror) from None
         finally:
             with suppress(OSError):
                 temporary.unlink()
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | Path) -> Self:
         """Read a tokenizer that `save` wrote.
 
         Parameters
@@ -188,79 +196,44 @@ class Tokenizer:
         ...     WordTokenizer.load(f"{folder}/words.json") == tokenizer
         True
         """
-        content = _read_json(path)
+        content = read_json(path)
         kind = content.get("format") if isinstance(content, dict) else None
         if kind != cls._format:
-            raise wrong(path, f"the format {cls._format!r}", reprlib.repr(kind))
+            raise wrong(str(path), f"the format {cls._format!r}", reprlib.repr(kind))
         version = reprlib.repr(content.get("version"))
         if version != str(VERSION):
-            raise wrong(path, f"version {VERSION}", version)
+            raise wrong(str(path), f"version {VERSION}", version)
         for name, wanted in cls._fields:
             if type(content.get(name)) is not wanted:
                 got = reprlib.repr(content.get(name))
-                raise wrong(path, f"{name!r} to be a {wanted.__name__}", got)
+                raise wrong(str(path), f"{name!r} to be a {wanted.__name__}", got)
         try:
             tokenizer = cls._from_fields(content)
         except ValueError as error:
             # Its sentence begins with the name of an argument; here the file is at fault.
             raise ValueError(f"{path}: {str(error).partition(': ')[2]}") from None
         if tokenizer.vocab_size != len(content["tokens"]):
-            raise wrong(path, f"{tokenizer.vocab_size} tokens", len(content["tokens"]))
+            raise wrong(str(path), f"{tokenizer.vocab_size} tokens", len(content["tokens"]))
         for i, token in enumerate(content["tokens"]):
             if token != tokenizer.tokens[i]:
-                raise wrong(path, f"token {i} to be {tokenizer.tokens[i]!r}", reprlib.repr(token))
+                raise wrong(
+                    str(path), f"token {i} to be {tokenizer.tokens[i]!r}", reprlib.repr(token)
+                )
         return tokenizer
 
-    def _content(self):
+    def _to_ids(self, text: str) -> list[int]:
+        raise NotImplementedError
+
+    def _to_text(self, ids: list[int]) -> str:
+        raise NotImplementedError
+
+    def _unknown(self, text: str) -> list[str]:
+        raise NotImplementedError
+
+    @classmethod
+    def _from_fields(cls, fields: dict[str, Any]) -> Self:
+        raise NotImplementedError
+
+    def _content(self) -> dict[str, Any]:
         fields = {name: getattr(self, name) for name, _ in self._fields}
         return {"format": self._format, "version": VERSION, **fields}
-
-
-def check_text(name, text):
-    """Return `text` if it is a string that UTF-8 can hold; otherwise raise ``ValueError``.
-
-    Examples
-    --------
-    >>> check_text("text", "a\\ud800")
-    Traceback (most recent call last):
-    ValueError: text: expected characters, got the lone surrogate '\\ud800' at index 1
-    """
-    if not isinstance(text, str):
-        raise wrong(name, "a string", type(text).__name__)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        got = f"the lone surrogate {text[error.start]!r} at index {error.start}"
-        raise wrong(name, "characters", got) from None
-    return text
-
-
-def check_texts(texts):
-    """Yield each of `texts`, checked; refuse a single string, which would yield letters."""
-    if isinstance(texts, str):
-        raise wrong("texts", "a list of strings", "one string")
-    for text in texts:
-        yield check_text("texts", text)
-
-
-def _to_json(content):
-    # One item of a list per line: json.dump would spread a merge over four lines, or put all
-    # tokens into one.
-    fields = []
-    for name, value in content.items():
-        if isinstance(value, list):
-            items = (json.dumps(item, ensure_ascii=False) for item in value)
-            text = "[\n  " + ",\n  ".join(items) + "\n ]"
-        else:
-            text = json.dumps(value)
-        fields.append(f' "{name}": {text}')
-    return "{\n" + ",\n".join(fields) + "\n}\n"
-
-
-def _read_json(path):
-    try:
-        return json.loads(Path(path).read_bytes().decode())
-    except OSError as error:
-        raise wrong(path, "a file that can be read", error.strerror) from None
-    except (ValueError, RecursionError) as error:
-        raise wrong(path, "JSON in UTF-8", f"something else ({error})") from None

@@ -5,13 +5,18 @@ import math
 import re
 import reprlib
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import Any, Self
 
 from attn._checks import check_size, wrong
-from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer, check_texts
+from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer
+from attn.tokenizer.text import check_texts
 
 FIRST_BYTE = len(SPECIAL_TOKENS)
 FIRST_MERGE = FIRST_BYTE + 256
+# Words come again and again, so their ids are kept; those of a whole web would fill the memory.
+MAX_WORDS_KEPT = 100_000
 
 # A run of letters, of digits or of other marks, with one space before it; or white space, of
 # which the last space is left to the word that follows.
@@ -53,10 +58,10 @@ class BytePairTokenizer(Tokenizer):
     _format = "attn byte-pair tokenizer"
     _fields = (("tokens", list), ("merges", list))
 
-    def __init__(self, merges):
+    def __init__(self, merges: Iterable[tuple[int, int]]) -> None:
         self._bytes = [token.encode() for token in SPECIAL_TOKENS]
         self._bytes += [bytes([b]) for b in range(256)]
-        self._merged = {}
+        self._merged: dict[tuple[int, int], int] = {}
         known = set(self._bytes)
         for pair in merges:
             left, right = _check_pair(pair, len(self._bytes))
@@ -67,13 +72,13 @@ class BytePairTokenizer(Tokenizer):
             self._merged[left, right] = len(self._bytes)
             self._bytes.append(token)
         self.merges = list(self._merged)
-        self._ids_of_word = {}
+        self._ids_of_word: dict[str, list[int]] = {}
         # A part of a character has no text of its own: its bytes are shown as \xNN.
         tokens = (token.decode(errors="backslashreplace") for token in self._bytes)
         super().__init__(list(tokens)[FIRST_BYTE:])
 
     @classmethod
-    def train(cls, texts, vocab_size):
+    def train(cls, texts: Iterable[str], vocab_size: int) -> Self:
         """Learn merges from a corpus.
 
         Parameters
@@ -103,13 +108,13 @@ class BytePairTokenizer(Tokenizer):
         return cls(learn_merges(words, vocab_size - FIRST_MERGE))
 
     @classmethod
-    def _from_fields(cls, fields):
+    def _from_fields(cls, fields: dict[str, Any]) -> Self:
         return cls(fields["merges"])
 
-    def _to_ids(self, text):
+    def _to_ids(self, text: str) -> list[int]:
         return [i for word in split(text) for i in self._encode_word(word)]
 
-    def _encode_word(self, word):
+    def _encode_word(self, word: str) -> list[int]:
         if word not in self._ids_of_word:
             ids = to_bytes(word)
             while len(ids) > 1:
@@ -117,18 +122,20 @@ class BytePairTokenizer(Tokenizer):
                 if pair not in self._merged:
                     break
                 ids = merge_pair(ids, pair, self._merged[pair])
+            if len(self._ids_of_word) >= MAX_WORDS_KEPT:
+                self._ids_of_word.clear()
             self._ids_of_word[word] = ids
         return self._ids_of_word[word]
 
-    def _unknown(self, text):
+    def _unknown(self, text: str) -> list[str]:
         return []  # every byte has a token
 
-    def _to_text(self, ids):
+    def _to_text(self, ids: list[int]) -> str:
         # A model may predict bytes that are no character; they become U+FFFD.
         return b"".join(self._bytes[i] for i in ids).decode(errors="replace")
 
 
-def split(text):
+def split(text: str) -> list[str]:
     """Cut text into words, across whose borders nothing is merged.
 
     Parameters
@@ -154,12 +161,12 @@ def split(text):
     return _WORD.findall(text)
 
 
-def to_bytes(word):
+def to_bytes(word: str) -> list[int]:
     """Return the ids of the bytes of a word: the tokens before any merge."""
     return [FIRST_BYTE + b for b in word.encode()]
 
 
-def merge_pair(ids, pair, new_id):
+def merge_pair(ids: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
     """Replace each `pair` of neighbours by one id, from left to right.
 
     Examples
@@ -167,7 +174,7 @@ def merge_pair(ids, pair, new_id):
     >>> merge_pair([7, 7, 7, 5], (7, 7), 300)
     [300, 7, 5]
     """
-    merged = []
+    merged: list[int] = []
     for i in ids:
         if merged and (merged[-1], i) == pair:
             merged[-1] = new_id
@@ -176,7 +183,7 @@ def merge_pair(ids, pair, new_id):
     return merged
 
 
-def learn_merges(words, n_merges):
+def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int]]:
     """Merge the most frequent pair of neighbouring tokens, again and again.
 
     Parameters
@@ -203,8 +210,8 @@ def learn_merges(words, n_merges):
     ['es', 'est', 'lo', 'low']
     """
     ids_of = {word: to_bytes(word) for word in words}
-    counts = Counter()
-    words_with = defaultdict(set)
+    counts: Counter[tuple[int, int]] = Counter()
+    words_with: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
     for word, ids in ids_of.items():
         for pair in pairwise(ids):
             counts[pair] += words[word]
@@ -212,14 +219,14 @@ def learn_merges(words, n_merges):
     queue = [(-count, pair) for pair, count in counts.items()]
     heapq.heapify(queue)
 
-    merges = []
+    merges: list[tuple[int, int]] = []
     while queue and len(merges) < n_merges:
         count, best = heapq.heappop(queue)
         if -count != counts[best]:
-            continue  # counted again since, and in the queue again
+            continue  # an outdated entry: the pair was counted again and queued again since
         if counts[best] < 2:
             break
-        changed = set()
+        changed: set[tuple[int, int]] = set()
         for word in words_with[best]:
             before = ids_of[word]
             after = ids_of[word] = merge_pair(before, best, FIRST_MERGE + len(merges))
@@ -235,7 +242,7 @@ def learn_merges(words, n_merges):
     return merges
 
 
-def _check_pair(pair, n_ids):
+def _check_pair(pair: tuple[int, int], n_ids: int) -> tuple[int, int]:
     is_pair = isinstance(pair, list | tuple) and len(pair) == 2
     if not is_pair or not all(type(i) is int and FIRST_BYTE <= i < n_ids for i in pair):
         raise wrong("merges", f"pairs of ids from {FIRST_BYTE} to {n_ids - 1}", reprlib.repr(pair))

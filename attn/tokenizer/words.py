@@ -3,9 +3,12 @@
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
+from typing import Any, Self
 
 from attn._checks import check_size, wrong
-from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer, check_text, check_texts
+from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer
+from attn.tokenizer.text import check_text, check_texts
 
 # Letters, digits and accents that stand alone; joined inside a word by an apostrophe or a
 # hyphen, between digits also by a point, a comma or a colon. Any other mark is by itself.
@@ -51,10 +54,10 @@ class WordTokenizer(Tokenizer):
     _format = "attn word tokenizer"
     _fields = (("lowercase", bool), ("tokens", list))
 
-    def __init__(self, words, lowercase=True):
+    def __init__(self, words: Iterable[str], lowercase: bool = True) -> None:
         super().__init__(words)
         self.lowercase = bool(lowercase)
-        self._ids = {}
+        self._ids: dict[str, int] = {}
         for i, word in enumerate(self.tokens[len(SPECIAL_TOKENS) :], start=len(SPECIAL_TOKENS)):
             if split(normalise(check_text("words", word), self.lowercase)) != [word]:
                 raise wrong("words", "words that `normalise` and `split` leave alone", repr(word))
@@ -63,7 +66,13 @@ class WordTokenizer(Tokenizer):
             self._ids[word] = i
 
     @classmethod
-    def train(cls, texts, vocab_size=None, min_count=1, lowercase=True):
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int | None = None,
+        min_count: int = 1,
+        lowercase: bool = True,
+    ) -> Self:
         """Make the vocabulary of the most frequent words.
 
         Parameters
@@ -106,21 +115,21 @@ class WordTokenizer(Tokenizer):
         return cls(sorted(kept, key=lambda word: (-counts[word], word))[:n_words], lowercase)
 
     @classmethod
-    def _from_fields(cls, fields):
+    def _from_fields(cls, fields: dict[str, Any]) -> Self:
         return cls(fields["tokens"][len(SPECIAL_TOKENS) :], fields["lowercase"])
 
-    def _to_ids(self, text):
+    def _to_ids(self, text: str) -> list[int]:
         words = split(normalise(text, self.lowercase))
         return [self._ids.get(word, self.unk_id) for word in words]
 
-    def _unknown(self, text):
+    def _unknown(self, text: str) -> list[str]:
         return [w for w in split(normalise(text, self.lowercase)) if w not in self._ids]
 
-    def _to_text(self, ids):
+    def _to_text(self, ids: list[int]) -> str:
         return join(self.tokens[i] for i in ids)
 
 
-def normalise(text, lowercase=True):
+def normalise(text: str, lowercase: bool = True) -> str:
     """Write text in one way: each accented letter as one character, in lower case.
 
     Parameters
@@ -148,7 +157,7 @@ def normalise(text, lowercase=True):
     return unicodedata.normalize("NFC", text.lower() if lowercase else text)
 
 
-def split(text):
+def split(text: str) -> list[str]:
     """Cut text into words and punctuation marks; spaces go.
 
     Parameters
@@ -176,7 +185,7 @@ def split(text):
     return _WORD.findall(text)
 
 
-def join(words):
+def join(words: Iterable[str]) -> str:
     """Write words with spaces between them, except beside marks that cling to a word.
 
     Parameters
@@ -193,7 +202,9 @@ def join(words):
     >>> join(["¿", "qué", "?", "(", "nada", ")", ",", '"', "sí", '"', "."])
     '¿qué? (nada), "sí".'
     """
-    pieces, space, open_quotes = [], "", set()
+    pieces: list[str] = []
+    open_quotes: set[str] = set()
+    space = ""
     for word in words:
         closes, opens = word in _CLOSING, word in _OPENING
         if word in _QUOTES:

@@ -1,12 +1,20 @@
 """Which examples stand together in a batch, and how they fill one tensor."""
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
 import numpy as np
 import torch
+from torch import Tensor
 
 from attn._checks import wrong
 
+# What `collate` makes of examples.
+Batch: TypeAlias = dict[str, Tensor] | tuple[Tensor, ...]
+Collate: TypeAlias = Callable[[list[Any]], Any]
 
-def pad(sequences, pad_id):
+
+def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor]:
     """Fill sequences of ids up to the length of the longest.
 
     Parameters
@@ -38,7 +46,7 @@ def pad(sequences, pad_id):
             [*sequence, *[pad_id] * (seq_len - length)]
             for sequence, length in zip(sequences, lengths, strict=True)
         ]
-        # Of no numbers at all PyTorch would make floats.
+        # Without the dtype, PyTorch would make an empty list a tensor of floats.
         return torch.tensor(rows, dtype=torch.int64), torch.tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         raise wrong("sequences", "a list of lists of integers, at least one", sequences) from None
@@ -67,30 +75,38 @@ class Batches:
     ['c+a', 'dd+bb', 'bb+dd', 'c+a']
     """
 
-    def __init__(self, examples, collate, length, batch_size, seed):
+    def __init__(
+        self,
+        examples: Sequence[Any],
+        collate: Collate,
+        length: Callable[[Any], int] | None,
+        batch_size: int,
+        seed: int,
+    ) -> None:
         self.examples, self.collate, self.seed = examples, collate, seed
         lengths = [0 if length is None else length(example) for example in examples]
         self.lengths = np.array(lengths, dtype=float)
         self.n_batches = -(-len(examples) // batch_size)
         self.smallest = len(examples) // max(self.n_batches, 1)
-        self._epoch = self._order = None
+        self._epoch, self._order = -1, [[0]]  # those of no epoch yet
 
-    def __getitem__(self, step):
+    def __getitem__(self, step: int) -> Any:
         return self.share(step, 0, 1)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return (self[step] for step in range(self.n_batches))
 
-    def share(self, step, rank, n_processes):
+    def share(self, step: int, rank: int, n_processes: int) -> Any:
         """Return what process `rank` gets of the batch of `step`, counted from 0."""
         epoch, index = divmod(step, self.n_batches)
         if epoch != self._epoch:
             self._epoch, self._order = epoch, self._order_of(epoch)
         return self.collate([self.examples[i] for i in self._order[index][rank::n_processes]])
 
-    def _order_of(self, epoch):
+    def _order_of(self, epoch: int) -> list[list[int]]:
         rng = np.random.default_rng((self.seed, epoch))
-        # Lengths up to a tenth too long bring together others each time.
+        # Sorting by lengths that are raised at random, by up to a tenth, puts similar lengths
+        # together, and yet other examples into one batch in every epoch.
         order = np.argsort((self.lengths + 1) * rng.uniform(1.0, 1.1, len(self.lengths)))
         batches = np.array_split(order, self.n_batches)
         return [batches[i].tolist() for i in rng.permutation(self.n_batches)]

@@ -5,12 +5,17 @@ import hashlib
 import itertools
 import os
 import zipfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import torch
+from torch import nn
 
 from attn._checks import wrong
+from attn.training.batches import Batch
+from attn.training.config import TrainingConfig
 
 FORMAT = "attn training 1"
 
@@ -34,7 +39,13 @@ class CheckpointFile:
         If there is no such folder, or a folder has this name.
     """
 
-    def __init__(self, path, config, model, *batches):
+    def __init__(
+        self,
+        path: str | Path,
+        config: TrainingConfig,
+        model: nn.Module,
+        *batches: Iterable[Batch],
+    ) -> None:
         self.path = Path(path)
         if self.path.is_dir() or not self.path.parent.is_dir():
             raise wrong("checkpoint", "the name of a file in a folder that exists", path)
@@ -42,14 +53,14 @@ class CheckpointFile:
         for batch in itertools.chain(*batches):
             for tensor in batch.values() if isinstance(batch, dict) else batch:
                 digest.update(tensor.numpy().tobytes())
-        self.run = {
+        self.run: dict[str, Any] = {
             "format": FORMAT,
             "config": dataclasses.asdict(config),
             "model": f"{model} {getattr(model, 'config', None)}",
             "examples": digest.hexdigest(),
         }
 
-    def save(self, state):
+    def save(self, state: dict[str, Any]) -> None:
         """Write the state of the run, replacing the file only when all of it is on the disk.
 
         Parameters
@@ -75,7 +86,7 @@ class CheckpointFile:
             with suppress(OSError):
                 unfinished.unlink()
 
-    def load(self):
+    def load(self) -> dict[str, Any] | None:
         """Read the state, onto the CPU.
 
         Returns
@@ -101,13 +112,14 @@ class CheckpointFile:
             if saved[part] != self.run[part]:
                 expected = f"one of a run with the same {part}"
                 raise wrong("checkpoint", expected, f"{self.path}, of one with another")
-        return saved["state"]
+        state: dict[str, Any] = saved["state"]
+        return state
 
-    def _read(self):
+    def _read(self) -> dict[str, Any]:
         with suppress(Exception):  # Damage can break any step of reading.
             with zipfile.ZipFile(self.path) as archive:
                 whole = archive.testzip() is None  # PyTorch writes checksums, but compares none.
-            saved = torch.load(self.path, map_location="cpu", weights_only=True)
+            saved: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
             if whole and saved["format"] == FORMAT and saved.keys() == {*self.run, "state"}:
                 return saved
         got = f"{self.path}, which is damaged or another kind of file"

@@ -1,12 +1,14 @@
 """The numbers and choices of a training run, checked once, in one place."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from attn._checks import check_choice, check_fraction, check_size, wrong
 
 SCHEDULES = ("cosine", "inverse_sqrt")
 PRECISIONS = ("float32", "bfloat16")
+DECAYED = ("all", "matrices")
 DEVICES = ("auto", "cpu", "cuda", "mps")
 
 
@@ -30,8 +32,14 @@ class TrainingConfig:
         How much AdamW keeps of its means of the gradient and of its square.
     weight_decay : float, default 0.01
         How much of a weight AdamW takes away, times the learning rate.
+    decayed : {"all", "matrices"}, default "all"
+        Which parameters lose it: all of them, or only matrices that multiply, which leaves out
+        biases, norms and embeddings. Those have no reason to be small: a gain near 0 switches
+        a norm off, and a rare word's vector would shrink between its occurrences.
     label_smoothing : float, default 0.1
-        For the loss function, which reads it from here; the loop itself makes no use of it.
+        For the loss function, which computes it: the loop sees only its result. Every ``fit``
+        of `attn.applications` passes it on to `attn.training.cross_entropy`; a loss of your
+        own does so with ``functools.partial(loss, label_smoothing=config.label_smoothing)``.
     clip_norm : float, default 1.0
         A longer gradient is shortened to this. ``math.inf`` leaves all as they are.
     seed : int, default 0
@@ -43,7 +51,7 @@ class TrainingConfig:
     checkpoint_every : int, optional
         How many steps lie between checkpoints. There is always one at the end, if any.
     precision : {"float32", "bfloat16"}, default "float32"
-        bfloat16 halves the numbers in matrix products; the weights stay as they are.
+        bfloat16 halves the numbers in matrix products; weights and losses stay float32.
     compile : bool, default False
         Whether to hand model and loss to ``torch.compile``.
     device : {"auto", "cpu", "cuda", "mps"}, default "auto"
@@ -75,6 +83,7 @@ class TrainingConfig:
     schedule: str = "cosine"
     betas: tuple[float, float] = (0.9, 0.98)
     weight_decay: float = 0.01
+    decayed: str = "all"
     label_smoothing: float = 0.1
     clip_norm: float = 1.0
     seed: int = 0
@@ -85,7 +94,7 @@ class TrainingConfig:
     compile: bool = False
     device: str = "auto"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes = ["steps", "batch_size", "warmup_steps"]
         optional = ["validate_every", "patience", "checkpoint_every"]
         for name in sizes + [name for name in optional if getattr(self, name) is not None]:
@@ -102,6 +111,7 @@ class TrainingConfig:
             check_fraction("betas", beta)
         object.__setattr__(self, "betas", tuple(map(float, self.betas)))
         check_choice("schedule", self.schedule, SCHEDULES)
+        check_choice("decayed", self.decayed, DECAYED)
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("device", self.device, DEVICES)
         if not isinstance(self.compile, bool):
@@ -109,7 +119,7 @@ class TrainingConfig:
         if self.patience is not None and self.validate_every is None:
             raise wrong("patience", "None without validate_every", self.patience)
 
-    def _check_number(self, name, expected, holds):
+    def _check_number(self, name: str, expected: str, holds: Callable[[float], bool]) -> None:
         number = getattr(self, name)
         if not isinstance(number, (int, float)) or not holds(number):
             raise wrong(name, expected, repr(number))

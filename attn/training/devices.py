@@ -1,5 +1,6 @@
 """Where to compute, and randomness there that depends on the step alone."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -9,7 +10,7 @@ from attn._checks import check_choice, wrong
 from attn.training.config import DEVICES
 
 
-def choose_device(name="auto", local_rank=0):
+def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
     """Return the device of a name, or the fastest there is.
 
     Parameters
@@ -51,7 +52,7 @@ def choose_device(name="auto", local_rank=0):
     return torch.device("cuda", local_rank)
 
 
-def set_seed(device, *numbers):
+def set_seed(device: torch.device, *numbers: int) -> None:
     """Seed PyTorch's randomness on the CPU and on `device` with a mixture of `numbers`."""
     seed = int(np.random.SeedSequence(numbers).generate_state(1)[0])
     # torch.manual_seed does it too, but takes .1 ms to look for devices that are not there.
@@ -61,7 +62,7 @@ def set_seed(device, *numbers):
 
 
 @contextmanager
-def keep_randomness(device):
+def keep_randomness(device: torch.device) -> Iterator[None]:
     """Leave PyTorch's randomness as it was before, on the CPU and on a CUDA `device`."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         yield

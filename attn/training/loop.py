@@ -1,16 +1,32 @@
 """The loop: take a batch, compute the loss and its gradient, change the weights, again."""
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from torch import nn
 from tqdm import tqdm
 
-from attn._checks import wrong
-from attn.training.batches import Batches
+from attn._checks import checks, wrong
+from attn.training.batches import Batches, Collate
 from attn.training.checkpoints import CheckpointFile
+from attn.training.config import TrainingConfig
 from attn.training.devices import keep_randomness
 from attn.training.processes import join
-from attn.training.run import Run
+from attn.training.run import History, Loss, Run
 
 
-def train(model, loss, examples, collate, config, *, length=None, validation=None, checkpoint=None):
+def train(
+    model: nn.Module,
+    loss: Loss,
+    examples: Sequence[Any],
+    collate: Collate,
+    config: TrainingConfig,
+    *,
+    length: Callable[[Any], int] | None = None,
+    validation: Sequence[Any] | None = None,
+    checkpoint: str | Path | None = None,
+) -> History:
     """Train a model, in place.
 
     Started by ``torchrun``, the processes share each batch, and the first one writes and shows
@@ -72,7 +88,7 @@ def train(model, loss, examples, collate, config, *, length=None, validation=Non
     batches = Batches(examples, collate, length, config.batch_size, config.seed)
     held_out = Batches(validation or [], collate, length, config.batch_size, config.seed)
     processes = join(config.device)
-    with keep_randomness(processes.device):
+    with keep_randomness(processes.device), checks(False):
         for name, some in (("examples", batches), ("validation", held_out)):
             if some.n_batches and some.smallest < processes.count:
                 wanted = f"{processes.count} or more in every batch, one a process"
@@ -85,7 +101,8 @@ def train(model, loss, examples, collate, config, *, length=None, validation=Non
             if state is not None:
                 run.restore(state)
         is_first = processes.rank == 0
-        hidden = None if is_first else True  # None: unless there is a terminal.
+        # With None, tqdm shows the progress if there is a terminal, and hides it otherwise.
+        hidden = None if is_first else True
         with tqdm(total=config.steps, initial=run.step, unit="step", disable=hidden) as progress:
             while not run.is_over():
                 loss_of_step = run.update(batches)
@@ -96,14 +113,19 @@ def train(model, loss, examples, collate, config, *, length=None, validation=Non
                 due = run.is_over() or _is_due(config.checkpoint_every, run.step)
                 if due and is_first and file is not None:
                     file.save(run.state())
-        processes.wait()  # What the first one wrote is there when the others go on.
+        processes.wait()  # so that every process finds the last checkpoint on the disk
         if run.best is not None:
             model.load_state_dict(run.best)
     model.eval()
     return run.history
 
 
-def _check(config, examples, validation, checkpoint):
+def _check(
+    config: TrainingConfig,
+    examples: Sequence[Any],
+    validation: Sequence[Any] | None,
+    checkpoint: str | Path | None,
+) -> None:
     """Check what needs no device, before anything takes time."""
     for name, some in (("examples", examples), ("validation", validation)):
         if some is not None and not len(some):
@@ -116,5 +138,5 @@ def _check(config, examples, validation, checkpoint):
         raise wrong("checkpoint", f"a path for checkpoint_every = {config.checkpoint_every}", None)
 
 
-def _is_due(every, step):
+def _is_due(every: int | None, step: int) -> bool:
     return every is not None and step % every == 0

@@ -2,15 +2,19 @@
 
 import atexit
 import os
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import torch
-from torch import distributed
+from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from attn.training.devices import choose_device
 
+T = TypeVar("T")
 
-def is_main_process():
+
+def is_main_process() -> bool:
     """Return whether this process is the one that writes: rank 0, or the only one.
 
     Examples
@@ -21,7 +25,7 @@ def is_main_process():
     return int(os.environ.get("RANK", "0")) == 0
 
 
-def join(device):
+def join(device: str) -> "Processes":
     """Meet the other processes, if there are any.
 
     Parameters
@@ -42,15 +46,16 @@ def join(device):
         int(os.environ.get(name, default))
         for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"))
     )
-    device = choose_device(device, local_rank)
-    # Those who have parted cannot meet again, so they part only when Python ends.
+    chosen = choose_device(device, local_rank)
+    # After destroy_process_group the same processes could not form a group again, for a second
+    # run, so the group is kept until Python ends.
     if count > 1 and not distributed.is_initialized():
-        is_cuda = device.type == "cuda"
+        is_cuda = chosen.type == "cuda"
         if is_cuda:
-            torch.cuda.set_device(device)
+            torch.cuda.set_device(chosen)
         distributed.init_process_group("nccl" if is_cuda else "gloo")
         atexit.register(distributed.destroy_process_group)
-    return Processes(rank, count, device)
+    return Processes(rank, count, chosen)
 
 
 class Processes:
@@ -63,28 +68,31 @@ class Processes:
     device : torch.device
     """
 
-    def __init__(self, rank, count, device):
+    def __init__(self, rank: int, count: int, device: torch.device) -> None:
         self.rank, self.count, self.device = rank, count, device
 
-    def parallel(self, module):
+    def parallel(self, module: nn.Module) -> nn.Module:
         """Return a module whose gradients are the mean of those of all processes."""
         return module if self.count == 1 else DistributedDataParallel(module)
 
-    def sum(self, *numbers):
+    def sum(self, *numbers: Tensor) -> list[Tensor]:
         """Return the sum over the processes of each number, a Tensor of shape ()."""
-        sums = torch.stack([number.detach() for number in numbers])
+        # One at a time: joined in one tensor, counts would be rounded like losses.
+        sums = [number.detach().clone() for number in numbers]
         if self.count > 1:
-            distributed.all_reduce(sums)
-        return sums.unbind()
+            for number in sums:
+                distributed.all_reduce(number)
+        return sums
 
-    def from_first(self, make):
+    def from_first(self, make: Callable[[], T]) -> T:
         """Return what `make` returns in the first process; the others do not call it."""
-        values = [make() if self.rank == 0 else None]
+        values: list[Any] = [make() if self.rank == 0 else None]
         if self.count > 1:
             distributed.broadcast_object_list(values, device=self.device)
-        return values[0]
+        value: T = values[0]
+        return value
 
-    def wait(self):
+    def wait(self) -> None:
         """Wait until all have come this far."""
         if self.count > 1:
             distributed.barrier()

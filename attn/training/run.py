@@ -1,14 +1,24 @@
 """A model, its optimiser and how far they have come; one step, and one validation."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from attn._checks import wrong
+from attn.positions import LearnedPositions
+from attn.training.batches import Batch, Batches
+from attn.training.config import TrainingConfig
 from attn.training.devices import set_seed
+from attn.training.loss import at_least_float32
+from attn.training.processes import Processes
 from attn.training.schedule import learning_rate
+
+# Of a model and a batch: the sum of the losses, and of how many terms it is the sum.
+Loss: TypeAlias = Callable[[Any, Any], tuple[Tensor, int | Tensor]]
 
 
 @dataclass
@@ -26,7 +36,7 @@ class History:
     losses: list[float] = field(default_factory=list)
     validation: list[tuple[int, float]] = field(default_factory=list)
 
-    def since_best(self):
+    def since_best(self) -> int:
         """Return how many validations have gone by since the best."""
         losses = [loss for _, loss in self.validation]
         return len(losses) - 1 - losses.index(min(losses)) if losses else 0
@@ -35,35 +45,37 @@ class History:
 class Run:
     """A model, its optimiser and how far they have come: all that a checkpoint holds."""
 
-    def __init__(self, model, loss, config, processes):
+    def __init__(
+        self, model: nn.Module, loss: Loss, config: TrainingConfig, processes: Processes
+    ) -> None:
         self.model, self.config, self.processes = model, config, processes
         self.parameters = list(model.parameters())
         self.optimizer = torch.optim.AdamW(
-            self.parameters,
+            _groups(model, config),
             betas=config.betas,
             eps=1e-9,
-            weight_decay=config.weight_decay,
             fused=True,
         )
-        self.history, self.best = History(), None
+        self.history = History()
+        self.best: dict[str, Tensor] | None = None
         self.objective = Objective(model, loss)
-        self.shared = processes.parallel(self.objective)
+        self.shared: Callable[..., Any] = processes.parallel(self.objective)
         if config.compile:
             self.shared = torch.compile(self.shared, dynamic=True)
         model.train()
 
     @property
-    def step(self):
+    def step(self) -> int:
         return len(self.history.losses)
 
-    def is_over(self):
+    def is_over(self) -> bool:
         """Return whether all steps are taken, or patience is at its end."""
         steps, patience = self.config.steps, self.config.patience
         return self.step >= steps or (
             patience is not None and self.history.since_best() >= patience
         )
 
-    def update(self, batches):
+    def update(self, batches: Batches) -> float:
         """Take one step and return its loss; before anything changes, refuse one not finite."""
         step, config, processes = self.step + 1, self.config, self.processes
         set_seed(processes.device, config.seed, step, processes.rank)
@@ -74,19 +86,22 @@ class Run:
             error.add_note(f"In step {step} of the training.")
             raise
         all_total, all_count = processes.sum(total, count)
-        # Times their number, since the gradients of several processes are averaged.
+        # DistributedDataParallel averages the gradients of the processes. Times their number, the
+        # average is the gradient of the mean over the whole batch.
         (total / all_count * processes.count).backward()
         norm = nn.utils.clip_grad_norm_(self.parameters, config.clip_norm)
+        value: float
         value, norm = torch.stack((all_total / all_count, norm)).tolist()
         _refuse_non_finite("loss", value, step)
         _refuse_non_finite("gradient", norm, step)
-        self.optimizer.param_groups[0]["lr"] = learning_rate(step, config)
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(step, config)
         self.optimizer.step()
         self.history.losses.append(value)
         return value
 
     @torch.no_grad()
-    def validate(self, batches):
+    def validate(self, batches: Batches) -> None:
         """Add the mean loss on examples held out to the history."""
         self.model.eval()
         parts = [self._losses(self.objective, batches, i) for i in range(batches.n_batches)]
@@ -100,14 +115,16 @@ class Run:
             self.best = {name: t.clone() for name, t in self.model.state_dict().items()}
         self.model.train()
 
-    def _losses(self, objective, batches, index):
+    def _losses(
+        self, objective: Callable[..., Any], batches: Batches, index: int
+    ) -> tuple[Tensor, Tensor]:
         processes, is_bf16 = self.processes, self.config.precision == "bfloat16"
         batch = _move(batches.share(index, processes.rank, processes.count), processes.device)
         with torch.autocast(processes.device.type, torch.bfloat16, enabled=is_bf16):
             total, count = objective(batch)
-        return total, torch.as_tensor(count, device=total.device)
+        return total.to(at_least_float32(total)), torch.as_tensor(count, device=total.device)
 
-    def state(self):
+    def state(self) -> dict[str, Any]:
         """Return what `restore` needs, to the bit; of randomness, only the step."""
         return {
             "weights": self.model.state_dict(),
@@ -117,7 +134,7 @@ class Run:
             "validation": self.history.validation,
         }
 
-    def restore(self, state):
+    def restore(self, state: dict[str, Any]) -> None:
         """Go back to where another run was when it returned its `state`."""
         self.model.load_state_dict(state["weights"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -128,20 +145,36 @@ class Run:
 class Objective(nn.Module):
     """Model and loss as one module: whatever the loss calls, its gradients are shared."""
 
-    def __init__(self, model, loss):
+    def __init__(self, model: nn.Module, loss: Loss) -> None:
         super().__init__()
         self.model, self.loss = model, loss
 
-    def forward(self, batch):
+    def forward(self, batch: Batch) -> tuple[Tensor, int | Tensor]:
         return self.loss(self.model, batch)
 
 
-def _move(batch, device):
+def _groups(model: nn.Module, config: TrainingConfig) -> list[dict[str, Any]]:
+    """Return the parameters in groups for AdamW, each with its weight decay."""
+    decays = {"weight_decay": config.weight_decay}
+    if config.decayed == "all":
+        return [{"params": list(model.parameters()), **decays}]
+    # A matrix that an embedding shares with the last layer counts as the embedding.
+    tables = {
+        module.weight
+        for module in model.modules()
+        if isinstance(module, (nn.Embedding, LearnedPositions))
+    }
+    matrices = [p for p in model.parameters() if p.ndim > 1 and p not in tables]
+    others = [p for p in model.parameters() if p.ndim <= 1 or p in tables]
+    return [{"params": matrices, **decays}, {"params": others, "weight_decay": 0.0}]
+
+
+def _move(batch: Batch, device: torch.device) -> Batch:
     if isinstance(batch, dict):
         return {name: tensor.to(device) for name, tensor in batch.items()}
     return tuple(tensor.to(device) for tensor in batch)
 
 
-def _refuse_non_finite(name, number, step):
+def _refuse_non_finite(name: str, number: float, step: int) -> None:
     if not math.isfinite(number):
         raise wrong(name, "a finite number", f"{number} in step {step}")

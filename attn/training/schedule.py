@@ -2,8 +2,10 @@
 
 import math
 
+from attn.training.config import TrainingConfig
 
-def learning_rate(step, config):
+
+def learning_rate(step: int, config: TrainingConfig) -> float:
     """Return the learning rate of a step.
 
     Up to the step ``warmup_steps`` it grows in a line from 0 to its peak. Then it falls: with

@@ -8,6 +8,7 @@
 `encoder_only`      ``EncoderOnly``: reads a text, a prediction for every token
 `decoder_only`      ``DecoderOnly``: writes a text, one token after another
 `checkpoint`        ``save`` and ``load``, which all three models have
+`torch_weights`     ``from_torch``, ``to_torch``: the same as PyTorch's own modules
 ==================  ===================================================================
 """
 
@@ -16,6 +17,7 @@ from attn.transformer.decoder_only import DecoderOnly
 from attn.transformer.encoder_decoder import Transformer, TransformerWeights
 from attn.transformer.encoder_only import EncoderOnly
 from attn.transformer.stacks import Decoder, Encoder
+from attn.transformer.torch_weights import from_torch, to_torch
 
 __all__ = [
     "Decoder",
@@ -25,4 +27,6 @@ __all__ = [
     "Transformer",
     "TransformerConfig",
     "TransformerWeights",
+    "from_torch",
+    "to_torch",
 ]

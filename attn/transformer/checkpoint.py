@@ -4,19 +4,24 @@ import dataclasses
 import os
 import textwrap
 from pathlib import Path
+from typing import Self
+
+from torch import Tensor, nn
 
 from attn._checks import wrong
-from attn.transformer._safetensors import pack, unpack
+from attn.transformer._safetensors import Metadata, pack, unpack
 from attn.transformer.config import TransformerConfig
 from attn.transformer.quantised import dequantise, quantise
 
 FORMAT = "attn checkpoint 1"
 
 
-class Checkpoint:
+class Checkpoint(nn.Module):
     """``save`` and ``load`` for a model that is made from its ``config``."""
 
-    def save(self, path, *, quantised=False):
+    config: TransformerConfig
+
+    def save(self, path: str | Path, *, quantised: bool = False) -> None:
         """Write configuration and weights to a safetensors file, replacing it only at the end.
 
         Parameters
@@ -44,7 +49,7 @@ class Checkpoint:
             unfinished.unlink(missing_ok=True)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | Path) -> Self:
         """Read a model that `save` wrote, quantised or not, onto the CPU, in evaluation mode.
 
         Parameters
@@ -76,9 +81,10 @@ class Checkpoint:
             raise wrong("path", wanted, f"{path}, whose parts do not fit: {reason}") from None
         return model.eval()
 
-    def _to_bytes(self, quantised):
+    def _to_bytes(self, quantised: bool) -> bytes:
         # A tensor that has two names is stored under the first.
-        names, stored = {}, {}
+        names: dict[int, list[str]] = {}
+        stored: dict[str, Tensor] = {}
         for name, tensor in self.state_dict().items():
             names.setdefault(tensor.data_ptr(), []).append(name)
             stored.setdefault(names[tensor.data_ptr()][0], tensor)
@@ -91,7 +97,7 @@ class Checkpoint:
         return pack(quantise(stored) if quantised else stored, about)
 
 
-def _read(path, wanted):
+def _read(path: str | Path, wanted: str) -> tuple[dict[str, Tensor], Metadata]:
     try:
         return unpack(Path(path).read_bytes())
     except OSError as error:

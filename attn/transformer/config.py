@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from attn._checks import check_choice, check_divides, check_fraction, check_size, wrong
-
-POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+from attn.attention import VARIANTS
+from attn.positions import SCHEMES
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class TransformerConfig:
     norm : {"post", "pre"}, default "post"
         Where layers normalise; see `attn.layers`. A pre-norm stack ends with one more norm.
     positions : {"sinusoidal", "learned", "rotary", "alibi", "none"}, default "sinusoidal"
-        How order is told; see `attn.positions`.
+        How order is told; see `attn.positions`, also for other names.
     max_len : int, default 512
         How many positions can be learned. The other kinds have no such limit.
     n_kv_heads : int, optional
@@ -40,6 +40,10 @@ class TransformerConfig:
         one vocabulary, the source does too.
     scale_embeddings : bool, default True
         Whether embeddings are multiplied by the root of `d_model` before positions are added.
+    attention : str, default "scaled_dot_product"
+        What self-attention does in its heads; see `attn.attention.ScaledDotProduct`.
+    attention_dropout : float, default 0.0
+        Probability of dropping an attention weight; the paper drops none.
 
     Raises
     ------
@@ -73,8 +77,10 @@ class TransformerConfig:
     n_kv_heads: int | None = None
     tie_embeddings: bool = True
     scale_embeddings: bool = True
+    attention: str = "scaled_dot_product"
+    attention_dropout: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
         sizes += [n for n in ("tgt_vocab_size", "n_kv_heads") if getattr(self, n) is not None]
         for name in sizes:
@@ -83,14 +89,13 @@ class TransformerConfig:
         check_divides("d_model", self.d_model, "n_heads", self.n_heads)
         if self.n_kv_heads is not None:
             check_divides("n_heads", self.n_heads, "n_kv_heads", self.n_kv_heads)
-        check_fraction("dropout", self.dropout)
-        object.__setattr__(self, "dropout", float(self.dropout))
+        for name in ("dropout", "attention_dropout"):
+            check_fraction(name, getattr(self, name))
+            object.__setattr__(self, name, float(getattr(self, name)))
         check_choice("norm", self.norm, ("post", "pre"))
-        check_choice("positions", self.positions, POSITIONS)
-        rotating = {"sinusoidal": self.d_model, "rotary": self.d_model // self.n_heads}
-        if rotating.get(self.positions, 0) % 2:
-            size = rotating[self.positions]
-            raise wrong("positions", f"a kind for an odd size ({size})", repr(self.positions))
+        check_choice("positions", self.positions, SCHEMES)
+        SCHEMES[self.positions].check(self)
+        check_choice("attention", self.attention, VARIANTS)
         for name in ("tie_embeddings", "scale_embeddings"):
             if not isinstance(getattr(self, name), bool):
                 raise wrong(name, "True or False", repr(getattr(self, name)))

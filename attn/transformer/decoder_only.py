@@ -1,14 +1,15 @@
 """The decoder by itself, in the manner of GPT: an encoder's layers under a causal mask."""
 
-from torch import nn
+from torch import Tensor, nn
 
 from attn.cache import DecoderCache
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding, unseen
+from attn.transformer.config import TransformerConfig
+from attn.transformer.embedding import TokenEmbedding, following, unseen
 from attn.transformer.stacks import Encoder
 
 
-class DecoderOnly(Checkpoint, nn.Module):
+class DecoderOnly(Checkpoint):
     """Predict, at every position of a text, the token that follows.
 
     Without a source there is no cross-attention: what is left of a decoder layer is an
@@ -32,7 +33,7 @@ class DecoderOnly(Checkpoint, nn.Module):
     torch.Size([1, 3, 10])
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config)
@@ -42,7 +43,15 @@ class DecoderOnly(Checkpoint, nn.Module):
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight
 
-    def forward(self, ids, mask=None, *, need_weights=False, cache=None):
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        need_weights: bool = False,
+        cache: DecoderCache | None = None,
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Score the token that follows each position.
 
         Parameters
@@ -50,7 +59,10 @@ class DecoderOnly(Checkpoint, nn.Module):
         ids : Tensor of int64, shape (..., seq_len)
             With a `cache`, only the tokens it has not seen.
         mask : Tensor of bool, broadcastable to (..., seq_len, seq_len), optional
-            Besides the causal mask.
+            Besides the causal mask: what padding hides, or, with several texts in a row, what
+            belongs to another text.
+        positions : Tensor of int64, broadcastable to (..., seq_len), optional
+            Where each token stands; behind those in the cache if not given.
         need_weights : bool, default False
             Also return the attention weights.
         cache : attn.cache.DecoderCache, optional
@@ -62,17 +74,24 @@ class DecoderOnly(Checkpoint, nn.Module):
         weights : tuple of Tensor, or None
             Those of each layer; None unless `need_weights`.
         """
-        start = 0 if cache is None else cache.length
+        start = following(ids, cache) if positions is None else positions
         x, weights = self.stack(
             self.embedding(ids, start),
             mask,
+            positions=positions,
             is_causal=True,
             need_weights=need_weights,
             cache=cache,
         )
         return self.output(x), weights
 
-    def step(self, ids, cache):
+    def step(
+        self,
+        ids: Tensor,
+        cache: DecoderCache | None,
+        mask: Tensor | None = None,
+        positions: Tensor | None = None,
+    ) -> Tensor:
         """Score the next token of each row: the step of `attn.decoding`.
 
         Parameters
@@ -81,6 +100,12 @@ class DecoderOnly(Checkpoint, nn.Module):
             Everything written so far.
         cache : attn.cache.DecoderCache, or None
             From `new_cache`; None reads the whole of `ids` again.
+        mask : Tensor of bool, shape (n_prompts, 1, prompt_len), optional
+            True at the real tokens of prompts of unequal length, which are padded on the left
+            so that all end together: ``padding_mask(lengths, prompt_len).flip(-1)``. `n_rows`
+            may be a multiple of `n_prompts`.
+        positions : Tensor of int64, shape (n_prompts, prompt_len), optional
+            Where the tokens of the prompts stand, if not as `mask` counts them.
 
         Returns
         -------
@@ -89,11 +114,28 @@ class DecoderOnly(Checkpoint, nn.Module):
         Raises
         ------
         ValueError
-            If `ids` holds no token that is new to the cache.
+            If `ids` holds no token that is new to the cache, or prompts end in padding.
+
+        Examples
+        --------
+        Two prompts, of two tokens and of one, go on together.
+
+        >>> import torch
+        >>> from functools import partial
+        >>> from attn.decoding import greedy
+        >>> from attn.masks import padding_mask
+        >>> from attn.transformer import TransformerConfig
+        >>> model = DecoderOnly(TransformerConfig(vocab_size=10, d_model=8, n_heads=2)).eval()
+        >>> prompts, limits = torch.tensor([[5, 6], [0, 7]]), {"end_id": None, "max_new_tokens": 4}
+        >>> step = partial(model.step, mask=padding_mask([2, 1], 2).flip(-1))
+        >>> together = greedy(step, prompts, cache=model.new_cache(), **limits)
+        >>> torch.equal(together[1:, 1:], greedy(model.step, torch.tensor([[7]]), **limits))
+        True
         """
-        logits, _ = self(unseen(ids, cache), cache=cache)
+        ids, mask, positions = unseen(ids, cache, mask, positions)
+        logits: Tensor = self(ids, mask, positions=positions, cache=cache)[0]
         return logits[:, -1]
 
-    def new_cache(self):
+    def new_cache(self) -> DecoderCache:
         """Return an empty cache for `forward` and `step`."""
         return DecoderCache(self.config.n_layers)

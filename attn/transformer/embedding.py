@@ -1,10 +1,13 @@
 """From token ids to vectors that know what they are and where they stand."""
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from attn._checks import check_shape, wrong
-from attn.positions import LearnedPositions, SinusoidalPositions
+from attn._checks import check_mask, check_shape, wrong
+from attn._values import holds, readable
+from attn.cache import DecoderCache
+from attn.positions import SCHEMES, AbsolutePositions
+from attn.transformer.config import TransformerConfig
 
 
 class TokenEmbedding(nn.Module):
@@ -32,26 +35,25 @@ class TokenEmbedding(nn.Module):
     ValueError: ids: expected values from 0 to 9, got 10
     """
 
-    def __init__(self, vocab_size, config):
+    def __init__(self, vocab_size: int, config: TransformerConfig) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocab_size, config.d_model)
         # Times the root of d_model this is variance 1, as that of the positions is near it.
         nn.init.normal_(self.tokens.weight, std=config.d_model**-0.5)
         self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
-        self.positions = {
-            "sinusoidal": lambda: SinusoidalPositions(config.d_model),
-            "learned": lambda: LearnedPositions(config.max_len, config.d_model),
-        }.get(config.positions, lambda: None)()
+        scheme = SCHEMES[config.positions]
+        is_absolute = issubclass(scheme, AbsolutePositions)
+        self.positions = scheme.from_config(config) if is_absolute else None
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, ids, start=0):
+    def forward(self, ids: Tensor, positions: int | Tensor = 0) -> Tensor:
         """Embed tokens.
 
         Parameters
         ----------
         ids : Tensor of int64, shape (..., seq_len)
-        start : int, default 0
-            The position of the first: the number of tokens in the cache, if there is one.
+        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
+            The position of each token; or of the first, and the others follow.
 
         Returns
         -------
@@ -60,21 +62,22 @@ class TokenEmbedding(nn.Module):
         Raises
         ------
         ValueError
-            If an id is not in the vocabulary (not checked inside ``torch.compile``), or a
-            learned position does not exist.
+            If an id is not in the vocabulary (not checked inside ``torch.compile``, nor after
+            ``attn.checks(False)``), or a learned position does not exist.
         """
         self._check(ids)
-        x = self.tokens(ids) * self.scale
+        x: Tensor = self.tokens(ids) * self.scale
         if self.positions is not None:
-            x = self.positions(x, start)
-        return self.dropout(x)
+            x = self.positions(x, positions)
+        x = self.dropout(x)
+        return x
 
-    def _check(self, ids):
+    def _check(self, ids: Tensor) -> None:
         if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
             got = getattr(ids, "dtype", type(ids).__name__)
             raise wrong("ids", "a tensor of int64 or int32", got)
         check_shape("ids", ids, (..., "seq_len"))
-        if torch.compiler.is_compiling() or ids.is_meta or not ids.numel():
+        if not readable() or ids.is_meta or not ids.numel():
             return
         last = self.tokens.num_embeddings - 1
         for extreme in ids.aminmax():
@@ -82,10 +85,61 @@ class TokenEmbedding(nn.Module):
                 raise wrong("ids", f"values from 0 to {last}", int(extreme))
 
 
-def unseen(ids, cache):
-    """Return the tokens of `ids`, shape (n_rows, length), that a cache has not seen."""
+def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:
+    """Return the positions of tokens behind those that a cache has seen."""
+    return 0 if cache is None else cache.following(ids.shape[-1])
+
+
+def unseen(
+    ids: Tensor,
+    cache: DecoderCache | None,
+    mask: Tensor | None = None,
+    positions: Tensor | None = None,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Return what a step reads: new tokens, the mask of all, the positions of the new ones.
+
+    Parameters
+    ----------
+    ids : Tensor of int64, shape (n_rows, length)
+        Everything written so far.
+    cache : attn.cache.DecoderCache, or None
+    mask : Tensor of bool, shape (n_prompts, 1, prompt_len), optional
+        True at the real tokens of the prompts, which are padded on the left; what was
+        written after them is real.
+    positions : Tensor of int64, shape (n_prompts, prompt_len), optional
+        Where the tokens of the prompts stand; what is written follows. Counted from `mask`
+        if not given.
+
+    Returns
+    -------
+    tuple of Tensor or None
+    """
     check_shape("ids", ids, ("n_rows", "length"))
-    start = 0 if cache is None else cache.length
-    if ids.shape[1] <= start:
-        raise wrong("ids", f"more than the {start} tokens that were read before", ids.shape[1])
-    return ids[:, start:]
+    start, (n_rows, length) = 0 if cache is None else cache.length, ids.shape
+    if length <= start:
+        raise wrong("ids", f"more than the {start} tokens that were read before", length)
+    if mask is not None:
+        check_mask("mask", mask)
+        check_shape("mask", mask, ("n_prompts", 1, "prompt_len"))
+        if not holds(mask[..., -1:].all, otherwise=True):
+            raise wrong("mask", "prompts padded on the left, True at the end", "False there")
+        mask, n_written = _each_row("mask", mask, ids)
+        mask = torch.cat((mask, mask.new_ones(n_rows, 1, n_written)), dim=-1)
+        if positions is None:
+            positions = (mask.long().cumsum(dim=-1) - 1).clamp(min=0)[:, 0]
+    if positions is not None:
+        check_shape("positions", positions, ("n_prompts", "prompt_len"))
+        positions, n_written = _each_row("positions", positions, ids)
+        count = torch.arange(1, n_written + 1, device=positions.device)
+        positions = torch.cat((positions, positions[:, -1:] + count), dim=-1)[:, start:]
+    return ids[:, start:], mask, positions
+
+
+def _each_row(name: str, given: Tensor, ids: Tensor) -> tuple[Tensor, int]:
+    """Return what is given for prompts for each row that grew from them, and by how much."""
+    n_rows, n_written = len(ids), ids.shape[-1] - given.shape[-1]
+    if n_rows % len(given) if len(given) else n_rows:
+        raise wrong(name, f"prompts that share {n_rows} rows evenly", f"{len(given)} prompts")
+    if n_written < 0:
+        raise wrong(name, f"prompts of at most {ids.shape[-1]} tokens, as ids", given.shape[-1])
+    return given.repeat_interleave(n_rows // max(len(given), 1), dim=0), n_written

@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from attn._checks import wrong
 from attn.cache import DecoderCache
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding, unseen
+from attn.transformer.config import TransformerConfig
+from attn.transformer.embedding import TokenEmbedding, following, unseen
 from attn.transformer.stacks import Decoder, Encoder
 
 
@@ -19,7 +20,7 @@ class TransformerWeights(NamedTuple):
     cross: tuple[Tensor, ...]
 
 
-class Transformer(Checkpoint, nn.Module):
+class Transformer(Checkpoint):
     """Encoder and decoder, from token ids to the logits of the next target token.
 
     Parameters
@@ -42,7 +43,7 @@ class Transformer(Checkpoint, nn.Module):
     torch.Size([1, 4, 12])
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
         self.src_embedding = TokenEmbedding(config.vocab_size, config)
@@ -57,7 +58,17 @@ class Transformer(Checkpoint, nn.Module):
             if config.tgt_vocab_size is None:
                 self.src_embedding.tokens.weight = self.tgt_embedding.tokens.weight
 
-    def forward(self, src, tgt, src_mask=None, tgt_mask=None, *, need_weights=False):
+    def forward(
+        self,
+        src: Tensor,
+        tgt: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        *,
+        src_positions: Tensor | None = None,
+        tgt_positions: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, TransformerWeights | None]:
         """Predict, at every position of the target, the token that follows.
 
         Parameters
@@ -70,6 +81,10 @@ class Transformer(Checkpoint, nn.Module):
             True at real source tokens, as `attn.masks.padding_mask` makes it.
         tgt_mask : Tensor of bool, broadcastable to (..., tgt_len, tgt_len), optional
             Besides the causal mask. Padding at the end needs none: nothing before it sees it.
+        src_positions : Tensor of int64, broadcastable to (..., src_len), optional
+            Where each source token stands; 0, 1, 2, ... if not given.
+        tgt_positions : Tensor of int64, broadcastable to (..., tgt_len), optional
+            Where each target token stands; 0, 1, 2, ... if not given.
         need_weights : bool, default False
             Also return the attention weights.
 
@@ -84,11 +99,24 @@ class Transformer(Checkpoint, nn.Module):
         ValueError
             If ids are not in the vocabulary, or shapes do not fit.
         """
-        memory, encoder_weights = self.encode(src, src_mask, need_weights=need_weights)
-        logits, weights = self.decode(tgt, memory, src_mask, tgt_mask, need_weights=need_weights)
-        return logits, TransformerWeights(encoder_weights, *weights) if need_weights else None
+        memory, encoder_weights = self.encode(
+            src, src_mask, src_positions=src_positions, need_weights=need_weights
+        )
+        logits, weights = self.decode(
+            tgt, memory, src_mask, tgt_mask, tgt_positions=tgt_positions, need_weights=need_weights
+        )
+        if encoder_weights is None or weights is None:
+            return logits, None
+        return logits, TransformerWeights(encoder_weights, *weights)
 
-    def encode(self, src, src_mask=None, *, need_weights=False):
+    def encode(
+        self,
+        src: Tensor,
+        src_mask: Tensor | None = None,
+        *,
+        src_positions: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Read the source: the first half of `forward`.
 
         Returns
@@ -96,12 +124,27 @@ class Transformer(Checkpoint, nn.Module):
         memory : Tensor, shape (..., src_len, d_model)
         weights : tuple of Tensor, or None
         """
-        return self.encoder(self.src_embedding(src), src_mask, need_weights=need_weights)
+        x = self.src_embedding(src, 0 if src_positions is None else src_positions)
+        memory, weights = self.encoder(
+            x, src_mask, positions=src_positions, need_weights=need_weights
+        )
+        return memory, weights
 
-    def decode(self, tgt, memory, src_mask=None, tgt_mask=None, *, need_weights=False, cache=None):
+    def decode(
+        self,
+        tgt: Tensor,
+        memory: Tensor | None,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        *,
+        tgt_positions: Tensor | None = None,
+        need_weights: bool = False,
+        cache: DecoderCache | None = None,
+    ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
         """Predict from what was read and written: the second half of `forward`.
 
-        With a `attn.cache.DecoderCache`, `tgt` holds only the tokens it has not seen.
+        With a `attn.cache.DecoderCache`, `tgt` holds only the tokens it has not seen, and
+        `memory` may be None once it was given.
 
         Returns
         -------
@@ -109,18 +152,27 @@ class Transformer(Checkpoint, nn.Module):
         weights : pair of tuples of Tensor, or None
             Those of self-attention and of cross-attention, layer by layer.
         """
-        start = 0 if cache is None else cache.length
+        start = following(tgt, cache) if tgt_positions is None else tgt_positions
         x, weights = self.decoder(
             self.tgt_embedding(tgt, start),
             memory,
             tgt_mask,
             src_mask,
+            positions=tgt_positions,
             need_weights=need_weights,
             cache=cache,
         )
         return self.output(x), weights
 
-    def step(self, ids, cache, memory, src_mask=None):
+    def step(
+        self,
+        ids: Tensor,
+        cache: DecoderCache | None,
+        memory: Tensor,
+        src_mask: Tensor | None = None,
+        tgt_mask: Tensor | None = None,
+        tgt_positions: Tensor | None = None,
+    ) -> Tensor:
         """Score the next token of each row: the step of `attn.decoding`.
 
         Parameters
@@ -134,6 +186,11 @@ class Transformer(Checkpoint, nn.Module):
             From `encode`.
         src_mask : Tensor of bool, broadcastable to (batch_size, 1, src_len), optional
             As given to `encode`.
+        tgt_mask : Tensor of bool, shape (n_prompts, 1, prompt_len), optional
+            True at the real tokens of what the target begins with, where that is of unequal
+            length; padded on the left, as in `DecoderOnly.step`.
+        tgt_positions : Tensor of int64, shape (n_prompts, prompt_len), optional
+            Where those tokens stand, if not as `tgt_mask` counts them.
 
         Returns
         -------
@@ -159,17 +216,30 @@ class Transformer(Checkpoint, nn.Module):
         >>> torch.equal(cached, greedy(step, start, end_id=3, max_new_tokens=4))
         True
         """
-        new_ids = unseen(ids, cache)
-        if not len(memory) or len(ids) % len(memory):
-            raise wrong("ids", f"a multiple of {len(memory)} rows to match memory", len(ids))
-        repeats = len(ids) // len(memory)
-        if repeats > 1:
-            memory = memory.repeat_interleave(repeats, dim=0)
-            if src_mask is not None and src_mask.ndim > 2 and len(src_mask) > 1:
-                src_mask = src_mask.repeat_interleave(repeats, dim=0)
-        logits, _ = self.decode(new_ids, memory, src_mask, cache=cache)
+        new_ids, tgt_mask, tgt_positions = unseen(ids, cache, tgt_mask, tgt_positions)
+        known = cache is not None and cache.knows(memory)
+        repeats = _repeats(len(ids), len(memory))
+        rows = None if known else _repeat(memory, repeats)
+        src_mask = None if src_mask is None else _repeat(src_mask, repeats)
+        logits, _ = self.decode(
+            new_ids, rows, src_mask, tgt_mask, tgt_positions=tgt_positions, cache=cache
+        )
+        if cache is not None and not known:
+            cache.remember(memory)
         return logits[:, -1]
 
-    def new_cache(self):
+    def new_cache(self) -> DecoderCache:
         """Return an empty cache for `decode` and `step`."""
         return DecoderCache(self.config.n_layers)
+
+
+def _repeats(n_rows: int, n_sources: int) -> int:
+    """Return how many rows each source has."""
+    if n_rows % n_sources if n_sources else n_rows:
+        raise wrong("ids", f"a multiple of {n_sources} rows to match memory", n_rows)
+    return n_rows // n_sources if n_sources else 1
+
+
+def _repeat(x: Tensor, repeats: int) -> Tensor:
+    """Repeat each row of a batch, unless one stands for all."""
+    return x.repeat_interleave(repeats, dim=0) if repeats > 1 and x.ndim > 2 and len(x) > 1 else x

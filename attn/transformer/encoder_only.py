@@ -1,13 +1,14 @@
 """The encoder by itself, in the manner of BERT."""
 
-from torch import nn
+from torch import Tensor, nn
 
 from attn.transformer.checkpoint import Checkpoint
+from attn.transformer.config import TransformerConfig
 from attn.transformer.embedding import TokenEmbedding
 from attn.transformer.stacks import Encoder
 
 
-class EncoderOnly(Checkpoint, nn.Module):
+class EncoderOnly(Checkpoint):
     """Read a text in both directions and score every token of the vocabulary at each place.
 
     Trained to restore masked tokens, its vectors serve classification and spans as well:
@@ -30,7 +31,7 @@ class EncoderOnly(Checkpoint, nn.Module):
     torch.Size([1, 3, 10])
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config)
@@ -40,14 +41,24 @@ class EncoderOnly(Checkpoint, nn.Module):
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight
 
-    def forward(self, ids, mask=None, *, need_weights=False):
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Score every token of the vocabulary at every position.
 
         Parameters
         ----------
         ids : Tensor of int64, shape (..., seq_len)
         mask : Tensor of bool, broadcastable to (..., seq_len, seq_len), optional
-            True = may attend; for padding, `attn.masks.padding_mask`.
+            True = may attend; for padding, `attn.masks.padding_mask`; for several texts in a
+            row, what each may see.
+        positions : Tensor of int64, broadcastable to (..., seq_len), optional
+            Where each token stands; 0, 1, 2, ... if not given.
         need_weights : bool, default False
             Also return the attention weights.
 
@@ -57,9 +68,18 @@ class EncoderOnly(Checkpoint, nn.Module):
         weights : tuple of Tensor, or None
             Those of each layer; None unless `need_weights`.
         """
-        x, weights = self.encode(ids, mask, need_weights=need_weights)
+        x, weights = self.encode(ids, mask, positions=positions, need_weights=need_weights)
         return self.output(x), weights
 
-    def encode(self, ids, mask=None, *, need_weights=False):
+    def encode(
+        self,
+        ids: Tensor,
+        mask: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Return the vectors, shape (..., seq_len, d_model), before they are scored."""
-        return self.encoder(self.embedding(ids), mask, need_weights=need_weights)
+        x = self.embedding(ids, 0 if positions is None else positions)
+        x, weights = self.encoder(x, mask, positions=positions, need_weights=need_weights)
+        return x, weights

@@ -1,13 +1,16 @@
 """A model in a quarter of the bytes: each row of a matrix as whole numbers and one scale."""
 
+from collections.abc import Mapping
+
 import torch
+from torch import Tensor
 
 from attn._checks import check_finite
 
 LARGEST = 127
 
 
-def quantise(state_dict):
+def quantise(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Round every matrix to int8, row by row.
 
     The largest number of a row becomes 127 or -127, the others what is nearest in proportion;
@@ -33,7 +36,7 @@ def quantise(state_dict):
     References
     ----------
     Jacob et al. (2018), Quantization and Training of Neural Networks for Efficient
-    Integer-Arithmetic-Only Inference, Eq. 1, with 0 as its own code.
+    Integer-Arithmetic-Only Inference, Eq. 1, with a zero point of 0.
 
     Examples
     --------
@@ -58,7 +61,7 @@ def quantise(state_dict):
     return tensors
 
 
-def dequantise(tensors):
+def dequantise(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Return what `quantise` made of a state dict as numbers to compute with.
 
     Parameters

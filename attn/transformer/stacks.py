@@ -1,21 +1,26 @@
 """The two stacks of the Transformer: N encoder layers, N decoder layers."""
 
-from torch import nn
+from collections.abc import Sequence
+
+from torch import Tensor, nn
 
 from attn._checks import wrong
+from attn.attention import VARIANTS
+from attn.cache import DecoderCache, KVCache, MemoryCache
 from attn.layers import DecoderLayer, EncoderLayer
-from attn.positions import ALiBiPositions, RotaryPositions
+from attn.positions import SCHEMES, RelativePositions
+from attn.transformer.config import TransformerConfig
 
 
 class _Stack(nn.Module):
     """`n_layers` layers of one class, and the norm that a pre-norm stack ends with."""
 
-    def __init__(self, layer_class, config):
+    def __init__(
+        self, layer_class: type[EncoderLayer | DecoderLayer], config: TransformerConfig
+    ) -> None:
         super().__init__()
-        relative = {
-            "rotary": lambda: RotaryPositions(),
-            "alibi": lambda: ALiBiPositions(config.n_heads),
-        }.get(config.positions, lambda: None)()
+        scheme = SCHEMES[config.positions]
+        relative = scheme.from_config(config) if issubclass(scheme, RelativePositions) else None
         self.layers = nn.ModuleList(
             layer_class(
                 config.d_model,
@@ -25,12 +30,18 @@ class _Stack(nn.Module):
                 config.norm,
                 n_kv_heads=config.n_kv_heads,
                 relative=relative,
+                attention=VARIANTS[config.attention].from_config(config),
+                attention_dropout=config.attention_dropout,
             )
             for _ in range(config.n_layers)
         )
-        self.norm = nn.LayerNorm(config.d_model) if config.norm == "pre" else nn.Identity()
+        self.norm: nn.Module = nn.Identity()
+        if config.norm == "pre":
+            self.norm = nn.LayerNorm(config.d_model)
 
-    def _caches(self, cache):
+    def _caches(
+        self, cache: DecoderCache | None
+    ) -> Sequence[tuple[KVCache | None, MemoryCache | None]]:
         """Return for each layer the cache of its self-attention and of its cross-attention."""
         if cache is None:
             return [(None, None)] * len(self.layers)
@@ -61,15 +72,24 @@ class Encoder(_Stack):
     (6, torch.Size([1, 2, 5, 5]))
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__(EncoderLayer, config)
 
-    def forward(self, x, mask=None, *, is_causal=False, need_weights=False, cache=None):
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        is_causal: bool = False,
+        need_weights: bool = False,
+        cache: DecoderCache | None = None,
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Run `x` through every layer.
 
         Parameters
         ----------
-        x, mask, is_causal, need_weights
+        x, mask, positions, is_causal, need_weights
             As in `attn.layers.EncoderLayer`.
         cache : attn.cache.DecoderCache, optional
             For a causal stack that writes token by token.
@@ -80,10 +100,15 @@ class Encoder(_Stack):
         weights : tuple of Tensor, or None
             Those of each layer; None unless `need_weights`.
         """
-        weights = []
+        weights: list[Tensor] = []
         for layer, (layer_cache, _) in zip(self.layers, self._caches(cache), strict=True):
             x, layer_weights = layer(
-                x, mask, is_causal=is_causal, need_weights=need_weights, cache=layer_cache
+                x,
+                mask,
+                positions=positions,
+                is_causal=is_causal,
+                need_weights=need_weights,
+                cache=layer_cache,
             )
             weights.append(layer_weights)
         return self.norm(x), tuple(weights) if need_weights else None
@@ -101,25 +126,26 @@ class Decoder(_Stack):
     Vaswani et al. (2017), section 3.1. Documents 001, 003 and 004.
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__(DecoderLayer, config)
 
     def forward(
         self,
-        x,
-        memory,
-        mask=None,
-        memory_mask=None,
+        x: Tensor,
+        memory: Tensor | None,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
         *,
-        is_causal=True,
-        need_weights=False,
-        cache=None,
-    ):
+        positions: Tensor | None = None,
+        is_causal: bool = True,
+        need_weights: bool = False,
+        cache: DecoderCache | None = None,
+    ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
         """Run `x` through every layer.
 
         Parameters
         ----------
-        x, memory, mask, memory_mask, is_causal, need_weights
+        x, memory, mask, memory_mask, positions, is_causal, need_weights
             As in `attn.layers.DecoderLayer`.
         cache : attn.cache.DecoderCache, optional
             Then `x` holds only the new tokens.
@@ -131,16 +157,20 @@ class Decoder(_Stack):
             Those of each layer's self-attention, and of its cross-attention; None unless
             `need_weights`.
         """
-        weights = []
+        weights: list[tuple[Tensor, Tensor]] = []
         for layer, layer_caches in zip(self.layers, self._caches(cache), strict=True):
             x, layer_weights = layer(
                 x,
                 memory,
                 mask,
                 memory_mask,
+                positions=positions,
                 is_causal=is_causal,
                 need_weights=need_weights,
                 cache=layer_caches,
             )
             weights.append(layer_weights)
-        return self.norm(x), tuple(zip(*weights, strict=True)) if need_weights else None
+        if not need_weights:
+            return self.norm(x), None
+        own, cross = zip(*weights, strict=True)
+        return self.norm(x), (own, cross)

@@ -1,12 +1,15 @@
 """From a passage and a question to what the reader reads, and the span it is to find."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from attn._checks import wrong
 from attn.applications.question_answering.spans import CONTEXT, MARKED, MAX_WORDS, OUTSIDE
-from attn.tokenizer.base import check_text
+from attn.tokenizer import WordTokenizer
+from attn.tokenizer.text import check_text
 from attn.tokenizer.words import normalise, split
 from attn.training import pad
 
@@ -32,7 +35,14 @@ class Encoded(NamedTuple):
     span: int
 
 
-def encode(tokenizer, marks_question_words, context, question, answer="", start=None):
+def encode(
+    tokenizer: WordTokenizer,
+    marks_question_words: bool,
+    context: str,
+    question: str,
+    answer: str = "",
+    start: int | None = None,
+) -> Encoded:
     """Encode a question and, to train on it, its answer.
 
     Parameters
@@ -42,7 +52,7 @@ def encode(tokenizer, marks_question_words, context, question, answer="", start=
         Whether words of the context that the question has too get the role `MARKED`. Texts
         are compared, not ids, so that unknown words differ.
     context, question, answer, start
-        As in `attn.applications.question_answering.Question`.
+        Texts, and the character of the context with which the answer begins.
 
     Returns
     -------
@@ -83,7 +93,7 @@ def encode(tokenizer, marks_question_words, context, question, answer="", start=
     return Encoded(["<sos>", *asked, "<eos>", *told], ids, roles, n_before, span)
 
 
-def words_of(name, text):
+def words_of(name: str, text: str) -> list[str]:
     """Return the words of a text as they are written; refuse one that has none."""
     words = split(normalise(check_text(name, text), lowercase=False))
     if not words:
@@ -91,7 +101,7 @@ def words_of(name, text):
     return words
 
 
-def collate(some):
+def collate(some: Sequence[Encoded]) -> dict[str, Tensor]:
     """Make a batch of encoded questions.
 
     Parameters

@@ -1,11 +1,14 @@
 """A reader that points: the encoder, and two scores for every position, to start and to end."""
 
+from collections.abc import Sequence
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from attn.masks import padding_mask
-from attn.transformer import Encoder
+from attn.training import cross_entropy
+from attn.transformer import Encoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.embedding import TokenEmbedding
 
@@ -43,7 +46,7 @@ class SpanReader(Checkpoint, nn.Module):
     (torch.Size([1, 5]), torch.Size([1, 5]))
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config)
@@ -51,7 +54,14 @@ class SpanReader(Checkpoint, nn.Module):
         self.encoder = Encoder(config)
         self.output = nn.Linear(config.d_model, 2)
 
-    def forward(self, ids, roles, lengths, *, need_weights=False):
+    def forward(
+        self,
+        ids: Tensor,
+        roles: Tensor,
+        lengths: Tensor | Sequence[int],
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...] | None]:
         """Score every position.
 
         Parameters
@@ -76,7 +86,7 @@ class SpanReader(Checkpoint, nn.Module):
         return start, end, weights
 
 
-def span_logits(start, end, roles):
+def span_logits(start: Tensor, end: Tensor, roles: Tensor) -> Tensor:
     """Score every span of up to `MAX_WORDS` words: its start and its end together.
 
     Parameters
@@ -106,3 +116,17 @@ def span_logits(start, end, roles):
     logits = start[..., None] + ends
     logits[:, 0, 0] = no_answer
     return logits
+
+
+def flat_logits(reader: SpanReader, batch: dict[str, Tensor]) -> Tensor:
+    """Return the scores of all spans of each question in a batch, as `span_logits` orders them."""
+    start, end, _ = reader(batch["ids"], batch["roles"], batch["lengths"])
+    return span_logits(start, end, batch["roles"]).flatten(1)
+
+
+def span_loss(
+    reader: SpanReader, batch: dict[str, Tensor], *, label_smoothing: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """Return the sum of ``-log p(right span)``, among all spans of a context, and their number."""
+    logits = flat_logits(reader, batch)
+    return cross_entropy(logits, batch["span"], label_smoothing=label_smoothing)

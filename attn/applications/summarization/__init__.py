@@ -1,15 +1,14 @@
 """Summaries in two ways: write a headline, or pick the sentences that attention rests on.
 
 ============  ======================================================================
-`stories`     ``stories``: news and their headlines, made by a grammar
 `encoding`    a text as ids, or why it has none
 `sentences`   a text cut into sentences; ``lead``, the summary to beat
+`results`     what it tells of its attention, and of how good it is
 `summarizer`  ``Summarizer``: fit, generate, extract, look inside, measure, save, load
 ============  ======================================================================
 """
 
 from attn.applications.summarization.sentences import lead
-from attn.applications.summarization.stories import Story, stories
 from attn.applications.summarization.summarizer import Summarizer
 
-__all__ = ["Story", "Summarizer", "lead", "stories"]
+__all__ = ["Summarizer", "lead"]

@@ -5,7 +5,7 @@ import re
 from attn._checks import check_size
 
 
-def sentences_of(text):
+def sentences_of(text: str) -> list[str]:
     """Cut a text after each full stop, question mark or exclamation mark before a space.
 
     Examples
@@ -16,7 +16,7 @@ def sentences_of(text):
     return re.split(r"(?<=[.?!])\s+", text.strip())
 
 
-def lead(text, n_sentences=1):
+def lead(text: str, n_sentences: int = 1) -> str:
     """Return the first sentences of a text: the summary to beat.
 
     In a newspaper it is hard to beat, since the first sentence tells the most. In `stories`

@@ -1,58 +1,36 @@
 """Summaries of a story: a headline that is written, and sentences that are picked."""
 
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from attn._checks import check_size
-from attn.applications._folder import read_folder, whole_folder
-from attn.applications._sequences import by_length, collate, sequence_loss
+from attn.applications._application import Application, Sizes
+from attn.applications._folder import About
+from attn.applications._sequences import collate, sequence_loss, write
 from attn.applications.summarization.encoding import encode
+from attn.applications.summarization.results import SummaryAttention, SummaryScores
 from attn.applications.summarization.sentences import lead, sentences_of
-from attn.applications.summarization.stories import stories
-from attn.decoding import greedy
-from attn.masks import padding_mask
 from attn.metrics import exact_match, rouge
 from attn.tokenizer import WordTokenizer
-from attn.training import TrainingConfig, pad, train
+from attn.training import History, TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
 
-FORMAT = "attn summarizer 1"
 # Which name stands beside which verb decides, wherever the sentence was shuffled to: positions
 # relative to each other serve best.
-SIZES = {
+SIZES: dict[str, Any] = {
     "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.0,
     "norm": "pre", "positions": "rotary",
 }  # fmt: skip
 TRAINING = TrainingConfig(steps=800, batch_size=32, learning_rate=3e-3, device="cpu")
-N_EXAMPLES = 12000
 MAX_TOKENS = 30  # of a headline
 
 
-class SummaryAttention(NamedTuple):
-    """Who attends to whom while a headline is written.
-
-    Attributes
-    ----------
-    story, headline : list of str
-        The tokens. Row i of `decoder` and `cross` belongs to the query that *predicts*
-        ``headline[i]``, the last of which is ``<eos>``; what it reads begins with ``<sos>``.
-    encoder : array, shape (n_layers, n_heads, src_len, src_len)
-    decoder : array, shape (n_layers, n_heads, tgt_len, tgt_len)
-    cross : array, shape (n_layers, n_heads, tgt_len, src_len)
-    """
-
-    story: list[str]
-    headline: list[str]
-    encoder: np.ndarray
-    decoder: np.ndarray
-    cross: np.ndarray
-
-
-class Summarizer:
+class Summarizer(Application[Transformer]):
     """Summarises stories.
 
     Parameters
@@ -70,24 +48,35 @@ class Summarizer:
 
     Examples
     --------
-    >>> summarizer = Summarizer.fit(stories(50, seed=0), training=TrainingConfig(steps=2))
+    >>> told = ("A storm hit Lima on Monday. Roads were closed.", "Storm hits Lima")
+    >>> summarizer = Summarizer.fit([told] * 5, training=TrainingConfig(steps=2))
     >>> text = "A storm hit Lima on Friday. Schools stayed closed."
     >>> summarizer.extract(text, n_sentences=2) == text
     True
     >>> headline = summarizer.generate(text)  # of two steps of training: not a good one
     """
 
-    def __init__(self, model, tokenizer, history=None):
-        self.model, self.tokenizer, self.history = model.cpu().eval(), tokenizer, history
+    _format, _model_class = "attn summarizer 1", Transformer
+
+    def __init__(
+        self, model: Transformer, tokenizer: WordTokenizer, history: History | None = None
+    ) -> None:
+        super().__init__(model, history)
+        self.tokenizer = tokenizer
 
     @classmethod
-    def fit(cls, examples=None, *, sizes=(), training=TRAINING):
+    def fit(
+        cls,
+        examples: Iterable[tuple[str, str]],
+        *,
+        sizes: Sizes = (),
+        training: TrainingConfig = TRAINING,
+    ) -> Self:
         """Learn to write headlines.
 
         Parameters
         ----------
-        examples : list of Story, optional
-            Those of `stories`, with the seed of `training`, if not given.
+        examples : sequence of (text, headline)
         sizes : dict, optional
             Of `attn.transformer.TransformerConfig`, where they are to differ from `SIZES`.
         training : attn.training.TrainingConfig, optional
@@ -101,7 +90,7 @@ class Summarizer:
         ValueError
             If there are no examples, or a text of them has no words.
         """
-        examples = stories(N_EXAMPLES, training.seed) if examples is None else list(examples)
+        examples = list(examples)
         tokenizer = WordTokenizer.train(
             (text for pair in examples for text in pair), lowercase=False
         )
@@ -109,14 +98,14 @@ class Summarizer:
             (encode(tokenizer, "text", text), encode(tokenizer, "headline", headline))
             for text, headline in examples
         ]
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(training.seed)
-            model = Transformer(TransformerConfig(tokenizer.vocab_size, **{**SIZES, **dict(sizes)}))
-        loss = partial(sequence_loss, label_smoothing=training.label_smoothing)
-        history = train(model, loss, pairs, collate, training, length=lambda pair: len(pair[0]))
+        config = TransformerConfig(tokenizer.vocab_size, **{**SIZES, **dict(sizes)})
+        model, history = cls._train(
+            lambda: Transformer(config), sequence_loss, pairs, collate, training,
+            length=lambda pair: len(pair[0]),
+        )  # fmt: skip
         return cls(model, tokenizer, history)
 
-    def generate(self, text):
+    def generate(self, text: str) -> str:
         """Write a headline.
 
         Parameters
@@ -135,7 +124,7 @@ class Summarizer:
         """
         return self._generate([text])[0]
 
-    def extract(self, text, n_sentences=1):
+    def extract(self, text: str, n_sentences: int = 1) -> str:
         """Pick the sentences whose words receive the most attention.
 
         Parameters
@@ -158,7 +147,7 @@ class Summarizer:
         best = np.argsort(-scores, kind="stable")[:n_sentences]
         return " ".join(sentences[i] for i in sorted(best))
 
-    def sentence_scores(self, text):
+    def sentence_scores(self, text: str) -> tuple[list[str], NDArray[np.floating]]:
         """Return how much attention each sentence receives.
 
         That of a word is the mean weight it has in the encoder, over layers, heads and
@@ -187,11 +176,11 @@ class Summarizer:
         sentences = sentences_of(text)
         with torch.inference_mode():
             _, weights = self.model.encode(torch.tensor(ids), need_weights=True)
-        received = torch.stack(weights).mean(dim=(0, 1, 2)).numpy()
+        received = torch.stack(weights or ()).mean(dim=(0, 1, 2)).numpy()
         ends = np.cumsum([len(self.tokenizer.encode(sentence)) for sentence in sentences])
         return sentences, np.array([part.mean() for part in np.split(received, ends[:-1])])
 
-    def attention(self, text):
+    def attention(self, text: str) -> SummaryAttention:
         """Return the attention weights with which a headline is written.
 
         Parameters
@@ -208,19 +197,20 @@ class Summarizer:
             If `text` has no words.
         """
         src = encode(self.tokenizer, "text", text)
-        tgt = self._decode([src])[0]
+        tgt = write(self.model, [src], MAX_TOKENS)[0]
         with torch.inference_mode():
             inputs = torch.tensor([self.tokenizer.sos_id, *tgt[:-1]])
             _, weights = self.model(torch.tensor(src), inputs, need_weights=True)
-        tokens = ([self.tokenizer.tokens[i] for i in ids] for ids in (src, tgt))
-        return SummaryAttention(*tokens, *(torch.stack(layers).numpy() for layers in weights))
+        story, headline = ([self.tokenizer.tokens[i] for i in ids] for ids in (src, tgt))
+        encoder, decoder, cross = (torch.stack(layers).numpy() for layers in weights)
+        return SummaryAttention(story, headline, encoder, decoder, cross)
 
-    def evaluate(self, examples, n_sentences=1):
+    def evaluate(self, examples: Sequence[tuple[str, str]], n_sentences: int = 1) -> SummaryScores:
         """Compare summaries with the right headlines, and with the first sentences.
 
         Parameters
         ----------
-        examples : list of Story
+        examples : sequence of (text, headline)
         n_sentences : int, default 1
             How many `extract` and `lead` take.
 
@@ -247,64 +237,15 @@ class Summarizer:
             "n_stories": len(texts),
         }
 
-    def save(self, folder):
-        """Write model and vocabulary to a folder, replacing it only at the end.
-
-        Parameters
-        ----------
-        folder : str or Path
-
-        Raises
-        ------
-        ValueError
-            If something else than a summariser has this name, or it cannot be written.
-        """
-        with whole_folder(folder, {"format": FORMAT}) as unfinished:
-            self.model.save(unfinished / "model.safetensors")
-            self.tokenizer.save(unfinished / "words.json")
+    def _vocabularies(self) -> dict[str, WordTokenizer]:
+        return {"words": self.tokenizer}
 
     @classmethod
-    def load(cls, folder):
-        """Read a summariser that `save` wrote.
+    def _from_folder(cls, folder: Path, about: About, model: Transformer) -> Self:
+        return cls(model, WordTokenizer.load(folder / "words.json"))
 
-        Parameters
-        ----------
-        folder : str or Path
-
-        Returns
-        -------
-        Summarizer
-            Without its history.
-
-        Raises
-        ------
-        ValueError
-            If there is none, or it is damaged.
-        """
-        read_folder(folder, FORMAT)
-        model = Transformer.load(Path(folder) / "model.safetensors")
-        return cls(model, WordTokenizer.load(Path(folder) / "words.json"))
-
-    def _generate(self, texts):
-        """Write a headline for each text, those of about one length together."""
+    def _generate(self, texts: list[str]) -> list[str]:
+        """Write a headline for each text."""
         sources = [encode(self.tokenizer, "text", text) for text in texts]
-        headlines = [None] * len(sources)
-        for some in by_length(sources):
-            for i, ids in zip(some, self._decode([sources[i] for i in some]), strict=True):
-                headlines[i] = self.tokenizer.decode(ids)
-        return headlines
-
-    @torch.inference_mode()
-    def _decode(self, sources):
-        """Return the ids of headlines, each with its ``<eos>``."""
-        src, lengths = pad(sources, self.tokenizer.pad_id)
-        src_mask = padding_mask(lengths, src.shape[1])
-        memory, _ = self.model.encode(src, src_mask)
-        ids = greedy(
-            partial(self.model.step, memory=memory, src_mask=src_mask),
-            torch.full((len(src), 1), self.tokenizer.sos_id),
-            end_id=self.tokenizer.eos_id,
-            max_new_tokens=MAX_TOKENS,
-            cache=self.model.new_cache(),
-        )
-        return [row[row != self.tokenizer.pad_id].tolist() for row in ids[:, 1:]]
+        written = self._in_batches(sources, lambda some: write(self.model, some, MAX_TOKENS))
+        return [self.tokenizer.decode(ids) for ids in written]

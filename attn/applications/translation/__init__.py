@@ -1,17 +1,27 @@
 """Translation: the whole Transformer at work, and what it has learned, measured.
 
-=============  ====================================================================
-`translator`   ``Translator``: fit, translate, look inside, measure, save, load
-`facts`        alignments, pronouns, meanings, agreement, heads: is it so?
-=============  ====================================================================
+==============  ====================================================================
+`vocabularies`  one for each language: words, or byte pairs
+`translator`    ``Translator``: fit, translate, look inside, measure, save, load
+`results`       what it tells of its attention, and of how good it is
+`facts`         alignments, pronouns, meanings, agreement, heads: is it so?
+==============  ====================================================================
 """
 
+from attn.applications.translation.results import TranslationAttention
 from attn.applications.translation.translator import (
+    PRETRAINED,
     SIZES,
     TRAINING,
-    TranslationAttention,
     Translator,
-    UnknownWordError,
 )
+from attn.applications.translation.vocabularies import UnknownWordError
 
-__all__ = ["SIZES", "TRAINING", "TranslationAttention", "Translator", "UnknownWordError"]
+__all__ = [
+    "PRETRAINED",
+    "SIZES",
+    "TRAINING",
+    "TranslationAttention",
+    "Translator",
+    "UnknownWordError",
+]

@@ -5,75 +5,45 @@ numbers. The decoder reads the right words so far, so that each question is aske
 """
 
 from collections import defaultdict
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence, Sized
+from typing import TypedDict
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from attn._checks import wrong
 from attn.applications._sequences import collate, predict
-from attn.metrics import (
-    align,
-    alignment_error_rate,
-    diagonal_alignment,
-    ibm_model_1,
-    uniform_alignment,
-)
+from attn.applications.translation._alignments import alignment_errors
+from attn.applications.translation._heads import STACKS, make_uniform, without_head
+from attn.applications.translation.translator import Translator
+from attn.corpus import Pair
 
-STACKS = ("encoder", "decoder", "cross")
-
-
-def alignment_errors(translator, pairs):
-    """Compare alignments read off the cross-attention with the right links.
-
-    Target token i is linked to the source token with the largest weight of the query that
-    *predicts* it.
-
-    Parameters
-    ----------
-    translator : Translator
-    pairs : sequence of attn.corpus.Pair
-
-    Returns
-    -------
-    dict
-        Error rates, from 0 to 1: ``heads``, an array of shape (n_layers, n_heads); ``layers``,
-        of the mean over the heads of each; ``average``, of the mean over all; and those of
-        three alignments without a network, ``diagonal``, ``uniform`` (at random) and
-        ``ibm_model_1`` (learned from these pairs).
-
-    References
-    ----------
-    Och and Ney (2003) for the rate.
-    """
-    attention = [translator.attention(pair.source, pair.target) for pair in pairs]
-    # The last row predicts <eos>, which translates nothing.
-    cross = [a.cross[..., :-1, :] for a in attention]
-    sure, possible = ([getattr(p, name) for p in pairs] for name in ("sure", "possible"))
-
-    def rate(weights):
-        return alignment_error_rate([align(w) for w in weights], sure, possible)
-
-    n_layers, n_heads = cross[0].shape[:2]
-    lengths = [(len(a.source), len(a.target) - 1) for a in attention]
-    rng = np.random.default_rng(0)
-    model_1 = ibm_model_1([(a.source, a.target[:-1]) for a in attention])
-    baselines = {
-        "diagonal": [diagonal_alignment(*length) for length in lengths],
-        "uniform": [uniform_alignment(*length, rng) for length in lengths],
-        "ibm_model_1": [model_1.align(a.source, a.target[:-1]) for a in attention],
-    }
-    return {
-        "heads": np.array(
-            [[rate([c[i, h] for c in cross]) for h in range(n_heads)] for i in range(n_layers)]
-        ),
-        "layers": np.array([rate([c[i].mean(axis=0) for c in cross]) for i in range(n_layers)]),
-        "average": rate([c.mean(axis=(0, 1)) for c in cross]),
-        **{name: alignment_error_rate(links, sure, possible) for name, links in baselines.items()},
-    }
+__all__ = [
+    "STACKS",
+    "ablation",
+    "agreement",
+    "alignment_errors",
+    "coreference",
+    "make_uniform",
+    "polysemy",
+    "predictions",
+    "without_head",
+]
 
 
-def coreference(translator, pairs):
+class CoreferenceFacts(TypedDict):
+    """What `coreference` returns."""
+
+    weight: NDArray[np.floating]
+    points: NDArray[np.floating]
+    word_points: NDArray[np.floating]
+    chance: float
+    right: float
+    n: int
+
+
+def coreference(translator: Translator, pairs: Sequence[Pair]) -> CoreferenceFacts:
     """Tell how much each head looks at what a pronoun stands for.
 
     Two may look there: in the encoder the pronoun itself, and in the cross-attention of the
@@ -99,7 +69,11 @@ def coreference(translator, pairs):
     ValueError
         If no pair has a pronoun.
     """
-    weight, points, word_points, chance, right = [], [], [], [], []
+    weight: list[NDArray[np.floating]] = []
+    points: list[NDArray[np.bool_]] = []
+    word_points: list[NDArray[np.bool_]] = []
+    chance: list[float] = []
+    right: list[bool] = []
     for pair in pairs:
         if not pair.coreferences:
             continue
@@ -113,7 +87,7 @@ def coreference(translator, pairs):
             points.append(np.isin(rows.argmax(axis=-1), antecedents))
             word_points.append(np.isin(of_word.argmax(axis=-1), antecedents))
             chance.append(len(antecedents) / rows.shape[-1])
-            right.append(predicted[reference.decides])
+            right.append(bool(predicted[reference.decides]))
     _refuse_none(right, "a pronoun")
     return {
         "weight": np.mean(weight, axis=0),
@@ -125,7 +99,9 @@ def coreference(translator, pairs):
     }
 
 
-def polysemy(translator, pairs):
+def polysemy(
+    translator: Translator, pairs: Sequence[Pair]
+) -> dict[tuple[str, str], tuple[float, int]]:
     """Tell how often a word of several meanings is translated by the right one.
 
     Parameters
@@ -144,7 +120,7 @@ def polysemy(translator, pairs):
     ValueError
         If no pair has such a word.
     """
-    found = defaultdict(list)
+    found: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for pair in pairs:
         if pair.polysemes:
             predicted = predictions(translator, pair)
@@ -155,7 +131,7 @@ def polysemy(translator, pairs):
     return {key: (float(np.mean(right)), len(right)) for key, right in sorted(found.items())}
 
 
-def agreement(translator, pairs):
+def agreement(translator: Translator, pairs: Sequence[Pair]) -> dict[int, tuple[float, int]]:
     """Tell how often a word agrees with another, by the distance between them.
 
     Parameters
@@ -173,7 +149,7 @@ def agreement(translator, pairs):
     ValueError
         If no pair has a word that agrees.
     """
-    found = defaultdict(list)
+    found: dict[int, list[bool]] = defaultdict(list)
     for pair in pairs:
         if pair.agreements:
             predicted = predictions(translator, pair)
@@ -183,7 +159,11 @@ def agreement(translator, pairs):
     return {distance: (float(np.mean(r)), len(r)) for distance, r in sorted(found.items())}
 
 
-def ablation(translator, pairs, measure):
+def ablation(
+    translator: Translator,
+    pairs: Sequence[Pair],
+    measure: Callable[[Translator, Sequence[Pair]], float],
+) -> dict[str, NDArray[np.float64]]:
     """Tell what becomes of a number when each head is cut, one at a time.
 
     Parameters
@@ -211,32 +191,8 @@ def ablation(translator, pairs, measure):
     return results
 
 
-@contextmanager
-def without_head(model, stack, layer, head):
-    """Cut a head of a Transformer, and mend it at the end: what it computes reaches nothing.
-
-    Parameters
-    ----------
-    model : Transformer
-    stack : {"encoder", "decoder", "cross"}
-    layer, head : int
-    """
-    layers = model.encoder.layers if stack == "encoder" else model.decoder.layers
-    attention = layers[layer].cross_attention if stack == "cross" else layers[layer].self_attention
-    weight = attention.out_proj.weight
-    kept = weight.detach().clone()
-    d_v = weight.shape[1] // model.config.n_heads
-    try:
-        with torch.no_grad():
-            weight[:, head * d_v : (head + 1) * d_v] = 0
-        yield
-    finally:
-        with torch.no_grad():
-            weight.copy_(kept)
-
-
 @torch.no_grad()
-def predictions(translator, pair):
+def predictions(translator: Translator, pair: Pair) -> NDArray[np.bool_]:
     """Return, for each token of the translation, whether it is what the model would say there.
 
     Returns
@@ -249,6 +205,6 @@ def predictions(translator, pair):
     return (logits.argmax(dim=-1) == targets)[0].numpy()
 
 
-def _refuse_none(found, what):
+def _refuse_none(found: Sized, what: str) -> None:
     if not found:
         raise wrong("pairs", f"at least one with {what}", "none")

@@ -1,63 +1,36 @@
 """A translator: the Transformer, two vocabularies, and how a sentence passes through them."""
 
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Self, TypeVar
 
-import numpy as np
 import torch
 
-from attn._checks import check_choice, check_size, wrong
-from attn.applications._folder import read_folder, whole_folder
-from attn.applications._sequences import by_length, collate, predict, sequence_loss
-from attn.decoding import beam_search, greedy
-from attn.masks import padding_mask
-from attn.metrics import bleu, exact_match, token_accuracy
-from attn.tokenizer import BytePairTokenizer, WordTokenizer
-from attn.training import TrainingConfig, pad, train
+from attn._checks import check_size, wrong
+from attn.applications import models
+from attn.applications._application import Application, Sizes
+from attn.applications._folder import About
+from attn.applications._sequences import Ids, collate, sequence_loss, token_accuracy_of, write
+from attn.applications.translation import vocabularies
+from attn.applications.translation.results import TranslationAttention, TranslationScores
+from attn.corpus import Pair
+from attn.metrics import bleu, exact_match
+from attn.tokenizer.base import Tokenizer
+from attn.training import History, TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
 
-TOKENIZERS = {"words": WordTokenizer, "bpe": BytePairTokenizer}
-SIZES = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1}
-SIZES |= {"norm": "pre", "positions": "rotary"}
+SIZES: dict[str, Any] = {
+    "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1,
+    "norm": "pre", "positions": "rotary",
+}  # fmt: skip
 TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
-FORMAT = "attn translator 1"
+# How the translator that comes with the course was trained: `make model`.
+PRETRAINED = {"n_train": 100_000, "steps": 16_000}
+
+Text = TypeVar("Text", str, list[str])
 
 
-class UnknownWordError(ValueError):
-    """Words of which a translator knows nothing.
-
-    Attributes
-    ----------
-    words : list of str
-    """
-
-    def __init__(self, name, words):
-        self.words = words
-        super().__init__(str(wrong(name, "words of the vocabulary", ", ".join(map(repr, words)))))
-
-
-class TranslationAttention(NamedTuple):
-    """Who attends to whom while a sentence is translated.
-
-    Attributes
-    ----------
-    source, target : list of str
-        The tokens. Row i of `decoder` and `cross` belongs to the query that *predicts*
-        ``target[i]``, the last of which is ``<eos>``; what it can read begins with ``<sos>``.
-    encoder : array, shape (n_layers, n_heads, src_len, src_len)
-    decoder : array, shape (n_layers, n_heads, tgt_len, tgt_len)
-    cross : array, shape (n_layers, n_heads, tgt_len, src_len)
-    """
-
-    source: list[str]
-    target: list[str]
-    encoder: np.ndarray
-    decoder: np.ndarray
-    cross: np.ndarray
-
-
-class Translator:
+class Translator(Application[Transformer]):
     """Translates sentences.
 
     Parameters
@@ -67,21 +40,31 @@ class Translator:
         The vocabularies of the two languages.
     max_len : int
         The most source tokens it accepts: as many as it was trained on.
+    history : attn.training.History, optional
+        What became of the loss in training.
 
     References
     ----------
     Vaswani et al. (2017). Document 000, section 3.3.4, on the translation system.
     """
 
-    def __init__(self, model, source, target, max_len):
-        self.model, self.source, self.target = model.eval(), source, target
+    _format, _model_class = "attn translator 1", Transformer
+
+    def __init__(
+        self, model: Transformer, source: Tokenizer, target: Tokenizer, max_len: int,
+        history: History | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__(model, history)
+        self.source, self.target = source, target
         self.max_len = check_size("max_len", max_len, least=1)
 
     @classmethod
     def fit(
-        cls, pairs, *, validation=None, tokenizer="words", vocab_size=None, sizes=(),
-        training=TRAINING, checkpoint=None,
-    ):  # fmt: skip
+        cls, pairs: Sequence[Pair], *, validation: Sequence[Pair] | None = None,
+        tokenizer: str = "words", vocab_size: int | None = None, sizes: Sizes = (),
+        training: TrainingConfig = TRAINING, checkpoint: str | Path | None = None,
+        prepare: Callable[[Transformer], object] | None = None,
+    ) -> Self:  # fmt: skip
         """Learn from pairs of sentences.
 
         Parameters
@@ -100,6 +83,8 @@ class Translator:
         training : attn.training.TrainingConfig, optional
         checkpoint : str or Path, optional
             As in `attn.training.train`.
+        prepare : callable, (Transformer) -> None, optional
+            Changes the model before it learns, as `facts.make_uniform` does.
 
         Returns
         -------
@@ -110,32 +95,25 @@ class Translator:
         ValueError
             If there are no pairs, or an argument is not as above.
         """
-        check_choice("tokenizer", tokenizer, tuple(TOKENIZERS))
-        if not len(pairs):
-            raise wrong("pairs", "at least one pair of sentences", "none")
-        kind, size = TOKENIZERS[tokenizer], vocab_size
-        if kind is BytePairTokenizer:
-            size = 2000 if vocab_size is None else vocab_size
-        source = kind.train((pair.source for pair in pairs), vocab_size=size)
-        target = kind.train((pair.target for pair in pairs), vocab_size=size)
+        source, target = vocabularies.learn(pairs, tokenizer, vocab_size)
         config = TransformerConfig(source.vocab_size, target.vocab_size, **{**SIZES, **dict(sizes)})
-        torch.manual_seed(training.seed)
-        model = Transformer(config)
-        lengths = [len(source.encode(pair.source)) for pair in pairs]
-        translator = cls(model, source, target, max(lengths))
-        train(
-            model,
-            partial(sequence_loss, label_smoothing=training.label_smoothing),
-            translator._examples(pairs),
-            collate,
-            training,
-            length=lambda example: len(example[0]) + len(example[1]),
-            validation=None if validation is None else translator._examples(validation),
-            checkpoint=checkpoint,
-        )
-        return translator
 
-    def translate(self, text, *, beam_width=1):
+        def make_model() -> Transformer:
+            model = Transformer(config)
+            if prepare is not None:
+                prepare(model)
+            return model
+
+        examples = vocabularies.encoded(source, target, pairs)
+        model, history = cls._train(
+            make_model, sequence_loss, examples, collate, training, checkpoint=checkpoint,
+            length=lambda example: len(example[0]) + len(example[1]),
+            validation=None if validation is None
+            else vocabularies.encoded(source, target, validation),
+        )  # fmt: skip
+        return cls(model, source, target, max(len(src) for src, _ in examples), history)
+
+    def translate(self, text: Text, *, beam_width: int = 1) -> Text:
         """Translate a sentence, or several at once.
 
         Parameters
@@ -159,7 +137,7 @@ class Translator:
         found = self._translate([self._encode(one) for one in texts], beam_width)
         return found if isinstance(text, list) else found[0]
 
-    def attention(self, text, translation=None):
+    def attention(self, text: str, translation: str | None = None) -> TranslationAttention:
         """Return the attention weights with which a sentence is translated.
 
         Parameters
@@ -180,15 +158,18 @@ class Translator:
         src = self._encode(text)
         if translation is None:
             translation = self._translate([src], beam_width=1)[0]
-        tgt = self.target.encode(_checked("translation", translation, self.target), eos=True)
+        tgt = self.target.encode(
+            vocabularies.checked("translation", translation, self.target), eos=True
+        )
         inputs = torch.tensor([self.target.sos_id, *tgt[:-1]])
         with torch.no_grad():
             _, weights = self.model(torch.tensor(src), inputs, need_weights=True)
-        stacks = (torch.stack(layers).numpy() for layers in weights)
-        tokens = ([t.tokens[i] for i in ids] for t, ids in ((self.source, src), (self.target, tgt)))
-        return TranslationAttention(*tokens, *stacks)
+        source = [self.source.tokens[i] for i in src]
+        target = [self.target.tokens[i] for i in tgt]
+        encoder, decoder, cross = (torch.stack(layers).numpy() for layers in weights)
+        return TranslationAttention(source, target, encoder, decoder, cross)
 
-    def evaluate(self, pairs, *, beam_width=1):
+    def evaluate(self, pairs: Sequence[Pair], *, beam_width: int = 1) -> TranslationScores:
         """Compare translations with the right ones.
 
         Parameters
@@ -207,75 +188,39 @@ class Translator:
         ValueError
             If there are no pairs.
         """
-        if not len(pairs):
-            raise wrong("pairs", "at least one pair of sentences", "none")
+        vocabularies.check_some(pairs)
         examples = self._examples(pairs)
         found = self._translate([src for src, _ in examples], beam_width)
         right = [self.target.decode(tgt) for _, tgt in examples]
         score = bleu(found, right)
         return {
             "exact_match": exact_match(found, right),
-            "token_accuracy": self._token_accuracy(examples),
+            "token_accuracy": token_accuracy_of(self.model, examples),
             "bleu": score.score,
             "bleu_signature": score.signature,
             "n_pairs": len(pairs),
         }
 
-    def save(self, folder, *, quantised=False):
-        """Write model and vocabularies to a folder, replacing it only at the end.
+    def _about(self) -> About:
+        return {"max_len": self.max_len, "tokenizer": vocabularies.kind_of(self.source)}
 
-        Parameters
-        ----------
-        folder : str or Path
-        quantised : bool, default False
-            As in `attn.transformer.Transformer.save`: a quarter of the size, and what the
-            widgets read.
-
-        Raises
-        ------
-        ValueError
-            If something else than a translator has this name.
-        """
-        about = {
-            "format": FORMAT,
-            "max_len": self.max_len,
-            "tokenizer": next(n for n, kind in TOKENIZERS.items() if type(self.source) is kind),
-        }
-        with whole_folder(folder, about) as unfinished:
-            self.model.save(unfinished / "model.safetensors", quantised=quantised)
-            self.source.save(unfinished / "source.json")
-            self.target.save(unfinished / "target.json")
+    def _vocabularies(self) -> dict[str, Tokenizer]:
+        return {"source": self.source, "target": self.target}
 
     @classmethod
-    def load(cls, folder):
-        """Read a translator that `save` wrote.
-
-        Parameters
-        ----------
-        folder : str or Path
-
-        Returns
-        -------
-        Translator
-
-        Raises
-        ------
-        ValueError
-            If there is none, or it is damaged.
-        """
-        folder = Path(folder)
-        about = read_folder(folder, FORMAT)
-        check_choice("tokenizer", about.get("tokenizer"), tuple(TOKENIZERS))
-        kind = TOKENIZERS[about["tokenizer"]]
-        source, target = kind.load(folder / "source.json"), kind.load(folder / "target.json")
-        model = Transformer.load(folder / "model.safetensors")
+    def _from_folder(cls, folder: Path, about: About, model: Transformer) -> Self:
+        source, target = (
+            vocabularies.read(folder / f"{name}.json", about.get("tokenizer"))
+            for name in ("source", "target")
+        )
         sizes = (source.vocab_size, target.vocab_size)
         if sizes != (model.config.vocab_size, model.config.tgt_vocab_size):
             raise wrong("folder", "vocabularies of its model's sizes", f"{folder}, with {sizes}")
-        return cls(model, source, target, about.get("max_len"))
+        max_len: Any = about.get("max_len")  # The constructor checks it.
+        return cls(model, source, target, max_len)
 
     @classmethod
-    def pretrained(cls):
+    def pretrained(cls) -> Self:
         """Read the translator that comes with the course: ``make model`` trains it.
 
         Returns
@@ -287,64 +232,24 @@ class Translator:
         >>> Translator.pretrained().translate("The cat that chased the mouse was black")
         'el gato que persiguió al ratón era negro'
         """
-        return cls.load(Path(__file__).parents[1] / "models" / "translator")
+        return cls.load(models.folder("translator"))
 
-    def _encode(self, text):
+    def _encode(self, text: str) -> Ids:
         if isinstance(text, str) and "." not in self.source.tokens:
-            text = text.rstrip().removesuffix(".")  # a habit of writing, nothing to translate
-        ids = self.source.encode(_checked("text", text, self.source))
+            text = text.rstrip().removesuffix(".")  # The vocabulary has no full stop.
+        ids = self.source.encode(vocabularies.checked("text", text, self.source))
         if len(ids) > self.max_len:
             expected = f"at most {self.max_len} tokens, the most it was trained on"
             raise wrong("text", expected, f"{len(ids)}")
         return ids
 
-    def _examples(self, pairs):
-        return [
-            (self.source.encode(pair.source), self.target.encode(pair.target)) for pair in pairs
-        ]
+    def _examples(self, pairs: Sequence[Pair]) -> list[tuple[Ids, Ids]]:
+        return vocabularies.encoded(self.source, self.target, pairs)
 
-    @torch.no_grad()
-    def _translate(self, sources, beam_width):
-        """Translate lists of ids, those of about one length together."""
-        found = [None] * len(sources)
-        for some in by_length(sources):
-            ids_of_some = self._decode([sources[i] for i in some], beam_width)
-            for i, ids in zip(some, ids_of_some, strict=True):
-                found[i] = self.target.decode(ids)
-        return found
+    def _translate(self, sources: Sequence[Ids], beam_width: int) -> list[str]:
+        def decode(some: list[Ids]) -> list[Ids]:
+            # Spanish takes more words than English, but never twice as many. The ten are for short
+            # sentences, and so that a translation cut short can be told from a complete one.
+            return write(self.model, some, 2 * max(map(len, some)) + 10, beam_width=beam_width)
 
-    def _decode(self, sources, beam_width):
-        src, lengths = pad(sources, self.source.pad_id)
-        src_mask = padding_mask(lengths, src.shape[1])
-        memory, _ = self.model.encode(src, src_mask)
-        step = partial(self.model.step, memory=memory, src_mask=src_mask)
-        prompt = torch.full((len(src), 1), self.target.sos_id)
-        # Spanish takes more words than English, never twice as many.
-        limits = {"end_id": self.target.eos_id, "max_new_tokens": 2 * src.shape[1] + 10}
-        cache = self.model.new_cache()
-        if check_size("beam_width", beam_width, least=1) == 1:
-            return greedy(step, prompt, cache=cache, **limits)
-        ids, _ = beam_search(step, prompt, width=beam_width, cache=cache, **limits)
-        return ids[:, 0]
-
-    @torch.no_grad()
-    def _token_accuracy(self, examples):
-        right = count = 0
-        for some in by_length([src for src, _ in examples]):
-            batch = collate([examples[i] for i in some])
-            logits, targets = predict(self.model, batch)
-            n_tokens = int((targets != self.target.pad_id).sum())
-            right += n_tokens * token_accuracy(logits.argmax(dim=-1), targets)
-            count += n_tokens
-        return right / count
-
-
-def _checked(name, text, tokenizer):
-    if not isinstance(text, str):
-        raise wrong(name, "text", type(text).__name__)
-    if not text.strip():
-        raise wrong(name, "a sentence", "an empty text")
-    unknown = tokenizer.unknown(text)
-    if unknown:
-        raise UnknownWordError(name, unknown)
-    return text
+        return [self.target.decode(ids) for ids in self._in_batches(sources, decode)]

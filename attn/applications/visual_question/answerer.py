@@ -1,52 +1,37 @@
 """An answerer of questions about images: the model, its words and its answers."""
 
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from attn._checks import check_shape, wrong
-from attn.applications._folder import read_folder, whole_folder
+from attn.applications import models
+from attn.applications._application import Application, Sizes
+from attn.applications._folder import About
+from attn.applications.visual_question.example import Example, MarkedExample
 from attn.applications.visual_question.model import VisualQuestionModel, answer_loss, collate
-from attn.applications.visual_question.scenes import N_COLUMNS, N_ROWS, PATCH_SIZE
+from attn.applications.visual_question.patches import N_COLUMNS, N_ROWS, PATCH_SIZE
+from attn.applications.visual_question.results import Answer, VisualAttention
 from attn.masks import padding_mask
 from attn.tokenizer import WordTokenizer
-from attn.training import TrainingConfig, train
+from attn.training import History, TrainingConfig
 from attn.transformer import TransformerConfig
 
-FORMAT = "attn visual question answerer 1"
-SIZES = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 128, "dropout": 0.0, "norm": "pre"}
+SIZES: dict[str, Any] = {
+    "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 128, "dropout": 0.0, "norm": "pre",
+}  # fmt: skip
 TRAINING = TrainingConfig(
     steps=2000, learning_rate=2e-3, betas=(0.9, 0.95), label_smoothing=0.0, device="cpu"
 )
 AT_A_TIME = 256
 
 
-class Answer(NamedTuple):
-    """The answer, and how probable the model holds it to be."""
-
-    text: str
-    probability: float
-
-
-class VisualAttention(NamedTuple):
-    """What the tokens of a question look at.
-
-    Attributes
-    ----------
-    tokens : list of str
-        Those of the question after ``<sos>``, from whose position the answer is read.
-    weights : array, shape (n_layers, n_heads, n_tokens, n_rows, n_columns)
-        For each layer, head and token a map of the patches, which sums to 1.
-    """
-
-    tokens: list[str]
-    weights: np.ndarray
-
-
-class VisualQuestionAnswerer:
+class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     """Answers questions about small images.
 
     Parameters
@@ -56,17 +41,34 @@ class VisualQuestionAnswerer:
         The words of the questions.
     answers : list of str
         All that it can answer.
+    history : attn.training.History, optional
+        What became of the loss in training.
 
     References
     ----------
     Document 001, on cross-attention.
     """
 
-    def __init__(self, model, tokenizer, answers):
-        self.model, self.tokenizer, self.answers = model.eval(), tokenizer, list(answers)
+    _format, _model_class = "attn visual question answerer 1", VisualQuestionModel
+
+    def __init__(
+        self,
+        model: VisualQuestionModel,
+        tokenizer: WordTokenizer,
+        answers: Sequence[str],
+        history: History | None = None,
+    ) -> None:
+        super().__init__(model, history)
+        self.tokenizer, self.answers = tokenizer, list(answers)
 
     @classmethod
-    def fit(cls, examples, *, sizes=(), training=TRAINING):
+    def fit(
+        cls,
+        examples: Sequence[Example],
+        *,
+        sizes: Sizes = (),
+        training: TrainingConfig = TRAINING,
+    ) -> Self:
         """Learn from examples.
 
         Parameters
@@ -91,20 +93,17 @@ class VisualQuestionAnswerer:
         tokenizer = WordTokenizer.train(example.question for example in examples)
         answers = sorted({example.answer for example in examples})
         config = TransformerConfig(tokenizer.vocab_size, len(answers), **{**SIZES, **dict(sizes)})
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(training.seed)
-            model = VisualQuestionModel(config)
-
-        loss = partial(answer_loss, label_smoothing=training.label_smoothing)
         index = {answer: i for i, answer in enumerate(answers)}
         encoded = [
             (example.image, tokenizer.encode(example.question, sos=True), index[example.answer])
             for example in examples
         ]
-        train(model, loss, encoded, collate, training)
-        return cls(model.cpu(), tokenizer, answers)
+        model, history = cls._train(
+            lambda: VisualQuestionModel(config), answer_loss, encoded, collate, training
+        )
+        return cls(model, tokenizer, answers, history)
 
-    def answer(self, image, question):
+    def answer(self, image: NDArray[np.uint8], question: str) -> Answer:
         """Answer a question about an image.
 
         Parameters
@@ -122,11 +121,12 @@ class VisualQuestionAnswerer:
             If `image` is no such array, or the question is empty or has a word that no
             question in training had.
         """
-        logits, _ = self._run(image, question)
+        with torch.no_grad():
+            logits, _ = self.model(*self._inputs(image, question))
         probability, best = logits.softmax(dim=-1).max(dim=-1)
         return Answer(self.answers[best], probability.item())
 
-    def attention(self, image, question):
+    def attention(self, image: NDArray[np.uint8], question: str) -> VisualAttention:
         """Return the cross-attention weights with which a question is answered.
 
         Parameters
@@ -143,13 +143,15 @@ class VisualQuestionAnswerer:
         ValueError
             As `answer` does.
         """
-        _, (_, cross) = self._run(image, question, need_weights=True)
+        with torch.no_grad():
+            _, (_, cross) = self.model(*self._inputs(image, question), need_weights=True)
         tokens = [self.tokenizer.tokens[i] for i in self.tokenizer.encode(question, sos=True)]
-        weights = torch.stack(cross).unflatten(-1, (N_ROWS, N_COLUMNS))
-        return VisualAttention(tokens, weights.numpy())
+        weights = torch.stack(cross)
+        maps = weights.reshape(*weights.shape[:-1], N_ROWS, N_COLUMNS)
+        return VisualAttention(tokens, maps.numpy())
 
     @torch.no_grad()
-    def evaluate(self, examples):
+    def evaluate(self, examples: Sequence[MarkedExample]) -> dict[str, float]:
         """Compare answers with the right ones, and the weights with where they should be.
 
         Parameters
@@ -171,7 +173,8 @@ class VisualQuestionAnswerer:
             If there are no examples, or one has a word that was not in training.
         """
         _check_some(examples)
-        right, maps = [], []
+        is_right: list[bool] = []
+        parts: list[NDArray[np.floating]] = []
         for start in range(0, len(examples), AT_A_TIME):
             some = examples[start : start + AT_A_TIME]
             batch = [(example.image, self._encode(example.question), 0) for example in some]
@@ -179,9 +182,9 @@ class VisualQuestionAnswerer:
             mask = padding_mask(lengths, ids.shape[1])
             logits, (_, cross) = self.model(image, ids, mask, need_weights=True)
             found = [self.answers[i] for i in logits.argmax(dim=-1)]
-            right += [text == example.answer for text, example in zip(found, some, strict=True)]
-            maps.append(torch.stack(cross)[:, :, :, 0].mean(dim=(0, 2)).numpy())
-        right, maps = np.array(right), np.concatenate(maps)
+            is_right += [text == example.answer for text, example in zip(found, some, strict=True)]
+            parts.append(torch.stack(cross)[:, :, :, 0].mean(dim=(0, 2)).numpy())
+        right, maps = np.array(is_right), np.concatenate(parts)
         kinds = np.array([example.kind for example in examples])
         scores = {"accuracy": right.mean()}
         scores |= {str(kind): right[kinds == kind].mean() for kind in dict.fromkeys(kinds)}
@@ -193,52 +196,23 @@ class VisualQuestionAnswerer:
             scores["chance"] = asked.mean()
         return {name: float(score) for name, score in scores.items()}
 
-    def save(self, folder, *, quantised=False):
-        """Write the answerer to a folder, replacing it only at the end.
+    def _about(self) -> About:
+        return {"answers": self.answers}
 
-        Parameters
-        ----------
-        folder : str or Path
-        quantised : bool, default False
-            Whether to round the weights to int8: a quarter of the size, and what the page reads.
-
-        Raises
-        ------
-        ValueError
-            If something else than such an answerer has this name, or it cannot be written.
-        """
-        with whole_folder(folder, {"format": FORMAT, "answers": self.answers}) as unfinished:
-            self.model.save(unfinished / "model.safetensors", quantised=quantised)
-            self.tokenizer.save(unfinished / "questions.json")
+    def _vocabularies(self) -> dict[str, WordTokenizer]:
+        return {"questions": self.tokenizer}
 
     @classmethod
-    def load(cls, folder):
-        """Read an answerer that `save` wrote.
-
-        Parameters
-        ----------
-        folder : str or Path
-
-        Returns
-        -------
-        VisualQuestionAnswerer
-
-        Raises
-        ------
-        ValueError
-            If there is none, or it is damaged.
-        """
-        folder = Path(folder)
-        answers = read_folder(folder, FORMAT).get("answers")
+    def _from_folder(cls, folder: Path, about: About, model: VisualQuestionModel) -> Self:
+        answers = about.get("answers")
         tokenizer = WordTokenizer.load(folder / "questions.json")
-        model = VisualQuestionModel.load(folder / "model.safetensors")
         sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
         if not isinstance(answers, list) or sizes != (tokenizer.vocab_size, len(answers)):
             raise wrong("folder", "a model with the words and answers it learned", folder)
         return cls(model, tokenizer, answers)
 
     @classmethod
-    def pretrained(cls):
+    def pretrained(cls) -> Self:
         """Read the answerer that comes with the course, which knows both languages.
 
         ``python -m benchmarks.applications model`` trains it.
@@ -249,17 +223,14 @@ class VisualQuestionAnswerer:
 
         Examples
         --------
-        >>> from attn.applications.visual_question import Thing, draw
-        >>> image = draw([Thing("ball", "red", 1, 4)], np.random.default_rng(0))
+        >>> empty = np.full((48, 48, 3), (238, 236, 228), dtype=np.uint8)
         >>> answerer = VisualQuestionAnswerer.pretrained()
-        >>> answerer.answer(image, "¿De qué color es el balón?").text
-        'rojo'
-        >>> answerer.answer(image, "What colour is the ball?").text
-        'red'
+        >>> answerer.answer(empty, "Is there a ball?").text
+        'no'
         """
-        return cls.load(Path(__file__).parents[1] / "models" / "visual_question")
+        return cls.load(models.folder("visual_question"))
 
-    def _encode(self, question):
+    def _encode(self, question: str) -> list[int]:
         ids = self.tokenizer.encode(question, sos=True)
         if len(ids) == 1:
             raise wrong("question", "a question", repr(question))
@@ -268,16 +239,15 @@ class VisualQuestionAnswerer:
             raise wrong("question", "words of the questions in training", ", ".join(unknown))
         return ids
 
-    @torch.no_grad()
-    def _run(self, image, question, *, need_weights=False):
+    def _inputs(self, image: NDArray[np.uint8], question: str) -> tuple[Tensor, Tensor]:
+        """Return an image and the ids of a question, both checked, as the model takes them."""
         size = (N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3)
         if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
             raise wrong("image", "an array of uint8", getattr(image, "dtype", type(image).__name__))
         check_shape("image", image, size)
-        ids = torch.tensor(self._encode(question))
-        return self.model(torch.from_numpy(image), ids, need_weights=need_weights)
+        return torch.from_numpy(image), torch.tensor(self._encode(question))
 
 
-def _check_some(examples):
+def _check_some(examples: Sequence[Example]) -> None:
     if not len(examples):
         raise wrong("examples", "at least one", "none")

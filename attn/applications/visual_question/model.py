@@ -1,22 +1,29 @@
 """The model: the words of a question attend to each other and to the patches of an image."""
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import numpy as np
 import torch
-from torch import nn
+from numpy.typing import NDArray
+from torch import Tensor, nn
 
-from attn._checks import check_shape
-from attn.applications.visual_question.scenes import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
+from attn._checks import check_shape, wrong
+from attn.applications.visual_question.patches import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
 from attn.layers import FeedForward
 from attn.masks import padding_mask
 from attn.positions import sinusoidal_positions
 from attn.tokenizer import WordTokenizer
 from attn.training import cross_entropy, pad
-from attn.transformer import Decoder
+from attn.transformer import Decoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.embedding import TokenEmbedding
 
 SLOWEST = 100.0  # With six positions to tell apart, waves of thousands would stand still.
 CONTRAST = 64.0  # Colours differ from the ground by about so much.
+
+# Images, ids, lengths, answers.
+Batch: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 class PatchEmbedding(nn.Module):
@@ -42,7 +49,10 @@ class PatchEmbedding(nn.Module):
     torch.Size([2, 36, 8])
     """
 
-    def __init__(self, config):
+    places: Tensor
+    ground: Tensor
+
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         d_model = config.d_model
         self.linear = nn.Linear(PATCH_SIZE * PATCH_SIZE * 3, d_model)
@@ -54,7 +64,7 @@ class PatchEmbedding(nn.Module):
         self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.feed_forward = FeedForward(d_model, config.d_ff)
 
-    def forward(self, image):
+    def forward(self, image: Tensor) -> Tensor:
         """Return the vectors of the patches, row by row.
 
         Parameters
@@ -67,10 +77,12 @@ class PatchEmbedding(nn.Module):
         """
         check_shape("image", image, (..., N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3))
         pixels = (image - self.ground) / CONTRAST
-        grid = pixels.unflatten(-3, (N_ROWS, PATCH_SIZE)).unflatten(-2, (N_COLUMNS, PATCH_SIZE))
+        batch = image.shape[:-3]
+        grid = pixels.reshape(*batch, N_ROWS, PATCH_SIZE, N_COLUMNS, PATCH_SIZE, 3)
         patches = grid.transpose(-3, -4).flatten(-3).flatten(-3, -2)
         x = self.linear(patches) + self.places
-        return self.norm_2(x + self.feed_forward(self.norm_1(x)))
+        out: Tensor = self.norm_2(x + self.feed_forward(self.norm_1(x)))
+        return out
 
 
 class VisualQuestionModel(Checkpoint, nn.Module):
@@ -84,6 +96,11 @@ class VisualQuestionModel(Checkpoint, nn.Module):
     ----------
     config : TransformerConfig
         Its ``vocab_size`` counts the tokens of questions, its ``tgt_vocab_size`` the answers.
+
+    Raises
+    ------
+    ValueError
+        If `config` does not say how many answers there are.
 
     References
     ----------
@@ -100,15 +117,19 @@ class VisualQuestionModel(Checkpoint, nn.Module):
     torch.Size([7])
     """
 
-    def __init__(self, config):
+    def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        if config.tgt_vocab_size is None:
+            raise wrong("tgt_vocab_size", "the number of answers", None)
         self.config = config
         self.patches = PatchEmbedding(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.decoder = Decoder(config)
         self.output = nn.Linear(config.d_model, config.tgt_vocab_size)
 
-    def forward(self, image, ids, mask=None, *, need_weights=False):
+    def forward(
+        self, image: Tensor, ids: Tensor, mask: Tensor | None = None, *, need_weights: bool = False
+    ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
         """Score every answer.
 
         Parameters
@@ -139,7 +160,7 @@ class VisualQuestionModel(Checkpoint, nn.Module):
         return self.output(x[..., 0, :]), weights
 
 
-def collate(examples):
+def collate(examples: Sequence[tuple[NDArray[np.uint8], list[int], int]]) -> Batch:
     """Make a batch.
 
     Parameters
@@ -152,12 +173,14 @@ def collate(examples):
     images, ids, lengths, answers : Tensor
         The ids are padded to one length; `lengths` says what they were.
     """
-    images, ids, answers = zip(*examples, strict=True)
-    ids, lengths = pad(ids, WordTokenizer.pad_id)
+    images, sequences, answers = zip(*examples, strict=True)
+    ids, lengths = pad(sequences, WordTokenizer.pad_id)
     return torch.from_numpy(np.stack(images)), ids, lengths, torch.tensor(answers)
 
 
-def answer_loss(model, batch, *, label_smoothing=0.0):
+def answer_loss(
+    model: VisualQuestionModel, batch: Batch, *, label_smoothing: float = 0.0
+) -> tuple[Tensor, Tensor]:
     """Return the sum of the losses of a batch that `collate` made, and their number."""
     images, ids, lengths, answers = batch
     logits, _ = model(images, ids, padding_mask(lengths, ids.shape[1]))

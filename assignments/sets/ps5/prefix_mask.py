@@ -1,0 +1,99 @@
+"""Problem set 5, `prefix_mask`: a question read whole, and an answer written word by word."""
+
+import numpy as np
+
+from attn.reference import causal_mask
+from attn_course.exercises.spec import Exercise
+
+
+def prefix_mask(real, prefix):
+    """Let everybody see the question, and the rest only from where it is written on."""
+    return _rule()(real, prefix)
+
+
+def _question(real, prefix):
+    """Return which tokens are of the question: the first `prefix` real ones of each row."""
+    return real & (real.cumsum(axis=-1) <= prefix[:, None])
+
+
+def _rule(
+    question=_question,
+    allowed=lambda order, question: order | question[:, None, :],
+    keys=lambda real: real[:, None, :],
+):
+    """Return the function, or one with one of its ingredients exchanged for another."""
+
+    def mask(real, prefix):
+        order = causal_mask(real.shape[-1])
+        return allowed(order, question(real, prefix)) & keys(real)
+
+    return mask
+
+
+def cases(seed):
+    """Return rows without padding, with it at the end, and with it in front.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers; the shapes are always the same.
+
+    Returns
+    -------
+    list of dict
+        With the keys ``real``, boolean, and ``prefix``.
+    """
+    rng = np.random.default_rng(seed)
+
+    def draw(seq_len, lengths, left=()):
+        """Return rows of so many real tokens; those named in `left` have their pads in front."""
+        real = np.arange(seq_len) < np.array(lengths)[:, None]
+        for row in left:
+            real[row] = real[row, ::-1]
+        # At least two of the question and two of the answer; those of neighbours differ.
+        prefix = [2 + (b + rng.integers(2)) % max(1, n - 3) for b, n in enumerate(lengths)]
+        prefix[0] = 2 if prefix[-1] != 2 or len(prefix) == 1 else 3
+        return {"real": real, "prefix": np.array(prefix)}
+
+    return [
+        draw(5, [5]),
+        draw(6, [6, 6]),
+        draw(7, [7, 7, 7]),
+        draw(6, [5]),
+        draw(7, [7, 5, 6]),
+        draw(6, [5], left=[0]),
+        draw(7, [7, 5, 6], left=[1, 2]),
+        draw(8, [5, 6], left=[0]),
+    ]
+
+
+def _apart(order, question):
+    same = question[:, :, None] == question[:, None, :]
+    return (order & same) | (question[:, :, None] & question[:, None, :])
+
+
+MISTAKES = {
+    "prefix_ignored": (
+        _rule(allowed=lambda order, question: order | (0 * question[:, None, :] > 0)),
+    ),
+    "everything_allowed": (
+        _rule(allowed=lambda order, question: np.ones_like(question)[:, None, :] | order),
+    ),
+    "padding_counted": (_rule(lambda real, prefix: np.arange(real.shape[-1]) < prefix[:, None]),),
+    "one_too_many": (_rule(lambda real, prefix: _question(real, prefix + 1)),),
+    "one_too_few": (_rule(lambda real, prefix: _question(real, prefix - 1)),),
+    "answer_blind": (_rule(allowed=_apart),),
+    "answer_forgets_itself": (
+        _rule(allowed=lambda order, question: (order & False) | question[:, None, :]),
+    ),
+    "asked_instead_of_seen": (_rule(allowed=lambda order, question: order | question[:, :, None]),),
+    "padding_visible": (_rule(keys=lambda real: np.ones_like(real)[:, None, :]),),
+    "padding_on_the_queries": (
+        _rule(keys=lambda real: real[:, :, None]),
+        _rule(keys=lambda real: real[:, :, None] & real[:, None, :]),
+    ),
+    "first_for_all": (_rule(lambda real, prefix: _question(real, 0 * prefix + prefix[0])),),
+    "marked_as_forbidden": (lambda real, prefix: ~prefix_mask(real, prefix),),
+}
+
+EXERCISE = Exercise.from_file(__file__, ("mask",), prefix_mask, cases, MISTAKES)

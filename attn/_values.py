@@ -1,0 +1,68 @@
+"""What depends on the values in a tensor, which cannot or should not always be read."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from attn._checks import checks, wrong
+
+
+def readable() -> bool:
+    """Return whether values may be read: not in a compiled graph, nor without checks."""
+    return checks.enabled and not torch.compiler.is_compiling()
+
+
+def holds(condition: Callable[[], Tensor], otherwise: bool) -> bool:
+    """Return whether a condition on values is True; `otherwise` where it is not to be read.
+
+    Parameters
+    ----------
+    condition : callable, () -> Tensor of bool, shape ()
+    otherwise : bool
+        What stands for it where nothing is `readable`, and under ``torch.func.vmap`` and on
+        the meta device, where there are no values.
+    """
+    if not readable():
+        return otherwise
+    try:
+        return bool(condition())
+    except RuntimeError:  # under vmap and on the meta device
+        return otherwise
+
+
+class Source:
+    """The tensors that something was made of, to notice when others are given."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+        self.versions = [_version(tensor) for tensor in tensors]
+        self.rows: Tensor | None = None
+
+    def check(self, *given: Tensor) -> None:
+        """Raise ``ValueError`` unless these are the tensors, or others of the same values."""
+        for kept, version, tensor in zip(self.tensors, self.versions, given, strict=True):
+            now = _version(tensor)
+            if tensor is kept and (now == version or None in (now, version)):
+                continue
+            expected = kept if self.rows is None else kept[self.rows]
+            if tensor is kept or not _same(tensor, expected):
+                wanted = "the memory that filled the cache: for another, take a new cache"
+                raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i become a copy of what row ``rows[i]`` was."""
+        self.rows = rows if self.rows is None else self.rows[rows]
+
+
+def _same(tensor: Tensor, expected: Tensor) -> bool:
+    return tensor.shape == expected.shape and holds(
+        lambda: (tensor == expected).all(), otherwise=True
+    )
+
+
+def _version(tensor: Tensor) -> int | None:
+    """Return a number that changes with every change in place; None where there is none."""
+    if torch.compiler.is_compiling() or tensor.is_inference():
+        return None
+    return tensor._version

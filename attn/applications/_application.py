@@ -1,0 +1,155 @@
+"""What the applications share: how their models are trained, kept on disk, and asked in batches."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from attn.applications._folder import About, read_folder, whole_folder
+from attn.applications._sequences import Sequenced, by_length
+from attn.tokenizer.base import Tokenizer
+from attn.training import History, TrainingConfig, train
+
+# Some fields of a `TransformerConfig`, which checks them itself.
+Sizes: TypeAlias = Mapping[str, Any] | tuple[()]
+
+
+class SavedModel(Protocol):
+    """A module with `attn.transformer.checkpoint.Checkpoint`."""
+
+    def cpu(self) -> Self: ...
+    def eval(self) -> Self: ...
+    def save(self, path: str | Path, *, quantised: bool = False) -> None: ...
+    @classmethod
+    def load(cls, path: str | Path) -> Self: ...
+
+
+Model = TypeVar("Model", bound=SavedModel)
+Module = TypeVar("Module", bound=nn.Module)
+Example = TypeVar("Example")
+Batch = TypeVar("Batch")
+Output = TypeVar("Output")
+
+
+class Application(Generic[Model]):
+    """A trained model and its vocabularies.
+
+    Parameters
+    ----------
+    model : Module
+        It is moved to the CPU, and into evaluation mode.
+    history : attn.training.History, optional
+        What became of the loss in training. It is not saved.
+    """
+
+    # Each subclass says of what format its folder is and which class its model has.
+    _format: str
+    _model_class: type[Model]
+    _model_file = "model.safetensors"
+
+    def __init__(self, model: Model, history: History | None = None) -> None:
+        self.model, self.history = model.cpu().eval(), history
+
+    def save(self, folder: str | Path, *, quantised: bool = False) -> None:
+        """Write model and vocabularies to a folder, replacing it only at the end.
+
+        Parameters
+        ----------
+        folder : str or Path
+        quantised : bool, default False
+            Whether to round the weights to int8: a quarter of the size, and what the widgets
+            of a page read.
+
+        Raises
+        ------
+        ValueError
+            If something else has this name, or it cannot be written.
+        """
+        with whole_folder(folder, {"format": self._format} | self._about()) as unfinished:
+            self.model.save(unfinished / self._model_file, quantised=quantised)
+            for name, tokenizer in self._vocabularies().items():
+                tokenizer.save(unfinished / f"{name}.json")
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        folder : str or Path
+
+        Returns
+        -------
+        Application
+            Of this class, without its history.
+
+        Raises
+        ------
+        ValueError
+            If there is none, or it is damaged.
+        """
+        folder = Path(folder)
+        about = read_folder(folder, cls._format)
+        return cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file))
+
+    def _about(self) -> About:
+        """Return what ``about.json`` says beside the format."""
+        return {}
+
+    def _vocabularies(self) -> Mapping[str, Tokenizer]:
+        """Return the tokenizers under the names of their files."""
+        raise NotImplementedError
+
+    @classmethod
+    def _from_folder(cls, folder: Path, about: About, model: Model) -> Self:
+        """Put together what `load` reads."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _train(
+        make_model: Callable[[], Module],
+        loss: Callable[..., tuple[Tensor, Tensor]],
+        examples: Sequence[Example],
+        collate: Callable[[list[Example]], Batch],
+        training: TrainingConfig,
+        *,
+        length: Callable[[Example], int] | None = None,
+        validation: Sequence[Example] | None = None,
+        checkpoint: str | Path | None = None,
+    ) -> tuple[Module, History]:
+        """Make a model and train it; return it and its history.
+
+        Its weights depend on the seed of `training` alone, and PyTorch's generator is left as
+        it was. `loss` takes the ``label_smoothing`` of `training`; the other arguments are those
+        of `attn.training.train`.
+        """
+        with torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(training.seed)
+            model = make_model()
+        history = train(
+            model,
+            partial(loss, label_smoothing=training.label_smoothing),
+            examples,
+            collate,
+            training,
+            length=length,
+            validation=validation,
+            checkpoint=checkpoint,
+        )
+        return model, history
+
+    @staticmethod
+    def _in_batches(
+        inputs: Sequence[Sequenced],
+        compute: Callable[[list[Sequenced]], Iterable[Output]],
+        length: Callable[[Sequenced], int] = len,
+    ) -> list[Output]:
+        """Return what `compute` makes of lists of inputs, those of about one length together."""
+        outputs: dict[int, Output] = {}
+        for some in by_length(inputs, length):
+            computed = compute([inputs[i] for i in some])
+            outputs.update(zip(some, computed, strict=True))
+        return [outputs[i] for i in range(len(inputs))]

@@ -1,0 +1,36 @@
+"""What a translator tells beside the translation: who attended to whom, and how good it is."""
+
+from typing import NamedTuple, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class TranslationAttention(NamedTuple):
+    """Who attends to whom while a sentence is translated.
+
+    Attributes
+    ----------
+    source, target : list of str
+        The tokens. Row i of `decoder` and `cross` belongs to the query that *predicts*
+        ``target[i]``, the last of which is ``<eos>``; what it can read begins with ``<sos>``.
+    encoder : array, shape (n_layers, n_heads, src_len, src_len)
+    decoder : array, shape (n_layers, n_heads, tgt_len, tgt_len)
+    cross : array, shape (n_layers, n_heads, tgt_len, src_len)
+    """
+
+    source: list[str]
+    target: list[str]
+    encoder: NDArray[np.floating]
+    decoder: NDArray[np.floating]
+    cross: NDArray[np.floating]
+
+
+class TranslationScores(TypedDict):
+    """What `Translator.evaluate` returns."""
+
+    exact_match: float
+    token_accuracy: float
+    bleu: float
+    bleu_signature: str
+    n_pairs: int

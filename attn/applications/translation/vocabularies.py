@@ -1,0 +1,73 @@
+"""The two vocabularies of a translator: how they are learned, and what they refuse."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from attn._checks import check_choice, wrong
+from attn.applications._sequences import Ids
+from attn.corpus import Pair
+from attn.tokenizer import BytePairTokenizer, WordTokenizer
+from attn.tokenizer.base import Tokenizer
+
+TOKENIZERS: dict[str, type[Tokenizer]] = {"words": WordTokenizer, "bpe": BytePairTokenizer}
+
+
+class UnknownWordError(ValueError):
+    """Words of which a translator knows nothing.
+
+    Attributes
+    ----------
+    words : list of str
+    """
+
+    def __init__(self, name: str, words: list[str]) -> None:
+        self.words = words
+        super().__init__(str(wrong(name, "words of the vocabulary", ", ".join(map(repr, words)))))
+
+
+def learn(pairs: Sequence[Pair], kind: str, vocab_size: int | None) -> tuple[Tokenizer, Tokenizer]:
+    """Return the vocabularies of pairs: without a size, of all words or of 2,000 byte pairs."""
+    check_choice("tokenizer", kind, tuple(TOKENIZERS))
+    check_some(pairs)
+
+    def learn_one(texts: Iterable[str]) -> Tokenizer:
+        if kind == "bpe":
+            return BytePairTokenizer.train(texts, 2000 if vocab_size is None else vocab_size)
+        return WordTokenizer.train(texts, vocab_size)
+
+    return learn_one(pair.source for pair in pairs), learn_one(pair.target for pair in pairs)
+
+
+def kind_of(tokenizer: Tokenizer) -> str:
+    """Return the name of the kind of a vocabulary."""
+    return next(name for name, kind in TOKENIZERS.items() if type(tokenizer) is kind)
+
+
+def read(path: Path, kind: Any) -> Tokenizer:
+    """Return the vocabulary of a file; refuse a kind, of which any value may come, that is none."""
+    check_choice("tokenizer", kind, tuple(TOKENIZERS))
+    return TOKENIZERS[kind].load(path)
+
+
+def check_some(pairs: Sequence[Pair]) -> None:
+    """Raise ``ValueError`` if there are no pairs."""
+    if not len(pairs):
+        raise wrong("pairs", "at least one pair of sentences", "none")
+
+
+def encoded(source: Tokenizer, target: Tokenizer, pairs: Iterable[Pair]) -> list[tuple[Ids, Ids]]:
+    """Return the ids of both sentences of each pair."""
+    return [(source.encode(pair.source), target.encode(pair.target)) for pair in pairs]
+
+
+def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
+    """Return a text that a vocabulary can spell; refuse any other, by the `name` of the argument."""
+    if not isinstance(text, str):
+        raise wrong(name, "text", type(text).__name__)
+    if not text.strip():
+        raise wrong(name, "a sentence", "an empty text")
+    unknown = tokenizer.unknown(text)
+    if unknown:
+        raise UnknownWordError(name, unknown)
+    return text

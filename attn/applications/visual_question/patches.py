@@ -1,0 +1,4 @@
+"""How an image is cut into patches, the tokens of the visual answerer."""
+
+N_ROWS, N_COLUMNS, PATCH_SIZE = 6, 6, 8
+GROUND = (238, 236, 228)  # the colour of a patch on which nothing stands

@@ -1,0 +1,107 @@
+"""How far a number measured on a test may be from what many more sentences would give."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from attn._checks import check_size, wrong
+
+Z = 1.959964  # the normal quantile that leaves 2.5% on either side
+
+
+def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
+    """Return the 95% interval of a share that was counted.
+
+    It never leaves 0 to 1 and does not shrink to a point where all are right: of 16 right ones
+    out of 16, one can only say that more than 80% would be.
+
+    Parameters
+    ----------
+    n_right, n : int
+        How many were right, and of how many; each independent of the others.
+
+    Returns
+    -------
+    low, high : float
+
+    Raises
+    ------
+    ValueError
+        If `n` is not at least 1, or `n_right` not between 0 and `n`.
+
+    References
+    ----------
+    Wilson (1927), Probable Inference, the Law of Succession, and Statistical Inference.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in wilson_interval(16, 16)]
+    [0.806, 1.0]
+    """
+    check_size("n", n, least=1)
+    if check_size("n_right", n_right) > n:
+        raise wrong("n_right", f"at most n = {n}", n_right)
+    share = n_right / n
+    middle = share + Z**2 / (2 * n)
+    half = Z * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    scale = 1 + Z**2 / n
+    return max(0.0, (middle - half) / scale), min(1.0, (middle + half) / scale)
+
+
+def bootstrap_interval(
+    numerators: ArrayLike,
+    denominators: ArrayLike | None = None,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[float, float]:
+    """Return the 95% interval of a mean over sentences, by drawing the sentences again.
+
+    Words of one sentence are not independent of each other, so it is sentences that are drawn:
+    as many as there are, with replacement.
+
+    Parameters
+    ----------
+    numerators : array, shape (n_sentences,)
+        What each sentence adds to the sum, such as how many of its links are right.
+    denominators : array, shape (n_sentences,), optional
+        What the sum is divided by, such as how many links each has. One each if not given.
+    n_resamples, seed : int
+
+    Returns
+    -------
+    low, high : float
+        The 2.5th and the 97.5th percentile of the resampled means.
+
+    Raises
+    ------
+    ValueError
+        If there is no sentence, or not as many denominators as numerators.
+
+    References
+    ----------
+    Efron (1979), Bootstrap Methods. Koehn (2004), Statistical Significance Tests for Machine
+    Translation Evaluation, draws sentences.
+
+    Examples
+    --------
+    >>> low, high = bootstrap_interval([0, 1] * 50)
+    >>> round(low, 1), round(high, 1)
+    (0.4, 0.6)
+    """
+    numerators = np.asarray(numerators, float)
+    if denominators is None:
+        denominators = np.ones_like(numerators)
+    denominators = np.asarray(denominators, float)
+    if numerators.ndim != 1 or not len(numerators):
+        raise wrong("numerators", "one number for each of some sentences", numerators.shape)
+    if denominators.shape != numerators.shape:
+        raise wrong(
+            "denominators", f"shape {numerators.shape} to match numerators", denominators.shape
+        )
+    drawn = np.random.default_rng(seed).integers(
+        len(numerators), size=(n_resamples, len(numerators))
+    )
+    means = numerators[drawn].sum(axis=1) / denominators[drawn].sum(axis=1)
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(low), float(high)

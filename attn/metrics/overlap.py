@@ -1,0 +1,45 @@
+"""How near a test is to what was trained on: sentences that one word would make the same."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def one_word_apart(sources: Sequence[str], known: Iterable[str]) -> NDArray[np.bool_]:
+    """Tell which sentences differ from a known one in a single word, at the same place.
+
+    Such a sentence tests little: who knows the other by heart has one word left to translate.
+
+    Parameters
+    ----------
+    sources, known : sequence of str
+        Sentences of the test and of the training; words separated by spaces.
+
+    Returns
+    -------
+    array of bool, shape (n_sources,)
+        True where some known sentence has as many words, of which exactly one is another.
+
+    Examples
+    --------
+    >>> one_word_apart(["the red house", "the house", "a cat"], ["the blue house", "a cat"])
+    array([ True, False, False])
+    """
+    # By a sentence with a gap in place of one word: the number of the sentence, and the word.
+    asked: dict[tuple[str | None, ...], list[tuple[int, str]]] = {}
+    for number, source in enumerate(sources):
+        for gapped, word in _gaps(source):
+            asked.setdefault(gapped, []).append((number, word))
+    found = np.zeros(len(sources), bool)
+    for sentence in known:
+        for gapped, word in _gaps(sentence):
+            for number, other in asked.get(gapped, ()):
+                found[number] |= word != other
+    return found
+
+
+def _gaps(sentence: str) -> Iterator[tuple[tuple[str | None, ...], str]]:
+    words = sentence.split()
+    for i, word in enumerate(words):
+        yield (*words[:i], None, *words[i + 1 :]), word

@@ -1,0 +1,32 @@
+"""Tokenizers on disk: JSON that people can read, one token on each line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from attn._checks import wrong
+
+
+def to_json(content: dict[str, Any]) -> str:
+    """Return the text of a file: one item of a list on each line."""
+    # One item of a list per line: json.dump would spread a merge over four lines, or put all
+    # tokens into one.
+    fields = []
+    for name, value in content.items():
+        if isinstance(value, list):
+            items = (json.dumps(item, ensure_ascii=False) for item in value)
+            text = "[\n  " + ",\n  ".join(items) + "\n ]"
+        else:
+            text = json.dumps(value)
+        fields.append(f' "{name}": {text}')
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def read_json(path: str | Path) -> Any:
+    """Return what a file of JSON holds; raise ``ValueError`` with its path if it is none."""
+    try:
+        return json.loads(Path(path).read_bytes().decode())
+    except OSError as error:
+        raise wrong(str(path), "a file that can be read", error.strerror) from None
+    except (ValueError, RecursionError) as error:
+        raise wrong(str(path), "JSON in UTF-8", f"something else ({error})") from None

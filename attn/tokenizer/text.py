@@ -1,0 +1,32 @@
+"""What is text to a tokenizer: strings that UTF-8 can hold."""
+
+from collections.abc import Iterable, Iterator
+
+from attn._checks import wrong
+
+
+def check_text(name: str, text: str) -> str:
+    """Return `text` if it is a string that UTF-8 can hold; otherwise raise ``ValueError``.
+
+    Examples
+    --------
+    >>> check_text("text", "a\\ud800")
+    Traceback (most recent call last):
+    ValueError: text: expected characters, got the lone surrogate '\\ud800' at index 1
+    """
+    if not isinstance(text, str):
+        raise wrong(name, "a string", type(text).__name__)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        got = f"the lone surrogate {text[error.start]!r} at index {error.start}"
+        raise wrong(name, "characters", got) from None
+    return text
+
+
+def check_texts(texts: Iterable[str]) -> Iterator[str]:
+    """Yield each of `texts`, checked; refuse a single string, which would yield letters."""
+    if isinstance(texts, str):
+        raise wrong("texts", "a list of strings", "one string")
+    for text in texts:
+        yield check_text("texts", text)

@@ -1,0 +1,90 @@
+"""Chapter 3, `softmax`: from scores to weights, and the ways to get it wrong."""
+
+import math
+
+import numpy as np
+
+from attn.reference import softmax
+from attn_course.exercises import wrong_softmax as wrong
+from attn_course.exercises.spec import Exercise
+
+
+def cases(seed):
+    """Return inputs for `softmax`: a vector, matrices, batches, large numbers and -inf.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers; the shapes are always the same.
+
+    Returns
+    -------
+    list of dict
+        With the key ``scores``.
+    """
+    rng = np.random.default_rng(seed)
+
+    def draw(*shape):
+        return rng.uniform(-1, 1, shape)
+
+    large = draw(2, 3) + [[1000], [-1000]]
+    holes = draw(2, 4)
+    holes[[0, 1], rng.permutation(4)[:2]] = -np.inf
+    empty = draw(3, 4)
+    empty[1] = -np.inf
+    ordinary = [draw(3), draw(2, 2), draw(2, 3), draw(2, 3, 4), draw(2, 3, 2, 4)]
+    # And a row in which the mean is not near enough to the largest to save `exp`.
+    large = np.vstack([large, draw(3) + [2000, 2000, -2000]])
+    return [{"scores": scores} for scores in (*ordinary, large, holes, empty)]
+
+
+def vector_only(scores):
+    exponentials = np.array([math.exp(score) for score in scores])
+    return exponentials / exponentials.sum()
+
+
+def matrix_only(scores):
+    _rows, _columns = scores.shape
+    return softmax(scores)
+
+
+def mean_of_the_finite(scores):
+    finite = np.isfinite(scores)
+    total = np.where(finite, scores, 0).sum(axis=-1, keepdims=True)
+    mean = total / np.maximum(finite.sum(axis=-1, keepdims=True), 1)
+    return wrong.zero_if_empty(scores, wrong.share(np.exp(scores - mean)))
+
+
+def finite_infinity(scores):
+    return softmax(np.maximum(scores, -1e9))
+
+
+MISTAKES = {
+    "columns": (lambda scores: softmax(scores, axis=0),),
+    "whole_array": (wrong.whole_array, wrong.whole_sum),
+    "matrix_only": (matrix_only,),
+    "axis_one": (lambda scores: softmax(scores, axis=1),),
+    "vector_only": (vector_only,),
+    "keepdims_forgotten": (
+        lambda scores: wrong.share(np.exp(scores), keepdims=False),
+        lambda scores: wrong.share(np.exp(scores - wrong.peaks(scores)), keepdims=False),
+        lambda scores: wrong.share(np.exp(scores - wrong.peaks(scores, keepdims=False))),
+        lambda scores: wrong.share(
+            np.exp(scores - wrong.peaks(scores, keepdims=False)), keepdims=False
+        ),
+    ),
+    "no_exponential": (wrong.share,),
+    "base_two": (lambda scores: softmax(scores * math.log(2)),),
+    "log_softmax": (lambda scores: np.log(softmax(scores)),),
+    "argmax": (wrong.one_hot, lambda scores: scores.argmax(axis=-1)),
+    "sign_flipped": (lambda scores: softmax(-scores),),
+    "sigmoid": (lambda scores: 1 / (1 + np.exp(-scores)),),
+    "overflow": (wrong.unstable, wrong.unstable_or_zero, wrong.unstable_without_nan),
+    "clipped": (wrong.clipped,),
+    "mean_subtracted": (wrong.mean_subtracted, wrong.mean_without_nan, mean_of_the_finite),
+    "finite_infinity": (finite_infinity,),
+    "global_maximum": (wrong.global_peak, wrong.global_peak_or_zero),
+    "empty_row": (wrong.nan_if_empty,),
+}
+
+EXERCISE = Exercise.from_file(__file__, ("weights",), softmax, cases, MISTAKES)

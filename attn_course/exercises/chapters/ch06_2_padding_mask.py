@@ -1,0 +1,75 @@
+"""Chapter 6, `padding_mask`: which keys are real, sentence by sentence, and how to get it wrong."""
+
+import numpy as np
+
+from attn.reference import padding_mask
+from attn_course.exercises.spec import Exercise
+
+
+def cases(seed):
+    """Return the lengths of the sentences of a batch and the length they are padded to.
+
+    The batch, the lengths and the common length differ, so that no axis passes for another.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers; the shapes are always the same.
+
+    Returns
+    -------
+    list of dict
+        With the keys ``lengths`` and ``seq_len``, the second an array without axes.
+    """
+    rng = np.random.default_rng(seed)
+
+    def draw(batch_size, seq_len):
+        """Return lengths of which the first is neither the longest nor full, and one is."""
+        rest = rng.integers(1, seq_len, batch_size - 2)
+        lengths = [rng.integers(2, seq_len - 1), seq_len - 1, *rest]
+        return {"lengths": np.array(lengths[:batch_size]), "seq_len": np.array(seq_len)}
+
+    return [draw(2, 4), draw(2, 5), draw(3, 5), draw(4, 6), draw(3, 7), draw(5, 8)]
+
+
+def _real(lengths, seq_len):
+    return np.arange(seq_len) < lengths[:, None]
+
+
+def _rows(change):
+    """Return a mask made of the (batch_size, seq_len) array that says which tokens are real."""
+    return lambda lengths, seq_len: change(_real(lengths, seq_len))
+
+
+def _until(change):
+    """Return a mask whose lengths were changed before they were compared."""
+
+    def mask(lengths, seq_len):
+        ends = np.broadcast_to(change(lengths, seq_len), lengths.shape)
+        return np.arange(seq_len) < ends[:, None, None]
+
+    return mask
+
+
+MISTAKES = {
+    "without_the_axis": (_rows(lambda real: real),),
+    "on_the_queries": (_rows(lambda real: real[:, :, None]),),
+    "real_as_false": (_rows(lambda real: ~real[:, None, :]),),
+    "one_pad_too_many": (_until(lambda lengths, _: lengths + 1),),
+    "one_token_too_few": (_until(lambda lengths, _: lengths - 1),),
+    "padding_on_the_left": (_rows(lambda real: real[:, None, ::-1]),),
+    "longest_for_all": (_until(lambda lengths, _: lengths.max()),),
+    "first_for_all": (_until(lambda lengths, _: lengths[0]),),
+    "silent_padding_too": (_rows(lambda real: real[:, None, :] & real[:, :, None]),),
+    "repeated_for_every_query": (
+        _rows(lambda real: np.repeat(real[:, None, :], real.shape[1], axis=1)),
+    ),
+    "axis_of_the_heads_too": (_rows(lambda real: real[:, None, None, :]),),
+    "axis_in_front": (_rows(lambda real: real[None]),),
+    "numbers_for_the_keys": (
+        _rows(lambda real: np.where(real, 0.0, -1e9)[:, None, :]),
+        _rows(lambda real: np.where(real, 0.0, -1e9)),
+    ),
+}
+
+EXERCISE = Exercise.from_file(__file__, ("mask",), padding_mask, cases, MISTAKES)

@@ -1,0 +1,135 @@
+"""Chapter 9, `bleu`: shared n-grams and a penalty, and the ways to get them wrong."""
+
+from collections import Counter
+
+import numpy as np
+
+from attn.reference import sentence_bleu
+from attn_course.exercises.spec import Exercise
+
+
+def cases(seed):
+    """Return inputs: candidates shorter, longer and as long as the reference, with repeats.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers; the patterns are always the same.
+
+    Returns
+    -------
+    list of dict
+        With the keys ``candidate``, ``reference`` and ``max_n``.
+    """
+    rng = np.random.default_rng(seed)
+    patterns = [
+        # repeats to clip, shorter and longer candidates, words in another place, no bigram left
+        ("abcd", "abce", 1), ("abaab", "abcde", 2), ("abcde", "abcdefg", 2), ("abcabd", "abce", 2),
+        ("xabcd", "abcdye", 3), ("abcdefz", "abcdef", 3), ("aab", "cabcab", 1),
+        ("abab", "abzab", 2), ("abxcd", "bazdc", 2), ("ababcabd", "ababcdabe", 3),
+    ]  # fmt: skip
+    found = []
+    for candidate, reference, max_n in patterns:
+        words = dict(zip("abcdefgxyz", rng.permutation(40)[:10] + 3, strict=True))
+        ids = (np.array([words[letter] for letter in text]) for text in (candidate, reference))
+        found.append(
+            dict(zip(("candidate", "reference"), ids, strict=True)) | {"max_n": np.array(max_n)}
+        )
+    return found
+
+
+def _grams(tokens, n, step=1, end=1):
+    return [tuple(tokens[i : i + n]) for i in range(0, len(tokens) - n + end, step)]
+
+
+def _clipped(candidate, reference, n, grams=_grams):
+    found, there = Counter(grams(candidate, n)), Counter(grams(reference, n))
+    return sum((found & there).values()), sum(found.values()), sum(there.values())
+
+
+def _precision(candidate, reference, n):
+    shared, own, _ = _clipped(candidate, reference, n)
+    return shared / max(own, 1)
+
+
+def _brevity(candidate, reference):
+    return min(1.0, np.exp(1 - len(reference) / len(candidate)))
+
+
+def _geometric(precisions):
+    return np.exp(np.log(precisions).mean()) if precisions.all() else 0.0
+
+
+def _scoring(precision=_precision, brevity=_brevity, mean=_geometric):
+    def score(candidate, reference, max_n):
+        candidate, reference = candidate.tolist(), reference.tolist()
+        precisions = np.array([precision(candidate, reference, n + 1) for n in range(max_n)])
+        penalty = brevity(candidate, reference)
+        return precisions, penalty, penalty * mean(precisions)
+
+    return score
+
+
+def _unclipped(candidate, reference, n):
+    grams = _grams(candidate, n)
+    return sum(gram in set(_grams(reference, n)) for gram in grams) / max(len(grams), 1)
+
+
+def _recall(candidate, reference, n):
+    shared, _, there = _clipped(candidate, reference, n)
+    return shared / max(there, 1)
+
+
+def _kinds(candidate, reference, n):
+    own = set(_grams(candidate, n))
+    return len(own & set(_grams(reference, n))) / max(len(own), 1)
+
+
+def _in_place(candidate, reference, n):
+    own, there = _grams(candidate, n), _grams(reference, n)
+    return sum(a == b for a, b in zip(own, there, strict=False)) / max(len(own), 1)
+
+
+def _with_grams(grams):
+    def precision(candidate, reference, n):
+        shared, own, _ = _clipped(candidate, reference, n, grams)
+        return shared / max(own, 1)
+
+    return precision
+
+
+def _by_length(candidate, reference, n):
+    shared, _, _ = _clipped(candidate, reference, n)
+    return shared / len(candidate)
+
+
+def _only_longest(candidate, reference, max_n):
+    precisions, penalty, _ = sentence_bleu(candidate, reference, max_n)
+    return precisions, penalty, penalty * precisions[-1]
+
+
+def _without_penalty(candidate, reference, max_n):
+    precisions, penalty, _ = sentence_bleu(candidate, reference, max_n)
+    return precisions, penalty, _geometric(precisions)
+
+
+MISTAKES = {
+    "unclipped": (_scoring(_unclipped),),
+    "recall": (_scoring(_recall),),
+    "kinds": (_scoring(_kinds),),
+    "in_place": (_scoring(_in_place),),
+    "last_gram_lost": (_scoring(_with_grams(lambda tokens, n: _grams(tokens, n, end=0))),),
+    "separate_grams": (_scoring(_with_grams(lambda tokens, n: _grams(tokens, n, step=n))),),
+    "divided_by_tokens": (_scoring(_by_length),),
+    "penalty_not_applied": (_without_penalty, _scoring(brevity=lambda candidate, reference: 1.0)),
+    "long_punished": (_scoring(brevity=lambda c, r: min(1.0, np.exp(1 - len(c) / len(r)))),),
+    "long_rewarded": (_scoring(brevity=lambda c, r: np.exp(1 - len(r) / len(c))),),
+    "linear_penalty": (_scoring(brevity=lambda c, r: min(1.0, len(c) / len(r))),),
+    "arithmetic_mean": (_scoring(mean=lambda precisions: precisions.mean()),),
+    "product": (_scoring(mean=lambda precisions: precisions.prod()),),
+    "only_the_longest": (_only_longest,),
+}
+
+EXERCISE = Exercise.from_file(
+    __file__, ("precisions", "brevity_penalty", "score"), sentence_bleu, cases, MISTAKES
+)

@@ -1,0 +1,185 @@
+"""Is my function right, and if not, which mistake did I make?
+
+`check` calls the learner's function with copies of every input of the exercise, compares
+what it returns with the oracle, and if it is wrong looks for a known misconception that
+gives the same values. Only values are compared, never code.
+
+An attempt runs in the learner's own process. One that never ends cannot be stopped from
+here: interrupt the kernel (the stop button, or I twice), mend the loop and run the cell
+again. Nothing here protects against an attempt that means harm.
+"""
+
+import functools
+import textwrap
+from pathlib import Path
+
+from attn_course.exercises.catalogue import load, modules
+from attn_course.exercises.compare import run
+from attn_course.exercises.diagnose import misconception, wrong_on
+from attn_course.exercises.explain import compared, problem, raised
+from attn_course.exercises.patterns import pattern
+from attn_course.exercises.record import read_record, record_of
+from attn_course.exercises.result import Result
+from attn_course.language import text
+
+
+def check(exercise_id, attempt):
+    """Compare a function with the oracle of its exercise and explain the difference.
+
+    Parameters
+    ----------
+    exercise_id : str
+        One of `exercises`, or of a problem set.
+    attempt : callable
+        The learner's function. It receives NumPy arrays, by position, and may return
+        NumPy arrays, PyTorch tensors or nested lists.
+
+    Returns
+    -------
+    Result
+        The verdict. It shows itself as the last line of a cell; nothing is printed.
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise. A wrong attempt raises nothing.
+
+    Examples
+    --------
+    >>> check("softmax", ...)
+    Sin responder. `softmax` todavía no devuelve un resultado. Si ya la escribiste, revisa \
+que no quede ningún `...`, que termine con `return` y que ninguna función a la que llama \
+devuelva todavía `None`.
+    """
+    return verdict(_find(exercise_id), attempt)
+
+
+def _find(exercise_id):
+    """Return the record of an exercise: of a chapter, or of a problem set in the working folder."""
+    if isinstance(exercise_id, str):
+        if exercise_id in modules():
+            return _of_chapter(exercise_id)
+        for file in sorted(Path().glob("*_check.npz")):
+            if found := read_record(file, exercise_id):
+                return found
+    ids = ", ".join(map(repr, modules()))
+    got = repr(exercise_id) if isinstance(exercise_id, str) else type(exercise_id).__name__
+    raise ValueError(
+        text(
+            es=f"exercise_id: se esperaba uno de {ids}, y después tu función; llegó {got}. Los "
+            "ejercicios calificados necesitan el archivo `..._check.npz` que vino con su cuaderno, "
+            "en la misma carpeta",
+            en=f"exercise_id: expected one of {ids}, and then your function; got {got}. Graded "
+            "exercises need the file `..._check.npz` that came with their notebook, in the same "
+            "folder",
+        )
+    )
+
+
+# An exercise gives the same answers on the same inputs each time.
+@functools.cache
+def _of_chapter(exercise_id):
+    return record_of(load(exercise_id))
+
+
+def verdict(record, attempt):
+    """Compare a function with the right answers of a record, as `check` does.
+
+    Parameters
+    ----------
+    record : attn_course.exercises.record.Record
+    attempt : callable
+
+    Returns
+    -------
+    Result
+    """
+    if attempt is None or attempt is Ellipsis:
+        return _unanswered(record)
+    if not callable(attempt):
+        kind = type(attempt).__name__
+        return _failed(
+            record,
+            text(
+                es=f"`check` necesita la función misma y recibió `{kind}`. Escribe solo su "
+                "nombre, sin paréntesis ni argumentos.",
+                en=f"`check` needs the function itself and was given `{kind}`. Write only its "
+                "name, without parentheses or arguments.",
+            ),
+        )
+    answers = [run(attempt, case, record) for case in record.cases]
+    if all(answer.missing for answer in answers):
+        error = answers[0].error
+        return _unanswered(record, f"\n\n{raised(attempt, error)}" if error else "")
+    failing = wrong_on(answers, record.expected)
+    modified = next((answer.modified for answer in answers if answer.modified), None)
+    if failing:
+        explanation, known = _explain(record, attempt, answers, failing)
+    elif modified:
+        known = None
+        explanation = text(
+            es="Por lo demás, los valores son correctos.", en="Otherwise, the values are right."
+        )
+    else:
+        n = len(record.cases)
+        message = text(
+            es=f"Correcto. `{record.id}` coincide con la referencia en las {n} entradas.",
+            en=f"Correct. `{record.id}` agrees with the reference on all {n} inputs.",
+        )
+        return Result(record.id, "passed", message)
+    if modified:
+        # First, since no advice about an input holds once it has been overwritten.
+        explanation = f"{_overwritten(modified)}\n\n{explanation}"
+    return _failed(record, explanation, known)
+
+
+def _overwritten(name):
+    return text(
+        es=f"Tu función modifica `{name}`, un arreglo de quien la llama: a partir de ahí "
+        f"`{name}` ya no contiene lo que recibió. `+=`, `-=`, `out=` y `x[...] = ...` escriben "
+        "en el original: crea un arreglo nuevo o trabaja con una copia.",
+        en=f"Your function modifies `{name}`, an array that belongs to its caller: from then on "
+        f"`{name}` no longer holds what it was given. `+=`, `-=`, `out=` and `x[...] = ...` "
+        "write into the original: make a new array or work on a copy.",
+    )
+
+
+def _failed(record, message, misconception=None):
+    return Result(
+        record.id, "failed", text(es="Todavía no. ", en="Not yet. ") + message, misconception
+    )
+
+
+def _unanswered(record, why=""):
+    message = text(
+        es=f"Sin responder. `{record.id}` todavía no devuelve un resultado. Si ya la "
+        "escribiste, revisa que no quede ningún `...`, que termine con `return` y que ninguna "
+        "función a la que llama devuelva todavía `None`.",
+        en=f"Not answered yet. `{record.id}` does not return a result yet. If you have "
+        "written it, check that no `...` is left, that it ends with `return`, and that no "
+        "function it calls still returns `None`.",
+    )
+    return Result(record.id, "unanswered", message + why)
+
+
+def _explain(record, attempt, answers, failing):
+    """Return the explanation of a wrong attempt, and the id of the known mistake or None."""
+    first = failing[0]
+    case, answer, expected = record.cases[first], answers[first], record.expected[first]
+    what = problem(record, attempt, case, answer, expected)
+    known = misconception(record, answers, failing)
+    if known:
+        message = text(**known.hint)
+        if answer.error:
+            message += "\n\n" + what
+        return message, known.id
+    n = len(record.cases)
+    where = text(
+        es=f"Falla en {len(failing)} de {n} entradas; la más pequeña:",
+        en=f"It fails on {len(failing)} of {n} inputs; the smallest:",
+    )
+    common = pattern(record, answers, failing)
+    if common:
+        what += f" {common}"
+    evidence = compared(record, case, answer, expected)
+    return f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}", None

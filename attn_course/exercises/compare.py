@@ -1,0 +1,134 @@
+"""Run a function on one input, and compare what two functions did with it."""
+
+import re
+import traceback
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a function did with one input."""
+
+    values: tuple | None  # the arrays it returned, or None if it returned something else
+    returned: str  # what it returned, in words
+    missing: bool = False  # it, or a function that it calls, is not written yet
+    modified: str | None = None  # the argument it wrote into
+    error: Exception | None = None
+
+    @property
+    def broken(self):
+        """Whether there is anything but finite numbers in it."""
+        return self.values is None or not all(np.isfinite(value).all() for value in self.values)
+
+
+def run(function, case, exercise):
+    """Call a function with copies of one input of an exercise.
+
+    Parameters
+    ----------
+    function : callable
+        An attempt, the oracle or a misconception.
+    case : dict of str to ndarray
+        The arguments, in the order of the signature.
+    exercise : Exercise
+        Tells how many arrays to expect.
+
+    Returns
+    -------
+    Answer
+        What the function returned or raised.
+    """
+    inputs = {name: array.copy() for name, array in case.items()}
+
+    def modified():
+        return next((name for name in case if not _identical(inputs[name], case[name])), None)
+
+    try:
+        with np.errstate(all="ignore"):
+            returned = function(*inputs.values())
+    except Exception as error:  # noqa: BLE001 - whatever the attempt raises is its answer
+        return Answer(None, "", missing=_left_blank(error), modified=modified(), error=error)
+    several = len(exercise.outputs) > 1 and isinstance(returned, (tuple, list))
+    parts = returned if several else (returned,)
+    kinds = ", ".join(_kind(part) for part in parts)
+    return Answer(
+        _as_arrays(parts),
+        f"({kinds})" if several else kinds,
+        missing=any(p is Ellipsis for p in parts) or all(p is None for p in parts),
+        modified=modified(),
+    )
+
+
+def _left_blank(error):
+    """Return whether an exception comes from a part still to be written.
+
+    Such a part is an ``x = ...``, or a function that returns None, to be found in a variable
+    of the innermost function (an argument may well be None) or in the message.
+    """
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    blanks = [value for frame in frames for value in frame.f_locals.values() if value is Ellipsis]
+    code, innermost = frames[-1].f_code, frames[-1].f_locals
+    arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    nothing = [n for n, value in innermost.items() if value is None and n not in arguments]
+    return bool(blanks or nothing or re.search("ellipsis|NoneType", str(error)))
+
+
+def _kind(part):
+    name = "None" if part is None else type(part).__name__
+    return f"{name}[{part.dtype}]" if hasattr(part, "dtype") else name
+
+
+def _as_arrays(parts):
+    """Return copies of NumPy arrays, PyTorch tensors or nested lists as arrays; else None."""
+    try:
+        tensors = [part.detach().cpu() if hasattr(part, "detach") else part for part in parts]
+        arrays = tuple(np.asarray(part).copy() for part in tensors)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+    return arrays if all(array.dtype.kind in "fiub" for array in arrays) else None
+
+
+def _identical(array, original):
+    return array.shape == original.shape and array.tobytes() == original.tobytes()
+
+
+def close(a, b):
+    """Compare two arrays of one shape element by element, float32 less strictly than float64."""
+    single = any(array.dtype.kind == "f" and array.dtype.itemsize < 8 for array in (a, b))
+    tolerance = 1e-3 if single else 1e-6
+    return np.isclose(
+        a.astype(float), b.astype(float), rtol=tolerance, atol=tolerance, equal_nan=True
+    )
+
+
+def same(a, b):
+    """Return whether two answers have the same values, NaN included, or alike exceptions."""
+    if isinstance(a.error, ArithmeticError) and b.broken:
+        return True  # math.exp(1000) raises where np.exp gives infinity
+    if a.values is None or b.values is None:
+        return bool(a.error and b.error) and family(a.error) == family(b.error)
+    return len(a.values) == len(b.values) and all(
+        x.shape == y.shape and close(x, y).all() for x, y in zip(a.values, b.values, strict=True)
+    )
+
+
+def same_kind(a, b):
+    """Return whether an array may stand for another: truth values and whole numbers only as such.
+
+    Anything that indexes must be of the kind that was asked for: with 0 and 1 in place of
+    False and True an array picks rows 0 and 1, and one of floats picks nothing. A whole number
+    among real ones does no harm.
+    """
+    kinds = {"b": "b", "i": "iu", "u": "iu"}
+    return a.dtype.kind in kinds.get(b.dtype.kind, "fiub")
+
+
+def family(error):
+    """Return what two exceptions must share to come from one mistake.
+
+    A wrong shape is a ValueError in NumPy, a RuntimeError in PyTorch and a TypeError in math,
+    so types tell little. A name without a value and ``if array:`` are other matters.
+    """
+    return "name" if isinstance(error, NameError) else "ambiguous" in str(error)

@@ -1,0 +1,139 @@
+"""What an exception of NumPy, PyTorch or Python means, in a sentence for those who caused it.
+
+The exception names the operation that stopped; a learner wants to know what was wrong with
+the arrays that came to it. Only messages that exercises really meet are here.
+"""
+
+import re
+
+from attn_course.language import text
+
+# By pattern of the message. In the sentences, {0}, {1}, ... are the groups of the pattern.
+MEANINGS = {
+    r"truth value of an array|Boolean value of Tensor": {
+        "es": "Una condición necesita un solo True o False, y aquí recibe un arreglo con varios. O "
+        "al arreglo le queda un eje por recorrer, o debes elegir elemento por elemento, con "
+        "`np.where`.",
+        "en": "A condition needs a single True or False, and here it is given an array of several. "
+        "Either the array has an axis left to go through, or you want to choose element by "
+        "element, with `np.where`.",
+    },
+    r"size (\d+) is different from (\d+)\)": {
+        "es": "En un producto `A @ B`, el último eje de A debe medir lo mismo que el penúltimo de "
+        "B, y aquí miden {1} y {0}. Revisa qué hay que trasponer, y si de una matriz cortaste "
+        "filas, `w[a:b]`, en lugar de columnas, `w[:, a:b]`, o al revés.",
+        "en": "In a product `A @ B`, the last axis of A must be as long as the last but one of B, "
+        "and here they measure {1} and {0}. Check what has to be transposed, and whether you "
+        "cut rows of a matrix, `w[a:b]`, in place of columns, `w[:, a:b]`, or the other way "
+        "round.",
+    },
+    r"shapes (?:cannot be multiplied )?\(?(\S+?)\)? and \(?(\S+?)\)?(?: not aligned|\)|$)": {
+        "es": "En un producto de matrices, la primera debe tener tantas columnas como filas la "
+        "segunda, y aquí sus formas son ({0}) y ({1}). Revisa qué hay que trasponer.",
+        "en": "In a product of matrices, the first must have as many columns as the second has "
+        "rows, and here their shapes are ({0}) and ({1}). Check what has to be transposed.",
+    },
+    r"does not have enough dimensions": {
+        "es": "Uno de los dos lados de `@` es un solo número, sin ejes. Suele venir de un `max`, un "
+        "`sum` o un `mean` que redujo más de lo que querías.",
+        "en": "One of the two sides of `@` is a single number, without axes. It usually comes from "
+        "a `max`, a `sum` or a `mean` that reduced more than you wanted.",
+    },
+    r"could not be broadcast together with (?:remapped )?shapes (.+)": {
+        "es": "NumPy alinea las formas por el final, y ahí los tamaños deben ser iguales o uno de "
+        "los dos valer 1; estas no encajan: {0}. A menudo falta `keepdims=True`, o un eje "
+        "nuevo con `[..., None]`.",
+        "en": "NumPy lines shapes up from the end, where sizes must be equal or one of the two be "
+        "1; these do not fit: {0}. Often `keepdims=True` is missing, or a new axis with "
+        "`[..., None]`.",
+    },
+    r"cannot reshape array of size (\d+) into shape (\(.+?\))": {
+        "es": "`reshape` no añade ni quita números: el arreglo tiene {0}, y en la forma {1} no "
+        "caben justos. Comprueba cuántos ejes tiene esta entrada.",
+        "en": "`reshape` neither adds nor removes numbers: the array has {0}, and they do not fill "
+        "the shape {1} exactly. Check how many axes this input has.",
+    },
+    r"axis\d? ?(-?\d+)(?: is|:) out of bounds for array of dimension (\d+)": {
+        "es": "Pides el eje {0} de un arreglo que aquí tiene {1}. Si cuentas desde el final, como "
+        "en `axis=-1`, el mismo código vale para cualquier número de ejes.",
+        "en": "You ask for axis {0} of an array that has {1} here. If you count from the end, as in "
+        "`axis=-1`, the same code works for any number of axes.",
+    },
+    r"axes don't match array": {
+        "es": "Nombras los ejes uno por uno, y esta entrada tiene otro número de ellos. `x.mT` y "
+        "`np.moveaxis(x, -2, -3)` cuentan desde el final y valen para todas.",
+        "en": "You name the axes one by one, and this input has another number of them. `x.mT` and "
+        "`np.moveaxis(x, -2, -3)` count from the end and work for all.",
+    },
+    r"array is (\d+)-dimensional, but (\d+) were indexed": {
+        "es": "Usas {1} índices en un arreglo que aquí tiene {0} ejes. Con `x[..., i]` cuentas "
+        "desde el final, haya o no un lote.",
+        "en": "You use {1} indices on an array that has {0} axes here. With `x[..., i]` you count "
+        "from the end, whether there is a batch or not.",
+    },
+    r"(?:not enough|too many) values to unpack \(expected (\d+)": {
+        "es": "A la izquierda del `=` hay {0} nombres, y a la derecha otra cantidad de partes. Si es "
+        "una forma, esta entrada tiene otro número de ejes: `*batch, rows, columns = x.shape` vale "
+        "para todos.",
+        "en": "There are {0} names on the left of the `=`, and another number of parts on the right. "
+        "If it is a shape, this input has another number of axes: "
+        "`*batch, rows, columns = x.shape` works for all.",
+    },
+    r"only integer scalar arrays|'numpy.ndarray' object cannot be interpreted as an integer": {
+        "es": "Donde se espera un número entero llegó un arreglo. Pasa con `np.max(0, z)`, cuyo "
+        "segundo argumento es el eje: para comparar elemento por elemento, usa "
+        "`np.maximum(0, z)`.",
+        "en": "Where a whole number is expected, an array came. It happens with `np.max(0, z)`, "
+        "whose second argument is the axis: to compare element by element, use "
+        "`np.maximum(0, z)`.",
+    },
+    r"only (?:length-1|0-dimensional) arrays can be converted": {
+        "es": "Una función de `math` toma un solo número, y aquí recibe un arreglo. Las de NumPy, "
+        "como `np.exp` y `np.sqrt`, actúan sobre cada elemento.",
+        "en": "A function of `math` takes a single number, and here it is given an array. Those of "
+        "NumPy, such as `np.exp` and `np.sqrt`, act on each element.",
+    },
+    r"builtin_function_or_method|'method'|'function'": {
+        "es": "Operas con una función en lugar de con su resultado: le faltan los paréntesis, como "
+        "a `x.max` en lugar de `x.max()`.",
+        "en": "You compute with a function in place of its result: its parentheses are missing, as "
+        "in `x.max` in place of `x.max()`.",
+    },
+    r"unhashable type: 'numpy.ndarray'": {
+        "es": "Buscas un arreglo entero en un diccionario, que solo busca palabras o números "
+        "sueltos: esta entrada tiene un eje más de los que recorres.",
+        "en": "You look a whole array up in a dictionary, which looks up only single words or "
+        "numbers: this input has one axis more than you go through.",
+    },
+    r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)": {
+        "es": "Pides el elemento {0} de un eje que mide {2}. Comprueba a qué eje pertenece ese "
+        "índice y que empiezas a contar en 0.",
+        "en": "You ask for element {0} of an axis that measures {2}. Check to which axis that index "
+        "belongs, and that you count from 0.",
+    },
+}
+
+
+def meaning(message):
+    """Return a sentence that says what an exception means, or an empty text.
+
+    Parameters
+    ----------
+    message : str
+        What the exception says.
+
+    Returns
+    -------
+    str
+        In the language in use.
+
+    Examples
+    --------
+    >>> meaning("nothing we know")
+    ''
+    """
+    for pattern, sentence in MEANINGS.items():
+        found = re.search(pattern, message)
+        if found:
+            return text(**sentence).format(*(group.strip() for group in found.groups()))
+    return ""

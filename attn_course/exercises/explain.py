@@ -1,0 +1,232 @@
+"""Say in words and numbers what is wrong with an answer, in the language in use."""
+
+import inspect
+import linecache
+import re
+import textwrap
+import traceback
+
+import numpy as np
+
+from attn_course.exercises.compare import close, same_kind
+from attn_course.exercises.errors import meaning
+from attn_course.language import text
+
+LARGEST_SHOWN = 24  # numbers; of a longer array only the shape is shown
+LARGE_INPUT = 20  # ordinary inputs stay far below
+
+
+def problem(record, attempt, case, answer, expected):
+    """Return a sentence: what is wrong with the answer to one input.
+
+    Parameters
+    ----------
+    record : Record
+    attempt : callable
+        Only asked for the line of code that raised.
+    case : dict of str to ndarray
+        The input.
+    answer, expected : Answer
+        What came and what the oracle gives.
+    """
+    if answer.error:
+        return raised(attempt, answer.error)
+    if answer.values is None or len(answer.values) != len(expected.values):
+        names = ", ".join(record.outputs)
+        several = len(record.outputs) > 1
+        return text(
+            es=f"Tu función devuelve `{answer.returned}`; debe devolver "
+            + (f"la tupla `({names})`." if several else f"un arreglo, `{names}`."),
+            en=f"Your function returns `{answer.returned}`; it should return "
+            + (f"the tuple `({names})`." if several else f"an array, `{names}`."),
+        )
+    triples = list(zip(record.outputs, answer.values, expected.values, strict=True))
+    for name, got, wanted in triples:
+        if got.shape != wanted.shape:
+            return text(
+                es=f"`{name}` tiene forma `{got.shape}`; debe ser `{wanted.shape}`.",
+                en=f"`{name}` has shape `{got.shape}`; it should be `{wanted.shape}`.",
+            )
+        # A penalty of 1 in place of 1.0 is right: something else is wrong.
+        differs = got.dtype.kind != wanted.dtype.kind and not close(got, wanted).all()
+        if differs or not same_kind(got, wanted):
+            return _other_kind(name, got, wanted)
+    for name, got, wanted in reversed(triples):
+        if np.isnan(got).any():
+            return _not_a_number(name, got, wanted, case)
+    for name, got, wanted in triples:
+        if _are_shares(wanted) and not close(got, wanted).all():
+            sentence = _wrong_total(name, got, wanted)
+            if sentence:
+                return sentence
+    wrong = [f"`{name}`" for name, got, wanted in triples if not close(got, wanted).all()]
+    *others, last = wrong
+    first = ", ".join(others)
+    return text(
+        es=f"Los valores de {first + ' y ' if others else ''}{last} no son los esperados.",
+        en=f"The values of {first + ' and ' if others else ''}{last} are not the expected ones.",
+    )
+
+
+def _other_kind(name, got, wanted):
+    sentence = text(
+        es=f"`{name}` tiene dtype `{got.dtype}`; debe ser `{wanted.dtype}`.",
+        en=f"`{name}` has dtype `{got.dtype}`; it should be `{wanted.dtype}`.",
+    )
+    if wanted.dtype.kind == "b":
+        sentence += text(
+            es=" Con 0 y 1 en lugar de False y True, usarlo como índice toma las filas 0 y 1, y "
+            "`~` da −1 y −2: devuelve la comparación misma, o conviértelo con `.astype(bool)`.",
+            en=" With 0 and 1 in place of False and True, it picks rows 0 and 1 when used as an "
+            "index, and `~` gives −1 and −2: return the comparison itself, or convert it with "
+            "`.astype(bool)`.",
+        )
+    elif wanted.dtype.kind in "iu":
+        sentence += text(
+            es=" Son cuentas o posiciones, y un arreglo de números reales no sirve de índice: "
+            "conviértelo con `.astype(int)`.",
+            en=" They are counts or positions, and an array of real numbers does not serve as an "
+            "index: convert it with `.astype(int)`.",
+        )
+    return sentence
+
+
+def _are_shares(array):
+    """Return whether each row of an array shares out a total of 1, or of 0."""
+    total = array.sum(axis=-1) if array.ndim else array
+    whole = np.isclose(total, 1) | (total == 0)
+    return array.dtype.kind == "f" and array.ndim > 0 and (array >= 0).all() and whole.all()
+
+
+def _wrong_total(name, got, wanted):
+    """Return a sentence if every row has the right proportions and some a wrong total."""
+    totals = got.sum(axis=-1, keepdims=True)
+    if not np.isfinite(got).all() or not close(got, totals * wanted).all():
+        return ""
+    row = tuple(int(i) for i in np.argwhere(~close(totals, wanted.sum(-1, keepdims=True)))[0][:-1])
+    place = f"{name}[{', '.join(map(str, row))}]" if row else name
+    if not got[row].any():
+        return text(
+            es=f"`{place}` es todo ceros, y debe sumar 1. Quizá la exponencial se desbordó o se "
+            "redondeó a 0, y algo como `np.nan_to_num` convirtió en 0 el NaN que lo delataba: "
+            "busca el error antes, no lo tapes.",
+            en=f"`{place}` is all zeros, and should sum to 1. Perhaps the exponential overflowed "
+            "or rounded to 0, and something like `np.nan_to_num` turned the NaN that gave it away "
+            "into 0: look for the error before that, instead of covering it.",
+        )
+    total = f"{got[row].sum():.4f}"
+    return text(
+        es=f"Cada fila de `{name}` guarda las proporciones correctas, pero no el total: `{place}` "
+        f"suma {total} y debe sumar 1. Divide cada fila entre su propia suma, con "
+        "`axis=-1, keepdims=True`.",
+        en=f"Each row of `{name}` has the right proportions, but not the right total: `{place}` "
+        f"sums to {total} and should sum to 1. Divide each row by its own sum, with "
+        "`axis=-1, keepdims=True`.",
+    )
+
+
+def raised(attempt, error):
+    """Return what the attempt raised, where, and what that means if it is a common exception."""
+    message = re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", str(error))
+    message = textwrap.shorten(message, 300, placeholder=" ...")
+    exception = f"{type(error).__name__}: {message}" if message else type(error).__name__
+    line = _line(attempt, error)
+    sentence = text(
+        es=f"Tu función lanza `{exception}`" + (f" en `{line}`." if line else "."),
+        en=f"Your function raises `{exception}`" + (f" at `{line}`." if line else "."),
+    )
+    if type(error) is NameError and error.name:
+        sentence += text(
+            es=f" `{error.name}` todavía no está definido en el cuaderno: ejecuta la celda que "
+            "lo define o revisa cómo lo escribiste.",
+            en=f" `{error.name}` is not defined in the notebook yet: run the cell that defines "
+            "it, or check its spelling.",
+        )
+    explained = meaning(str(error))
+    return f"{sentence} {explained}" if explained else sentence
+
+
+def _line(attempt, error):
+    """Return the last line of the learner's own code that the exception passed through."""
+    names = getattr(inspect.unwrap(attempt), "__globals__", None)
+    line = ""
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        if frame.f_globals is names:
+            line = linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
+    return line
+
+
+def _not_a_number(name, got, wanted, case):
+    rows = np.isnan(got).any(axis=-1)
+    row = tuple(int(i) for i in np.argwhere(rows)[0])
+    place = f"{name}[{', '.join(map(str, row))}]" if row else name
+    if not wanted[row].any() and not any(a.dtype.kind == "b" for a in case.values()):
+        cause = text(
+            es=": ahí se espera 0, y 0 entre 0 no es un número",
+            en=": 0 is expected there, and 0 over 0 is not a number",
+        )
+    elif not wanted[row].any():
+        cause = text(
+            es=": nada está permitido en esa fila; ahí los pesos y la salida son 0",
+            en=": nothing is allowed in that row; there the weights and the output are 0",
+        )
+    elif has_large_numbers(case):
+        cause = text(
+            es=": con números grandes `exp` se desborda a infinito o redondea todo a 0",
+            en=": with large numbers `exp` overflows to infinity or rounds everything to 0",
+        )
+    else:
+        cause = ""
+    return text(es=f"Hay NaN en `{place}`{cause}.", en=f"There is NaN in `{place}`{cause}.")
+
+
+def has_large_numbers(case):
+    """Return whether there are numbers in an input that ordinary ones stay far below."""
+    floats = (a[np.isfinite(a)] for a in case.values() if a.dtype.kind == "f")
+    return max((np.abs(a).max(initial=0) for a in floats), default=0) > LARGE_INPUT
+
+
+def compared(record, case, answer, expected):
+    """Return the input, and under it what was expected and what came.
+
+    Arguments as for `problem`. Where the answer cannot be set beside the expected arrays
+    only the shapes of the input are given.
+    """
+    shapes = [array.shape for array in answer.values or ()]
+    if shapes != [array.shape for array in expected.values]:
+        return "\n".join(_title(name, array) for name, array in case.items())
+    lines = [_show(name, array) for name, array in case.items()]
+    triples = zip(record.outputs, answer.values, expected.values, strict=True)
+    # One output is enough, the last: a wrong output that is a mean follows from its weights.
+    name, got, wanted = [triple for triple in triples if not _right(*triple[1:])][-1]
+    if wanted.size > LARGEST_SHOWN:
+        wrong = ~close(got, wanted) | (not same_kind(got, wanted))
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        name, got, wanted = f"{name}[{', '.join(map(str, place))}]", got[place], wanted[place]
+    lines.append(_show(text(es=f"se espera {name}", en=f"expected {name}"), wanted))
+    lines.append(_show(text(es=f"tu función da {name}", en=f"your function gives {name}"), got))
+    return "\n".join(lines)
+
+
+def _right(got, wanted):
+    return close(got, wanted).all() and same_kind(got, wanted)
+
+
+def _title(name, array):
+    if not array.shape:
+        return f"{name}: {_printed(array)}"
+    return f"{name}, {text(es='forma', en='shape')} {array.shape}"
+
+
+def _printed(array):
+    with np.printoptions(
+        precision=4, floatmode="fixed", suppress=True, sign="-", linewidth=72, threshold=1000
+    ):
+        return np.array2string(np.asarray(array)).replace("\n\n", "\n")
+
+
+def _show(name, array):
+    """Return an array printed under its name and shape, or these alone if it is long."""
+    if array.size > LARGEST_SHOWN or not np.shape(array):
+        return _title(name, np.asarray(array))
+    return f"{_title(name, array)}:\n{textwrap.indent(_printed(array), '  ')}"

@@ -1,0 +1,93 @@
+"""What the wrong answers of any function may have in common, when no known mistake explains them.
+
+A known mistake is one function of one exercise. Here only answers are looked at: whether they
+are the right ones in another order, or right except on inputs of one kind.
+"""
+
+import itertools
+
+from attn_course.exercises.compare import Answer, same
+from attn_course.exercises.explain import has_large_numbers
+from attn_course.language import text
+
+
+def pattern(record, answers, failing):
+    """Return a sentence on what the wrong answers have in common, or an empty text.
+
+    Parameters
+    ----------
+    record : Record
+        The exercise on its inputs.
+    answers : list of Answer
+        What the attempt gave for each input.
+    failing : list of int
+        Where that is wrong.
+
+    Returns
+    -------
+    str
+        In the language in use.
+    """
+    if _in_another_order(answers, record.expected, failing):
+        names = ", ".join(record.outputs)
+        return text(
+            es="Devuelves los resultados correctos, pero en otro orden. El que se pide es "
+            f"`return {names}`.",
+            en="You return the right results, but in another order. The one asked for is "
+            f"`return {names}`.",
+        )
+    return _only_some_inputs(record.cases, failing)
+
+
+def _in_another_order(answers, expected, failing):
+    """Return whether every wrong answer holds the expected arrays, all permuted alike."""
+    n = len(expected[0].values)
+    if any(answers[i].values is None or len(answers[i].values) != n for i in failing):
+        return False
+    orders = itertools.islice(itertools.permutations(range(n)), 1, None)
+    return any(
+        all(
+            same(Answer(tuple(answers[i].values[k] for k in order), ""), expected[i])
+            for i in failing
+        )
+        for order in orders
+    )
+
+
+def _only_some_inputs(cases, failing):
+    """Return a sentence on what the inputs that fail have and the others do not."""
+    wrong = [case for i, case in enumerate(cases) if i in failing]
+    right = [case for i, case in enumerate(cases) if i not in failing]
+    if not right:
+        return ""
+    for name in wrong[0]:
+        if all(name in case for case in wrong) and not any(name in case for case in right):
+            return text(
+                es=f"Tu función acierta siempre que no hay `{name}`, y falla siempre que la hay.",
+                en=f"Your function is right whenever there is no `{name}`, and wrong whenever "
+                "there is.",
+            )
+    for name in cases[0]:
+        if all(name in case for case in cases):
+            good, bad = ({case[name].ndim for case in group} for group in (right, wrong))
+            if not good & bad:
+                return text(
+                    es=f"Tu función acierta siempre que `{name}` tiene {_axes(good)}, y falla "
+                    f"siempre que tiene {_axes(bad)}. No cuentes con un número de ejes: cuéntalos "
+                    "desde el final.",
+                    en=f"Your function is right whenever `{name}` has {_axes(good)}, and wrong "
+                    f"whenever it has {_axes(bad)}. Do not count on a number of axes: count them "
+                    "from the end.",
+                )
+    if all(map(has_large_numbers, wrong)) and not any(map(has_large_numbers, right)):
+        return text(
+            es="Tu función acierta con números ordinarios, y falla con los muy grandes.",
+            en="Your function is right with ordinary numbers, and wrong with very large ones.",
+        )
+    return ""
+
+
+def _axes(numbers):
+    *others, last = [str(n) for n in sorted(numbers)]
+    listed = ", ".join(others) + (text(es=" o ", en=" or ") if others else "") + last
+    return listed + (text(es=" eje", en=" axis") if listed == "1" else text(es=" ejes", en=" axes"))

@@ -1,0 +1,60 @@
+"""The look of every figure: colours, fonts, sharpness."""
+
+import matplotlib.pyplot as plt
+from matplotlib.colors import LinearSegmentedColormap
+
+from attn_course.palette import LIGHT
+
+SERIES = [LIGHT[name] for name in ("query", "key", "value", "extra", "muted")]
+
+# Light enough for black numbers everywhere, also when the site's dark scheme inverts the figure.
+BLUE, ORANGE = "#78acd8", "#e89c66"
+WEIGHTS = LinearSegmentedColormap.from_list("attn_weights", [LIGHT["surface"], BLUE])
+SCORES = LinearSegmentedColormap.from_list("attn_scores", [ORANGE, LIGHT["surface"], BLUE])
+
+# Where no number is written, the whole depth of the widgets' colours.
+DEEP_WEIGHTS = LinearSegmentedColormap.from_list("attn_deep", [LIGHT["surface"], LIGHT["weight"]])
+DEEP_SIGNED = LinearSegmentedColormap.from_list(
+    "attn_signed", [LIGHT["key"], LIGHT["surface"], LIGHT["weight"]]
+)
+
+# A mask's cells: filled or hatched, so that they differ without colour too.
+FILL = {"facecolor": DEEP_WEIGHTS(0.7)}
+HATCH = {"facecolor": LIGHT["surface"], "edgecolor": LIGHT["muted"], "hatch": "////"}
+
+
+def use_style():
+    """Draw every figure of this session in the course's style, sharp on any screen."""
+    plt.rcParams.update(
+        {
+            "figure.figsize": (7.2, 3.2),
+            "figure.dpi": 100,
+            "figure.facecolor": LIGHT["surface"],
+            "figure.constrained_layout.use": True,
+            "savefig.facecolor": LIGHT["surface"],
+            "axes.facecolor": LIGHT["surface"],
+            "axes.edgecolor": LIGHT["muted"],
+            "axes.labelcolor": LIGHT["ink"],
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "axes.titlecolor": LIGHT["ink"],
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": plt.cycler(color=SERIES),
+            "axes.grid": False,
+            "font.size": 10,
+            "text.color": LIGHT["ink"],
+            "xtick.color": LIGHT["muted"],
+            "ytick.color": LIGHT["muted"],
+            "xtick.labelcolor": LIGHT["ink"],
+            "ytick.labelcolor": LIGHT["ink"],
+            "lines.linewidth": 2,
+            "lines.markersize": 5,
+            "legend.frameon": False,
+        }
+    )
+    try:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:  # plain Python, outside a notebook: nothing to sharpen
+        return
+    set_matplotlib_formats("retina")

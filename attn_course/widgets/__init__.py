@@ -1,0 +1,49 @@
+"""The course's interactive figures. They work in a static page, and in JupyterLab as widgets.
+
+- `AttentionExplorer`: who attends to whom, and the arithmetic behind it
+- `SoftmaxPlayground`: what scores and temperature do to the weights
+- `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
+- `EmbeddingMap`: users and films as points; drag them, and their dot products follow
+- `Quiz`, `load_quiz`: questions with feedback for every answer
+- `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
+- `LiveTranslator`: the trained translator at work, and where each word looked
+- `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
+- `PositionExplorer`: positions as clocks, and how alike two of them are
+- `TransformerMicroscope`: a sentence through the whole trained model, number by number
+- `HeadViewer`: every head of the trained model on a sentence, and what changes without it
+- `TrainingReplay`: a translator while it is trained: its curves, its words, whom it looks at
+- `VisualAsker`: a scene to paint, a question, and what the trained visual model looks at
+"""
+
+from attn_course.widgets.attention_explorer import AttentionExplorer
+from attn_course.widgets.embedding_map import EmbeddingMap
+from attn_course.widgets.head_viewer import HeadViewer
+from attn_course.widgets.layer_explorer import LayerExplorer
+from attn_course.widgets.live_translator import LiveTranslator
+from attn_course.widgets.mask_painter import MaskPainter
+from attn_course.widgets.position_explorer import PositionExplorer
+from attn_course.widgets.quiz import Quiz, load_quiz
+from attn_course.widgets.sampling_explorer import SamplingExplorer
+from attn_course.widgets.softmax_playground import SoftmaxPlayground
+from attn_course.widgets.training_replay import TrainingReplay
+from attn_course.widgets.transformer_microscope import TransformerMicroscope
+from attn_course.widgets.visual_asker import VisualAsker
+from attn_course.widgets.word_guesser import WordGuesser
+
+__all__ = [
+    "AttentionExplorer",
+    "EmbeddingMap",
+    "HeadViewer",
+    "LayerExplorer",
+    "LiveTranslator",
+    "MaskPainter",
+    "PositionExplorer",
+    "Quiz",
+    "SamplingExplorer",
+    "SoftmaxPlayground",
+    "TrainingReplay",
+    "TransformerMicroscope",
+    "VisualAsker",
+    "WordGuesser",
+    "load_quiz",
+]

@@ -1,0 +1,131 @@
+"""What the widgets have in common: one figure, shown with or without a kernel."""
+
+import html
+import json
+import math
+import numbers
+import re
+
+import anywidget
+import traitlets
+
+from attn._checks import wrong
+from attn_course.language import check_language, get_language
+from attn_course.widgets._source import translator
+
+
+class Widget(anywidget.AnyWidget):
+    """An anywidget that is also a piece of static HTML.
+
+    JupyterLab shows the live view. Everyone else (the published page, paper, a reader
+    without JavaScript) gets ``text/html``: the state as JSON, from which ``host.js`` starts
+    the same widget without a kernel, and a fallback that is enough on its own.
+
+    A subclass sets `_stem`, the name of its files, and `_state`, the traits that start it,
+    and has a method ``_fallback()``, which returns the figure as HTML without JavaScript.
+    """
+
+    _stem = ""
+    _state = ()
+
+    language = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, language=None, **state):
+        language = get_language() if language is None else check_language(language)
+        super().__init__(language=language, **state)
+
+    def _html(self):
+        state = {name: _rounded(getattr(self, name)) for name in (*self._state, "language")}
+        data = json.dumps(state, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        data = data.replace("<", "\\u003c")  # or a token could close the script
+        return (
+            f'<div class="attn-widget" data-anywidget="{self._stem}">'
+            f'<script type="application/json">{data}</script>'
+            f'<div class="attn-fallback" lang="{self.language}">{self._fallback()}</div></div>'
+        )
+
+    def _repr_mimebundle_(self, **kwargs):
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return {**data, "text/html": self._html()}, metadata
+
+    def __repr__(self):
+        return f"{type(self).__name__}(language={self.language!r})"
+
+
+class TranslatorWidget(Widget):
+    """A widget with the trained translator of the course in it.
+
+    In JupyterLab the kernel sends the model; a page loads it from a script beside its own.
+    """
+
+    trained = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, language=None, **state):
+        super().__init__(language, trained=translator(), **state)
+
+
+def _rounded(state):
+    """Return a state with six significant digits: more than is ever shown, and fewer than float32
+    holds, whose last ones depend on the processor."""
+    if isinstance(state, dict):
+        return {name: _rounded(part) for name, part in state.items()}
+    if isinstance(state, (list, tuple)):
+        return [_rounded(part) for part in state]
+    return float(f"{state:.6g}") if isinstance(state, float) else state
+
+
+def table(caption, head, rows):
+    """Return an HTML table whose first row and first column are headers."""
+    corner, *columns = [
+        f'<th scope="col">{escape(name)}</th>' if name else "<td></td>" for name in head
+    ]
+    lines = []
+    for name, *cells in rows:
+        data = "".join(f"<td>{escape(cell)}</td>" for cell in cells)
+        lines.append(f'<tr><th scope="row">{escape(name)}</th>{data}</tr>')
+    return (
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{corner}{''.join(columns)}</tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )
+
+
+def escape(text):
+    """Return `text` safe inside HTML and on one line.
+
+    >>> escape("a < b")
+    'a &lt; b'
+    """
+    return re.sub(r"\s+", " ", html.escape(str(text)))
+
+
+def decimals(x, digits=2):
+    """Return a number as the widgets show it, with a true minus sign.
+
+    >>> decimals(-0.5), decimals(-0.001)
+    ('−0.50', '0.00')
+    """
+    return f"{x:z.{digits}f}".replace("-", "−")
+
+
+def check_real(name, x, above=-math.inf):
+    """Return `x` as a float if it is finite and above a bound; otherwise raise ``ValueError``."""
+    real = isinstance(x, numbers.Real) and not isinstance(x, bool) and math.isfinite(x)
+    if not real or x <= above:
+        bound = "" if above == -math.inf else f" above {above}"
+        raise wrong(name, f"a finite number{bound}", repr(x))
+    return float(x)
+
+
+def check_whole(name, x, low, high):
+    """Return `x` as an int if it lies from `low` to `high`; otherwise raise ``ValueError``."""
+    if not isinstance(x, numbers.Integral) or isinstance(x, bool) or not low <= x <= high:
+        raise wrong(name, f"a whole number from {low} to {high}", repr(x))
+    return int(x)
+
+
+def check_labels(name, labels):
+    """Return `labels` as a list if it is a sequence of non-empty str; otherwise raise ``ValueError``."""
+    labels = [labels] if isinstance(labels, str) else list(labels)
+    if len(labels) == 0 or not all(isinstance(label, str) and label for label in labels):
+        raise wrong(name, "a list of one or more non-empty strings", repr(labels))
+    return labels

@@ -1,0 +1,136 @@
+"""The JavaScript and CSS of the widgets, put together from the files beside this one.
+
+Only the standard library, the palette and the place of the models are imported, so that the site can be
+built where anywidget is not installed.
+"""
+
+import base64
+import json
+import re
+from pathlib import Path
+
+from attn.applications.models import folder
+from attn_course.palette import DARK, LIGHT, css_variables
+
+FOLDER = Path(__file__).parent
+TRANSLATOR, VISUAL = folder("translator"), folder("visual_question")
+# The scripts of the site and the widgets in each: those that translate bring a Transformer, which
+# only the pages that hold one of them should pay for.
+BUNDLES = {
+    "widgets": ("attention_explorer", "softmax_playground", "quiz"),
+    "map_widgets": ("embedding_map",),
+    "head_widgets": ("head_viewer",),
+    "layer_widgets": ("layer_explorer",),
+    "mask_widgets": ("mask_painter",),
+    "position_widgets": ("position_explorer",),
+    "training_widgets": ("training_replay",),
+    "sampling_widgets": ("sampling_explorer",),
+    "visual_widgets": ("visual_asker",),
+    "guesser_widgets": ("word_guesser",),
+    "translator_widgets": ("live_translator", "transformer_microscope"),
+}
+WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
+_IMPORT = re.compile(r'^import [^;]*"\./(\w+)\.js";\n', re.MULTILINE)
+
+
+def _mix(share, scheme):
+    """Return red, green and blue of that much "weight" on "surface", for ``rgb()``."""
+    pairs = zip(*(bytes.fromhex(scheme[name][1:]) for name in ("weight", "surface")), strict=True)
+    return " ".join(str(round(share * top + (1 - share) * ground)) for top, ground in pairs)
+
+
+# A cell of the heat map is `surface` under as much `heat` as its weight. At 0.757 (see
+# attention_explorer.js) its number turns from `pale` to `deep`: in both schemes, that is
+# where black and white have the same contrast with the colour, 4.58 to 1.
+HEAT_LIGHT = {"scheme": "light", "heat": _mix(1, LIGHT), "pale": "#000", "deep": "#fff"}
+HEAT_DARK = {"scheme": "dark", "heat": _mix(0.92, DARK), "pale": "#fff", "deep": "#000"}
+
+
+def module(stem):
+    """Return a module and all that it imports as one self-contained ES module."""
+    return "".join(map(_body, _needed(stem)))
+
+
+def classic_bundle(name="widgets"):
+    """Return the widgets of a bundle and the no-kernel mount as one classic script.
+
+    A page opened from ``file://`` may not load modules; it may load this, with ``defer``.
+    """
+    stems = BUNDLES[name]
+    shared = dict.fromkeys(name for stem in stems for name in _needed(stem) if name != stem)
+    widgets = [f"widgets.{stem} = (() => {{\n{_classic(_body(stem))}\n}})();" for stem in stems]
+    parts = [*map(_classic, map(_body, shared)), "const widgets = {};", *widgets, _read("host.js")]
+    return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
+
+
+def translator():
+    """Return the parts of the trained translator as `trained.js` wants them.
+
+    Its weights are bytes; its vocabularies what is in their files.
+    """
+    source, target, about = (
+        json.loads((TRANSLATOR / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("source", "target", "about")
+    )
+    weights = (TRANSLATOR / "model.safetensors").read_bytes()
+    return {"weights": weights, "source": source, "target": target, "maxLen": about["max_len"]}
+
+
+def translator_script():
+    """Return the trained translator as a classic script, which a page may load from anywhere."""
+    return _model_script("attnTranslator", translator())
+
+
+def visual_question():
+    """Return the parts of the trained visual answerer as `visual_model.js` wants them."""
+    about, questions = (
+        json.loads((VISUAL / f"{name}.json").read_text(encoding="utf-8"))
+        for name in ("about", "questions")
+    )
+    weights = (VISUAL / "model.safetensors").read_bytes()
+    return {"weights": weights, "questions": questions, "answers": about["answers"]}
+
+
+def visual_question_script():
+    """Return the trained visual answerer as a classic script, as `translator_script` does."""
+    return _model_script("attnVisualQuestion", visual_question())
+
+
+def _model_script(name, parts):
+    parts["weights"] = base64.b64encode(parts["weights"]).decode()
+    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
+    return f"globalThis.{name} = {text};\n"
+
+
+def scripts(body):
+    """Return the names of the bundles that a page with this HTML needs."""
+    held = set(re.findall(r'data-anywidget="(\w+)"', body))
+    return [name for name, stems in BUNDLES.items() if held.intersection(stems)]
+
+
+def stylesheet():
+    """Return the CSS of the widgets with the colours of both schemes."""
+    return (
+        f":root {{ {css_variables(LIGHT)} {css_variables(HEAT_LIGHT)} }}\n"
+        'html[data-theme="dark"], body[data-jp-theme-light="false"] '
+        f"{{ {css_variables(DARK)} {css_variables(HEAT_DARK)} }}\n" + _read("widgets.css")
+    )
+
+
+def _read(name):
+    return (FOLDER / name).read_text(encoding="utf-8")
+
+
+def _body(stem):
+    return _IMPORT.sub("", _read(f"{stem}.js"))
+
+
+def _needed(stem):
+    """Return the stems of the modules that one imports, directly or not, and its own: last."""
+    imported = [name for found in _IMPORT.findall(_read(f"{stem}.js")) for name in _needed(found)]
+    return dict.fromkeys([*imported, stem])
+
+
+def _classic(source):
+    source = re.sub(r"^export default ", "return ", source, flags=re.MULTILINE)
+    return re.sub(r"^export ", "", source, flags=re.MULTILINE)

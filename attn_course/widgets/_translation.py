@@ -1,0 +1,44 @@
+"""A translation with its weights, as the widgets that show one keep it."""
+
+import numpy as np
+
+from attn._checks import wrong
+from attn_course.widgets._base import check_labels
+
+
+def plain_translation(example):
+    """Return a translation and its attention as lists, once its arrays fit its tokens.
+
+    Parameters
+    ----------
+    example : attn.applications.translation.TranslationAttention
+        Or anything with its five attributes.
+
+    Returns
+    -------
+    dict
+        ``source``, ``target``, ``encoder``, ``decoder`` and ``cross``.
+
+    Raises
+    ------
+    ValueError
+        If a label is empty, or an array does not fit the tokens or is not of finite numbers.
+    """
+    source = check_labels("example.source", example.source)
+    target = check_labels("example.target", example.target)
+    sizes = {
+        "encoder": (len(source), len(source)),
+        "decoder": (len(target), len(target)),
+        "cross": (len(target), len(source)),
+    }
+    plain, layers = {"source": source, "target": target}, None
+    for name, size in sizes.items():
+        weights = np.asarray(getattr(example, name))
+        layers = weights.shape[:2] if layers is None else layers
+        if weights.ndim != 4 or 0 in layers or weights.shape != (*layers, *size):
+            expected = f"shape (n_layers, n_heads, {size[0]}, {size[1]}), as the others"
+            raise wrong(f"example.{name}", expected, weights.shape)
+        if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():
+            raise wrong(f"example.{name}", "finite numbers", f"dtype {weights.dtype} or NaN")
+        plain[name] = weights.astype(float).tolist()
+    return plain

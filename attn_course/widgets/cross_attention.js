@@ -1,0 +1,226 @@
+// Where each word of a translation looked: lines, a matrix with the gold alignment, a sentence.
+import { searchTree } from "./search_tree.js";
+import { fill, format, formatBrief, h, largest, list, put, radios, roving, scroller, uid } from "./shared.js";
+import { join } from "./tokenizer.js";
+
+/** cross[layer][head], or its mean where one of them is null, over all of them. */
+export function chosenWeights(cross, layer, head) {
+  const matrices = cross.filter((_, l) => layer === null || l === layer)
+    .flatMap((heads) => heads.filter((_, h) => head === null || h === head));
+  return matrices[0].map((row, i) =>
+    row.map((_, j) => matrices.reduce((total, matrix) => total + matrix[i][j], 0) / matrices.length));
+}
+
+/** The tokens of a translation without its end. */
+export const words = (tokens) => tokens.filter((token) => token !== "<eos>");
+
+/** Everything about one translation: its words, its weights, and its tree if it has one. */
+export function crossAttention({ t, result, links, choice, live, output }) {
+  const { source, target, cross, search } = result;
+  const link = (name, i, j) => Boolean(links?.[name].some(([s, u]) => s === j && u === i));
+  const gold = target.map((_, i) => source.map((_, j) => (link("sure", i, j) ? "sure" : link("possible", i, j) ? "possible" : null)));
+  let weights;
+  let written = 0;
+  let chosen = 0;
+  let picked = false; // by the reader: then it stays
+  let peeked = null; // the row under the mouse, while it is there
+
+  const data = { t, ...result, gold, choose, peek };
+  const lines = linkView(data);
+  const heat = matrixView({ ...data, known: Boolean(links) });
+  const tree = search && searchTree({ t, ...search });
+  const found = h("b", {});
+  const verdict = h("span", {});
+  const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" }, found, " ", verdict);
+  const numbered = (all) => [[null, t.all], ...all.map((_, i) => [i, String(i + 1)])];
+  const pick = (name) => (value) => {
+    choice[name] = value;
+    compute();
+    live.say(sentence(chosen));
+  };
+  const within = (name, all) => { if (choice[name] >= all.length) choice[name] = null; };
+  within("layer", cross);
+  within("head", cross[0]);
+  const node = h("div", { class: "attn-live-attention" },
+    h("div", { class: "attn-w-controls attn-live-where" },
+      radios(t.layer, "layer", numbered(cross), choice.layer, pick("layer")),
+      radios(t.head, "head", numbered(cross[0]), choice.head, pick("head"))),
+    lines.node, summary, heat.node, tree?.node);
+
+  const named = (places) => list(places.map((j) => fill(t.quoted, { token: source[j] })), t.and);
+  function most(i) {
+    const places = largest(weights[i]);
+    return fill(places.length < 4 ? t.most : t.many, {
+      word: target[i], before: target[i - 1] ?? "<sos>", keys: named(places),
+      count: places.length, weight: format(weights[i][places[0]]),
+    });
+  }
+  /** What the alignment says to the largest weight of a row. */
+  function judged(i) {
+    if (target[i] === "<eos>") return t.end;
+    if (!links) return t.noGold;
+    const places = largest(weights[i]);
+    const [sure, possible] = ["sure", "possible"].map((kind) => [...source.keys()].filter((j) => gold[i][j] === kind));
+    if (places.length === 1 && sure.includes(places[0])) return t.right;
+    if (places.length === 1 && possible.includes(places[0])) return t.maybe;
+    if (sure.length + possible.length === 0) return t.unlinked;
+    return fill(t.elsewhere, { keys: named(sure.length ? sure : possible) });
+  }
+  const sentence = (i) => `${most(i)} ${judged(i)}`;
+  function compute() {
+    weights = chosenWeights(cross, choice.layer, choice.head);
+    draw();
+  }
+  function draw() {
+    const row = peeked ?? chosen;
+    const state = { row, chosen, weights, written };
+    lines.update(state);
+    heat.update(state);
+    put(found, written ? most(row) : "");
+    put(verdict, written ? judged(row) : "");
+  }
+  function choose(row) {
+    chosen = row;
+    picked = true;
+    draw();
+    live.say(sentence(row));
+  }
+  function peek(row) {
+    peeked = row;
+    draw();
+  }
+  /** Show the first words, and where the last of them looked. */
+  function reveal(count, row = Math.max(0, Math.min(count, words(target).length) - 1)) {
+    written = count;
+    if (!picked) chosen = row;
+    const [now, whole] = [count, target.length].map((n) => join(words(target.slice(0, n))));
+    output.replaceChildren(now, h("span", { style: "visibility: hidden" }, whole.slice(now.length)));
+    draw();
+  }
+  const tell = (text) => live.say(`${text}. ${sentence(Math.max(0, words(target).length - 1))}`);
+  compute();
+  const stop = () => {
+    [lines, heat, tree].forEach((view) => view?.stop());
+  };
+  return { node, reveal, tell, stop, length: target.length };
+}
+
+/** A share in the least room. */
+const brief = (share) => formatBrief(share).replace("1.00", "1");
+
+/** Only a mouse hovers: a finger's tap is a click. */
+const mouse = (listener) => (event) => { if (event.pointerType === "mouse") listener(); };
+
+/** The English words above, the Spanish below, and a line from the chosen one to each that it reads. */
+function linkView({ t, source, target, probabilities, gold, choose, peek }) {
+  const numbers = source.map((_, j) => h("span", { class: "attn-w-number", "data-attn": "link-weight", "data-col": j }));
+  const keys = source.map((token, j) => h("li", {}, h("span", {}, token), numbers[j]));
+  const shares = target.map((_, i) => h("span", { class: "attn-w-number", "data-attn": "probability", "data-value": probabilities?.[i] }));
+  const queries = target.map((token, i) => h("button", {
+    type: "button", role: "radio", "data-attn": "target-token", "data-row": i,
+    onclick: () => choose(i), onpointerenter: mouse(() => peek(i)), onpointerleave: mouse(() => peek(null)),
+  }, h("span", {}, token), shares[i]));
+  const paths = source.map((_, j) => h("path", { fill: "none", "data-attn": "link", "data-col": j }));
+  const svg = h("svg", { class: "attn-live-links", "aria-hidden": "true" }, paths);
+  const query = probabilities ? t.queryProbability : t.query;
+  const box = scroller(t.attention, h("div", { class: "attn-live-wide" },
+    h("div", { class: "attn-w-label attn-w-key", "aria-hidden": "true" }, t.key),
+    h("ol", { class: "attn-live-words attn-live-keys", "aria-label": t.key, lang: "en" }, keys),
+    svg,
+    h("div", { class: "attn-live-words attn-live-queries", role: "radiogroup", "aria-label": query, lang: "es" }, queries),
+    h("div", { class: "attn-w-label attn-w-query", "aria-hidden": "true" }, query)));
+  const focusQuery = roving(queries, choose);
+
+  let state = null;
+  let room = 0;
+  let tight = false; // whether the words stand upright, for want of room
+  const fit = () => {
+    box.removeAttribute("data-tight");
+    tight = box.scrollWidth > box.clientWidth;
+    box.toggleAttribute("data-tight", tight);
+    room = box.clientWidth;
+  };
+  const place = () => {
+    const corner = svg.getBoundingClientRect();
+    const centre = (node) => {
+      const { left, width } = node.getBoundingClientRect();
+      return left + width / 2 - corner.left;
+    };
+    const height = svg.clientHeight;
+    const from = centre(queries[state.row]);
+    paths.forEach((path, j) => {
+      const to = centre(keys[j]);
+      path.setAttribute("d", `M${from} ${height}C${from} ${height * 0.45} ${to} ${height * 0.55} ${to} 0`);
+    });
+  };
+  const update = (now) => {
+    const moved = state?.row !== now.row;
+    state = now;
+    const { row, chosen, weights, written } = now;
+    const show = tight && source.length > 8 ? brief : format;
+    focusQuery(chosen);
+    queries.forEach((button, i) => {
+      button.setAttribute("aria-checked", i === chosen);
+      button.toggleAttribute("data-peek", i === row && row !== chosen);
+      button.toggleAttribute("data-later", i >= written);
+      put(shares[i], probabilities ? show(probabilities[i]) : "\u00a0");
+    });
+    weights[row].forEach((weight, j) => {
+      paths[j].style.strokeWidth = written ? 1 + 11 * weight : 0;
+      paths[j].style.strokeOpacity = 0.35 + 0.65 * weight;
+      paths[j].setAttribute("data-weight", weight);
+      put(numbers[j], written ? show(weight) : "\u00a0");
+      numbers[j].setAttribute("data-weight", weight);
+      keys[j].setAttribute("data-gold", (written && gold[row][j]) || "none");
+    });
+    if (moved && room) place();
+  };
+  const observer = new ResizeObserver(() => {
+    if (box.clientWidth !== room) {
+      fit();
+      update(state);
+    }
+    place();
+  });
+  [box, svg, ...keys, ...queries].forEach((node) => observer.observe(node));
+  return { node: box, update, stop: () => observer.disconnect() };
+}
+
+/** The whole matrix as a table, a row for each word written; frames mark what is known to be right. */
+function matrixView({ t, source, target, gold, known, choose, peek }) {
+  const show = source.length > 6 ? brief : format;
+  const heads = source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: "en" }, h("span", {}, token)));
+  const cells = target.map((_, i) => source.map((_, j) => h("td", {
+    "data-attn": "heat-cell", "data-row": i, "data-col": j, "data-gold": gold[i][j],
+  }, h("span", {}), gold[i][j] ? h("span", { class: "attn-w-hidden" }, `, ${t[gold[i][j]]}`) : null)));
+  const rows = target.map((token, i) => h("tr", {
+    onclick: () => choose(i), onpointerenter: mouse(() => peek(i)), onpointerleave: mouse(() => peek(null)),
+  }, h("th", { scope: "row", class: "attn-w-query", lang: "es" }, h("span", { class: "attn-w-reads" }, `${target[i - 1] ?? "<sos>"} →`), ` ${token}`), cells[i]));
+  const title = h("b", { id: uid() }, t.heat);
+  const table = h("table", {
+    class: "attn-w-table attn-explorer-heat attn-live-heat", "aria-labelledby": title.id, "data-size": source.length > 8 ? "small" : "medium",
+  }, h("thead", {}, h("tr", {}, h("td", {}), heads)), h("tbody", {}, rows));
+  const mark = (kind) => h("span", { class: "attn-live-mark" }, h("i", { "data-gold": kind, "aria-hidden": "true" }), ` ${t[kind]}`);
+  const node = h("div", { class: "attn-explorer-matrix" }, scroller(t.heat, table),
+    h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", known ? [mark("sure"), " ", mark("possible")] : null));
+  let room = 0;
+  const observer = new ResizeObserver(() => { // names wider than their column stand upright
+    if (node.clientWidth === room) return;
+    room = node.clientWidth;
+    table.removeAttribute("data-upright");
+    table.toggleAttribute("data-upright", heads.some((head) => head.firstChild.scrollWidth > head.clientWidth));
+  });
+  observer.observe(node);
+  const update = ({ row, weights, written }) => rows.forEach((tr, i) => {
+    tr.toggleAttribute("data-shown", i === row && written > 0);
+    tr.toggleAttribute("data-later", i >= written);
+    cells[i].forEach((cell, j) => {
+      const weight = weights[i][j];
+      cell.toggleAttribute("data-deep", weight > 0.757); // where black on the colour turns to white
+      cell.setAttribute("data-weight", weight);
+      cell.style.backgroundColor = `rgb(var(--attn-heat) / ${weight.toFixed(3)})`;
+      put(cell.firstChild, show(weight));
+    });
+  });
+  return { node, update, stop: () => observer.disconnect() };
+}

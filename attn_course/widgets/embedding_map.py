@@ -1,0 +1,143 @@
+"""`EmbeddingMap`: users and films as points of a plane, and the ratings their products predict."""
+
+import numpy as np
+import traitlets
+
+from attn._checks import wrong
+from attn_course.widgets._base import Widget, check_labels, decimals, table
+from attn_course.widgets._source import module, stylesheet
+
+TEXT = {
+    "es": {
+        "caption": "Producto punto de cada usuario (fila) con cada película (columna); entre "
+        "paréntesis, la valoración dada. Error: {}.",
+        "bare": "Producto punto de cada usuario (fila) con cada película (columna).",
+    },
+    "en": {
+        "caption": "Dot product of each user (row) with each film (column); in brackets, the "
+        "rating given. Error: {}.",
+        "bare": "Dot product of each user (row) with each film (column).",
+    },
+}
+
+
+class EmbeddingMap(Widget):
+    """Drag users and films over a plane, and watch their dot products and the error.
+
+    Parameters
+    ----------
+    users, films : dict of str to (float, float)
+        The vector of each, by name.
+    ratings : array_like, shape (n_users, n_films), optional
+        What users said of films, NaN where they said nothing. Without it there is no error,
+        and nothing to descend.
+    axes : (str, str), optional
+        What the two components stand for, if anything.
+    language : {"es", "en"}, optional
+        By default, the language in use.
+
+    Attributes
+    ----------
+    user_vectors, film_vectors : list of list of float
+        Where the points are. They follow the reader's hand in JupyterLab, and can be set.
+    predictions : list of list of float, shape (n_users, n_films)
+        The dot products.
+    error : float or None
+        The root of the mean squared difference from the ratings that there are.
+
+    Raises
+    ------
+    ValueError
+        If the arguments do not fit together.
+
+    Examples
+    --------
+    >>> plane = EmbeddingMap({"Ana": [1, 0]}, {"Titanic": [2, 1]}, ratings=[[1.5]])
+    >>> plane.predictions, plane.error
+    ([[2.0]], 0.5)
+    """
+
+    _stem = "embedding_map"
+    _state = ("user_names", "film_names", "user_vectors", "film_vectors", "ratings", "axes")
+    _esm = module(_stem)
+    _css = stylesheet()
+
+    user_names = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    film_names = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    user_vectors = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
+    film_vectors = traitlets.List(traitlets.List(traitlets.Float())).tag(sync=True)
+    ratings = traitlets.List(traitlets.List(), allow_none=True, default_value=None).tag(sync=True)
+    axes = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    predictions = traitlets.List().tag(sync=True)
+    error = traitlets.Float(None, allow_none=True).tag(sync=True)
+
+    def __init__(self, users, films, ratings=None, axes=(), language=None):
+        names = [check_labels(*pair) for pair in (("users", users), ("films", films))]
+        vectors = [_points("users", users.values()), _points("films", films.values())]
+        if ratings is not None:
+            ratings = _check_ratings(ratings, (len(users), len(films)))
+        if len(axes) not in (0, 2):
+            raise wrong("axes", "two names, or none", repr(axes))
+        super().__init__(
+            language, user_names=names[0], film_names=names[1], user_vectors=vectors[0],
+            film_vectors=vectors[1], ratings=ratings, axes=list(axes),
+        )  # fmt: skip
+        self._predict()
+
+    @traitlets.validate("user_vectors", "film_vectors")
+    def _validate(self, proposal):
+        name, value = proposal["trait"].name, proposal["value"]
+        points = _points(name, value)
+        names = self.user_names if name == "user_vectors" else self.film_names
+        if len(points) != len(names):
+            raise wrong(name, f"{len(names)} points, one per name", len(points))
+        return points
+
+    @traitlets.observe("user_vectors", "film_vectors")
+    def _predict(self, change=None):
+        # Before the constructor has set both, there is nothing to multiply.
+        if not (self.user_vectors and self.film_vectors):
+            return
+        predictions = np.array(self.user_vectors) @ np.array(self.film_vectors).T
+        self.predictions = predictions.tolist()
+        if self.ratings is not None:
+            errors = predictions - np.array(self.ratings, dtype=float)
+            self.error = float(np.sqrt(np.nanmean(errors**2)))
+
+    def _fallback(self):
+        text = TEXT[self.language]
+        given = self.ratings or [[None] * len(self.film_names)] * len(self.user_names)
+        rows = [
+            [name, *(_cell(p, r, self.ratings) for p, r in zip(line, said, strict=True))]
+            for name, line, said in zip(self.user_names, self.predictions, given, strict=True)
+        ]
+        caption = text["bare"] if self.error is None else text["caption"]
+        caption = caption.format("" if self.error is None else decimals(self.error))
+        return table(caption, ["", *self.film_names], rows)
+
+    def __repr__(self):
+        return f"EmbeddingMap({self.user_names}, {self.film_names}, language={self.language!r})"
+
+
+def _cell(prediction, rating, ratings):
+    if ratings is None:
+        return decimals(prediction)
+    return f"{decimals(prediction)} ({'?' if rating is None else decimals(rating, 1)})"
+
+
+def _points(name, vectors):
+    points = np.asarray(list(vectors), dtype=float)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise wrong(name, "two components for each", f"shape {points.shape}")
+    if not np.isfinite(points).all():
+        raise wrong(name, "finite numbers", "NaN or infinite ones")
+    return points.tolist()
+
+
+def _check_ratings(ratings, shape):
+    ratings = np.asarray(ratings, dtype=float)
+    if ratings.shape != shape:
+        raise wrong("ratings", f"shape {shape}, one row per user", ratings.shape)
+    if not np.isfinite(ratings).any() or np.isinf(ratings).any():
+        raise wrong("ratings", "finite numbers, NaN where there is none", "none or infinite ones")
+    return [[None if np.isnan(r) else r for r in row] for row in ratings.tolist()]
