@@ -1,19 +1,45 @@
-"""For every test, notebooks included: one thread, fixed hashing, and a word about browsers."""
+"""For every test, notebooks included: one thread, fixed hashing, and a list of what went untested."""
 
+import gc
 import os
+import sys
+from collections import Counter
 
 # Read by NumPy and PyTorch when they are first imported, and inherited by notebook kernels.
-os.environ["OMP_NUM_THREADS"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["PYTHONHASHSEED"] = "0"
+
+# An optional part of jsonschema, and so of nbformat. It takes three seconds to import, in order to
+# check a kind of address that no notebook has.
+sys.modules.setdefault("rfc3987_syntax", None)
+
+
+def pytest_configure(config):
+    # Notebooks run on this environment's Python, whatever kernels the machine has. As an option in
+    # pyproject.toml this would need the plugin nbval in every run, and `make test-fast` goes without.
+    config.option.nbval_current_env = True
+
+
+def pytest_collection_finish():
+    # What was imported stays: looking for garbage among it would take a third of a second each time.
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Say in the last lines when the site went untested for want of a browser."""
-    reasons = {str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])}
-    if any("no browser" in reason for reason in reasons):
-        terminalreporter.section("The site was not tested: no browser was found", sep="!")
+    """Say in the last lines what was not tested, why, and what would change that."""
+    reasons = Counter()
+    for report in terminalreporter.stats.get("skipped", []):
+        _, _, reason = report.longrepr  # path, line, "Skipped: " and the reason
+        reasons[reason.removeprefix("Skipped: ")] += 1
+    if reasons:
+        terminalreporter.section("Not tested on this machine", sep="!")
+        for reason, number in reasons.most_common():
+            terminalreporter.line(f"{number} {'tests' if number > 1 else 'test'}: {reason}")
+    if "not grader" in config.option.markexpr:
         terminalreporter.line(
-            "Install one and run `make test` again: `apt install chromium` on Debian and Ubuntu,\n"
-            "`brew install --cask chromium` on macOS, or any Chrome or Edge; "
-            "or name its program: ATTN_BROWSER=/path/to/chrome make test"
+            "Not run: the heavy proofs of problem sets and grader (make test-grader)."
         )
+    if config.args == config.getini("testpaths"):
+        terminalreporter.line("Compared and not run: the Spanish notebooks (make test-notebooks).")
+    if "not slow" in config.option.markexpr:
+        terminalreporter.line("Not run: what takes seconds, notebooks and the site (make test).")

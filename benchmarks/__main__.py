@@ -15,6 +15,7 @@ from benchmarks import (
     attention_layer,
     attention_length,
     attention_memory,
+    cached_step,
     decoding,
     gemm_share,
     import_time,
@@ -32,6 +33,7 @@ TABLES = {
     "attention_memory": attention_memory,
     "gemm_share": gemm_share,
     "import_time": import_time,
+    "cached_step": cached_step,
 }
 # What chapters draw, and the widgets of the built site: not on the page.
 OTHERS = {

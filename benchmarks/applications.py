@@ -17,20 +17,25 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
+from attn.applications import models
 from attn.applications._sequences import AT_A_TIME, predict
 from attn.applications._sequences import collate as collate_pairs
-from attn.applications.question_answering import QuestionAnswerer, answerer, questions, spans
+from attn.applications.question_answering import QuestionAnswerer, answerer, spans
 from attn.applications.question_answering.encoding import collate, encode
-from attn.applications.summarization import Summarizer, stories, summarizer
+from attn.applications.summarization import Summarizer, summarizer
 from attn.applications.summarization.encoding import encode as encode_text
 from attn.applications.summarization.sentences import sentences_of
-from attn.applications.visual_question import VisualQuestionAnswerer, make_examples, model, words
+from attn.applications.visual_question import VisualQuestionAnswerer, model
 from attn.applications.visual_question import answerer as looker
-from attn.applications.visual_question.questions import KINDS, Question
 from attn.metrics import rouge
 from attn.transformer import Decoder
+from attn_course.images import make_examples, words
+from attn_course.images.questions import KINDS, Question
+from attn_course.passages import questions
+from attn_course.stories import stories
 
 SEEDS = (0, 1)
+N_TO_READ, N_TO_WRITE = 16_000, 12_000  # to train on
 N_QUESTIONS, N_STORIES, N_IMAGES = 1000, 500, 1000  # to measure on; none was trained on
 SEEING_STEPS = 3000  # the last thing it learns is who is to the left of whom
 N_WRONG = 3  # mistakes that are kept, to be shown
@@ -38,7 +43,7 @@ LANGUAGES = ("es", "en")
 MODEL_STEPS, MODEL_EXAMPLES = 4000, 20_000  # of each language
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "notebooks" / "data" / "applications.json"
-MODEL = ROOT / "attn" / "applications" / "models" / "visual_question"
+MODEL = models.folder("visual_question")
 
 
 def rounded(x):
@@ -62,7 +67,7 @@ def read(reader, examples, *, masked=True):
         some = encoded[at : at + AT_A_TIME]
         batch = collate(some)
         with without_padding_mask() if not masked else nullcontext():
-            start, end, _ = reader.reader(batch["ids"], batch["roles"], batch["lengths"])
+            start, end, _ = reader.model(batch["ids"], batch["roles"], batch["lengths"])
         best = spans.span_logits(start, end, batch["roles"]).flatten(1).argmax(dim=-1)
         yield from zip(some, start.numpy(), end.numpy(), best.tolist(), strict=True)
 
@@ -112,7 +117,7 @@ def reading(steps=answerer.TRAINING.steps, n=N_QUESTIONS, seeds=SEEDS):
     for seed in seeds:
         for kind, options in kinds.items():
             training = replace(answerer.TRAINING, steps=steps, seed=seed)
-            reader = QuestionAnswerer.fit(training=training, **options)
+            reader = QuestionAnswerer.fit(questions(N_TO_READ, seed), training=training, **options)
             rows = list(read(reader, examples))
             answers = [said(row[0], joint(*row)) for row in rows]
             run = {"exact": share(answers, examples)} | choices(rows, examples)
@@ -189,7 +194,7 @@ def headlines(steps=summarizer.TRAINING.steps, n=N_STORIES, seeds=SEEDS):
             training = replace(summarizer.TRAINING, steps=steps, seed=seed)
             context = ahead if kind == "no causal mask" else nullcontext
             with context():
-                writer = Summarizer.fit(training=training, **options)
+                writer = Summarizer.fit(stories(N_TO_WRITE, seed), training=training, **options)
                 given = tokens_right(writer, examples)
             written = [writer.generate(example.text) for example in examples]
             pairs = list(zip(written, examples, strict=True))

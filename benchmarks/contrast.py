@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from attn.applications.visual_question import Thing, draw
 from attn.applications.visual_question.model import PatchEmbedding
-from attn.applications.visual_question.scenes import COLOURS, SHAPES
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig, cross_entropy, train
 from attn.transformer import Encoder, EncoderOnly, TransformerConfig
+from attn_course.images import Thing, draw
+from attn_course.images.scenes import COLOURS, SHAPES
 
 KINDS = [(colour, shape) for shape in SHAPES for colour in COLOURS]
 KEPT_OUT = [("red", "star"), ("blue", "tree"), ("green", "ball"), ("purple", "box")]

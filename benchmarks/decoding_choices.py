@@ -14,11 +14,10 @@ import torch
 
 from attn.applications._sequences import by_length, collate, predict
 from attn.applications.translation import Translator, facts
-from attn.corpus import splits
 from attn.decoding import beam_search
 from attn.masks import padding_mask
-from attn.metrics import alignment_error_rate, ibm_model_1
 from attn.training import TrainingConfig, pad
+from attn_course.grammar import splits
 from benchmarks import report
 
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
@@ -140,8 +139,8 @@ def young(parts):
                     "score": round(fmean(score for _, score, _ in found), 2),
                 }
             )  # fmt: skip
-    return {"steps": YOUNG_STEPS, "n": len(pairs), "reference_words": round(reference, 2),
-            "rows": rows}  # fmt: skip
+    return {"n_train": len(parts.train), "steps": YOUNG_STEPS, "n": len(pairs),
+            "reference_words": round(reference, 2), "rows": rows}  # fmt: skip
 
 
 def constructions(translator, parts):
@@ -222,16 +221,10 @@ def pronouns(translator, pairs):
 def alignment(translator, parts):
     """Return alignment error rates where IBM model 1 has read as much as the translator."""
     pairs = [pair for pair in parts.test if not translator.target.unknown(pair.target)]
-    rates = facts.alignment_errors(translator, pairs)
-    model = ibm_model_1([(pair.source.split(), pair.target.split()) for pair in parts.train])
-    links = [model.align(pair.source.split(), pair.target.split()) for pair in pairs]
-    sure, possible = ([getattr(p, name) for p in pairs] for name in ("sure", "possible"))
-    return {
-        "n_train": len(parts.train), "n": len(pairs),
-        "average": round(float(rates["average"]), 3),
-        "diagonal": round(float(rates["diagonal"]), 3),
-        "ibm_model_1": round(alignment_error_rate(links, sure, possible), 3),
-    }  # fmt: skip
+    rates = facts.alignment_errors(translator, pairs, parts.train)
+    return {"n_train": len(parts.train), "n": len(pairs)} | {
+        name: round(float(rates[name]), 3) for name in ("average", "diagonal", "ibm_model_1")
+    }
 
 
 def cache():

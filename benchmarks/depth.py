@@ -16,6 +16,7 @@ from attn.reference import sinusoidal_positions
 DIGITS, LENGTH, D_MODEL = 10, 8, 32
 STEPS, EVERY, BATCH = 800, 40, 32
 LEARNING_RATE = 3e-3
+SEEDS = 3
 # What is left in, where it normalises, how many layers, the steps of warm-up, and the rate
 # where it is another.
 VARIANTS = {
@@ -65,15 +66,18 @@ class Stack(nn.Module):
         return self.output(self.norm(x))
 
 
-def train(residual, norm, depth, warm_up, rate=LEARNING_RATE, *, steps=STEPS):
-    """Return the mean loss of every `EVERY` steps and the share of digits right at the end."""
-    torch.manual_seed(0)
+def train(residual, norm, depth, warm_up, rate=LEARNING_RATE, *, seed=0, steps=STEPS):
+    """Return the mean loss of every `EVERY` steps and the share of digits right at the end.
+
+    The seed decides the initial weights and the digits, those of the test too.
+    """
+    torch.manual_seed(seed)
     model = Stack(residual, norm, depth)
     optimizer = torch.optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1.0, (step + 1) / max(1, warm_up))
     )
-    generator = torch.Generator().manual_seed(1)
+    generator = torch.Generator().manual_seed(seed + 1)
     losses = []
     for _ in range(steps):
         ids = torch.randint(0, DIGITS, (BATCH, LENGTH), generator=generator)
@@ -90,15 +94,17 @@ def train(residual, norm, depth, warm_up, rate=LEARNING_RATE, *, steps=STEPS):
 
 
 def main():
-    """Train every variant on one thread, print the end of each and write them all."""
+    """Train every variant on one thread from each seed, print the ends and write them all."""
     torch.set_num_threads(1)
     results = {"steps": list(range(EVERY, STEPS + 1, EVERY)), "loss": {}, "right": {}}
     for name, variant in VARIANTS.items():
-        losses, right = train(*variant)
-        results["loss"][name] = [round(loss, 3) for loss in losses]
-        results["right"][name] = round(right, 3)
-        print(f"{name:14} loss {losses[-1]:8.3f}   right {right:.3f}", flush=True)
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        losses, right = zip(*(train(*variant, seed=seed) for seed in range(SEEDS)), strict=True)
+        results["loss"][name] = [[round(loss, 3) for loss in run] for run in losses]
+        results["right"][name] = [round(share, 3) for share in right]
+        print(
+            f"{name:14}", *(f"{run[-1]:.3f}" for run in losses), results["right"][name], flush=True
+        )
+    RESULTS.write_text(json.dumps(results) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 
 Writes ``notebooks/data/heads.json``, which chapter 04 draws. Four measurements, all on sentences
 the translators have never seen: ``cuts``, what is right when one head is cut; ``points``, how
-often each head has its largest weight where a person would point; ``two_places``, one layer of
-attention that must fetch two things at once; ``translators``, the course's translator trained
-for a minute with other numbers of heads.
+often each head has its largest weight where a person would point, and how often that happens
+to heads and to fixed places that know nothing; ``two_places``, one layer of attention that must
+fetch two things at once, and what a new readout finds in its head; ``translators``, the course's
+translator trained for a minute with other numbers of heads.
 """
 
 import json
@@ -17,7 +18,8 @@ from torch.nn.functional import cross_entropy
 
 from attn.applications.translation import Translator, facts
 from attn.attention import MultiHeadAttention
-from attn.corpus import splits
+from attn.transformer import Transformer
+from attn_course.grammar import splits
 
 RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "heads.json"
 N_HEADS = (1, 2, 4, 8, 16, 32)
@@ -30,6 +32,7 @@ POINTS = {  # what is pointed at, and the measure of `cuts` on whose sentences i
     "agreement": "agreement",
     "adjective_noun": "adjective_noun",
 }
+NEAR = 8  # how many places from either end, and from the query, a fixed place may be
 FAR = 4  # tokens between a word and what it agrees with
 COPULAS = frozenset(["es", "son", "era", "eran", "está", "están", "estaba", "estaban"])
 # Of the task of two places.
@@ -118,27 +121,85 @@ def places(pair, name):
     return [("decoder", a.position, controllers) for a, controllers in before if controllers]
 
 
+def fixed_places(query, length):
+    """Return the keys that are looked at by those who know the place of the query alone.
+
+    The first keys, the last ones and those around the query; none is beyond the ends.
+    """
+    first = np.arange(NEAR)
+    around = query + np.arange(-NEAR, NEAR + 1)
+    return np.concatenate([first, length - 1 - first, around]).clip(0, length - 1)
+
+
+def chosen(hits):
+    """Return how often the best of several is right on cases that had no part in choosing it.
+
+    `hits` has a row for each case and a column for each candidate. The best column of every
+    other case is judged by the rest, then the other way round; the mean of both is returned.
+    """
+    halves = hits[::2], hits[1::2]
+    pairs = (halves, halves[::-1])
+    return np.mean([judged.mean(0)[chosen_by.mean(0).argmax()] for chosen_by, judged in pairs])
+
+
+def pointing(translator, pairs, name):
+    """Return, of all cases of one kind, who has its largest weight on the word that decides.
+
+    Returns
+    -------
+    heads : array of bool, shape (n, n_layers * n_heads)
+    fixed : array of bool, shape (n, 4 * NEAR + 1)
+        The same for `fixed_places`.
+    chance : float
+        The share of the keys in view that are right.
+    """
+    heads, fixed, chance = [], [], []
+    for pair in pairs:
+        found = places(pair, name)
+        if not found or translator.target.unknown(pair.target):  # a form never trained on
+            continue
+        attention = translator.attention(pair.source, pair.target)
+        for stack, query, right in found:
+            weights = getattr(attention, stack)[..., query, :]
+            in_view = query + 1 if stack == "decoder" else weights.shape[-1]
+            heads.append(np.isin(weights.argmax(axis=-1).ravel(), right))
+            fixed.append(np.isin(fixed_places(query, in_view), right))
+            chance.append(len(right) / in_view)
+    return np.array(heads), np.array(fixed), np.mean(chance)
+
+
+def untrained(translator, seed):
+    """Return the translator as it was before training, from this seed."""
+    torch.manual_seed(seed)
+    model = Transformer(translator.model.config)
+    return Translator(model, translator.source, translator.target, translator.max_len)
+
+
 def points(translator, parts):
     """Return how often the largest weight of a head lies on the word that decides.
 
-    "chance" is the share of the keys in view that are right.
+    The best of several heads is right more often than chance even if all of them guess. So
+    there is also "chosen", what the best is worth on sentences that had no part in choosing it;
+    "untrained", the best head of models from three seeds; "fixed", the best fixed place, chosen
+    and judged as the heads are; and "chance", the share of the keys in view that are right.
     """
     known, results = measures(parts), {}
+    before = [untrained(translator, seed) for seed in range(SEEDS)]
+    shape = translator.model.config.n_layers, translator.model.config.n_heads
     for name, measure in POINTS.items():
-        hits, chance = [], []
-        for pair in known[measure][0]:
-            found = places(pair, name)
-            if not found or translator.target.unknown(pair.target):  # a form never trained on
-                continue
-            attention = translator.attention(pair.source, pair.target)
-            for stack, query, right in found:
-                weights = getattr(attention, stack)[..., query, :]
-                hits.append(np.isin(weights.argmax(axis=-1), right))
-                in_view = query + 1 if stack == "decoder" else weights.shape[-1]
-                chance.append(len(right) / in_view)
-        heads = rounded(np.mean(hits, axis=0))
-        results[name] = {"heads": heads, "chance": rounded(np.mean(chance)), "n": len(hits)}
+        pairs = known[measure][0]
+        heads, fixed, chance = pointing(translator, pairs, name)
+        guesses = [pointing(model, pairs, name)[0].mean(axis=0).max() for model in before]
+        found = {"chosen": chosen(heads), "untrained": guesses, "fixed": chosen(fixed)}
+        found |= {"heads": heads.mean(axis=0).reshape(shape), "chance": chance}
+        results[name] = {k: rounded(v) for k, v in found.items()} | {"n": len(heads)}
     return results
+
+
+def readout(hidden=0):
+    """Return what reads two answers out of the output of attention: a matrix, or two and a ReLU."""
+    deeper = [nn.Linear(D_MODEL, hidden), nn.ReLU()] if hidden else []
+    return nn.Sequential(*deeper, nn.Linear(hidden or D_MODEL, 2 * N_NAMES))
 
 
 class TwoPlaces(nn.Module):
@@ -153,16 +214,18 @@ class TwoPlaces(nn.Module):
             nn.Embedding(N_NAMES, D_MODEL) for _ in range(4)
         )
         self.attention = MultiHeadAttention(D_MODEL, n_heads)
-        width = hidden or D_MODEL
-        deeper = [nn.Linear(D_MODEL, hidden), nn.ReLU()] if hidden else []
-        self.answers = nn.Sequential(*deeper, nn.Linear(width, 2 * N_NAMES))
+        self.answers = readout(hidden)
 
-    def forward(self, names, gifts, asked):
-        """Return logits of shape (batch_size, 2, N_NAMES): what each of two names has."""
+    def attend(self, names, gifts, asked, need_weights=False):
+        """Return what attention hands over and, if needed, its weights."""
         x = self.names(names) + self.gifts(gifts)
         one, two = names.gather(1, asked).unbind(1)
         query = (self.first(one) + self.second(two))[:, None]
-        output, _ = self.attention(query, x)
+        return self.attention(query, x, need_weights=need_weights)
+
+    def forward(self, names, gifts, asked):
+        """Return logits of shape (batch_size, 2, N_NAMES): what each of two names has."""
+        output, _ = self.attend(names, gifts, asked)
         return self.answers(output[:, 0]).view(-1, 2, N_NAMES)
 
 
@@ -174,18 +237,15 @@ def draw(n, generator):
     return names, gifts, asked
 
 
-def two_places(n_heads, seed, steps=STEPS, hidden=0):
-    """Train `TwoPlaces`; return how often the first, the second and both answers are right."""
-    torch.manual_seed(seed)
-    generator = torch.Generator().manual_seed(seed + 100)
-    model = TwoPlaces(n_heads, hidden)
-    optimizer = torch.optim.Adam(model.parameters())
+def fit(model, part, generator, steps):
+    """Train a part of `TwoPlaces`, the rest as it is; return the share right, as `two_places`."""
+    optimizer = torch.optim.Adam(part.parameters())
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 9e-3, total_steps=steps)
     for _ in range(steps):
         names, gifts, asked = draw(BATCH, generator)
         logits = model(names, gifts, asked)
         loss = cross_entropy(logits.flatten(0, 1), gifts.gather(1, asked).flatten())
-        optimizer.zero_grad()
+        model.zero_grad()
         loss.backward()
         optimizer.step()
         schedule.step()
@@ -193,6 +253,40 @@ def two_places(n_heads, seed, steps=STEPS, hidden=0):
         names, gifts, asked = draw(4000, generator)
         right = model(names, gifts, asked).argmax(dim=-1) == gifts.gather(1, asked)
     return [*right.float().mean(dim=0).tolist(), right.all(dim=1).float().mean().item()]
+
+
+def trained(n_heads, seed, steps=STEPS, hidden=0):
+    """Train `TwoPlaces`; return it, its share right and the generator of its sentences."""
+    torch.manual_seed(seed)
+    generator = torch.Generator().manual_seed(seed + 100)
+    model = TwoPlaces(n_heads, hidden)
+    return model, fit(model, model, generator, steps), generator
+
+
+def two_places(n_heads, seed, steps=STEPS, hidden=0):
+    """Train `TwoPlaces`; return how often the first, the second and both answers are right."""
+    return trained(n_heads, seed, steps, hidden)[1]
+
+
+def read_again(seed, hidden, steps=LONGER):
+    """Train one head with a readout; then keep the head as it is and train two new readouts.
+
+    Returns
+    -------
+    dict
+        ``weights``, the mean weight of the head on the first and on the second name asked for;
+        ``linear`` and ``hidden``, what each new readout gets right of the first, the second and
+        both answers. All that differs between those two is the readout.
+    """
+    model, _, generator = trained(1, seed, hidden=hidden)
+    model.requires_grad_(False)
+    names, gifts, asked = draw(4000, generator)
+    _, weights = model.attend(names, gifts, asked, need_weights=True)
+    found = {"weights": weights[:, 0, 0].gather(1, asked).mean(dim=0).tolist()}
+    for name, width in (("linear", 0), ("hidden", HIDDEN)):
+        model.answers = readout(width)
+        found[name] = fit(model, model.answers, generator, steps)
+    return found
 
 
 def translator_with(n_heads, parts):
@@ -218,7 +312,7 @@ def main():
     torch.set_num_threads(1)
     parts, translator = splits(), Translator.pretrained()
     seeds = range(SEEDS)
-    trained = [[two_places(h, seed) for seed in seeds] for h in N_HEADS]
+    by_heads = [[two_places(h, seed) for seed in seeds] for h in N_HEADS]
     hidden = [two_places(1, seed, hidden=HIDDEN) for seed in seeds]
     longer = [two_places(N_HEADS[-1], seed, steps=LONGER) for seed in seeds]
     results = {
@@ -226,9 +320,13 @@ def main():
         "points": points(translator, parts),
         "two_places": {
             "n_heads": N_HEADS,
-            "seeds": rounded(trained),
+            "seeds": rounded(by_heads),
             "hidden": rounded(hidden),
             "longer": rounded(longer),
+            "read_again": {
+                name: [{k: rounded(v) for k, v in read_again(s, width).items()} for s in seeds]
+                for name, width in (("linear", 0), ("hidden", HIDDEN))
+            },
         },
         "translators": {str(h): translator_with(h, parts) for h in TRANSLATORS},
     }

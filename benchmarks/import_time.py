@@ -7,13 +7,19 @@ import subprocess
 import sys
 
 import attn
+import attn_course
 from benchmarks.report import ROOT, Target
 from benchmarks.timing import interleave, spread
 
-MODULES = [module.name for module in pkgutil.walk_packages(attn.__path__, "attn.")]
+MODULES = [
+    module.name
+    for package in (attn, attn_course)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+]
 STATEMENTS = {
     "`attn.reference`": "import attn.reference",
-    "all of `attn`": "import " + ", ".join(name for name in MODULES if "._" not in name),
+    "all of `attn` and `attn_course`": "import "
+    + ", ".join(name for name in MODULES if "._" not in name),
     "`numpy`": "import numpy",
     "`torch`": "import torch",
 }

@@ -4,7 +4,6 @@ import math
 import warnings
 
 from torch import nn
-from x_transformers import Decoder, Encoder
 
 from attn.masks import causal_mask
 from attn.transformer.embedding import TokenEmbedding
@@ -94,6 +93,8 @@ class XCore(nn.Module):
     """The encoder and the decoder of x-transformers, pre-norm, with the fused kernel."""
 
     def __init__(self, config):
+        from x_transformers import Decoder, Encoder  # which import PyTorch's compiler
+
         super().__init__()
         options = {
             "dim": config.d_model,

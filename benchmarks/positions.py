@@ -17,9 +17,9 @@ import torch
 
 from attn.applications.translation import Translator
 from attn.applications.translation.translator import TRAINING
-from attn.corpus import splits, translate
-from attn.transformer.config import POSITIONS
+from attn_course.grammar import splits, translate
 
+POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 SEEDS = (0, 1)
 LONGEST = 16  # words: the "longer" sentences of more are too few to count
 MAX_LEN = 64  # rows of the learned table: more than training fills

@@ -1,26 +1,35 @@
 """What the trained systems get right: tables for the page of results. ``make results``.
 
 Everything is measured on what the systems have never seen. The tables are printed, kept in
-``quality.json`` and set into the page of both editions.
+``quality.json`` and set into the page of both editions. Beside each rate stands its 95% interval:
+Wilson's where independent answers are counted, else that of sentences drawn again.
 """
 
+import json
 import sys
 import time
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from attn.applications.question_answering import QuestionAnswerer, questions
-from attn.applications.summarization import Summarizer, stories
-from attn.applications.translation import Translator, facts
-from attn.applications.visual_question import VisualQuestionAnswerer, make_examples
-from attn.corpus import document_pairs, splits
+from attn.applications.question_answering import QuestionAnswerer
+from attn.applications.summarization import Summarizer
+from attn.applications.translation import PRETRAINED, TRAINING, Translator, facts
+from attn.applications.visual_question import VisualQuestionAnswerer
+from attn.metrics import (
+    alignment_error_rate,
+    bootstrap_interval,
+    one_word_apart,
+    translation_memory,
+    wilson_interval,
+)
+from attn_course.grammar import splits
+from attn_course.images import make_examples
+from attn_course.passages import questions
+from attn_course.stories import stories
 from benchmarks.report import QUALITY, publish, read, table
 
-# Document 000, section 3.3.4.
-ENIAC = (
-    "The first general-purpose electronic computer, ENIAC, was completed in 1945.",
-    "When was the first computer invented?",
-)
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
 NAMES = {
     "test": "drawn alike",
@@ -29,54 +38,96 @@ NAMES = {
     "polysemes": "several meanings, new context",
     "longer": "longer than in training",
 }
+# The columns of `first_minute`: how positions are told, whose attention is uniform, the seed.
+RUNS = {
+    "seed 0": ("rotary", (), 0),
+    "seed 1": ("rotary", (), 1),
+    "sinusoidal": ("sinusoidal", (), 0),
+    "cross uniform": ("sinusoidal", ("cross",), 0),
+    "all uniform": ("sinusoidal", facts.STACKS, 0),
+}
+LONGEST = 64  # tokens of a source that is asked for all the same
+N_MINUTE = 20_000  # pairs that a minute's training draws from
 
 
 def translations(translator, parts):
-    """Return how many sentences of each part come out right."""
+    """Return how many sentences of each part come out right, and how near training they are."""
+    known = [pair.source for pair in parts.train]
     rows = []
     for name in PARTS:
-        found = translator.evaluate(getattr(parts, name))
+        pairs = getattr(parts, name)
+        sources, right = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        found = written(translator, sources)
         rows.append(
             {
                 "sentences": NAMES[name],
-                "number": found["n_pairs"],
-                "exact match": percent(found["exact_match"]),
-                "BLEU": f"{found['bleu']:.1f}",
-                "tokens": percent(found["token_accuracy"]),
+                "number": len(pairs),
+                "one word apart": percent(np.mean(one_word_apart(sources, known))),
+                "exact match": exact(found, right),
+                "BLEU": bleu(found, right),
             }
         )
-    pairs = document_pairs()
-    right = [translator.translate(pair.source) == pair.target for pair in pairs]
-    rows.append(
-        {
-            "sentences": "the documents' own",
-            "number": len(pairs),
-            "exact match": percent(np.mean(right)),
-            "BLEU": "–",
-            "tokens": "–",
-        }
-    )
+    return rows
+
+
+def written(translator, sources):
+    """Return translations, also of sentences longer than the translator accepts by itself."""
+    patient = Translator(translator.model, translator.source, translator.target, LONGEST)
+    return patient.translate(sources)
+
+
+def memory(translator, parts):
+    """Return what copying the most similar sentence gets right, and what nearness brings."""
+    known = [pair.source for pair in parts.train]
+    rows = []
+    for name in PARTS:
+        pairs = getattr(parts, name)
+        sources, right = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        copied, _ = translation_memory(parts.train, sources)
+        hits = np.equal(written(translator, sources), right)
+        near = one_word_apart(sources, known)
+        rows.append(
+            {
+                "sentences": NAMES[name],
+                "number": len(pairs),
+                "memory, exact match": exact(copied, right),
+                "memory, BLEU": bleu(copied, right),
+                "translator, one word apart": out_of(hits[near].sum(), near.sum()),
+                "translator, further away": out_of(hits[~near].sum(), (~near).sum()),
+            }
+        )
     return rows
 
 
 def alignments(translator, parts):
     """Return alignment error rates: of every head, of means over heads, of three baselines."""
-    found = facts.alignment_errors(translator, parts.test)
-    rows = []
-    for layer, heads in enumerate(found["heads"]):
-        cells = {f"head {h + 1}": f"{rate:.3f}" for h, rate in enumerate(heads)}
-        rows.append(
-            {"cross-attention": f"layer {layer + 1}"}
-            | cells
-            | {"mean": f"{found['layers'][layer]:.3f}"}
-        )
-    empty = dict.fromkeys(cells, "")
+    found = facts.alignment_errors(translator, parts.test, parts.train, rate=error_rate)
+    rates = {
+        f"layer {layer + 1}, head {head + 1}": found["heads"][layer, head]
+        for layer, head in np.ndindex(found["heads"].shape[:2])
+    }
+    rates |= {
+        f"layer {layer + 1}, mean": found["layers"][layer] for layer in range(len(found["layers"]))
+    }
     for name, label in (
         ("average", "all layers and heads"), ("ibm_model_1", "IBM model 1"),
         ("diagonal", "diagonal"), ("uniform", "at random"),
     ):  # fmt: skip
-        rows.append({"cross-attention": label} | empty | {"mean": f"{found[name]:.3f}"})
-    return rows
+        rates[label] = found[name]
+    return [
+        {"links from": label, "error rate": f"{rate:.3f} ({low:.3f}–{high:.3f})"}
+        for label, (rate, low, high) in rates.items()
+    ]
+
+
+def error_rate(links, sure, possible):
+    """Return the alignment error rate, and its interval from drawing the sentences again."""
+    sizes = [len(a) + len(s) for a, s in zip(links, sure, strict=True)]
+    wrong = [
+        alignment_error_rate([a], [s], [p]) * size
+        for a, s, p, size in zip(links, sure, possible, sizes, strict=True)
+    ]
+    return alignment_error_rate(links, sure, possible), *bootstrap_interval(wrong, sizes)
 
 
 def agreements(translator, parts):
@@ -88,68 +139,92 @@ def agreements(translator, parts):
         some = [(share, n) for distance, (share, n) in found.items() if low <= distance <= high]
         total = sum(n for _, n in some)
         if total:
-            right = sum(share * n for share, n in some) / total
-            rows.append({"distance": label, "number": total, "right": percent(right)})
+            right = sum(round(share * n) for share, n in some)
+            rows.append({"distance": label, "number": total, "right": rate(right, total)})
     return rows
 
 
 def meanings(translator, parts):
-    """Return how often each meaning of a word is chosen, where its context is new and old."""
-    new = facts.polysemy(translator, parts.polysemes)
-    old = facts.polysemy(translator, parts.test + parts.validation)
-    rows = []
-    for key in sorted({*new, *old}):
-        cells = [
-            f"{percent(s)} ({n})" if n else "–" for s, n in (d.get(key, (0, 0)) for d in (old, new))
-        ]
-        rows.append(
-            {
-                "word": f"*{key[0]}*",
-                "meaning": f"*{key[1]}*",
-                "seen": cells[0],
-                "new context": cells[1],
-            }
+    """Return how often a word of several meanings is right, where its context is old and new."""
+    places = {
+        "drawn alike": parts.test + parts.validation,
+        "new context": parts.polysemes,
+        "new, in vocabulary": [
+            pair for pair in parts.polysemes if not translator.target.unknown(pair.target)
+        ],
+    }
+    found = {place: facts.polysemy(translator, pairs) for place, pairs in places.items()}
+    senses = sorted({key for counts in found.values() for key in counts})
+    rows = [
+        {"word": f"*{word}*", "meaning": f"*{sense}*"}
+        | {
+            place: out_of(*tally(counts, (word, sense)), interval=False)
+            for place, counts in found.items()
+        }
+        for word, sense in senses
+    ]
+    totals = {place: tally(counts, *counts) for place, counts in found.items()}
+    rows.append({"word": "all", "meaning": ""} | {p: rate(*total) for p, total in totals.items()})
+    common = {
+        place: sum(
+            max(n for (other, _), (_, n) in counts.items() if other == word)
+            for word in {word for word, _ in counts}
         )
-    return rows
+        for place, counts in found.items()
+    }
+    cells = {place: rate(common[place], totals[place][1]) for place in found}
+    return [*rows, {"word": "always the commoner meaning", "meaning": ""} | cells]
+
+
+def tally(counts, *keys):
+    """Return how many are right under these keys, and of how many."""
+    some = [counts[key] for key in keys if key in counts]
+    return sum(round(share * n) for share, n in some), sum(n for _, n in some)
 
 
 def references(translator, parts):
     """Return how often each head looks at what a pronoun stands for."""
     found = facts.coreference(translator, parts.test + parts.validation)
-    rows = []
+    n, rows = found["n"], []
     for who, shares in (("pronoun", found["points"]), ("word", found["word_points"])):
         for layer, heads in enumerate(shares):
-            cells = {f"head {h + 1}": percent(share) for h, share in enumerate(heads)}
-            rows.append({"who looks": f"{who}, layer {layer + 1}"} | cells)
-    for label, share in (("by chance", found["chance"]), ("the word is right", found["right"])):
-        rows.append({"who looks": label} | dict.fromkeys(cells, "") | {"head 1": percent(share)})
+            cells = {f"head {h + 1}": share_of(n, share) for h, share in enumerate(heads)}
+            rows.append({"who looks": f"{who}, layer {layer + 1}", "number": n} | cells)
+    for label, cell in (
+        ("by chance", percent(found["chance"])), ("the word is right", share_of(n, found["right"])),
+    ):  # fmt: skip
+        rows.append({"who looks": label, "number": n} | dict.fromkeys(cells, "") | {"head 1": cell})
     return rows
 
 
 def cuts(translator, parts):
     """Return the share of test sentences that still come out right without each head."""
 
-    def exact(translator, pairs):
+    def share(translator, pairs):
         return translator.evaluate(pairs)["exact_match"]
 
-    found = facts.ablation(translator, parts.test, exact)
+    found, n = facts.ablation(translator, parts.test, share), len(parts.test)
     return [
-        {"cut": f"{stack}, layer {layer + 1}"}
-        | {f"head {h + 1}": percent(share) for h, share in enumerate(heads)}
+        {"cut": f"{stack}, layer {layer + 1}", "number": n}
+        | {f"head {h + 1}": share_of(n, share) for h, share in enumerate(heads)}
         for stack, numbers in found.items()
         for layer, heads in enumerate(numbers)
     ]
 
 
 def first_minute(translator, parts):
-    """Return what a translator gets right after a minute of training on one processor."""
-    start = time.process_time()
-    quick = Translator.fit(splits().train, sizes={"dropout": 0.05})
-    seconds = time.process_time() - start
-    rows = [{"sentences": "seconds of processor", "exact match": f"{seconds:.0f}"}]
-    for name in ("test", "adjective_noun", "verb_object"):
-        share = quick.evaluate(getattr(parts, name))["exact_match"]
-        rows.append({"sentences": NAMES[name], "exact match": percent(share)})
+    """Return what a minute of training brings, with attention and with uniform weights."""
+    rows = [{"sentences": NAMES[name], "number": len(getattr(parts, name))} for name in PARTS]
+    for label, (positions, stacks, seed) in RUNS.items():
+        quick = Translator.fit(
+            parts.train[:N_MINUTE],
+            sizes={"dropout": 0.05, "positions": positions},
+            training=replace(TRAINING, seed=seed),
+            prepare=partial(facts.make_uniform, stacks=stacks),
+        )
+        for row, name in zip(rows, PARTS, strict=True):
+            share = quick.evaluate(getattr(parts, name))["exact_match"]
+            row[label] = share_of(row["number"], share)
     return rows
 
 
@@ -157,51 +232,89 @@ def systems(translator, parts):
     """Return what the three other systems get right, each trained here with its defaults."""
     rows = []
 
-    def row(system, asked, measure, value):
-        rows.append({"system": system, "asked": asked, "measure": measure, "value": value})
+    def row(system, asked, measure, n, share):
+        cells = {"number": n, "value": share_of(n, share, 1)}
+        rows.append({"system": system, "asked": asked, "measure": measure} | cells)
 
-    def timed(fit):
+    def timed(system, fit):
         start = time.process_time()
-        return fit(), f"{time.process_time() - start:.0f}"
+        fitted = fit()
+        cells = {"number": "–", "value": f"{time.process_time() - start:.0f}"}
+        rows.append(
+            {"system": system, "asked": "training", "measure": "seconds of processor"} | cells
+        )
+        return fitted
 
-    reader, seconds = timed(QuestionAnswerer.fit)
+    passages = questions(16_000, seed=0)
+    reader = timed("question answering", lambda: QuestionAnswerer.fit(passages))
     unseen = questions(2000, seed=1, unseen=True)
-    found = reader.evaluate(unseen)
-    row("question answering", "facts never seen", "exact match", percent(found["exact_match"]))
-    row("question answering", "is there an answer?", "right", percent(found["knows_if"]))
-    row("question answering", "ENIAC", "answer", reader.answer(*ENIAC).text)
-    row("question answering", "training", "seconds of processor", seconds)
-    unmarked = QuestionAnswerer.fit(marks_question_words=False).evaluate(unseen)
-    row("without marked words", "facts never seen", "exact match", percent(unmarked["exact_match"]))
+    n, found = len(unseen), reader.evaluate(unseen)
+    row("question answering", "facts never seen", "exact match", n, found["exact_match"])
+    row("question answering", "is there an answer?", "right", n, found["knows_if"])
+    found = QuestionAnswerer.fit(passages, marks_question_words=False).evaluate(unseen)
+    row("without marked words", "facts never seen", "exact match", n, found["exact_match"])
 
-    writer, seconds = timed(Summarizer.fit)
-    found = writer.evaluate(stories(1000, seed=1, unseen=True))
-    row("summaries", "headlines never seen", "exact match", percent(found["exact_match"]))
-    for name, label in (("extract", "sentence by attention"), ("lead", "first sentence")):
-        row("summaries", label, "ROUGE-1", f"{found[name]['rouge1']:.2f}")
-    row("summaries", "training", "seconds of processor", seconds)
+    writer = timed("summaries", lambda: Summarizer.fit(stories(12_000, seed=0)))
+    unseen = stories(1000, seed=1, unseen=True)
+    found = writer.evaluate(unseen)
+    row("summaries", "headlines never seen", "exact match", len(unseen), found["exact_match"])
 
-    looker, seconds = timed(lambda: VisualQuestionAnswerer.fit(make_examples(20_000, "es")))
-    found = looker.evaluate(make_examples(2000, "es", seed=1))
-    row("visual questions", "images never seen", "right", percent(found["accuracy"]))
+    examples = make_examples(20_000, "es")
+    looker = timed("visual questions", lambda: VisualQuestionAnswerer.fit(examples))
+    unseen = make_examples(2000, "es", seed=1)
+    found = looker.evaluate(unseen)
+    row("visual questions", "images never seen", "right", len(unseen), found["accuracy"])
     for kind in ("colour", "count", "where", "exists", "left"):
-        row("visual questions", kind, "right", percent(found[kind]))
-    row("visual questions", "weight on what is asked about", "share", percent(found["mass"]))
-    row("visual questions", "weight on what is asked about", "by chance", percent(found["chance"]))
-    row("visual questions", "training", "seconds of processor", seconds)
-    found = looker.evaluate(make_examples(1000, "es", seed=2, held_out=True))
-    row("visual questions", "pairs that never met", "right", percent(found["accuracy"]))
+        n = sum(example.kind == kind for example in unseen)
+        row("visual questions", kind, "right", n, found[kind])
+    unseen = make_examples(1000, "es", seed=2, held_out=True)
+    found = looker.evaluate(unseen)
+    row("visual questions", "pairs that never met", "right", len(unseen), found["accuracy"])
     return rows
 
 
 def percent(share):
-    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def rate(right, n, digits=1):
+    """Return a share and its interval, in percent: ``99.8 % (98.9–100.0)``."""
+    share, low, high = (100 * x for x in (right / n, *wilson_interval(right, n)))
+    return f"{share:.{digits}f}\N{NO-BREAK SPACE}% ({low:.{digits}f}–{high:.{digits}f})"
+
+
+def share_of(n, share, digits=0):
+    """Return `rate` of a share that was counted among `n`."""
+    return rate(round(share * n), n, digits)
+
+
+def out_of(right, n, interval=True):
+    """Return a count and the interval of its share: ``198 / 199 (97.2–99.9)``."""
+    if not n:
+        return "–"
+    low, high = (100 * x for x in wilson_interval(int(right), int(n)))
+    return f"{right} / {n}" + (f" ({low:.1f}–{high:.1f})" if interval else "")
+
+
+def exact(found, right):
+    """Return the `rate` of translations that are right as a whole."""
+    return rate(sum(a == b for a, b in zip(found, right, strict=True)), len(right))
+
+
+def bleu(found, right):
+    """Return BLEU and half of its interval, which sacrebleu finds by drawing sentences again."""
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU()
+    score = metric.corpus_score(found, [right], n_bootstrap=1000)
+    told = json.loads(score.format(signature=str(metric.get_signature()), is_json=True))
+    return f"{told['score']:.1f} ± {told['confidence_var']:.1f}"
 
 
 TABLES = {
-    "translations": translations, "alignments": alignments, "agreements": agreements,
-    "meanings": meanings, "references": references, "cuts": cuts,
-    "first_minute": first_minute, "systems": systems,
+    "translations": translations, "memory": memory, "first_minute": first_minute,
+    "alignments": alignments, "agreements": agreements, "meanings": meanings,
+    "references": references, "cuts": cuts, "systems": systems,
 }  # fmt: skip
 
 
@@ -210,7 +323,7 @@ def main(names):
     for name in names:
         if name not in TABLES:
             sys.exit(f"names: expected some of {', '.join(TABLES)}, got {name}")
-    translator, parts = Translator.pretrained(), splits(n_train=0)
+    translator, parts = Translator.pretrained(), splits(n_train=PRETRAINED["n_train"])
     results = read(QUALITY)
     for name in names or TABLES:
         measure = TABLES[name]

@@ -21,6 +21,9 @@ PAGES = {
     for file, page in ((RESULTS, "benchmarks.md"), (QUALITY, "results.md"))
 }
 
+# A cell that begins with a digit, or is a dash or empty.
+NUMBER = re.compile(r"[\d–]|$")
+
 # What the tables say in Spanish. What is not here is the same in both editions.
 SPANISH = {
     "benchmark": "prueba",
@@ -52,28 +55,47 @@ SPANISH = {
     "share": "proporción",
     "import": "importación",
     "seconds": "segundos",
-    "all of `attn`": "todo `attn`",
+    "all of `attn` and `attn_course`": "todo `attn` y `attn_course`",
+    "positions": "posiciones",
+    "keys": "keys",
+    "checks off": "sin comprobar",
+    "checks on": "comprobando",
+    "ms, checks off": "ms, sin comprobar",
+    "rotary": "rotatorias",
+    "alibi": "ALiBi",
     "processor": "procesador",
     "sentences": "oraciones",
     "number": "número",
-    "exact match": "exactas",
+    "one word apart": "a una palabra",
+    "exact match": "coincidencia exacta",
     "drawn alike": "sorteadas igual",
     "adjective and noun that never met": "adjetivo y sustantivo que nunca coincidieron",
     "verb and object that never met": "verbo y objeto que nunca coincidieron",
     "several meanings, new context": "varios significados, contexto nuevo",
     "longer than in training": "más largas que al entrenar",
-    "the documents' own": "las de los documentos",
-    "cross-attention": "atención cruzada",
-    "mean": "media",
-    "all layers and heads": "todas las capas y cabezas",
+    "memory, exact match": "memoria, exactas",
+    "memory, BLEU": "memoria, BLEU",
+    "translator, one word apart": "traductor, a una palabra",
+    "translator, further away": "traductor, más lejos",
+    **{f"seed {n}": f"semilla {n}" for n in (0, 1)},
+    "sinusoidal": "sinusoidales",
+    "cross uniform": "cruzada uniforme",
+    "all uniform": "toda uniforme",
+    "links from": "enlaces según",
+    "error rate": "tasa de error",
+    **{f"layer {n}, head {h}": f"capa {n}, cabeza {h}" for n in (1, 2) for h in range(1, 5)},
+    **{f"layer {n}, mean": f"capa {n}, media" for n in (1, 2)},
+    "all layers and heads": "media de todas",
     "IBM model 1": "modelo 1 de IBM",
     "at random": "al azar",
     "distance": "distancia",
     "right": "aciertos",
     "word": "palabra",
     "meaning": "significado",
-    "seen": "visto",
     "new context": "contexto nuevo",
+    "new, in vocabulary": "nuevo, en el vocabulario",
+    "all": "todas",
+    "always the commoner meaning": "siempre el más frecuente",
     "who looks": "quién mira",
     "by chance": "por azar",
     "the word is right": "la palabra, bien",
@@ -88,23 +110,18 @@ SPANISH = {
     "question answering": "preguntas y respuestas",
     "facts never seen": "hechos nunca vistos",
     "is there an answer?": "¿hay respuesta?",
-    "answer": "respuesta",
     "training": "entrenamiento",
     "without marked words": "sin marcar palabras",
     "summaries": "resúmenes",
     "headlines never seen": "titulares nunca vistos",
-    "sentence by attention": "oración por atención",
-    "first sentence": "primera oración",
     "visual questions": "preguntas sobre imágenes",
     "images never seen": "imágenes nunca vistas",
     "colour": "color",
     "count": "cuántos",
     "exists": "¿hay?",
     "left": "a la izquierda",
-    "weight on what is asked about": "peso en lo preguntado",
     "pairs that never met": "parejas que nunca coincidieron",
     **{f"head {n}": f"cabeza {n}" for n in range(1, 5)},
-    **{f"layer {n}": f"capa {n}" for n in (1, 2)},
     **{f"encoder, layer {n}": f"codificador, capa {n}" for n in (1, 2)},
     **{f"decoder, layer {n}": f"decodificador, capa {n}" for n in (1, 2)},
     **{f"cross, layer {n}": f"cruzada, capa {n}" for n in (1, 2)},
@@ -145,22 +162,38 @@ class Target:
 
 
 def table(rows, language="en"):
-    """Return rows as a Markdown table whose columns line up.
+    """Return rows as a Markdown table whose columns line up, numbers on the right.
+
+    The first column says what the row is about, and stays on the left.
 
     Examples
     --------
     >>> print(table([{"mask": "none", "ms": {"median": 0.5, "low": 0.25, "high": 1.0}}], "es"))
-    | máscara | ms               |
-    |:--------|:-----------------|
+    | máscara |               ms |
+    |:--------|-----------------:|
     | ninguna | 0.50 (0.25–1.00) |
     """
     words = SPANISH if language == "es" else {}
     lines = [list(rows[0]), *([_text(cell) for cell in row.values()] for row in rows)]
     lines = [[words.get(cell, cell) for cell in line] for line in lines]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    head, *body = ("| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in lines)
-    rule = "|" + "|".join(f":{'-' * (width + 1)}" for width in widths) + "|"
-    return "\n".join([head, rule, *body])
+    columns = list(zip(*lines, strict=True))
+    widths = [max(map(len, column)) for column in columns]
+    is_right = [all(NUMBER.match(cell) for cell in column[1:]) for column in columns]
+    is_right[0] = False
+    head, *body = (
+        "| "
+        + " | ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, is_right, strict=True)
+        )
+        + " |"
+        for line in lines
+    )
+    rules = (
+        f"{'-' * (width + 1)}:" if right else f":{'-' * (width + 1)}"
+        for width, right in zip(widths, is_right, strict=True)
+    )
+    return "\n".join([head, f"|{'|'.join(rules)}|", *body])
 
 
 def _text(cell):

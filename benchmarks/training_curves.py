@@ -15,7 +15,6 @@ import torch
 from attn.applications._sequences import collate, predict, sequence_loss
 from attn.applications.translation import Translator, facts
 from attn.applications.translation.translator import SIZES
-from attn.corpus import document_pairs, splits
 from attn.metrics import align, alignment_error_rate
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig
@@ -23,6 +22,7 @@ from attn.training.batches import Batches
 from attn.training.processes import join
 from attn.training.run import Run
 from attn.transformer import Transformer, TransformerConfig
+from attn_course.grammar import document_pairs, splits
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
 RESULTS, REPLAY = DATA / "training.json", DATA / "training_replay.json"
@@ -31,6 +31,7 @@ N_TRAIN = 6000
 CONFIG = TrainingConfig(steps=800, learning_rate=5e-3, warmup_steps=100, device="cpu")
 SEEDS = (0, 1, 2)
 FIRST = 5  # losses by which a test knows that a run is the one recorded
+MORE_PAIRS = 20_000  # for as many steps: what do the data do by themselves?
 
 # With and without warm-up: short runs, for what happens at the start.
 SHORT, EVERY = 300, 10
@@ -124,6 +125,16 @@ def measure(parts, config, dropout):
     }
 
 
+def exact(n_train, seed, asked):
+    """Train a whole run on so many pairs; tell how many of some sentences come out right."""
+    config = TrainingConfig(**{**vars(CONFIG), "seed": seed})
+    translator = Training(splits(n_train=n_train), config).go_to(config.steps)
+    shares = {
+        name: round(translator.evaluate(pairs)["exact_match"], 3) for name, pairs in asked.items()
+    }
+    return {"n_train": n_train, "seed": seed} | shares
+
+
 def curve(parts, norm, peak, warmup_steps):
     """Train a short run, and return the mean loss of every ten steps."""
     config = TrainingConfig(
@@ -215,6 +226,16 @@ def main():
                     runs.append(measure(parts, config, dropout))
                     print(runs[-1], flush=True)
                     write(RESULTS, results)
+    # All are asked for the same sentences: those of whose words the fewest pairs teach all.
+    fewest = Training(parts, CONFIG).translator
+    asked = {name: known(fewest, getattr(parts, name)) for name in ("test", "longer")}
+    more = results.setdefault("more_pairs", [])
+    for n_train in (N_TRAIN, MORE_PAIRS):
+        for seed in SEEDS:
+            if not any((one["n_train"], one["seed"]) == (n_train, seed) for one in more):
+                more.append(exact(n_train, seed, asked))
+                print(more[-1], flush=True)
+                write(RESULTS, results)
 
 
 def write(path, results):

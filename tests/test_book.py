@@ -1,4 +1,4 @@
-"""The pages written from data: routes, source map, API, results; and the data behind them."""
+"""The pages written from data: routes, API, results; and the data behind them."""
 
 import doctest
 import importlib
@@ -16,13 +16,14 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import attn_api
 import attn_glossary
 import attn_pages
+import attn_search
 
 import attn
+import attn_course
 from benchmarks import quality
 
 LANGUAGES = ("es", "en")
 CHAPTERS = tomllib.loads((ROOT / "book" / "chapters.toml").read_text(encoding="utf-8"))
-SOURCES = tomllib.loads((ROOT / "book" / "source_map.toml").read_text(encoding="utf-8"))
 ENTRIES = [chapter["page"] for chapter in CHAPTERS["chapter"]]
 WRITTEN = {path.stem for path in (ROOT / "notebooks" / "src").glob("*.md")}
 PAGES = {path.stem for path in (ROOT / "book" / "es").glob("*.md")}
@@ -98,62 +99,18 @@ def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
 
 
 def test_durations_and_the_modules_of_the_pages_do_what_their_docstrings_say():
-    for module in (attn_api, attn_glossary, attn_pages):
+    for module in (attn_api, attn_glossary, attn_pages, attn_search):
         tried = doctest.testmod(module)
         assert tried.attempted and not tried.failed, module.__name__
 
 
-# The source map -------------------------------------------------------------------------------
-
-
-def test_every_row_of_the_coverage_table_is_there():
-    assert [row["number"] for row in SOURCES["row"]] == list(range(1, 26))
-    for row in SOURCES["row"]:
-        assert row["places"] and set(row["documents"]) <= {"000", "001", "002", "003", "004"}
-
-
-def test_every_section_of_every_document_is_counted():
-    counted = {
-        document["number"]: sum(part["headings"] for part in document["section"])
-        for document in SOURCES["document"]
-    }
-    # Headings of the documents (slides of 001, parts of 002), each text taken once.
-    assert counted == {"000": 27, "001": 64, "002": 5, "003": 27, "004": 20}
-
-
-def places():
-    entries = [part for document in SOURCES["document"] for part in document["section"]]
-    return sorted({place for entry in [*entries, *SOURCES["row"]] for place in entry["places"]})
-
-
-@pytest.mark.parametrize("place", places())
-def test_every_place_is_a_page_and_a_labelled_section_of_it(place):
-    page, _, label = place.partition("#")
-    assert page in WRITTEN | PAGES
-    for language in LANGUAGES:
-        if page in WRITTEN:
-            source = (ROOT / "notebooks" / "src" / f"{page}.md").read_text(encoding="utf-8")
-            text = edition(source, language)
-        else:
-            text = (ROOT / "book" / language / f"{page}.md").read_text(encoding="utf-8")
-        assert not label or f"({label})=" in text, language
-
-
-def test_every_chapter_is_reached_from_the_source_map():
-    reached = {place.partition("#")[0] for place in places()}
-    assert {name for name in WRITTEN if re.match(r"\d\d_|A\d_", name)} <= reached
-
-
-@each_language
-def test_pages_show_all_the_data(language):
-    text = (ROOT / "book" / language / "source_map.md").read_text(encoding="utf-8")
-    shown = re.findall(r"```\{source-map\} (\S+)", text)
-    assert shown == [*(document["number"] for document in SOURCES["document"]), "rows"]
-
-
 # The API --------------------------------------------------------------------------------------
 
-MODULES = [f"attn.{name}" for name in re.findall(r"^`attn\.(\w+)`", attn.__doc__, re.MULTILINE)]
+MODULES = [
+    name
+    for package in (attn, attn_course)
+    for name in re.findall(r"^`((?:attn|attn_course)\.\w+)`", package.__doc__, re.MULTILINE)
+]
 
 
 def on_api_pages(language):
@@ -165,7 +122,7 @@ def on_api_pages(language):
 def test_every_module_of_the_map_has_its_place_in_the_api(language):
     shown = list(on_api_pages(language))
     assert len(shown) == len(set(shown))
-    assert {"attn", *MODULES} <= set(shown)
+    assert {"attn", "attn_course", *MODULES} <= set(shown)
 
 
 def shape(function):
@@ -195,7 +152,7 @@ def test_the_api_read_is_the_api_there_is(module):
         if not inspect.isclass(what):
             namespace = {}
             # A default that is a name would have to be known; that there is one is enough.
-            arguments = re.sub(r"=[A-Z_]+\b", "=...", attn_api.signature(node))
+            arguments = re.sub(r"=[A-Za-z_][\w.]*", "=...", attn_api.signature(node))
             exec(f"def read{arguments}: pass", namespace)  # noqa: S102 - the text of our own module
             assert shape(namespace["read"]) == shape(what), name
             continue

@@ -59,6 +59,7 @@ def test_an_old_python_is_not_taken(tmp_path):
     assert "attn needs Python 3.11 or newer" in result.stdout
 
 
+@pytest.mark.slow
 def test_without_a_network_the_installation_says_so(tmp_path):
     for name in ("Makefile", "requirements-book.txt", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
@@ -102,18 +103,21 @@ def test_a_silent_registry_is_reported_in_one_sentence(tmp_path, monkeypatch):
     assert list((tmp_path / "vendor").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_pip_install_brings_scripts_styles_and_questions(tmp_path):
     """`pip install .`: a package whose widgets lack their files would only fail in a notebook."""
     target = tmp_path / "site"
     source = tmp_path / "attn"
-    shutil.copytree(ROOT / "attn", source / "attn", ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("attn", "attn_course"):
+        ignore = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / package, source / package, ignore=ignore)
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
     result = run(sys.executable, *install, "--target", str(target), str(source))
     assert result.returncode == 0, result.stderr
     code = (
-        "import attn.widgets as w; assert 'site' in w.__file__; "
+        "import attn_course.widgets as w; assert 'site' in w.__file__; "
         "w.Quiz(w.load_quiz('03_self_attention')); print(len(w.SoftmaxPlayground([0, 1])._esm))"
     )
     env = {**os.environ, "PYTHONPATH": str(target)}
@@ -122,6 +126,7 @@ def test_pip_install_brings_scripts_styles_and_questions(tmp_path):
     assert int(result.stdout) > 5_000
 
 
+@pytest.mark.slow
 def test_jupyter_book_build_by_habit(tmp_path):
     """`jupyter-book build .` gives the Spanish edition alone, alive, with no dead link."""
     program = Path(sys.executable).parent / "jupyter-book"

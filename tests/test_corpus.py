@@ -1,4 +1,4 @@
-"""attn.corpus against sentences translated and aligned by hand, and rules of Spanish grammar."""
+"""attn_course.grammar against sentences translated and aligned by hand, and rules of Spanish grammar."""
 
 import itertools
 import os
@@ -10,12 +10,13 @@ from importlib.resources import files
 
 import pytest
 
-from attn.corpus import Coreference, Polyseme, document_pairs, generate, translate
-from attn.corpus.documents import SENTENCES
-from attn.corpus.generating import FRAMES
-from attn.corpus.lexicon import Lexicon, lexicon
-from attn.corpus.splits import MAX_LEN
+from attn.corpus import Coreference, Polyseme
 from attn.tokenizer.words import normalise, split
+from attn_course.grammar import document_pairs, generate, translate
+from attn_course.grammar.documents import SENTENCES
+from attn_course.grammar.generating import FRAMES
+from attn_course.grammar.lexicon import Lexicon, lexicon
+from attn_course.grammar.splits import MAX_LEN
 
 # English | Spanish | links. "2-1": source word 2 is target word 1; "2?1": only possibly so;
 # "=" stands for 0-0 1-1 2-2 ... to the end.
@@ -228,8 +229,9 @@ def test_every_sentence_of_the_documents_is_in_the_grammar():
 # many random pairs
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[pytest.param("pairs", marks=pytest.mark.slow)])
 def pairs():
+    """Generate once; the mark makes every test that uses it slow."""
     return list(itertools.islice(generate(seed=11), 12_000))
 
 
@@ -467,6 +469,17 @@ def test_every_polyseme_is_said_with_each_of_its_meanings(pairs):
     assert all(len(senses) == 2 for senses in meanings.values()), meanings
 
 
+def test_the_same_word_never_decides_for_two_meanings(pairs):
+    """Choosing a meaning is lexical: a table of pairs of words would do."""
+    meanings = {}
+    for pair in pairs:
+        for polyseme in pair.polysemes:
+            decides = pair.source.split()[polyseme.decided_by]
+            meanings.setdefault((polyseme.word, decides), set()).add(polyseme.sense)
+    assert len(meanings) > 200
+    assert all(len(senses) == 1 for senses in meanings.values()), meanings
+
+
 def test_no_polyseme_is_left_in_doubt(pairs):
     lex = lexicon()
     forms = {
@@ -547,7 +560,9 @@ def test_a_noun_in_doubt_is_not_found():
     ],
 )
 def test_a_mistake_in_the_lexicon_is_found(part, index, change, message):
-    content = tomllib.loads((files("attn.corpus") / "lexicon.toml").read_text(encoding="utf-8"))
+    content = tomllib.loads(
+        (files("attn_course.grammar") / "lexicon.toml").read_text(encoding="utf-8")
+    )
     content[part][index] |= change
     with pytest.raises(ValueError, match=f"^{message}$"):
         Lexicon(content)
@@ -608,9 +623,10 @@ def test_the_seed_decides():
     assert first(0) == list(itertools.islice(generate(), 50))
 
 
+@pytest.mark.slow
 def test_hashing_has_no_influence():
     code = (
-        "from attn.corpus import generate, splits\n"
+        "from attn_course.grammar import generate, splits\n"
         "from itertools import islice\n"
         "parts = splits(n_train=300, n_validation=20, n_test=20, n_held_out=5)\n"
         "names = ('train', 'test', 'adjective_noun', 'verb_object', 'polysemes', 'longer')\n"

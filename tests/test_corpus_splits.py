@@ -2,17 +2,18 @@
 
 import pytest
 
-from attn.corpus import document_pairs, splits
-from attn.corpus.lexicon import lexicon
-from attn.corpus.splits import KINDS, MAX_LEN, SHARE
+from attn_course.grammar import document_pairs, splits
+from attn_course.grammar.lexicon import lexicon
+from attn_course.grammar.splits import KINDS, MAX_LEN, SHARE
 
 DRAWN = ("train", "validation", "test")
 HELD_OUT = ("adjective_noun", "verb_object", "polysemes")
 SIZES = {"n_train": 6000, "n_validation": 60, "n_test": 70, "n_held_out": 150}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="module", params=[pytest.param("parts", marks=pytest.mark.slow)])
 def parts():
+    """Split once; the mark makes every test that uses it slow."""
     return splits(seed=3, **SIZES)
 
 
@@ -134,6 +135,7 @@ def test_the_seed_decides(parts):
     assert first.held_out != parts.held_out and first.train != parts.train[:50]
 
 
+@pytest.mark.slow
 def test_parts_may_be_empty():
     parts = splits(n_train=0, n_validation=3, n_test=0, n_held_out=0)
     assert [len(getattr(parts, name)) for name in (*DRAWN, *HELD_OUT, "longer")] == [

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from attn.applications.translation import Translator
-from attn.corpus import Pair, translate
+from attn.corpus import Pair
+from attn_course.grammar import translate
 from benchmarks import decoding_choices as choices
 
 MEASURED = json.loads(choices.RESULTS.read_text(encoding="utf-8"))
@@ -35,6 +36,7 @@ def test_an_error_is_of_what_it_is_said_to_be(row, translator):
         assert row["best"] != row["right"] and row["log_best"] > row["log_right"]
 
 
+@pytest.mark.slow
 def test_a_sentence_that_does_not_end_is_marked_and_hides_no_error_of_the_model(translator):
     (row,) = (row for row in MEASURED["errors"] if "orange juice" in row["source"])
     pair = translate(row["source"])

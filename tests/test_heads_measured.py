@@ -2,11 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
+import torch
 
 from attn.applications.translation import Translator, facts
-from attn.corpus import splits
+from attn_course.grammar import splits
 from benchmarks import heads
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +51,57 @@ def test_one_head_cannot_look_at_two_places_and_two_can(measured):
     assert heads.two_places(2, seed=0, steps=250)[2] > 0.9
 
 
-def test_a_hidden_layer_reads_both_from_one_mean(measured):
+def test_what_a_frozen_head_hands_over_depends_on_its_training_and_on_the_reader(measured):
+    """A head that learned with a hidden layer keeps both; one that learned without may not."""
     assert min(seed[2] for seed in measured["two_places"]["hidden"]) > 0.99
-    assert heads.two_places(1, seed=0, steps=500, hidden=heads.HIDDEN)[2] > 0.9
+    with_linear, with_hidden = measured["two_places"]["read_again"].values()
+    assert min(run["hidden"][2] for run in with_hidden) > 0.99
+    assert max(run["linear"][2] for run in with_hidden) < 0.1
+    assert [run["hidden"][2] > 0.9 for run in with_linear] == [False, False, True]
+    again = heads.read_again(1, hidden=heads.HIDDEN, steps=200)
+    assert again["linear"][2] < 0.1 and again["hidden"][2] > 0.9
+
+
+def test_only_the_readout_is_trained_again(monkeypatch):
+    before, after, fit = [], [], heads.fit
+
+    def spy(model, part, generator, steps):
+        if part is not model:
+            before.append(model.attention.q_proj.weight.clone())
+        found = fit(model, part, generator, min(steps, 3))
+        if part is not model:
+            after.append(model.attention.q_proj.weight.clone())
+        return found
+
+    monkeypatch.setattr(heads, "fit", spy)
+    heads.read_again(0, hidden=0)
+    assert len(before) == 2 and all(map(torch.equal, before, after))
+
+
+def test_the_best_of_many_that_guess_is_no_better_than_a_guess_where_it_was_not_chosen():
+    hits = np.random.default_rng(0).random((400, 50)) < 0.2
+    assert hits.mean(axis=0).max() > 0.24
+    assert heads.chosen(hits) == pytest.approx(0.2, abs=0.03)
+    hits[:, 7] = True
+    assert heads.chosen(hits) == 1
+
+
+def test_a_fixed_place_is_counted_from_both_ends_and_from_the_query():
+    places = heads.fixed_places(query=2, length=5)
+    assert len(places) == 4 * heads.NEAR + 1
+    assert places[:6].tolist() == [0, 1, 2, 3, 4, 4]
+    assert places[heads.NEAR :][:6].tolist() == [4, 3, 2, 1, 0, 0]
+    assert places[2 * heads.NEAR :].tolist() == [0] * 7 + [1, 2, 3, 4] + [4] * 6
+
+
+def test_what_the_chapter_says_of_the_best_head_is_in_the_data(measured):
+    points = measured["points"]
+    best = {name: np.max(found["heads"]) for name, found in points.items()}
+    for name in ("coreference", "adjective_noun"):
+        found = points[name]
+        assert found["chosen"] > 1.9 * max(*found["untrained"], found["fixed"])
+    assert points["polysemes"]["chosen"] < best["polysemes"] - 0.05
+    assert points["agreement"]["fixed"] > best["agreement"] + 0.3
 
 
 def test_longer_training_mends_part_of_what_is_lost_with_too_many_heads(measured):
@@ -74,6 +126,9 @@ def test_pointing_agrees_with_the_shipped_translator(measured, translator, parts
     assert stored["n"] == found["n"]
     assert stored["chance"] == pytest.approx(found["chance"], abs=6e-4)
     assert stored["heads"] == pytest.approx(found["points"], abs=6e-4)
+    hits, fixed, _ = heads.pointing(translator, pairs, "coreference")
+    assert stored["chosen"] == pytest.approx(heads.chosen(hits), abs=6e-4)
+    assert stored["fixed"] == pytest.approx(heads.chosen(fixed), abs=6e-4)
 
 
 def test_what_is_stored_is_all_that_is_measured(measured, parts):

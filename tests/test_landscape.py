@@ -170,8 +170,8 @@ MEASURED = json.loads(landscape.RESULTS.read_text(encoding="utf-8"))
 
 
 def test_each_model_was_measured_at_each_number_of_steps():
-    assert [(row["model"], row["steps"]) for row in MEASURED] == landscape.RUNS
-    assert {name for name, _ in landscape.RUNS} == {n for n, *_ in landscape.make_models(20)}
+    assert [(row["model"], row["steps"], row["seed"]) for row in MEASURED] == landscape.RUNS
+    assert {name for name, *_ in landscape.RUNS} == {n for n, *_ in landscape.make_models(20)}
     longest = [row["steps"] for row in MEASURED if "train_words" in row]
     assert longest == [landscape.STEPS[-1]] * 3
 

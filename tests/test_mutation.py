@@ -6,8 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from mutmut.configuration import reset_config
-from mutmut.mutation.file_mutation import mutate_file_contents
 
 ROOT = Path(__file__).resolve().parents[1]
 FIRST, SECOND = (("attn.masks.f", "return a < b", changed) for changed in ("a <= b", "a > b"))
@@ -46,8 +44,12 @@ def test_a_reason_for_a_mutant_that_is_killed_is_wrong():
     assert wrong == "\n\nArgued, but no survivor, in attn.masks.f:\n- return a < b\n+ a > b"
 
 
+@pytest.mark.slow
 def test_what_became_of_each_mutant(tmp_path, monkeypatch):
     """Mutants made by mutmut, of a function and of a method whose call spans lines."""
+    from mutmut.configuration import reset_config
+    from mutmut.mutation.file_mutation import mutate_file_contents
+
     source = (
         "def f(a=1):\n    return a\n\n\n"
         "class Box:\n    def g(self):\n        return pair(\n            3,\n        )\n"
@@ -89,7 +91,7 @@ def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]
     assert settings["mutmut"]["only_mutate"] == files
     tests = settings["mutmut"]["pytest_add_cli_args_test_selection"]
-    assert tests == [f"tests/test_{name}.py" for name in ("attention", "multi_head", "cache")]
+    assert tests == [f"tests/core/test_{name}.py" for name in ("attention", "multi_head", "cache")]
     assert settings["mutmut"]["pytest_add_cli_args"] == ["-p", "mutation_hooks"]
     assert settings["mutmut"]["process_isolation"] == "forkserver"
     for name in (*tests, *files, "conftest.py", "tests/conftest.py"):
@@ -133,7 +135,7 @@ def test_what_is_mutated_and_its_tests_exist(module):
     attn = ROOT / "attn" / module
     assert attn.with_suffix(".py").is_file() or (attn / "__init__.py").is_file()
     for name in mutation.TESTS[module]:
-        assert (ROOT / "tests" / f"{name}.py").is_file()
+        assert (ROOT / "tests" / "core" / f"{name}.py").is_file()
 
 
 def test_one_reason_can_hold_for_several_mutants_of_a_line(tmp_path, monkeypatch):

@@ -14,9 +14,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from attn import plots, set_language
-from attn.palette import LIGHT
-from attn.plots.lines import spread
+from attn_course import plots, set_language
+from attn_course.palette import LIGHT
+from attn_course.plots.lines import spread
 
 SKY = ["The", "sky", "is"]
 SENTENCES = {
@@ -25,6 +25,8 @@ SENTENCES = {
     12: ["Los", "investigadores", "desarrollaron", "extraordinariamente", "rápido", "unos",
          "ordenadores", "que", "traducen", "automáticamente", "muchas", "conversaciones"],
 }  # fmt: skip
+# Drawing hundreds of numbers takes a second.
+each_length = pytest.mark.parametrize("n", [2, 6, pytest.param(12, marks=pytest.mark.slow)])
 PIXEL = 1.0
 
 
@@ -275,7 +277,9 @@ def test_every_number_can_be_read_on_its_cell_in_both_schemes(low, seen):
         assert contrast(ground, seen(to_rgb(text.get_color()))) >= 4.5, value
 
 
-@pytest.mark.parametrize("n, scale", [(2, 1), (6, 1), (6, -2e4), (12, 1)])
+@pytest.mark.parametrize(
+    "n, scale", [(2, 1), (6, 1), (6, -2e4), pytest.param(12, 1, marks=pytest.mark.slow)]
+)
 def test_every_text_of_a_heat_map_can_be_read(n, scale, monkeypatch):
     words = SENTENCES[n]
     ax = plots.heatmap(scale * weights_of(n, n), words, words, title="pesos de atención, cabeza 1")
@@ -305,6 +309,7 @@ def test_numbers_and_title_are_set_as_in_the_widgets():
     assert plain.images and plain.figure is not ax.figure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words, upright", [(["uno", "dos"], 0), (["palabra", "larguísima"], 90)])
 def test_keys_stand_upright_only_where_they_would_touch(words, upright):
     own = plots.heatmap(weights_of(2, 2), words, words)
@@ -435,6 +440,7 @@ def places(figure):
     return [(spec.rowspan.start, spec.colspan.start) for spec in specs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "n_heads, lines", [(1, [1]), (2, [2]), (4, [4]), (5, [3, 2]), (7, [4, 3]), (8, [4, 4]),
                        (9, [3, 3, 3])],
@@ -466,6 +472,7 @@ def test_layers_are_lines_and_heads_columns(language):
         assert ax.get_ylabel() == (f"{layer} {i + 1}" if j == 0 else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(8,), (2, 3)])
 def test_tokens_stand_on_the_outer_axes_only(shape):
     figure = plots.head_grid(weights_of(*shape, 2, 3), SKY[:2], SKY)
@@ -492,6 +499,7 @@ def test_heads_share_one_scale_from_zero_to_one(language):
     assert all(tick.tick2line.get_markersize() == 0 for tick in scale.yaxis.get_major_ticks())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(1,), (7,), (2, 5)])
 def test_the_cells_of_a_head_have_their_size_and_the_scale_its_thickness(shape):
     figure = plots.head_grid(weights_of(*shape, 6, 6), SENTENCES[6], SENTENCES[6])
@@ -516,8 +524,8 @@ def test_a_head_of_one_token_has_room_for_its_names():
     assert first.bbox.height == pytest.approx(layer.height + 0.05 * figure.dpi, abs=6 * PIXEL)
 
 
-@pytest.mark.parametrize("n", SENTENCES)
-@pytest.mark.parametrize("shape", [(1,), (8,), (2, 2)])
+@each_length
+@pytest.mark.parametrize("shape", [(1,), pytest.param((8,), marks=pytest.mark.slow), (2, 2)])
 def test_every_text_of_a_head_grid_can_be_read(n, shape, monkeypatch):
     words = SENTENCES[n]
     assert_all_can_be_read(plots.head_grid(weights_of(*shape, n, n), words, words), monkeypatch)
@@ -626,7 +634,7 @@ def test_white_lines_separate_the_cells():
     assert not any(tick.gridline.get_visible() for tick in majors)
 
 
-@pytest.mark.parametrize("n", SENTENCES)
+@each_length
 @pytest.mark.parametrize("title", [None, "una máscara causal y de relleno"])
 def test_every_text_of_a_mask_can_be_read(n, title, monkeypatch):
     mask = np.tril(np.ones((n, n), dtype=bool), -1)
@@ -790,6 +798,7 @@ def test_a_name_stands_beside_the_end_of_its_line():
         assert text.get_annotation_clip() is False  # drawn even where limits exclude the end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ends, dpi",
     [([1, 1, 1, 1], 72), ([5, 5.1, 5.05, 0], 150), ([0, 0.1, 9, 9.1], 100), ([3, 2, 1, 0], 100)],

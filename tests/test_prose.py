@@ -57,7 +57,7 @@ def texts(language):
     for path in sorted((ROOT / "book").glob("*.toml")):
         for i, words in enumerate(in_language(tomllib.loads(path.read_text("utf-8")), language)):
             found[f"{path.name} {i}"] = words
-    for path in sorted((ROOT / "attn" / "widgets" / "quizzes").glob("*.toml")):
+    for path in sorted((ROOT / "attn_course" / "widgets" / "quizzes").glob("*.toml")):
         for question in tomllib.loads(path.read_text(encoding="utf-8"))["question"]:
             found[f"{path.stem} {question['id']}"] = question["prompt"][language]
             for i, option in enumerate(question["option"]):
@@ -99,6 +99,7 @@ def allowed():
     return {line for line in lines if line and not line.startswith("#")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_word_is_spelled_right(language):
     words = {}
@@ -115,6 +116,7 @@ def test_every_word_is_spelled_right(language):
     assert unknown == {}
 
 
+@pytest.mark.slow
 def test_the_project_dictionary_holds_no_word_nobody_uses():
     used = " ".join(" ".join(texts(language).values()) for language in LANGUAGES)
     assert {word for word in allowed() if word.lower() not in used.lower()} == set()

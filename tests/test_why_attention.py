@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from attn.corpus import splits
+from attn_course.grammar import splits
 from benchmarks import why_attention as bench
 
 STORED = json.loads(bench.RESULTS.read_text(encoding="utf-8"))
@@ -33,6 +33,7 @@ def test_a_vote_takes_the_letter_most_heard_in_each_segment():
     assert bench.vote(frames, owner)[0, :3].tolist() == [4, 9, 2]
 
 
+@pytest.mark.slow
 def test_the_sentences_the_translator_aligns_are_none_it_was_trained_on():
     hundred = splits(n_train=0, n_validation=0, n_test=100, n_held_out=0).test
     kept = splits(n_train=0)

@@ -17,8 +17,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from attn import palette, reference, set_language
-from attn.widgets import (
+from attn import reference
+from attn_course import palette, set_language
+from attn_course.widgets import (
     AttentionExplorer,
     EmbeddingMap,
     LayerExplorer,
@@ -256,7 +257,7 @@ def test_the_source_needs_only_the_palette():
 
 
 def test_widgets_do_not_import_torch():
-    assert run_python("import attn.widgets, sys; print('torch' in sys.modules)") == "False\n"
+    assert run_python("import attn_course.widgets, sys; print('torch' in sys.modules)") == "False\n"
 
 
 def run_python(code):
@@ -483,9 +484,11 @@ def test_the_fallback_of_a_quiz_holds_questions_options_and_answers():
         assert first["feedback"][language] in shown
 
 
-def test_floats_keep_full_precision():
-    state = json.loads(Page(explorer()._html()).state)
-    assert state["query"] == vectors()["query"].tolist()
+def test_the_page_gets_six_digits_which_are_the_same_on_every_processor():
+    third = explorer(query=np.full((len(TOKENS), 4), 1 / 3))
+    nearly = explorer(query=np.full((len(TOKENS), 4), np.nextafter(1 / 3, 1)))
+    assert json.loads(Page(third._html()).state)["query"][0] == [0.333333] * 4
+    assert third._html() == nearly._html()
 
 
 def test_no_text_breaks_out_of_the_html():

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from attn.exercises.ch02_rating_gradients import rating_gradients
-from attn.widgets import EmbeddingMap
+from attn_course.exercises.chapters.ch02_3_rating_gradients import rating_gradients
+from attn_course.widgets import EmbeddingMap
 
 USERS = {"Ana": (1.0, -0.5), "Luis": (-0.5, 1.5)}
 FILMS = {"Titanic": (1.5, 0.5), "Rocky": (0.5, 1.0), "Alien": (-1.0, 1.0)}

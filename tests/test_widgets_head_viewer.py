@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from attn.widgets import HeadViewer, _source
-from attn.widgets.head_viewer import STACKS, TEXT
+from attn_course.widgets import HeadViewer, _source
+from attn_course.widgets.head_viewer import STACKS, TEXT
 
 SOURCE, TARGET = ["red", "house"], ["casa", "roja", "<eos>"]
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attn import reference
-from attn.widgets import LayerExplorer, layer_explorer
+from attn_course.widgets import LayerExplorer, layer_explorer
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from attn.corpus import Pair
-from attn.widgets import LiveTranslator, _source, live_translator
+from attn_course.widgets import LiveTranslator, _source, live_translator
 
 SOURCE, TARGET = ["red", "house"], ["casa", "roja", "<eos>"]
 
@@ -168,7 +168,7 @@ def test_bad_sentences_are_refused(pair, message):
 
 def test_every_text_is_used():
     """Those of the page are used by the widget or by what it draws with."""
-    stems = ("live_translator", "cross_attention", "search_tree")
+    stems = ("live_translator", "cross_attention", "search_tree", "shared")
     sources = "".join((_source.FOLDER / f"{stem}.js").read_text("utf-8") for stem in stems)
     block = re.search(r"STRINGS = \{\n  es: \{(.*?)\n  \},", sources, re.DOTALL)[1]
     names = set(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attn import reference
-from attn.widgets import MaskPainter
+from attn_course.widgets import MaskPainter
 
 TOKENS = ["<sos>", "El", "cielo", "<pad>"]
 REAL = [True, True, True, False]

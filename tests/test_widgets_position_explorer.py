@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attn import reference
-from attn.widgets import PositionExplorer
+from attn_course.widgets import PositionExplorer
 
 LANGUAGES = ("es", "en")
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attn.decoding import next_token_probabilities
-from attn.widgets import SamplingExplorer
+from attn_course.widgets import SamplingExplorer
 
 RNG = np.random.default_rng(0)
 TOKENS = [f"word{i}" for i in range(30)]

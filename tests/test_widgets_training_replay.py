@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attn.metrics import align
-from attn.widgets import TrainingReplay
+from attn_course.widgets import TrainingReplay
 from benchmarks.training_curves import REPLAY
 
 FILM = json.loads(REPLAY.read_text(encoding="utf-8"))

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from attn.widgets import TransformerMicroscope
-from attn.widgets.transformer_microscope import TEXT
+from attn_course.widgets import TransformerMicroscope
+from attn_course.widgets.transformer_microscope import TEXT
 
 SOURCE, TARGET = ["the", "red", "house"], ["la", "casa", "roja", "<eos>"]
 N_LAYERS, N_HEADS = 2, 3

@@ -7,15 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from attn.applications.visual_question import (
-    Question,
-    Thing,
-    VisualQuestionAnswerer,
-    draw,
-    make_examples,
-)
-from attn.applications.visual_question.scenes import COLOURS, SHAPES
-from attn.widgets import VisualAsker, _source
+from attn.applications.visual_question import VisualQuestionAnswerer
+from attn_course.images import Question, Thing, draw, make_examples
+from attn_course.images.scenes import COLOURS, SHAPES
+from attn_course.widgets import VisualAsker, _source
 from benchmarks import applications
 
 LANGUAGES = ("es", "en")
@@ -136,6 +131,7 @@ def test_every_number_of_the_page_is_pytorchs(node, one, language):
         assert np.std(got["logits"]) > 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part, name", [("places", "no places"), ("choice", "even weights"), ("mask", "no mask")]
 )
@@ -154,6 +150,7 @@ def test_without_a_part_the_page_and_python_fail_alike(node, one, part, name):
             np.testing.assert_allclose(got["cross"], 1 / 36, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_plain_images_are_as_easy_as_those_it_learned_from(one):
     for language in LANGUAGES:
         examples = make_examples(100, language, seed=6)

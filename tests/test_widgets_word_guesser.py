@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from attn.widgets import WordGuesser
-from attn.widgets.word_guesser import MODELS, SHOWN
+from attn_course.widgets import WordGuesser
+from attn_course.widgets.word_guesser import MODELS, SHOWN
 
 RNG = np.random.default_rng(0)
 TOKENS = [f"w{i}" for i in range(20)]

@@ -17,10 +17,6 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mutmut.mutation.data import SourceFileMutationData
-from mutmut.mutation.diff_apply import get_diff_for_mutant
-from mutmut.utils.format_utils import get_module_from_key, orig_function_and_class_names_from_key
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
@@ -33,6 +29,11 @@ TESTS = {
     "cache": ["test_cache"],
     "decoding": ["test_decoding"],
 }
+# What the tests import from beside them.
+SHARED = [
+    *("tests/__init__.py", "tests/conftest.py", "tests/machine.py"),
+    *("tests/core/__init__.py", "tests/core/no_float64.py", "tests/core/other_device.py"),
+]
 LEAST = 0.95
 # By exit status of pytest. Stopped means that the tests took many times what they should.
 FATES = {1: "killed", -signal.SIGSEGV: "killed", -signal.SIGXCPU: "stopped"}
@@ -71,9 +72,9 @@ def try_mutants(module):
 
 def prepare(module):
     """Lay out here what mutmut copies before it changes anything; return the files to mutate."""
-    tests = [f"tests/{name}.py" for name in TESTS[module]]
-    Path("tests").mkdir()
-    for name in ("attn", "conftest.py", "tests/conftest.py", *tests):
+    tests = [f"tests/core/{name}.py" for name in TESTS[module]]
+    Path("tests/core").mkdir(parents=True)
+    for name in ("attn", "conftest.py", *SHARED, *tests):
         Path(name).symlink_to(ROOT / name)
     source = ROOT / "attn" / module
     paths = source.rglob("*.py") if source.is_dir() else [source.with_suffix(".py")]
@@ -98,11 +99,16 @@ def prepare(module):
 
 def read_outcomes(file):
     """Yield each mutant of a file, as (function, original, changed), and what became of it."""
+    # Imported here, so that the tests of the rest of this file need no parser.
+    from mutmut.mutation.data import SourceFileMutationData
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+    from mutmut.utils import format_utils
+
     data = SourceFileMutationData(path=file)
     data.load()
     for name, code in data.exit_code_by_key.items():
-        function, of_class = orig_function_and_class_names_from_key(name)
-        parts = filter(None, (get_module_from_key(name), of_class, function))
+        function, of_class = format_utils.orig_function_and_class_names_from_key(name)
+        parts = filter(None, (format_utils.get_module_from_key(name), of_class, function))
         change = get_diff_for_mutant(name, path=file).split("\n")[3:]
         original, changed = (
             " ".join(line[1:].strip() for line in change if line.startswith(sign)) for sign in "-+"

@@ -62,7 +62,7 @@ def alignment_indexed(weights):
 
 def alignment_einsum(weights):
     total = np.einsum("lhij->ij", weights)
-    return np.eye(weights.shape[-1])[total.argmax(axis=-1)][:-1]
+    return np.eye(weights.shape[-1], dtype=bool)[total.argmax(axis=-1)][:-1]
 
 
 def alignment_torch(weights):

@@ -31,7 +31,7 @@ def causal_torch(tgt_len, src_len):
 
 
 def causal_numbers(tgt_len, src_len):
-    return np.tri(tgt_len, src_len, k=src_len - tgt_len)
+    return np.tri(tgt_len, src_len, k=src_len - tgt_len) > 0
 
 
 def padding_vectorised(lengths, seq_len):

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from torch.optim.adam import adam
 
 from attn.reference import adam_step, smoothed_cross_entropy, teacher_forcing, warmup_schedule
 
@@ -94,17 +95,14 @@ def adam_one_rate(theta, gradient, m, v, t, learning_rate):
 
 
 def adam_torch(theta, gradient, m, v, t, learning_rate):
-    weight = torch.nn.Parameter(torch.tensor(theta))
-    weight.grad = torch.tensor(gradient)
-    optimizer = torch.optim.Adam([weight], lr=float(learning_rate), betas=(0.9, 0.98), eps=1e-9)
-    optimizer.state[weight] = {
-        "step": torch.tensor(float(t) - 1),
-        "exp_avg": torch.tensor(m),
-        "exp_avg_sq": torch.tensor(v),
-    }
-    optimizer.step()
-    state = optimizer.state[weight]
-    return weight, state["exp_avg"], state["exp_avg_sq"]
+    # The function beneath `torch.optim.Adam`, which would import the compiler at its first step.
+    theta, gradient, m, v = map(torch.tensor, (theta, gradient, m, v))
+    step = torch.tensor(float(t) - 1)
+    adam(
+        [theta], [gradient], [m], [v], [], [step], amsgrad=False, maximize=False, weight_decay=0,
+        lr=float(learning_rate), beta1=0.9, beta2=0.98, eps=1e-9,
+    )  # fmt: skip
+    return theta, m, v
 
 
 def warmup_loops(t, d_model, warmup):

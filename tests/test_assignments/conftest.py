@@ -5,16 +5,15 @@ import re
 import shutil
 import subprocess
 import tempfile
-from pathlib import Path
 
-import nbformat
 import pytest
 
-from assignments.grader.course import Course
-from assignments.release import release
 from tests.test_site.conftest import browser  # noqa: F401 - a fixture
 
 pytest.register_assert_rewrite("tests.test_assignments.proofs")
+
+# pytest reads this file before it looks for tests anywhere, so nbgrader and nbformat, which take
+# seconds to import, are imported by the fixtures that need them.
 
 SET = "ps2"
 
@@ -30,6 +29,8 @@ def pytest_generate_tests(metafunc):
 @pytest.fixture(scope="session")
 def pristine(tmp_path_factory):
     """A course just released; not to be written into."""
+    from assignments.release import release
+
     folder = tmp_path_factory.mktemp("pristine")
     release(folder, [SET])
     return folder
@@ -38,6 +39,8 @@ def pristine(tmp_path_factory):
 @pytest.fixture
 def course(pristine, tmp_path, monkeypatch):
     """A released course of one's own."""
+    from assignments.grader.course import Course
+
     monkeypatch.delenv("ATTN_GRADEBOOK", raising=False)
     folder = tmp_path / "course"
     shutil.copytree(pristine, folder)
@@ -51,6 +54,7 @@ def hand_in(course):
     ``answers`` says what stands in answer cells, by grade id, in place of the model answer;
     ``step="release"`` starts from the set as given out.
     """
+    import nbformat
 
     def hand_in(student, answers=(), language="es", when="2026-03-05 18:30:00", step="source"):
         notebook = nbformat.read(course.path(language, step, ".", SET), as_version=4)
@@ -69,13 +73,9 @@ def hand_in(course):
 
 
 @pytest.fixture(scope="session")
-def postgresql():
+def postgresql(needed):
     """The URL of an empty database on a real server, started for these tests."""
-    found = [*sorted(Path("/usr/lib/postgresql").glob("*/bin")), *_on_path("initdb")]
-    if not found:
-        if os.environ.get("CI"):
-            pytest.fail("no PostgreSQL server: apt install postgresql")
-        pytest.skip("no PostgreSQL server is installed")
+    programs = needed("postgresql")
     # Not pytest's own folder: the path of a socket must be short.
     with tempfile.TemporaryDirectory(prefix="attn-") as folder:
         as_user = []
@@ -85,7 +85,7 @@ def postgresql():
             os.chown(folder, 65534, 65534)
 
         def run(program, *arguments):
-            command = [*as_user, found[0] / program, "-D", f"{folder}/data", *arguments]
+            command = [*as_user, programs / program, "-D", f"{folder}/data", *arguments]
             with open(f"{folder}/log", "a") as log:
                 subprocess.run(command, check=True, stdout=log, stderr=log, cwd="/", timeout=120)
 
@@ -94,8 +94,3 @@ def postgresql():
         run("pg_ctl", "-o", options, "-l", f"{folder}/server.log", "-w", "start")
         yield f"postgresql+psycopg://attn@/postgres?host={folder}"
         run("pg_ctl", "-m", "immediate", "-w", "stop")
-
-
-def _on_path(program):
-    found = shutil.which(program)
-    return [Path(found).parent] if found else []

@@ -5,25 +5,30 @@ A set's own file, ``test_psN.py``, derives from `Proofs` and adds what holds for
 answers that students hand in are texts of cells, in ``psN_solutions.py``.
 """
 
+import contextlib
+import functools
+import io
 import re
+import tempfile
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-import attn
+import attn_course
 from assignments.grader import judge as judging
 from assignments.grader.course import problem_set
-from assignments.grader.judge import judge, request
-from attn.exercises import check
-from attn.exercises.check import EXERCISES
-from attn.exercises.compare import run
+from assignments.grader.judge import draw, judge, request
+from attn_course.exercises.check import verdict
+from attn_course.exercises.compare import run
+from attn_course.exercises.record import read_record, record_of, write_records
 from notebooks.build import LANGUAGES, split
 from tests.test_assignments.mutants import mutants
 
 MASTERS = Path(__file__).parents[2] / "assignments" / "src"
-SEEDS = range(5)
+SECRETS = [bytes([n]) * 32 for n in range(10)]  # of courses
+FEW = SECRETS[:3]
 STUB = re.compile(r"( *)### BEGIN SOLUTION\n.*?### END SOLUTION", re.DOTALL)
 
 
@@ -66,9 +71,10 @@ def function(exercise, source):
     return namespace.get(exercise, ...)
 
 
-def marked(task, attempt, seed=0):
+def marked(task, attempt, secret=SECRETS[0]):
     """Judge an attempt that ran right here, from the reports that the sandbox would write."""
-    description, inputs = request(task, seed)
+    cases = draw(task, secret)
+    description, inputs = request(task, cases)
     reports, arrays = [], {}
     for number, names in enumerate(description["cases"]):
         case = {name: inputs[f"{task.grade_id}/{number}/{name}"] for name in names}
@@ -83,7 +89,25 @@ def marked(task, attempt, seed=0):
             }
         )
         arrays |= {f"{number}/{i}": value for i, value in enumerate(answer.values or ())}
-    return judge(task, seed, reports, arrays)
+    return judge(task, cases, reports, arrays)
+
+
+@functools.cache
+def records(name):
+    """Return the bytes of a set's released file, and by exercise two records: live and released."""
+    live = [record_of(task.exercise) for task in problem_set(name).tasks]
+    file = io.BytesIO()
+    write_records(file, live)
+    released = {one.id: read_record(io.BytesIO(file.getvalue()), one.id) for one in live}
+    return file.getvalue(), {one.id: (one, released[one.id]) for one in live}
+
+
+def checked(name, exercise, attempt):
+    """Return what `check` says to a student, which is what the exercise itself would say."""
+    live, released = records(name)[1][exercise]
+    result = verdict(released, attempt)
+    assert result == verdict(live, attempt), f"{exercise}: the released file says otherwise"
+    return result
 
 
 @pytest.mark.grader
@@ -126,13 +150,15 @@ class Proofs:
     def executed(self, language="en", *, released=False, capsys):
         """Run the code of an edition in order; return its namespace and what each cell printed."""
         namespace, printed = {}, []
-        with np.printoptions():  # what the first cell sets must not outlive it
+        # What the first cell sets for printing must not outlive it.
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), np.printoptions():
+            Path(f"{self.name}_check.npz").write_bytes(records(self.name)[0])
             for cell in self.cells(language):
                 if cell.cell_type == "code":
                     stubbed = STUB.sub(r"\1...  # your code", cell.source)
                     exec(stubbed if released else cell.source, namespace)  # noqa: S102 - our own
                     printed.append(capsys.readouterr().out)
-        attn.set_language("es")
+        attn_course.set_language("es")
         return namespace, printed
 
     def points(self, language):
@@ -146,17 +172,17 @@ class Proofs:
         assert set(self.answers.CORRECT) == set(self.tasks)
         assert all(len(sources) >= 3 for sources in self.answers.CORRECT.values())
 
-    def test_a_right_answer_gets_full_marks_whatever_the_seed(self, right):
+    def test_a_right_answer_gets_full_marks_whatever_the_secret(self, right):
         exercise, source = right
         attempt, task = function(exercise, source), self.tasks[exercise]
-        for seed in SEEDS:
-            mark = marked(task, attempt, seed)
+        for secret in FEW:
+            mark = marked(task, attempt, secret)
             assert mark.points == mark.max_points == task.max_points, mark
             assert mark.status == "passed" and mark.misconception is None
 
     def test_a_right_answer_passes_check(self, right):
         exercise, source = right
-        result = check(exercise, function(exercise, source))
+        result = checked(self.name, exercise, function(exercise, source))
         assert result and result.misconception is None, result
 
     # Wrong answers ----------------------------------------------------------------------
@@ -168,28 +194,35 @@ class Proofs:
             assert None in known
 
     def test_every_known_mistake_is_in_the_catalogue(self, exercise):
-        known = {misconception.id for misconception in EXERCISES[exercise].misconceptions}
+        known = {known.id for known in self.tasks[exercise].exercise.misconceptions}
         assert known == {known for _, known, _ in self.answers.WRONG[exercise]} - {None}
 
-    def test_a_wrong_answer_gets_less_than_full_marks_and_is_named_whatever_the_seed(self, wrong):
+    def test_a_wrong_answer_gets_less_than_full_marks_and_is_named_whatever_the_secret(
+        self, wrong, monkeypatch
+    ):
         exercise, _, known, source = wrong
         attempt = function(exercise, source)
-        for seed in SEEDS:
-            mark = marked(self.tasks[exercise], attempt, seed)
+        for secret in FEW:
+            mark = marked(self.tasks[exercise], attempt, secret)
             assert mark.points < mark.max_points
             assert mark.status in ("partial", "wrong")
             assert mark.misconception == known, mark
+        monkeypatch.setattr(judging, "misconception", lambda *arguments: None)  # it takes long
+        for secret in SECRETS:
+            mark = marked(self.tasks[exercise], attempt, secret)
+            assert mark.points < mark.max_points, secret
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_check_gives_a_wrong_answer_its_hint(self, wrong, language):
         exercise, _, known, source = wrong
-        attn.set_language(language)
+        attn_course.set_language(language)
         try:
-            result = check(exercise, function(exercise, source))
+            result = checked(self.name, exercise, function(exercise, source))
         finally:
-            attn.set_language("es")
+            attn_course.set_language("es")
         assert result.status == "failed" and result.misconception == known
-        hints = {m.id: m.hint[language] for m in EXERCISES[exercise].misconceptions}
+        mistakes = self.tasks[exercise].exercise.misconceptions
+        hints = {known.id: known.hint[language] for known in mistakes}
         assert known is None or hints[known] in result.message
 
     def test_a_slip_costs_what_the_set_says(self, priced):
@@ -227,7 +260,7 @@ class Proofs:
             survivors = {
                 change.partition(" -> ")[2]
                 for change, source in changes
-                if marked(task, function(exercise, source), seed=1).status == "passed"
+                if marked(task, function(exercise, source), SECRETS[1]).status == "passed"
             }
         assert survivors == {change for name, change in self.equivalent if name == exercise}
         assert len(changes) > 40 and len(survivors) <= 0.05 * len(changes)
@@ -236,8 +269,8 @@ class Proofs:
 
     def test_every_group_has_inputs_and_every_input_a_group(self, exercise):
         task = self.tasks[exercise]
-        for seed in SEEDS:
-            groups = {task.group(case) for case in task.exercise.cases(seed)}
+        for secret in FEW:
+            groups = {task.group(case) for case in draw(task, secret)}
             assert groups == set(task.points) - {"arguments"}
 
     # The master -------------------------------------------------------------------------
@@ -291,8 +324,8 @@ class Proofs:
     def test_the_solutions_of_the_master_get_full_marks(self, capsys):
         namespace, _ = self.executed(capsys=capsys)
         for exercise, task in self.tasks.items():
-            for seed in SEEDS:
-                assert marked(task, namespace[exercise], seed).status == "passed"
+            for secret in FEW:
+                assert marked(task, namespace[exercise], secret).status == "passed"
 
     @pytest.mark.parametrize("edition", LANGUAGES)
     def test_the_starting_code_is_unanswered_and_earns_nothing(self, edition, capsys):
@@ -300,14 +333,14 @@ class Proofs:
         for exercise, task in self.tasks.items():
             mark = marked(task, namespace[exercise])
             assert (mark.points, mark.status) == (0, "unanswered")
-            assert check(exercise, namespace[exercise]).status == "unanswered"
+            assert checked(self.name, exercise, namespace[exercise]).status == "unanswered"
             assert marked(task, ...).status == "unanswered"
 
     def test_the_function_to_mend_is_wrong_and_its_fault_is_named(self, capsys):
         name, exercise, fault = self.faulty
         namespace, _ = self.executed(released=True, capsys=capsys)
-        for seed in SEEDS:
-            mark = marked(self.tasks[exercise], namespace[name], seed)
+        for secret in FEW:
+            mark = marked(self.tasks[exercise], namespace[name], secret)
             assert (mark.points, mark.misconception) == (0, fault)
 
     @pytest.mark.parametrize("edition", LANGUAGES)

@@ -230,6 +230,7 @@ SLIPS = {
             ("partition", "by_id", "[..., :k]\n", "[..., :k]\n    ids = np.sort(ids, axis=-1)\n"),
             ("turned round", "ties_reversed", [("-cosine, ", "cosine, "),
                                                ("[..., :k]", "[..., ::-1][..., :k]")]),
+            ("any sort", None, 'argsort(-cosine, kind="stable")', "argsort(-cosine)"),
             ("absolute", "absolute_value", "np.argsort(-cosine", "np.argsort(-abs(cosine)"),
             ("from the second", "first_skipped", "[..., :k]", "[..., 1 : k + 1]"),
             ("first columns", "similarities_unsorted",
@@ -300,6 +301,7 @@ SLIPS = {
             ("long words", "product_with_long_vectors", "@ unit.T", "@ vectors.T"),
             ("smallest", "least_similar", [("-np.inf", "np.inf"), ("argmax", "argmin")]),
             ("zeros", "hidden_with_zero", "-np.inf", "0"),
+            ("minus one", "hidden_with_zero", "-np.inf", "-1"),
             ("how much", "similarity_returned",
              [("    score = (unit[b] - unit[a] + unit[c])",
                ("    asked = unit[b] - unit[a] + unit[c]\n"

@@ -4,6 +4,7 @@ import json
 import os
 import tempfile
 import textwrap
+import time
 
 import numpy as np
 import psutil
@@ -20,6 +21,8 @@ from tests.test_assignments.probes import (
     look,
     points,
 )
+
+pytestmark = pytest.mark.usefixtures("sandbox")
 
 WRONG_SOFTMAX = "import numpy as np\ndef softmax(scores): return scores"
 
@@ -109,14 +112,18 @@ DECEPTIONS = {
         from attn.reference import softmax
     """,
     "the reference, from the exercise": """
-        from attn.exercises.check import EXERCISES
-        softmax = EXERCISES["softmax"].oracle
+        from attn_course.exercises.catalogue import load
+        softmax = load("softmax").oracle
     """,
-    "the reference, from the disk": """
-        import os, importlib.util
+    "the reference, from the problem set": """
+        from assignments.sets.ps2.softmax_with_temperature import EXERCISE
+        softmax = EXERCISE.oracle
+    """,
+    "the reference, from the disk": r"""
+        import os, re, importlib.util
         for top, folders, files in os.walk("/"):
             for file in files:
-                if file in ("softmax.py", "reference.py", "ch03_softmax.py", "ps2.md"):
+                if re.fullmatch(r"(ch03_1_)?softmax\w*\.py|ps2.*\.(md|npz)", file):
                     spec = importlib.util.spec_from_file_location("found", os.path.join(top, file))
                     found = importlib.util.module_from_spec(spec)
                     spec.loader.exec_module(found)
@@ -133,6 +140,21 @@ DECEPTIONS = {
         sys.exit(0)
     """,
 }
+
+
+def test_neither_the_course_nor_its_answers_can_be_read_inside():
+    found = look(
+        "[importlib.machinery.PathFinder.find_spec(name) for name in "
+        "('attn', 'attn_course', 'assignments')]",
+        "[os.path.join(top, file) for top, _, files in os.walk('/') for file in files "
+        "if file.endswith(('.py', '.toml', '.npz', '.json')) and not top.startswith("
+        "('/packages/numpy', '/python/lib/python', '/usr/lib', '/lib'))]",
+        before="import importlib.machinery",
+    )
+    nowhere, ours = map(eval, found.values())
+    assert nowhere == [None, None, None]
+    names = ["compare.py", "inputs.npz", "inside.py", "job.json", "syscalls.py", "wire.py"]
+    assert sorted(ours) == [f"/job/{name}" for name in names]
 
 
 @pytest.mark.parametrize("code", DECEPTIONS.values(), ids=DECEPTIONS)
@@ -189,9 +211,9 @@ def test_forged_errors_of_cells_are_kept_to_cells_that_are_there(tmp_path):
 def test_a_forged_beginning_costs_only_the_forger(tmp_path):
     forged = "forge({'begins': ['task', 't-attention']})\nos._exit(0)"
     result = cheat(tmp_path, RIGHT_SOFTMAX, FORGE, forged)
-    assert points(result) == (0.0, 0.0)
+    assert points(result) == (5.0, 0.0)
     blamed = cheat(tmp_path, RIGHT_SOFTMAX, FORGE, "forge({'begins': ['cell', 0]})\nos._exit(0)")
-    assert points(blamed) == (0.0, 0.0)
+    assert points(blamed) == (5.0, 0.0)
     assert blamed.broken_cells == {0: "process"}
 
 
@@ -305,8 +327,12 @@ DOORS = {
     "__import__('shutil').rmtree('/python')": READ_ONLY,
     "os.mknod('/tmp/b', 0o60600, 0x800)": DENIED,
     "os.symlink('/etc/shadow', '/tmp/s') or open('/tmp/s').read()": ABSENT,
-    "os.setuid(0)": "OSError: [Errno 22]",
-    "os.chmod('/tmp', 0o777)": "None",
+    "os.setuid(0)": ("OSError: [Errno 22]", DENIED),  # another system's root, or no right to it
+    # The devices are the machine's own.
+    "os.chmod('/dev/null', 0)": DENIED,
+    "os.chmod('/dev/urandom', 0)": DENIED,
+    "os.chown('/dev/null', 65534, 65534)": ("OSError: [Errno 22]", DENIED),
+    "os.utime('/dev/null', (0, 0))": DENIED,
     "os.nice(-5)": DENIED,
     "os.getppid()": "1",
 }
@@ -350,7 +376,7 @@ def test_where_the_course_lies_is_written_nowhere(tmp_path):
 
 # --- Using up the machine
 
-LITTLE = Limits(wall_s=6, cpu_s=2, memory_bytes=2**29, output_bytes=2**20)
+LITTLE = Limits(step_wall_s=4, step_cpu_s=2, wall_s=40, memory_bytes=2**29, output_bytes=2**20)
 SIEGES = {
     "fork bomb": "import os\nwhile True: os.fork()",
     "threads": "import threading, time\nwhile True:\n"
@@ -432,7 +458,7 @@ STALLS = {
 @pytest.mark.grader
 @pytest.mark.parametrize("code", STALLS.values(), ids=STALLS)
 def test_what_never_ends_costs_its_cell_or_its_task_and_no_more(tmp_path, code):
-    short = Limits(wall_s=3, cpu_s=1)
+    short = Limits(step_wall_s=2, step_cpu_s=1)
     cell = graded(tmp_path, RIGHT_SOFTMAX, code, RIGHT_ATTENTION, limits=short)
     assert points(cell) == FULL
     assert cell.broken_cells in ({1: "time"}, {1: "process"})
@@ -447,13 +473,13 @@ def test_an_honest_task_that_comes_after_slow_ones_has_its_own_time(tmp_path):
     slow = "\nimport time\nquick = softmax\ndef softmax(scores):\n    time.sleep({})\n    return quick(scores)"
     twice = "\nplain = scaled_dot_product_attention\ndef scaled_dot_product_attention(*a):\n    time.sleep(0.2)\n    return plain(*a)"
     cells = (RIGHT_SOFTMAX + slow.format(0.2), RIGHT_ATTENTION + twice)
-    assert points(graded(tmp_path, *cells, limits=Limits(wall_s=3))) == FULL
+    assert points(graded(tmp_path, *cells, limits=Limits(step_wall_s=8))) == FULL
 
 
 @pytest.mark.grader
 def test_three_seconds_of_honest_work_are_allowed(tmp_path):
     slow = (
-        "\nimport time\nquick = softmax\ndef softmax(scores):\n    end = time.process_time() + 0.4\n"
+        "\nimport time\nquick = softmax\ndef softmax(scores):\n    end = time.process_time() + 0.125\n"
         "    while time.process_time() < end: pass\n    return quick(scores)"
     )
     assert points(graded(tmp_path, RIGHT_SOFTMAX + slow, RIGHT_ATTENTION)) == FULL
@@ -461,12 +487,82 @@ def test_three_seconds_of_honest_work_are_allowed(tmp_path):
 
 @pytest.mark.grader
 def test_a_notebook_of_traps_comes_to_an_end(tmp_path):
-    # One trap more than are taken out one by one, and the grading gives up.
-    result = graded(tmp_path, *["import os\nos._exit(1)"] * 9, RIGHT_SOFTMAX)
+    limits, start = Limits(wall_s=5), time.monotonic()
+    result = graded(tmp_path, *["import os\nos._exit(1)"] * 999, RIGHT_SOFTMAX, limits=limits)
+    assert time.monotonic() - start < 15
     assert points(result) == (0.0, 0.0)
-    assert len(result.broken_cells) == 9
-    fewer = graded(tmp_path, *["import os\nos._exit(1)"] * 8, RIGHT_SOFTMAX)
-    assert points(fewer) == (5.0, 0.0)
+    assert 1 < len(result.broken_cells) < 999
+
+
+SLEEP, WORK = (
+    "time.sleep({})",
+    "end = time.process_time() + {}\nwhile time.process_time() < end: pass",
+)
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize(
+    "cells",
+    [[SLEEP.format(10.5)] * 9, [WORK.format(2.5)] * 12, [WORK.format(1)] * 24],
+    ids=["nine that sleep 10.5 s", "twelve that work 2.5 s", "twenty-four that work 1 s"],
+)
+def test_slow_cells_after_an_answer_cost_nothing(tmp_path, cells):
+    result = graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, "import time", *cells)
+    assert points(result) == FULL
+    assert set(result.broken_cells.values()) <= {"time"}
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_cells_that_sleep_for_ever_cost_nothing_and_the_grading_ends(tmp_path, place):
+    cells, start = ["import time", *[SLEEP.format(10**6)] * 8], time.monotonic()
+    honest = (RIGHT_SOFTMAX, RIGHT_ATTENTION)
+    whole = (*cells, *honest) if place == "before" else (*honest, *cells)
+    result = graded(tmp_path, *whole, limits=Limits(wall_s=4))
+    assert points(result) == FULL
+    assert len(result.broken_cells) == 8
+    assert time.monotonic() - start < 12
+
+
+def test_cells_that_never_end_before_an_answer_and_in_its_cell_cost_nothing(tmp_path):
+    quick, endless = Limits(step_cpu_s=0.3), "\nwhile True: pass"
+    result = graded(tmp_path, endless, RIGHT_SOFTMAX + endless, RIGHT_ATTENTION, limits=quick)
+    assert points(result) == FULL
+    assert result.broken_cells == {0: "time", 1: "time"}
+
+
+AFTERWARDS = {
+    "a name lost": "np = None",
+    "a helper lost": "del own_softmax",
+    "the function lost": "del softmax, scaled_dot_product_attention",
+    "the function as a variable": "softmax = softmax(np.ones(3))",
+    "a package that is not there": "from scipy.special import softmax",
+    "the end of the process": "import os\nos._exit(0)",
+    "too much output": "import os\nfor fd in range(3, 9):\n    try:\n        while True: os.write(fd, b'0' * 2**16)\n"
+    "    except OSError: pass",
+}
+
+
+@pytest.mark.parametrize("code", AFTERWARDS.values(), ids=AFTERWARDS)
+def test_nothing_after_an_answer_costs_it(tmp_path, code):
+    assert points(graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, code)) == FULL
+
+
+def test_of_a_wrong_answer_that_is_lost_the_mistake_is_still_named(tmp_path):
+    lost = graded(tmp_path, WRONG_SOFTMAX, RIGHT_ATTENTION, "del softmax")
+    assert lost.marks == graded(tmp_path, WRONG_SOFTMAX, RIGHT_ATTENTION).marks
+    assert lost.marks[0].status == "wrong"
+
+
+def test_an_answer_may_be_completed_further_down(tmp_path):
+    calls = "def softmax(scores): return helper(scores)"
+    helper = RIGHT_SOFTMAX.replace("softmax", "helper")
+    assert points(graded(tmp_path, calls, RIGHT_ATTENTION, helper)) == FULL
+
+
+def test_of_two_answers_the_last_counts(tmp_path):
+    wrong_again = graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, WRONG_SOFTMAX)
+    assert points(wrong_again) == (0.0, 5.0)
+    assert points(graded(tmp_path, WRONG_SOFTMAX, RIGHT_ATTENTION, RIGHT_SOFTMAX)) == FULL
 
 
 @pytest.mark.grader
@@ -560,5 +656,5 @@ def test_what_a_submission_writes_is_gone_before_the_next(tmp_path):
 
 def test_json_of_a_job_holds_no_more_than_it_must():
     seen = look("sorted(__import__('json').load(open('/job/job.json')))")
-    assert list(seen.values()) == [str(["cells", "limits", "packages", "sealed", "tasks"])]
+    assert list(seen.values()) == [str(["cells", "clock", "limits", "packages", "sealed", "tasks"])]
     assert json.loads("[]") == list(np.zeros(0))

@@ -3,12 +3,14 @@
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -24,6 +26,9 @@ from assignments.release import release
 
 NONSENSE = {"attend-once-answer": "def attend_once(query, key, value, mask=None):\n    return 1"}
 ENDLESS = {"attend-once-answer": "while True: pass"}
+
+
+walls = pytest.mark.usefixtures("sandbox")
 
 
 def graded(course):
@@ -77,12 +82,163 @@ def test_without_a_timestamp_the_file_tells_the_time(course, hand_in):
         assert [h.language for h in find(course, "ps2")[0]] == [counts]
 
 
-@pytest.mark.parametrize("text", ["tomorrow", "9" * 2000, "", "2026-03-01 10:00:00 UTC\nx y z w"])
-def test_a_timestamp_that_is_none_is_left_out(course, hand_in, text):
-    path = hand_in("ana")
-    (path.parent / "timestamp.txt").write_text(text)
-    handed, _, _ = find(course, "ps2")
-    assert handed[0].timestamp is None
+@pytest.mark.parametrize(
+    "text",
+    ["tomorrow", "9" * 2000, "", "2026-03-01 10:00:00 UTC\nx y z w", "1" * 29 + "h1", None],
+    ids=["word", "long", "empty", "more lines", "out of range", "folder"],
+)
+def test_a_timestamp_that_is_none_is_left_out_and_said(course, hand_in, text):
+    place = hand_in("ana").parent / "timestamp.txt"
+    place.write_text(text or "")
+    if text is None:
+        folder_for(place)
+    (handed,), _, remarks = find(course, "ps2")
+    assert handed.timestamp is None
+    assert remarks == [f"ana: {place} holds no time; it is left out."]
+
+
+@pytest.mark.parametrize("zone", ["/proc/kmsg", ":/proc/kmsg", "../../../proc/kmsg"])
+def test_a_timestamp_names_no_file_to_open(course, hand_in, monkeypatch, zone):
+    """Root would read this one for ever."""
+    asked = []
+    monkeypatch.setattr("dateutil.tz.gettz", asked.append)
+    (hand_in("ana").parent / "timestamp.txt").write_text(f"2026-03-05 18:30 {zone}")
+    (handed,), _, remarks = find(course, "ps2")
+    assert (handed.timestamp, asked, len(remarks)) == (None, [], 1)
+
+
+def no_time(place):
+    place.unlink()
+
+
+def folder_for(place):
+    place.unlink()
+    place.mkdir()
+
+
+def dangling(place):
+    place.unlink()
+    place.symlink_to("nowhere")
+
+
+def loop(place):
+    place.unlink()
+    place.symlink_to(place.name)
+
+
+def pipe(place):
+    place.unlink()
+    os.mkfifo(place)
+
+
+def holding(data):
+    return lambda place: place.write_bytes(data)
+
+
+def long_ago(place):
+    place.unlink()
+    os.utime(place.parent / "ps2.ipynb", (-(2.0**40), -(2.0**40)))
+
+
+def the_last_second(place):
+    place.write_bytes(b"9999-12-31 23:59:59 -14:00")
+
+
+# By the name of the file, what stands in its place.
+ODD_FILES = {
+    "timestamp.txt": [
+        holding(b"1" * 29 + b"h1"),
+        holding(b"9" * 500),
+        holding(b"0001-01-01 00:00 +14"),
+        the_last_second,
+        holding(b"\x00" * 9),
+        holding("2026-03-05 18:30 UTC".encode("utf-16")),
+        holding(b"1e999999999"),
+        holding(b""),
+        no_time,
+        folder_for,
+        dangling,
+        loop,
+        pipe,
+        long_ago,
+    ],
+    "submission_secret.txt": [holding(b"\xff"), folder_for, dangling, pipe],
+    "ps2.ipynb": [
+        holding(b""),
+        holding(b"\x00" * 99),
+        holding(b"\xff\xfe\x00"),
+        holding(b'{"cells": [' + b"9" * 5000 + b"]}"),
+        holding(b"[" * 10**6),
+        holding(b'{"cells": [{"cell_type": "code", "source": "\\ud800", "metadata": 7}]}'),
+        holding(b'{"cells": [{"cell_type": "code", "source": "a\\u0000", "outputs": {}}]}'),
+        holding(b'{"cells": [{"cell_type": "raw", "source": ["a", 1]}]}'),
+        holding(
+            b'{"cells": [{"cell_type": "code", "source": "", "metadata": {"nbgrader": '
+            b'{"grade_id": "attend-once-answer"}}, "outputs": [{"data": {"image/png": 1e999}, '
+            b'"text": [[]]}]}]}'
+        ),
+        holding(b'{"cells": [{"cell_type": "markdown", "source": "' + b"$\\\\" * 9999 + b'"}]}'),
+        no_time,
+        folder_for,
+        dangling,
+        loop,
+        pipe,
+    ],
+}
+
+
+@walls
+@pytest.mark.grader
+def test_no_file_stops_a_class(course, hand_in, capfd):
+    """In two passes, since the second grades nothing and goes over all of it again."""
+    odd = [(name, change) for name, changes in ODD_FILES.items() for change in changes]
+    for number, (name, change) in enumerate(odd):
+        folder = hand_in(f"odd{number:02}", language="en" if number % 2 else "es").parent
+        (folder / "submission_secret.txt").write_text("s3cret")
+        change(folder / name)
+    hand_in("zoe")
+    arguments = [str(course.folder), "ps2"]
+    for before in (0, len(odd) + 1):
+        assert main(["grade", *arguments, "--jobs", "2"]) == 0
+        said, error = capfd.readouterr()
+        assert f"{len(odd) + 1} graded ({before} of them before)" in said
+        assert "Traceback" not in said + error
+        if not before:
+            assert re.search(r"zoe +es +85 / 100", said)
+    assert main(["stats", *arguments]) == 0
+    counted = capfd.readouterr().out
+    no_complaint = (no_time, long_ago, the_last_second)
+    for number, (name, change) in enumerate(odd):
+        start = f"odd{number:02}: {course.folder}"
+        sentences = [text for text in said.splitlines() if text.startswith(start)]
+        if name == "timestamp.txt" and change not in no_complaint:
+            assert len(sentences) == 1 and sentences[0] in counted
+            assert sentences[0].endswith("timestamp.txt holds no time; it is left out.")
+        else:
+            assert sentences == []
+
+
+@walls
+def test_a_page_that_cannot_be_written_costs_nobody_else_theirs(
+    course, hand_in, capfd, monkeypatch
+):
+    hand_in("ana")
+    hand_in("bob")
+    graded(course)
+    right = module.rebuild
+
+    def rebuild(released, submission, verdicts):
+        if submission is None:
+            raise RuntimeError("a bug")
+        return right(released, submission, verdicts)
+
+    monkeypatch.setattr(module, "rebuild", rebuild)
+    real = module._read
+    monkeypatch.setattr(module, "_read", lambda h: real(h) if h.student == "bob" else None)
+    assert main(["grade", str(course.folder), "ps2"]) == 1
+    said = capfd.readouterr().out
+    assert "ana              es feedback not written: RuntimeError: a bug\n" in said
+    assert "2 graded (2 of them before)" in said
 
 
 def test_hostile_names_and_links_are_skipped_and_said(course, hand_in, tmp_path):
@@ -96,6 +252,7 @@ def test_hostile_names_and_links_are_skipped_and_said(course, hand_in, tmp_path)
         "$(x)",
         "..%2f..",
         "x" * 101,
+        "試" * 80,  # too long for the files that would be called so
         "[a]",
         "a*",
         "=1+1",
@@ -125,6 +282,7 @@ def test_ordinary_names_are_students(course, hand_in, name):
     assert [h.student for h in find(course, "ps2")[0]] == [name]
 
 
+@walls
 def test_a_class_is_graded_and_graded_again_the_same(course, hand_in):
     hand_in("ana")
     hand_in("bob", NONSENSE, language="en")
@@ -137,6 +295,7 @@ def test_a_class_is_graded_and_graded_again_the_same(course, hand_in):
     assert state(course) == before
 
 
+@walls
 def test_only_what_changed_is_graded_again(course, hand_in, monkeypatch):
     hand_in("ana", NONSENSE)
     hand_in("bob")
@@ -147,10 +306,24 @@ def test_only_what_changed_is_graded_again(course, hand_in, monkeypatch):
     assert graded(course) == {"ana": 85}
     hand_in("bob", language="en", when="2026-03-09 10:00:00")
     assert graded(course) == {"bob": 85}
-    monkeypatch.setattr(module, "_version", lambda: "other code")
+    monkeypatch.setattr(module, "_version", lambda secret: "other code")
     assert graded(course) == {"ana": 85, "bob": 85}
 
 
+@walls
+def test_another_secret_voids_what_is_graded_and_none_is_refused(course, hand_in):
+    hand_in("ana")
+    graded(course)
+    assert Batch(course, "ps2").waiting() == []
+    secret = course.folder / "secret"
+    secret.write_bytes(b"another")
+    assert len(Batch(course, "ps2").waiting()) == 1
+    secret.unlink()
+    with pytest.raises(CourseError, match="There is no .*/secret: put back your copy, or run"):
+        Batch(course, "ps2")
+
+
+@walls
 def test_what_handing_back_leaves_where_nbgrader_looks(course, hand_in):
     path = hand_in("ana")
     (path.parent / "submission_secret.txt").write_text("s3cret")
@@ -191,15 +364,16 @@ def test_what_cannot_be_read_gets_nothing_and_a_page_that_says_why(
     assert batch.waiting() == []
 
 
+@walls
 def test_a_fault_of_the_grader_stops_nobody_and_is_tried_again(course, hand_in, monkeypatch):
     hand_in("ana")
     hand_in("bob")
     right = module.grade
 
-    def grade(path, student, *args, **kwargs):
-        if student == "ana":
+    def grade(path, *args, **kwargs):
+        if "ana" in path.parts:
             raise RuntimeError("a bug")
-        return right(path, student, *args, **kwargs)
+        return right(path, *args, **kwargs)
 
     monkeypatch.setattr(module, "grade", grade)
     batch = Batch(course, "ps2")
@@ -214,6 +388,7 @@ def test_a_fault_of_the_grader_stops_nobody_and_is_tried_again(course, hand_in, 
     assert graded(course) == {"ana": 85}
 
 
+@walls
 def test_a_submission_that_killed_two_workers_is_given_up(course, hand_in):
     hand_in("ana")
     lock = course.folder / "grading" / "ps2" / "ana.lock"
@@ -232,6 +407,7 @@ def test_a_submission_that_killed_two_workers_is_given_up(course, hand_in):
     assert graded(course) == {"ana": 85}
 
 
+@walls
 def test_a_lost_gradebook_stops_the_worker_and_blames_nobody(course, hand_in, monkeypatch):
     hand_in("ana")
 
@@ -246,6 +422,7 @@ def test_a_lost_gradebook_stops_the_worker_and_blames_nobody(course, hand_in, mo
     assert len(batch.waiting()) == 1
 
 
+@walls
 def test_hosts_with_different_code_do_not_grade_in_circles(course, hand_in):
     hand_in("ana")
     here, there = Batch(course, "ps2"), Batch(course, "ps2")
@@ -257,6 +434,7 @@ def test_hosts_with_different_code_do_not_grade_in_circles(course, hand_in):
     assert graded_here == ["ana"]
 
 
+@walls
 def test_a_damaged_result_is_no_result(course, hand_in):
     hand_in("ana")
     graded(course)
@@ -264,6 +442,7 @@ def test_a_damaged_result_is_no_result(course, hand_in):
     assert graded(course) == {"ana": 85}
 
 
+@walls
 def test_a_line_names_what_there_is_to_know(course, hand_in):
     hand_in("ana", NONSENSE)
     batch = Batch(course, "ps2")
@@ -280,6 +459,7 @@ def test_a_line_names_what_there_is_to_know(course, hand_in):
     assert "packed-self-attention: mask" in said
 
 
+@walls
 def test_the_command_grades_sums_up_and_refreshes(course, hand_in, capfd):
     hand_in("ana")
     hand_in("bob", NONSENSE)
@@ -308,6 +488,7 @@ def test_the_command_grades_sums_up_and_refreshes(course, hand_in, capfd):
     assert rows[0]["submitted"] == "2026-03-05 18:30:00"
 
 
+@walls
 def test_a_skipped_folder_is_reported_and_the_status_says_so(course, hand_in, capfd):
     hand_in("ana")
     graded(course)
@@ -316,6 +497,7 @@ def test_a_skipped_folder_is_reported_and_the_status_says_so(course, hand_in, ca
     assert "a;b: no student is called that.\n" in capfd.readouterr().out
 
 
+@walls
 def test_another_gradebook_gets_the_marks_without_running_anything(course, hand_in, capfd):
     hand_in("ana")
     graded(course)
@@ -328,6 +510,7 @@ def test_another_gradebook_gets_the_marks_without_running_anything(course, hand_
     assert state(course)["ana"][0] == 85
 
 
+@walls
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -349,6 +532,7 @@ def test_errors_are_one_sentence(course, capsys, monkeypatch, arguments, said):
     assert not (course.folder / "grading").exists()
 
 
+@walls
 def test_a_gradebook_out_of_reach_leaves_nothing(course, hand_in, capsys, monkeypatch):
     monkeypatch.setenv("ATTN_GRADEBOOK", "")
     hand_in("ana")
@@ -357,6 +541,7 @@ def test_a_gradebook_out_of_reach_leaves_nothing(course, hand_in, capsys, monkey
     assert not (course.folder / "grading").exists()
 
 
+@walls
 def test_a_set_that_was_not_released(course, hand_in, capsys):
     hand_in("ana")
     shutil.rmtree(course.folder / "en" / "release")
@@ -374,14 +559,29 @@ def test_without_a_sandbox_it_refuses_and_says_why(course, hand_in, capsys, monk
         raise sandbox.NoSandbox("bubblewrap needs Linux, and this is plan9")
 
     monkeypatch.setattr(sandbox, "available", available)
-    for command in ("grade", "worker"):
+    refused = {
+        0: "Grade as another user.",
+        1000: "Student code could read and delete your files; to run it all the same, add --unsafe.",
+    }
+    for command, (user, otherwise) in product(("grade", "worker"), refused.items()):
+        monkeypatch.setattr(os, "geteuid", lambda user=user: user)
         assert main([command, str(course.folder), "ps2"]) == 1
         assert capsys.readouterr().err == (
-            "No sandbox: bubblewrap needs Linux, and this is plan9. Student code could read and "
-            "delete your files; to run it all the same, add --unsafe.\n"
+            f"No sandbox: bubblewrap needs Linux, and this is plan9. {otherwise}\n"
         )
     assert main(["worker", str(course.folder), "ps2", "--unsafe"]) == 0
     assert capsys.readouterr().out.startswith("ana              es     85 / 100")
+
+
+def test_root_runs_nothing_without_walls(course, hand_in, capsys, monkeypatch):
+    hand_in("ana")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    for command in ("grade", "worker"):
+        assert main([command, str(course.folder), "ps2", "--unsafe"]) == 1
+        assert capsys.readouterr() == (
+            "",
+            "As root, --unsafe would give student code the machine: it is refused.\n",
+        )
 
 
 def worker(course, **options):
@@ -389,6 +589,7 @@ def worker(course, **options):
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, **options)
 
 
+@walls
 @pytest.mark.grader
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_workers_share_a_class_and_survive_the_death_of_one(
@@ -421,6 +622,7 @@ def test_workers_share_a_class_and_survive_the_death_of_one(
     assert Batch(course, "ps2").waiting() == []
 
 
+@walls
 @pytest.mark.grader
 def test_a_worker_that_dies_is_replaced(course, hand_in, capfd, monkeypatch, tmp_path):
     """The second submission kills whoever grades it, twice; the rest is graded."""
@@ -433,9 +635,9 @@ def test_a_worker_that_dies_is_replaced(course, hand_in, capfd, monkeypatch, tmp
         "if 'worker' in sys.orig_argv:\n"
         "    import assignments.grader.batch as b\n"
         "    right = b.grade\n"
-        "    def grade(path, student, *a, **k):\n"
-        "        if student == 'bob': os.kill(os.getpid(), signal.SIGKILL)\n"
-        "        return right(path, student, *a, **k)\n"
+        "    def grade(path, *a, **k):\n"
+        "        if 'bob' in path.parts: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "        return right(path, *a, **k)\n"
         "    b.grade = grade\n"
     )
     monkeypatch.setenv("PYTHONPATH", f"{bomb}:{ROOT}")
@@ -445,6 +647,7 @@ def test_a_worker_that_dies_is_replaced(course, hand_in, capfd, monkeypatch, tmp
     assert "2 graded (0 of them before), 0 unreadable, 1 not graded" in said
 
 
+@walls
 @pytest.mark.grader
 def test_workers_that_cannot_start_end_the_batch(course, hand_in, capfd, monkeypatch, tmp_path):
     hand_in("ana")

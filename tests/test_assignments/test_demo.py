@@ -48,7 +48,7 @@ def test_an_edit_that_no_longer_applies_is_said(course):
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def demo(sandbox, tmp_path_factory):
     """The folder of the demo, and what it printed."""
     folder = tmp_path_factory.mktemp("demo") / "class"
     run = "import sys, pathlib as p; from assignments import demo_class as d; "
@@ -93,6 +93,7 @@ OTHERS = sorted(path.stem for path in SOURCES.glob("ps*.md") if path.stem != "ps
 
 
 @pytest.mark.grader
+@pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_class_of_every_other_set_gets_what_each_deserves(name, tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("ATTN_GRADEBOOK", raising=False)

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbgrader.apps import NbGraderAPI
 
-import attn
+import attn_course
 from assignments import demo_class
 from assignments.grader import sandbox
 from assignments.grader.class_run import grade_class
@@ -62,7 +62,7 @@ def test_every_number_in_the_text_is_printed_by_a_cell(capsys):
     for cell in editions["en"]:
         if cell.cell_type == "code":
             exec(cell.source, namespace)  # noqa: S102 - our own
-    attn.set_language("es")
+    attn_course.set_language("es")
     printed = set(re.findall(r"\d+\.\d+", capsys.readouterr().out))
     for cells in editions.values():
         prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
@@ -96,6 +96,7 @@ def handed_in(released, monkeypatch):
     return released
 
 
+@pytest.mark.usefixtures("sandbox")
 def test_it_is_graded_marked_and_sent_back_without_running_anything(handed_in, monkeypatch, capsys):
     course = handed_in
     monkeypatch.setattr(sandbox, "run", lambda *a, **k: pytest.fail("nothing is to be run"))

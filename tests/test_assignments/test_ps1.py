@@ -23,6 +23,7 @@ WORTH = {
     (answers.SENTENCES, "no division"): (0, "wrong"),
     (answers.ANALOGY, "nothing left out"): (0, "wrong"),
     (answers.ANALOGY, "zeros"): (12, "partial"),
+    (answers.ANALOGY, "minus one"): (12, "partial"),
     (answers.ANALOGY, "one list"): (13, "partial"),
     (answers.SAMPLING, "plain"): (16, "partial"),
     (answers.SAMPLING, "one word"): (17, "partial"),

@@ -55,10 +55,6 @@ EQUIVALENT = {
         "allowed = np.ones(key.shape[:-0], dtype=bool) if mask is None else mask",
     ): "key.shape[:-0] is (): a single True broadcasts to the same mask",
     (answers.MASK, "length = ids.shape[1]"): "ids have two axes: the second is the last",
-    (
-        answers.MASK,
-        "mask = np.zeros((batch, n, n))",
-    ): "ones and zeros instead of True and False: values are compared, not their dtype",
     (answers.PACKED, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
     (answers.PACKED, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
     (

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 
 from attn.attention import scaled_dot_product_attention
-from attn.exercises.check import EXERCISES
 from attn.reference import causal_mask
 from notebooks.build import LANGUAGES
 from tests.test_assignments import ps5_solutions as answers
@@ -87,45 +86,49 @@ class TestPS5(Proofs):
         def shown(rows):
             return np.array([[int(cell) for cell in row] for row in rows])
 
-        mask = EXERCISES[answers.STREAMING].oracle(3, 7, 3, 1)
+        mask = self.tasks[answers.STREAMING].exercise.oracle(3, 7, 3, 1)
         np.testing.assert_array_equal(mask, shown(namespace["streaming_rows"]))
         whole, padded = map(shown, namespace["prefix_rows"])
-        prefix = EXERCISES[answers.PREFIX].oracle
+        prefix = self.tasks[answers.PREFIX].exercise.oracle
         np.testing.assert_array_equal(prefix(np.full((1, 4), True), np.array([2]))[0], whole)
         real = np.array([[False, True, True, True, True]])
         np.testing.assert_array_equal(prefix(real, np.array([2]))[0], padded)
 
     def test_packed_texts_get_what_each_would_get_alone(self):
-        mask, positions = EXERCISES[answers.PACKED].oracle(np.array([[7, 8, 1, 5, 6, 1, 0]]), 1)
+        mask, positions = self.tasks[answers.PACKED].exercise.oracle(
+            np.array([[7, 8, 1, 5, 6, 1, 0]]), 1
+        )
         alone = torch.block_diag(*(torch.ones(n, n).tril() for n in (2, 3, 1)), torch.zeros(1, 1))
         np.testing.assert_array_equal(mask[0], alone)
         np.testing.assert_array_equal(positions[0], [0, 1, 0, 1, 2, 0, 0])
 
     def test_a_window_as_wide_as_the_sentence_and_a_question_of_nothing_are_causal(self):
-        streaming, prefix = (EXERCISES[id].oracle for id in (answers.STREAMING, answers.PREFIX))
+        streaming, prefix = (
+            self.tasks[id].exercise.oracle for id in (answers.STREAMING, answers.PREFIX)
+        )
         np.testing.assert_array_equal(streaming(3, 5, 5, 0), causal_mask(3, 5))
         real = np.full((1, 5), True)
         np.testing.assert_array_equal(prefix(real, np.array([0]))[0], causal_mask(5))
         assert prefix(real, np.array([5])).all()
 
     def test_the_gradient_is_that_of_autograd(self):
-        for case in EXERCISES[answers.GRADIENT].cases(3):
+        for case in self.tasks[answers.GRADIENT].exercise.cases(3):
             scores, mask, gradient = (torch.tensor(array) for array in case.values())
             scores.requires_grad_(True)
             alive = mask.any(dim=-1, keepdim=True)
             weights = scores.masked_fill(~mask & alive, -torch.inf).softmax(dim=-1) * alive
             (weights * gradient).sum().backward()
-            ours = EXERCISES[answers.GRADIENT].oracle(**case)
+            ours = self.tasks[answers.GRADIENT].exercise.oracle(**case)
             np.testing.assert_allclose(ours[0], weights.detach(), atol=1e-12)
             np.testing.assert_allclose(ours[1], scores.grad, atol=1e-12)
 
     def test_the_mended_weights_are_those_of_the_package(self):
-        for case in EXERCISES[answers.MENDED].cases(3):
+        for case in self.tasks[answers.MENDED].exercise.cases(3):
             query, key, real = (torch.tensor(array) for array in case.values())
             _, weights = scaled_dot_product_attention(
                 query, key, key, real[:, None, None], need_weights=True
             )
-            np.testing.assert_allclose(EXERCISES[answers.MENDED].oracle(**case), weights)
+            np.testing.assert_allclose(self.tasks[answers.MENDED].exercise.oracle(**case), weights)
 
     def test_the_fault_needs_several_sentences_and_several_heads(self, capsys):
         namespace, _ = self.executed(capsys=capsys)

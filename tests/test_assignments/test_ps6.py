@@ -5,8 +5,7 @@ import re
 import numpy as np
 import torch
 
-from attn.exercises.check import EXERCISES
-from attn.positions import RotaryPositions
+from attn.positions import rotary
 from attn.reference import sinusoidal_positions
 from notebooks.build import LANGUAGES
 from tests.test_assignments import ps6_solutions as answers
@@ -75,7 +74,7 @@ class TestPS6(Proofs):
         assert group({"query": query[None], "table": table[:3]}) == "batches"
 
     def test_whole_positions_at_an_even_width_are_the_rows_of_the_table(self):
-        encode = EXERCISES[answers.ENCODE].oracle
+        encode = self.tasks[answers.ENCODE].exercise.oracle
         table = sinusoidal_positions(30, 6, 50.0)
         np.testing.assert_allclose(encode(np.array([[4, 29], [0, 7]]), 6, 50.0),
                                    table[[[4, 29], [0, 7]]], atol=1e-12)  # fmt: skip
@@ -83,7 +82,9 @@ class TestPS6(Proofs):
         np.testing.assert_allclose(encode(np.array(2.5), 3, 8.0), by_hand)
 
     def test_to_shift_is_to_encode_further_on_and_a_shift_of_a_mixture_is_a_mixture(self):
-        encode, shift = (EXERCISES[name].oracle for name in (answers.ENCODE, answers.SHIFT))
+        encode, shift = (
+            self.tasks[name].exercise.oracle for name in (answers.ENCODE, answers.SHIFT)
+        )
         positions, steps = np.array([3, 11, 20]), np.array([4, -2, 0])
         one, other = encode(positions, 8, 40.0), encode(positions[::-1] + 5, 8, 40.0)
         moved = encode(positions + steps, 8, 40.0)
@@ -92,30 +93,35 @@ class TestPS6(Proofs):
         np.testing.assert_allclose(shift(0.3 * one + 0.7 * other, steps, 40.0), mixed, atol=1e-12)
 
     def test_relative_scores_are_those_of_keys_with_a_vector_each(self):
-        for case in EXERCISES[answers.RELATIVE].cases(3):
+        for case in self.tasks[answers.RELATIVE].exercise.cases(3):
             query, key, table = (torch.tensor(array) for array in case.values())
             reach = len(table) // 2
             place = torch.arange(query.shape[-2])
             rows = (place - place[:, None]).clamp(-reach, reach) + reach
             keys = key[..., None, :, :] + torch.nn.functional.embedding(rows, table)
             scores = (keys @ query[..., None])[..., 0] / query.shape[-1] ** 0.5
-            np.testing.assert_allclose(EXERCISES[answers.RELATIVE].oracle(**case), scores)
+            np.testing.assert_allclose(self.tasks[answers.RELATIVE].exercise.oracle(**case), scores)
 
     def test_the_gradient_of_the_table_is_that_of_autograd(self):
-        for case in EXERCISES[answers.GRADIENT].cases(3):
+        for case in self.tasks[answers.GRADIENT].exercise.cases(3):
             gradient, positions = (torch.tensor(case[name]) for name in ("gradient", "positions"))
             n = int(case["n_positions"])
             table = torch.zeros(n, gradient.shape[-1], dtype=torch.float64, requires_grad=True)
             used = torch.nn.functional.embedding(positions.clamp(min=0), table)
             (used * gradient * (positions >= 0)[..., None]).sum().backward()
-            np.testing.assert_allclose(EXERCISES[answers.GRADIENT].oracle(**case), table.grad)
+            np.testing.assert_allclose(
+                self.tasks[answers.GRADIENT].exercise.oracle(**case), table.grad
+            )
 
     def test_the_mended_scores_are_those_of_the_module(self):
-        for case in EXERCISES[answers.MENDED].cases(3):
+        for case in self.tasks[answers.MENDED].exercise.cases(3):
             query, key = (torch.tensor(case[name]) for name in ("query", "key"))
-            query, key, _ = RotaryPositions(float(case["base"]))(query, key)
+            base, places = float(case["base"]), torch.arange(key.shape[-2])
+            query, key = rotary(query, places, base), rotary(key, places, base)
             scores = query @ key.mT / query.shape[-1] ** 0.5
-            np.testing.assert_allclose(EXERCISES[answers.MENDED].oracle(**case), scores, atol=1e-6)
+            np.testing.assert_allclose(
+                self.tasks[answers.MENDED].exercise.oracle(**case), scores, atol=1e-6
+            )
 
     def test_the_rows_shown_in_the_text_are_the_right_ones(self, capsys):
         namespace, _ = self.executed(capsys=capsys)

@@ -6,11 +6,18 @@ import numpy as np
 import pytest
 import torch
 
-from attn.exercises.ps7 import accumulate, adamw, clip, next_token, schedule
+from assignments.sets.ps7 import (
+    adamw_step,
+    clip_gradients,
+    cosine_schedule,
+    mended_accumulation,
+    next_token_loss,
+)
 from notebooks.build import LANGUAGES
 from tests.test_assignments import ps7_solutions as answers
-from tests.test_assignments.proofs import SEEDS, Proofs, function, marked
+from tests.test_assignments.proofs import Proofs, function, marked
 
+SEEDS = range(5)
 STEP, N_STEPS = 0.002, 500  # of the experiment
 
 # What a slip costs, worked out by hand from the points in the text of the set.
@@ -100,7 +107,7 @@ class TestPS7(Proofs):
 
     def test_the_loss_and_its_gradient_are_those_of_autograd(self):
         for seed in SEEDS:
-            for case in next_token.cases(seed):
+            for case in next_token_loss.cases(seed):
                 logits = torch.tensor(case["logits"], requires_grad=True)
                 loss = torch.nn.functional.cross_entropy(
                     logits[:, :-1].flatten(0, 1),
@@ -109,25 +116,25 @@ class TestPS7(Proofs):
                     label_smoothing=float(case["smoothing"]),
                 )
                 loss.backward()
-                found = next_token.next_token_loss(**case)
+                found = next_token_loss.next_token_loss(**case)
                 np.testing.assert_allclose(found[0], loss.item(), rtol=1e-9)
                 np.testing.assert_allclose(found[1], logits.grad.numpy(), atol=1e-9)
 
     def test_clipping_is_that_of_torch(self):
         for seed in SEEDS:
-            for case in clip.cases(seed):
+            for case in clip_gradients.cases(seed):
                 weights = [torch.nn.Parameter(torch.tensor(case[n])) for n in list(case)[:2]]
                 for weight in weights:
                     weight.grad = weight.detach().clone()
                 norm = torch.nn.utils.clip_grad_norm_(weights, float(case["max_norm"]))
-                found = clip.clip_gradients(**case)
+                found = clip_gradients.clip_gradients(**case)
                 for array, weight in zip(found, weights, strict=False):
                     np.testing.assert_allclose(array, weight.grad.numpy(), rtol=2e-6)
                 np.testing.assert_allclose(found[2], norm.item())
 
     def test_steps_are_those_of_torch(self):
         for seed in SEEDS:
-            for case in adamw.cases(seed):
+            for case in adamw_step.cases(seed):
                 theta = torch.nn.Parameter(torch.tensor(case["theta"]))
                 theta.grad = torch.tensor(case["gradient"])
                 rate, decay = float(case["learning_rate"]), float(case["weight_decay"])
@@ -139,14 +146,14 @@ class TestPS7(Proofs):
                     "exp_avg_sq": torch.tensor(case["v"]),
                 }
                 optimizer.step()
-                found = adamw.adamw_step(**case)
+                found = adamw_step.adamw_step(**case)
                 state = optimizer.state[theta]
                 wanted = theta.detach(), state["exp_avg"], state["exp_avg_sq"]
                 for array, tensor in zip(found, wanted, strict=True):
                     np.testing.assert_allclose(array, tensor.numpy(), rtol=1e-9)
 
     def test_the_schedule_is_that_of_torch(self):
-        for case in of(self.tasks[answers.COSINE], schedule.EXERCISE, "floor"):
+        for case in of(self.tasks[answers.COSINE], cosine_schedule.EXERCISE, "floor"):
             warmup, n_steps = int(case["warmup"]), int(case["n_steps"])
             optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], float(case["peak"]))
             scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(
@@ -157,12 +164,12 @@ class TestPS7(Proofs):
                 sizes.append(scheduler.get_last_lr()[0])
                 optimizer.step()
                 scheduler.step()
-            found = schedule.cosine_schedule(**case)
+            found = cosine_schedule.cosine_schedule(**case)
             np.testing.assert_allclose(found, np.array(sizes)[case["t"]], rtol=1e-9)
 
     def test_parts_give_what_autograd_gives_for_the_whole_batch(self):
         for seed in SEEDS:
-            for case in accumulate.cases(seed):
+            for case in mended_accumulation.cases(seed):
                 w = torch.tensor(case["w"], requires_grad=True)
                 logits = torch.tensor(case["x"]) @ w
                 targets = np.where(case["counts"], case["targets"], -100)
@@ -170,7 +177,7 @@ class TestPS7(Proofs):
                     logits.flatten(0, 1), torch.tensor(targets).flatten()
                 )
                 loss.backward()
-                found = accumulate.mended_accumulation(**case)
+                found = mended_accumulation.mended_accumulation(**case)
                 np.testing.assert_allclose(found[0], loss.item(), rtol=1e-9)
                 np.testing.assert_allclose(found[1], w.grad.numpy(), atol=1e-9)
 
@@ -178,34 +185,34 @@ class TestPS7(Proofs):
 
     def test_padding_is_at_the_end_and_no_token_follows_itself(self):
         for seed in SEEDS:
-            for case in next_token.cases(seed):
+            for case in next_token_loss.cases(seed):
                 ids, real = case["ids"], case["ids"] != case["pad_id"]
                 assert (real[:, :-1] >= real[:, 1:]).all() and real[:, 1].any()
                 assert (ids[:, 1:] != ids[:, :-1])[real[:, 1:]].all()
 
     def test_the_groups_are_what_they_are_called(self):
-        for case in of(self.tasks[answers.NEXT], next_token.EXERCISE, "base"):
+        for case in of(self.tasks[answers.NEXT], next_token_loss.EXERCISE, "base"):
             assert not case["smoothing"] and (case["ids"] != case["pad_id"]).all()
         for name, above in (("base", True), ("small gradients", False), ("zero gradients", False)):
-            for case in of(self.tasks[answers.CLIP], clip.EXERCISE, name):
-                norm = clip.clip_gradients(**case)[2]
+            for case in of(self.tasks[answers.CLIP], clip_gradients.EXERCISE, name):
+                norm = clip_gradients.clip_gradients(**case)[2]
                 assert (norm > case["max_norm"]) == above and bool(norm) == (name[0] != "z")
         task = self.tasks[answers.ADAMW]
-        axes = {name: {c["theta"].ndim for c in of(task, adamw.EXERCISE, name)}
+        axes = {name: {c["theta"].ndim for c in of(task, adamw_step.EXERCISE, name)}
                 for name in ("base", "vectors", "more axes")}  # fmt: skip
         assert axes == {"base": {2}, "vectors": {1}, "more axes": {3}}
-        for case in of(self.tasks[answers.COSINE], schedule.EXERCISE, "base"):
+        for case in of(self.tasks[answers.COSINE], cosine_schedule.EXERCISE, "base"):
             assert {int(case["warmup"]), int(case["n_steps"])} <= {*case["t"].tolist()}
             assert not case["floor"] and case["t"].max() == case["n_steps"]
-        for case in of(self.tasks[answers.MENDED], accumulate.EXERCISE, "base"):
+        for case in of(self.tasks[answers.MENDED], mended_accumulation.EXERCISE, "base"):
             sizes = case["counts"].sum(axis=1)
             assert sizes.min() > 0 and len({*sizes.tolist()}) > 1
 
     def test_equal_parts_hide_the_fault(self, capsys):
         names, _ = self.executed(released=True, capsys=capsys)
-        for case in accumulate.cases(0)[:2]:
+        for case in mended_accumulation.cases(0)[:2]:
             case["counts"][:] = True
-            expected = accumulate.mended_accumulation(**case)
+            expected = mended_accumulation.mended_accumulation(**case)
             for found, wanted in zip(names["faulty_accumulation"](**case), expected, strict=True):
                 np.testing.assert_allclose(found, wanted)
 

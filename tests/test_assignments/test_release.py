@@ -1,8 +1,12 @@
 """`make release`: two ordinary nbgrader courses, without solutions, that share a gradebook."""
 
+import ast
+import contextlib
+import json
 import stat
 
 import nbformat
+import numpy as np
 import pytest
 from nbgrader.apps import NbGraderAPI
 
@@ -10,6 +14,12 @@ from assignments import release as module
 from assignments.grader.course import Course, CourseError
 from assignments.grader.gradebook import open_gradebook
 from assignments.release import SOURCES, main, release
+from assignments.sets import ps2
+from attn_course.exercises import check
+from attn_course.exercises.check import verdict
+from attn_course.exercises.record import record_of
+from tests.test_assignments import ps2_solutions as answers
+from tests.test_assignments.proofs import function
 
 
 def cells(course, language, step):
@@ -41,6 +51,59 @@ def test_the_student_version_has_no_solutions_outputs_or_rubric(course, language
     # What the fifth task prints for them to mend is theirs to see.
     assert [line for line in solutions if line in released and line not in faulty] == []
     assert all(not cell.get("outputs") for cell in cells(course, language, "release"))
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_students_get_a_notebook_and_the_answers_without_what_gives_them(course, language):
+    folder = course.path(language, "release", ".", "ps2").parent
+    assert sorted(path.name for path in folder.iterdir()) == ["ps2.ipynb", "ps2_check.npz"]
+    code = set()
+    for path in (SOURCES.parent / "sets" / "ps2").glob("*.py"):
+        statements = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        code |= {ast.unparse(node) for node in statements if isinstance(node, ast.stmt)}
+    assert len(code) > 200
+    with np.load(folder / "ps2_check.npz", allow_pickle=False) as archive:
+        kinds = {name: archive[name].dtype.kind for name in archive}
+        told = " ".join(str(archive[name]) for name, kind in kinds.items() if kind == "U")
+        # Arrays and hints: nothing to run, and no name but those that the set itself says.
+        assert set(kinds) == {f"{e}{end}" for e in answers.CORRECT for end in ("", ".data")}
+        assert set(kinds.values()) == {"U", "u"}
+        described = json.loads(str(archive["attend_once"]))
+    assert set(described) == {"outputs", "cases", "expected", "mistakes"}
+    assert {*map(frozenset, described["mistakes"])} == {frozenset({"id", "hint", "answers"})}
+    assert [line for line in code if len(line) > 25 and line in told] == []
+
+
+def test_check_says_with_the_released_file_what_the_exercise_itself_says(course):
+    live = {task.exercise.id: record_of(task.exercise) for task in ps2.PS2.tasks}
+    with contextlib.chdir(course.path("es", "release", ".", "ps2").parent):
+        for exercise, sources in answers.CORRECT.items():
+            for source in sources.values():
+                attempt = function(exercise, source)
+                assert check(exercise, attempt) == verdict(live[exercise], attempt)
+                assert check(exercise, attempt)
+        for exercise, listed in answers.WRONG.items():
+            for name, known, source in listed:
+                attempt = function(exercise, source)
+                result = check(exercise, attempt)
+                assert result == verdict(live[exercise], attempt), f"{exercise}, {name}"
+                assert (result.status, result.misconception) == ("failed", known)
+        assert check("attend_once", ...).status == "unanswered"
+
+
+def test_without_the_file_check_says_that_it_is_missing(course):
+    with pytest.raises(ValueError, match=r"'attend_once'\. .* `\.\.\._check\.npz`"):
+        check("attend_once", len)
+
+
+def test_a_damaged_file_is_named(course):
+    file = course.path("en", "release", ".", "ps2").with_name("ps2_check.npz")
+    file.write_bytes(file.read_bytes()[:1000])
+    with (
+        contextlib.chdir(file.parent),
+        pytest.raises(ValueError, match=r"^ps2_check\.npz: expected .*, got a damaged file$"),
+    ):
+        check("attend_once", len)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +149,8 @@ def test_a_new_course_is_closed_to_others(tmp_path):
 def test_releasing_again_changes_nothing_and_keeps_what_the_instructor_wrote(course):
     settings = course.folder / "es" / "nbgrader_config.py"
     settings.write_text(settings.read_text() + "\n# mine\n")
-    kept = [settings, course.folder / "secret", course.path("es", "release", ".", "ps2")]
+    notebook = course.path("es", "release", ".", "ps2")
+    kept = [settings, course.folder / "secret", notebook, notebook.with_name("ps2_check.npz")]
     before = [path.read_bytes() for path in kept]
     written = release(course.folder, ["ps2"])
     assert [path.read_bytes() for path in kept] == before

@@ -1,10 +1,12 @@
 """The sandbox: honest work runs as it does at home, and limits end what does not."""
 
 import os
+import re
 import stat
 import subprocess
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,9 @@ from tests.test_assignments.probes import (
     points,
 )
 
+pytestmark = pytest.mark.usefixtures("sandbox")
+
+ROOT = Path(__file__).parents[2]
 both_modes = pytest.mark.parametrize("unsafe", [False, True], ids=["walls", "unsafe"])
 
 
@@ -74,8 +79,8 @@ HONEST = {
     ],
     "check": [
         (
-            "import attn\nfrom attn.exercises import check\ncheck('softmax', len)\n"
-            "from attn.widgets import AttentionMatrix as Matrix\nMatrix()"
+            "import attn\nfrom attn_course.exercises import check\ncheck('softmax', len)\n"
+            "from attn_course.widgets import AttentionMatrix as Matrix\nMatrix()"
         )
     ],
     "bars": [
@@ -170,19 +175,21 @@ def test_tasks_without_an_answer_are_told_apart(tmp_path):
     assert [mark.status for mark in empty.marks] == ["unanswered"] * 2
 
 
-def test_inputs_differ_from_one_student_and_notebook_to_another(tmp_path):
-    # An answer that says which inputs it was given.
-    cell = "import numpy as np\ndef f(x): return x"
+def test_equal_notebooks_get_equal_marks_whatever_the_rest_of_the_file(tmp_path):
+    """A wrong answer that guesses: other inputs would give it other marks."""
+    guess = "import numpy as np\ndef softmax(x): return np.full(x.shape, x.flat[0] > 0.1)"
+    cells = (guess, RIGHT_ATTENTION)
     seen = []
-    for student, more in (("ana", ""), ("ana", ""), ("leo", ""), ("ana", "#")):
-        frames = []
-        with pytest.MonkeyPatch.context() as patch:
-            real = sandbox.run
-            patch.setattr(sandbox, "run", lambda *a, **k: frames.append(a[2]) or real(*a, **k))  # noqa: B023
-            graded(tmp_path, cell + more, student=student)
-        seen.append(b"".join(array.tobytes() for array in frames[0].values()))
-    assert seen[0] == seen[1]
-    assert len(set(seen)) == 3
+    with pytest.MonkeyPatch.context() as patch:
+        real = sandbox.run
+        patch.setattr(sandbox, "run", lambda *a, **k: seen.append(a[2]) or real(*a, **k))
+        first = graded(tmp_path, *cells)
+        again = graded(tmp_path, *cells, {"source": "", "metadata": {"name": "leo"}})
+    assert first.digest != again.digest
+    assert first.marks == again.marks
+    assert seen[0].keys() == seen[1].keys()
+    for name, array in seen[0].items():
+        np.testing.assert_array_equal(array, seen[1][name])
 
 
 # --- What is inside
@@ -202,7 +209,8 @@ def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
         "sys.flags.hash_randomization, hash('a') == hash('a')",
         "[p for p, d, f in os.walk('/') if d + f and "
         "re.fullmatch('(/usr|/python)?/lib(64)?/python[^/]*/[^/]*-packages', p)]",
-        "[n for _, d, f in os.walk('/') for n in d + f if re.match('attn|nbgrader|torch|ps2', n)]",
+        "[n for _, d, f in os.walk('/') for n in d + f "
+        "if re.search(r'^(attn|assignments|nbgrader|torch|ps[0-9]([.]|$))|_check[.]npz$', n)]",
         "os.path.exists('/proc') or os.path.exists('/sys') or os.path.exists('/home')",
     )
     shown = list(seen.values())
@@ -235,11 +243,118 @@ for place in ("/job/new", "/new", "/python/lib/new", "/tmp/new"):
     except OSError:
         pass
 """
-    (tmp_path / "empty").mkdir()
+    sandbox._furnish(tmp_path, Path(sandbox.HERE, "inside.py"))
     walls = sandbox._walls(Limits(), tmp_path, ())
     command = [*walls, "-S", "-s", "-B", "-c", code]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert said == f"['lo'] True {sorted({*sandbox._ENVIRONMENT, 'PWD'})}\n/tmp/new\n"
+
+
+# Asked by student code of its own process, and of the machine's devices.
+WHO = (
+    "os.getresuid() + os.getresgid()",
+    "os.getgroups()",
+    "libc.prctl(39, 0, 0, 0, 0)",  # no_new_privs
+    "os.chmod('/dev/null', 0)",
+)
+
+
+def test_student_code_is_an_unprivileged_user_whoever_grades():
+    before = os.stat("/dev/null").st_mode
+    ids, groups, sealed, chmod = look(*WHO).values()
+    assert ids == str((65534,) * 6)
+    assert eval(groups) in ([], [65534])  # a user namespace shows groups it does not know so
+    assert sealed == "1"
+    assert chmod.startswith("PermissionError")
+    assert os.stat("/dev/null").st_mode == before
+
+
+def rights(pid):
+    """Return the capabilities of a process, as bits; what bounds them is everyone's."""
+    found = re.findall(r"(Cap(?!Bnd)\w+):\t(\w+)", Path(f"/proc/{pid}/status").read_text())
+    return {name: int(bits, 16) for name, bits in found}
+
+
+def test_to_the_kernel_it_is_nobody_and_never_root(monkeypatch, tmp_path):
+    """What a process is outside its walls: read from there, while it runs."""
+    seen = []
+    real = sandbox._read
+
+    def read(process, limits):
+        found = real(process, replace(limits, step_wall_s=0, wall_s=1))
+        for child in psutil.Process().children(recursive=True):
+            if "/job/inside.py" in child.cmdline() and child.name().startswith("python"):
+                seen.append((child.uids(), child.gids(), rights(child.pid)))
+        return found
+
+    monkeypatch.setattr(sandbox, "_read", read)
+    answer("import time\ntime.sleep(9)")
+    assert seen
+    assert {*seen[0][0]} == {os.geteuid() or 65534}
+    assert {*seen[0][1]} == {os.getegid() or 65534}
+    assert seen[0][2] == {f"Cap{kind}": 0 for kind in ("Inh", "Prm", "Eff", "Amb")}
+
+
+def as_ordinary_user(code):
+    """Run Python as an ordinary user, with all that it needs within reach."""
+    places = [Path(sys.base_prefix), Path(sys.prefix), ROOT]
+    # Folders closed to others, such as a home, are opened on the way to these.
+    above = {place: place.parents[::-1] for place in places}
+    closed = {next((f for f in above[place] if not f.stat().st_mode & 1), None) for place in places}
+    outer = ["bwrap", "--dev-bind", "/", "/"]
+    for folder in closed - {None}:
+        outer += ["--perms", "0755", "--tmpfs", str(folder)]
+    for place in places:
+        if closed & set(above[place]):
+            for folder in above[place]:
+                outer += ["--dir", str(folder)] if closed & set(folder.parents) else []
+            outer += ["--ro-bind", str(place), str(place)]
+    user = ["--", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    return subprocess.run(
+        [*(outer + user if os.geteuid() == 0 else []), sys.executable, "-B", "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"TMPDIR": "/tmp", "HOME": "/tmp"},
+    )
+
+
+def test_an_ordinary_user_can_grade():
+    done = as_ordinary_user(
+        "import os, sys, tempfile\nfrom pathlib import Path\n"
+        "sys.path.insert(0, 'tests/test_assignments')\nfrom probes import *\n"
+        "with tempfile.TemporaryDirectory() as place:\n"
+        f"    print(os.geteuid() != 0, *look(*{WHO!r}).values())\n"
+        "    print(points(graded(Path(place), RIGHT_SOFTMAX, RIGHT_ATTENTION)))"
+    )
+    assert done.returncode == 0, done.stderr
+    who, marks = done.stdout.splitlines()
+    assert re.fullmatch(rf"True {re.escape(str((65534,) * 6))} \[.*\] 1 PermissionError.*", who)
+    assert marks == str(FULL)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+def test_root_refuses_where_nobody_could_not_read_a_package(tmp_path, monkeypatch):
+    # As a strict umask leaves it.
+    (tmp_path / "numpy").mkdir(mode=0o700)
+    monkeypatch.setattr(sandbox, "_site", lambda: tmp_path)
+    with pytest.raises(NoSandbox, match="^nothing .* cannot read numpy, which must be .* by all$"):
+        sandbox.available()
+
+
+def test_root_refuses_where_it_cannot_become_another_user():
+    # The root of a user namespace of which it is the only user.
+    alone = ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"]
+    code = "from assignments.grader import sandbox\nsandbox.available()"
+    done = subprocess.run(
+        ["bwrap", "--dev-bind", "/", "/", *alone, "--", sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "NoSandbox: root cannot become an unprivileged user here: " in done.stderr
 
 
 def test_limits_are_set_and_cannot_be_raised():
@@ -260,22 +375,62 @@ def test_limits_are_set_and_cannot_be_raised():
 
 
 def test_the_limits_are_these():
-    assert Limits() == Limits(30, 10, 2**30, 2**25, 2**24)
+    assert Limits() == Limits(15, 5, 60, 60, 2**30, 2**25, 2**24)
 
 
 def test_an_outcome_of_nothing():
     outcome = sandbox.run([], [], {})
-    assert outcome == sandbox.Outcome([({"ready": True}, {})], None)
+    assert outcome == sandbox.Outcome([({"ready": True}, {}), ({"done": True}, {})], None)
 
 
 # --- Limits
 
 
+QUICK = Limits(step_wall_s=2, step_cpu_s=0.5)
+SLEEP = "import time\ntime.sleep(10**6)"
+LOOP = "while True:\n    try:\n        while True: pass\n    except Exception: pass"
+DEAF = (
+    "import signal\nfor n in (signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU):\n"
+    "    signal.signal(n, signal.SIG_IGN)\n"
+)
+
+
 @both_modes
-def test_the_clock_ends_a_run(unsafe):
-    outcome, seen = answer("import time\ntime.sleep(99)", unsafe=unsafe, limits=Limits(wall_s=1))
+@pytest.mark.parametrize("endless", [SLEEP, LOOP], ids=["sleep", "loop"])
+def test_a_step_is_ended_where_it_is_and_the_next_ones_run(unsafe, endless):
+    inner = "\n    ".join(["def f(x):", *endless.splitlines()])
+    outcome, seen = answer(
+        "a = 1\n" + endless, inner, "f = lambda x: x + a", unsafe=unsafe, limits=QUICK
+    )
+    assert outcome.stopped is None
+    late = [(h.get("cell"), h.get("late")) for h, _ in outcome.frames if "cell" in h]
+    assert late == [(0, True)]
+    tried = [h["answers"] is None for h, _ in outcome.frames if "task" in h]
+    assert tried == [True, False, False]  # each as it was defined, and the last at the end
+    assert seen.tolist() == [1, 2, 3]
+
+
+def test_what_took_too_long_is_not_tried_again():
+    outcome, _ = answer("def f(x):\n    while True: pass", limits=QUICK)
+    assert sum("task" in header for header, _ in outcome.frames) == 1
+
+
+def test_who_does_not_let_itself_be_ended_is_ended_from_outside():
+    outcome, seen = answer(DEAF + SLEEP, limits=replace(QUICK, step_wall_s=0.5))
     assert (outcome.stopped, seen) == ("time", None)
     assert outcome.frames[-1][0] == {"begins": ["cell", 0]}
+
+
+def test_no_step_takes_more_than_a_quarter_of_what_is_left():
+    outcome, seen = answer(*[SLEEP] * 4, "f = lambda x: x", limits=Limits(wall_s=2))
+    assert len(errors(outcome)) == 4 and outcome.stopped is None
+    assert seen.tolist() == [0, 1, 2]
+
+
+def test_the_clock_ends_a_run_whatever_its_steps_say():
+    deaf = DEAF + SLEEP
+    outcome, _ = answer(deaf, limits=Limits(wall_s=1))
+    assert outcome.stopped == "time"
 
 
 def test_what_is_left_for_the_end_does_not_run():
@@ -285,31 +440,30 @@ def test_what_is_left_for_the_end_does_not_run():
 
 
 @both_modes
-def test_a_trickle_of_output_does_not_stop_the_clock(unsafe):
-    cell = "import os, time\nwhile True:\n    os.write({}, b'a')\n    time.sleep(0.01)"
-    drip = "fd = next(fd for fd in range(3, 64) if is_pipe(fd))\n"
+@pytest.mark.parametrize("byte", ["a", "\\0"], ids=["no frame", "frames of nothing"])
+def test_a_trickle_of_output_does_not_stop_the_clock(unsafe, byte):
+    cell = f"import os, time\nwhile True:\n    os.write(fd, b'{byte}' * 8)\n    time.sleep(0.01)"
+    drip = DEAF + "fd = next(fd for fd in range(3, 64) if is_pipe(fd))\n"
     helper = (
         "import os, stat\ndef is_pipe(fd):\n    try: return stat.S_ISFIFO(os.fstat(fd).st_mode)\n"
         "    except OSError: return False\n"
     )
-    outcome, _ = answer(
-        helper + drip + cell.replace("{}", "fd"), unsafe=unsafe, limits=Limits(wall_s=1)
-    )
+    outcome, _ = answer(helper + drip + cell, unsafe=unsafe, limits=Limits(wall_s=1))
     assert outcome.stopped == "time"
 
 
 @pytest.mark.grader
 @both_modes
 def test_processor_time_ends_a_run(unsafe):
-    outcome, _ = answer("while True: pass", unsafe=unsafe, limits=Limits(cpu_s=1))
+    limits = Limits(cpu_s=1, step_cpu_s=20)
+    outcome, _ = answer("while True: pass", unsafe=unsafe, limits=limits)
     assert outcome.stopped == "time"
     assert outcome.frames[-1][0] == {"begins": ["cell", 0]}
 
 
 @pytest.mark.grader
 def test_who_ignores_the_signal_of_the_limit_is_killed():
-    cell = "import signal\nsignal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass"
-    outcome, seen = answer(cell, limits=Limits(cpu_s=1, wall_s=20))
+    outcome, seen = answer(DEAF + "while True: pass", limits=Limits(cpu_s=1))
     assert (outcome.stopped, seen) == (None, None)
 
 
@@ -318,8 +472,8 @@ def test_too_much_output_ends_a_run(unsafe):
     limits = Limits(output_bytes=2**20)
     outcome, _ = answer("def f(x): return [0.5] * 2**18", unsafe=unsafe, limits=limits)
     assert outcome.stopped == "output"
-    outcome, seen = answer("def f(x): return [0.5] * 2**16", unsafe=unsafe, limits=limits)
-    assert (outcome.stopped, len(seen)) == (None, 2**16)
+    outcome, seen = answer("def f(x): return [0.5] * 2**15", unsafe=unsafe, limits=limits)
+    assert (outcome.stopped, len(seen)) == (None, 2**15)
 
 
 @both_modes
@@ -422,11 +576,21 @@ def test_other_systems_are_refused(monkeypatch):
 
 def test_a_kernel_without_user_namespaces_is_refused(tmp_path):
     # The same grader, run where a real bubblewrap forbids another one.
-    outer = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--disable-userns", "--"]
+    outer = [
+        "bwrap",
+        "--dev-bind",
+        "/",
+        "/",
+        "--unshare-user",
+        "--disable-userns",
+        "--uid",
+        "1000",
+        "--",
+    ]
     code = "from assignments.grader import sandbox\nsandbox.available()"
     found = __import__("subprocess").run(
         [*outer, sys.executable, "-c", code],
-        cwd=Path(__file__).parents[2],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
@@ -484,14 +648,12 @@ def decide(program, architecture, number):
             at += if_true if holds else if_false
 
 
-def test_the_tables_are_those_of_the_kernel():
+def test_the_tables_are_those_of_the_kernel(needed):
     x86, arm = (syscalls.NUMBERS[machine] for machine in ("x86_64", "aarch64"))
     assert set(x86) - set(arm) == {"fork", "vfork", "inotify_init"}  # older than that machine
     assert set(arm) <= set(x86)
-    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
-    if not header.exists():
-        pytest.skip("the headers of the kernel are not installed")
-    lines = [line.split() for line in header.read_text().splitlines() if "__NR_" in line]
+    header = needed("kernel_headers").read_text()
+    lines = [line.split() for line in header.splitlines() if "__NR_" in line]
     listed = {
         name.removeprefix("__NR_"): int(n) for _, name, n in (x for x in lines if len(x) == 3)
     }

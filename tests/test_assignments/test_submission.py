@@ -243,7 +243,7 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
 
 
 def test_a_refused_submission_gets_nothing_and_the_reason(tmp_path):
-    result = grade(tmp_path / "missing.ipynb", "ana", SET, b"secret")
+    result = grade(tmp_path / "missing.ipynb", SET, b"secret")
     assert (result.digest, result.reason, result.broken_cells) == (None, "missing", None)
     assert [(m.grade_id, m.points, m.max_points, m.status) for m in result.marks] == [
         ("t-softmax", 0.0, 5.0, "unanswered"),
@@ -251,6 +251,7 @@ def test_a_refused_submission_gets_nothing_and_the_reason(tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("sandbox")
 @pytest.mark.parametrize("source", ["\ud800", "\0", "a = '\ud83d'", "x" * 10**6, "(" * 10**4])
 def test_odd_sources_are_broken_cells_and_no_more(tmp_path, source):
     result = graded(tmp_path, source, "import numpy as np\ndef softmax(scores): return scores")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from assignments.grader import wire
-from assignments.grader.wire import read_frames, write_frame
+from assignments.grader.wire import end_of_frames, read_frames, write_frame
 
 NUMBERS = st.one_of(
     hnp.boolean_dtypes(), hnp.integer_dtypes(), hnp.unsigned_integer_dtypes(), hnp.floating_dtypes()
@@ -190,3 +190,14 @@ def test_json_in_all_frames_together_is_bounded(monkeypatch):
 def test_nan_and_repeated_keys_are_just_values():
     [(header, _)] = read_frames(raw(b'[{"a": NaN, "b": 1, "b": 2}, []]'))
     assert header["b"] == 2
+
+
+def test_the_end_of_the_whole_frames_is_where_the_last_one_ends():
+    stream = io.BytesIO()
+    write_frame(stream, {"a": 1}, {"x": np.zeros(3)})
+    first = len(stream.getvalue())
+    write_frame(stream, {})
+    data = stream.getvalue()
+    found = [end_of_frames(data[:size]) for size in range(len(data) + 1)]
+    assert found == [0] * first + [first] * (len(data) - first) + [len(data)]
+    assert end_of_frames(data, first) == len(data)

@@ -2,9 +2,6 @@
 
 import functools
 import http.server
-import os
-import shutil
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -12,21 +9,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.machine import QUIET
+
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build" / "site"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
-
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
-            "microsoft-edge", "msedge")  # fmt: skip
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
 def site():
     """The folder of the built site; it must be newer than what it is built from."""
     landing = SITE / "index.html"
-    sources = [path for folder in ("book", "notebooks/es", "notebooks/en", "attn/widgets")
+    sources = [path for folder in ("book", "notebooks/es", "notebooks/en", "attn_course/widgets")
                for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts]  # fmt: skip
     if not landing.exists() or max(p.stat().st_mtime for p in sources) > SITE.stat().st_mtime:
         pytest.fail("build/site is missing or older than its sources: run `make book` first")
@@ -49,20 +43,29 @@ def server(site):
 
 
 @pytest.fixture(scope="session")
-def browser():
-    """Chromium or a relative of it; without one the tests are skipped, and the run says so."""
+def browser(needed):
+    """Chromium or a relative of it."""
+    program = needed("browser")
     with sync_playwright() as playwright:
-        program = os.environ.get("ATTN_BROWSER") or next(
-            filter(None, map(shutil.which, PROGRAMS)), None
-        )
-        if program is None and not Path(playwright.chromium.executable_path).exists():
-            install = [sys.executable, "-m", "playwright", "install", "chromium"]
-            subprocess.run(install, check=False, capture_output=True, timeout=600)
-        try:
-            running = playwright.chromium.launch(executable_path=program, args=QUIET)
-        except Exception as error:
-            if os.environ.get("CI"):
-                raise
-            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
+        running = playwright.chromium.launch(executable_path=program, args=QUIET)
         yield running
         running.close()
+
+
+@pytest.fixture
+def tab(browser):
+    """Open a tab in a fresh profile; options are those of a Playwright context."""
+    contexts = []
+
+    def open_tab(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.errors = []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.on("console", lambda m: m.type == "error" and page.errors.append(m.text))
+        return page
+
+    yield open_tab
+    for context in contexts:
+        context.close()

@@ -52,7 +52,7 @@ def test_every_row_of_the_coverage_table_leads_somewhere(site, language):
     shown = re.findall(r"<tr.*?</tr>", table, flags=re.DOTALL)
     assert len(shown) == len(rows) == 25
     for row, cells in zip(rows, shown, strict=True):
-        pages = {place.partition("#")[0] for place in row["places"]}
+        pages = {place["at"].partition("#")[0] for place in row["places"]}
         linked = set(re.findall(r'href="([^"#]+)\.html', cells))
         built = {page for page in pages if (site / language / f"{page}.html").exists()}
         assert linked == built, row["number"]

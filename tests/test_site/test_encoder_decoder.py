@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from attn.widgets import layer_explorer
+from attn_course.widgets import layer_explorer
 
 PAGE = "05_encoder_decoder.html"
 

@@ -8,7 +8,7 @@ import torch
 from vendor import fetch
 
 from attn.applications.translation import Translator, facts
-from attn.widgets import HeadViewer, _source
+from attn_course.widgets import HeadViewer, _source
 
 LANGUAGES = ("es", "en")
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

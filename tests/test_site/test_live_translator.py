@@ -14,9 +14,9 @@ import torch
 from vendor import fetch
 
 from attn.applications.translation import Translator
-from attn.corpus import generate
 from attn.decoding import beam_search
-from attn.widgets import LiveTranslator, _source
+from attn_course.grammar import generate
+from attn_course.widgets import LiveTranslator, _source
 
 LANGUAGES = ("es", "en")
 UNKNOWN = "the quark saw a xylophone"

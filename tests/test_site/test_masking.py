@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attn import reference
-from attn.widgets import MaskPainter, _source
+from attn_course.widgets import MaskPainter, _source
 
 LANGUAGES = ("es", "en")
 

@@ -14,7 +14,7 @@ from vendor import fetch
 from attn.applications.translation import Translator
 from attn.positions import rotary
 from attn.transformer import Transformer, TransformerConfig
-from attn.widgets import TransformerMicroscope, _source
+from attn_course.widgets import TransformerMicroscope, _source
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = "The cat that chased the mouse was black"
@@ -373,7 +373,7 @@ def test_models_of_other_kinds_are_taken_apart_too(browser, tmp_path, options):
 
 
 def test_every_quoted_line_stands_in_its_file(visit):
-    source = (ROOT / "attn/widgets/microscope_text.js").read_text(encoding="utf-8")
+    source = (ROOT / "attn_course/widgets/microscope_text.js").read_text(encoding="utf-8")
     table = re.search(r"export const CODE = \{(.*?)\n\};", source, re.DOTALL)[1]
     quoted = re.findall(r"^  (\w+): (\[.*\]),$", table, re.MULTILINE)
     assert len(quoted) == len(table.strip().splitlines()) > 20
@@ -460,7 +460,7 @@ def test_a_kernel_sends_the_model_so_there_is_nothing_to_open(browser, translato
 def test_other_sentences_and_what_is_refused(visit, translator):
     page = visit("en")
     said, complaint = page.locator("[data-attn=said]"), page.locator("[data-attn=complaint]")
-    page.locator("[data-attn=chip]").nth(1).click()
+    page.locator("[data-attn=pick]").select_option(index=2)
     assert translator.translate(OTHER) in said.inner_text()
     for text, complains in [
         ("  ", "Type a sentence."),

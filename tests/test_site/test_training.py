@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from vendor import fetch
 
-from attn.widgets import TrainingReplay, _source
+from attn_course.widgets import TrainingReplay, _source
 from benchmarks.training_curves import REPLAY
 
 FILM = json.loads(REPLAY.read_text(encoding="utf-8"))

@@ -18,11 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn import decoding
+from attn.attention import VARIANTS, ScaledDotProduct
 from attn.positions import rotary
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.words import join, normalise, split
 from attn.transformer import EncoderOnly, Transformer, TransformerConfig
-from attn.widgets import _source
+from attn_course.widgets import _source
 
 MODULES = ("transformer", "decoding", "tokenizer")
 NAMES = "{ loadTransformer, greedy, beamSearch, WordTokenizer, normalise, split, join }"
@@ -627,6 +628,10 @@ def test_files_that_are_no_model_for_the_page(run, tmp_path):
         make(positions=kind).save(path, quantised=True)
         message = f"positions: expected 'sinusoidal', 'learned', 'rotary' or 'none', got '{kind}'"
         assert load(path.read_bytes()) == message
+    VARIANTS.setdefault("another", ScaledDotProduct)
+    make(attention="another").save(path, quantised=True)
+    message = "attention: expected 'scaled_dot_product', got 'another'"
+    assert load(path.read_bytes()) == message
 
 
 def test_a_whole_checkpoint_is_read_as_well(run, tmp_path):
@@ -667,7 +672,8 @@ def test_the_config_has_the_names_of_python(small, run):
     expected = {
         "vocabSize": 21, "tgtVocabSize": None, "dModel": 24, "nHeads": 4, "nLayers": 2, "dFf": 40,
         "dropout": 0.1, "norm": "post", "positions": "learned", "maxLen": 9, "nKvHeads": 2,
-        "tieEmbeddings": True, "scaleEmbeddings": False,
+        "tieEmbeddings": True, "scaleEmbeddings": False, "attention": "scaled_dot_product",
+        "attentionDropout": 0,
     }  # fmt: skip
     assert run("() => models.learned.config") == expected
 

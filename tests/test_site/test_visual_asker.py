@@ -4,7 +4,8 @@ import unicodedata
 
 import pytest
 
-from attn.applications.visual_question import Question, Thing, VisualQuestionAnswerer, draw
+from attn.applications.visual_question import VisualQuestionAnswerer
+from attn_course.images import Question, Thing, draw
 
 THINGS = [
     Thing("ball", "red", 1, 4),

@@ -1,0 +1,1 @@
+"""The tests; a package, so that no installed package of that name comes before it."""

@@ -1,0 +1,64 @@
+"""A second device to test on: memory of its own, and like Apple's GPUs no float64.
+
+PyTorch calls the device "meta", because of those that need no driver it is the one that is not
+the CPU. Unlike the real one it computes: each of its tensors wraps a tensor on the CPU.
+"""
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+
+DEVICE = torch.device("meta")
+COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
+
+
+class OtherTensor(torch.Tensor):
+    """A tensor on the other device."""
+
+    @staticmethod
+    def __new__(cls, on_cpu):
+        return torch.Tensor._make_wrapper_subclass(
+            cls, on_cpu.shape, strides=on_cpu.stride(), dtype=on_cpu.dtype, device=DEVICE
+        )
+
+    def __init__(self, on_cpu):
+        self.on_cpu = on_cpu
+
+    def __repr__(self):
+        return f"OtherTensor({self.on_cpu})"
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        return _compute(function, args, kwargs or {})
+
+
+class OtherDevice(TorchDispatchMode):
+    """While it is active, tensors can be moved to the device, made there, and brought back."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        return _compute(function, args, kwargs or {})
+
+
+def _compute(function, args, kwargs):
+    tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
+    there = [x for x in tensors if isinstance(x, OtherTensor)]
+    # As on any device, a number in a tensor of its own may come from the CPU.
+    strangers = [x for x in tensors if x.ndim and not isinstance(x, OtherTensor)]
+    if there and strangers and function not in COPIES:
+        raise RuntimeError(f"{function}: tensors of two devices")
+
+    device = kwargs.get("device")
+    stays = bool(there) if device is None else torch.device(device) == DEVICE
+    if device is not None:
+        kwargs = kwargs | {"device": "cpu"}
+    args, kwargs = tree_map(lambda x: x.on_cpu if isinstance(x, OtherTensor) else x, (args, kwargs))
+    wrapped = {id(x.on_cpu): x for x in there}
+
+    def wrap(x):
+        if not stays or not isinstance(x, torch.Tensor):
+            return x
+        if x.dtype == torch.float64:
+            raise TypeError(f"{function}: the device has no float64")
+        return wrapped[id(x)] if id(x) in wrapped else OtherTensor(x)
+
+    return tree_map(wrap, function(*args, **kwargs))

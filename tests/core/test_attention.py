@@ -1,0 +1,695 @@
+"""attn.attention against PyTorch's unfused attention, the NumPy reference and closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from attn import reference
+from attn.attention import SelfAttention, scaled_dot_product_attention
+from attn.masks import causal_mask, padding_mask
+
+both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
+LENGTHS = {"square": (5, 5), "cache": (3, 6), "more queries": (6, 3)}
+BATCHES = [(), (2,), (2, 3), (2, 1, 3)]
+OVERFLOW = "^query, key, value: expected products that fit in torch.float32, got an overflow$"
+
+
+def random(*shape, dtype=torch.float64, seed=0):
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def inputs(batch=(), tgt_len=5, src_len=5, d_k=8, d_v=8, dtype=torch.float64):
+    """Unsaturated inputs: scores of unit variance, so that a missing scale shows."""
+    sizes = ((tgt_len, d_k), (src_len, d_k), (src_len, d_v))
+    return [
+        random(*batch, *size, dtype=dtype, seed=seed).requires_grad_()
+        for seed, size in enumerate(sizes)
+    ]
+
+
+def gradients(output, tensors):
+    upstream = random(*output.shape, seed=9).to(output.dtype)
+    return torch.autograd.grad(output, tensors, upstream)
+
+
+def assert_close(actual, expected, tolerance=1e-10):
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def visible(tgt_len, src_len):
+    """Causal attention by counting positions from the end, without `attn.masks`."""
+    back_i, back_j = torch.arange(tgt_len).flip(0), torch.arange(src_len).flip(0)
+    return back_i[:, None] <= back_j[None, :]
+
+
+def mask_of_kind(kind, batch, tgt_len, src_len):
+    full = (*batch, tgt_len, src_len)
+    return {
+        "none": None,
+        "random": random(*full, seed=3) > -0.5,
+        "shared": random(tgt_len, src_len, seed=4) > -0.5,
+        "padding": random(*batch, 1, src_len, seed=5) > 0,
+        "one row": random(src_len, seed=6) > 0,
+        "dead rows": (random(*full, seed=7) > -0.5) & (random(tgt_len, 1, seed=8) > 0),
+        "all dead": torch.zeros(full, dtype=torch.bool),
+    }[kind]
+
+
+@pytest.mark.pairwise
+@both_paths
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("lengths", LENGTHS)
+@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize(
+    "kind", ["none", "random", "shared", "padding", "one row", "dead rows", "all dead"]
+)
+def test_outputs_and_gradients_equal_torch(kind, batch, lengths, is_causal, need_weights):
+    tgt_len, src_len = LENGTHS[lengths]
+    tensors = inputs(batch, tgt_len, src_len, d_v=8 if batch else 3)
+    mask = mask_of_kind(kind, batch, tgt_len, src_len)
+    output, weights = scaled_dot_product_attention(
+        *tensors, mask, is_causal=is_causal, need_weights=need_weights
+    )
+
+    allowed = torch.ones(tgt_len, src_len, dtype=torch.bool) if mask is None else mask
+    if is_causal:
+        allowed = allowed & visible(tgt_len, src_len)
+    allowed = allowed.expand(*batch, tgt_len, src_len)
+    with sdpa_kernel(SDPBackend.MATH):
+        expected = F.scaled_dot_product_attention(*tensors, attn_mask=allowed)
+    assert_close(output, expected)
+    actual = gradients(output, tensors)
+    for got, wanted in zip(actual, gradients(expected, tensors), strict=True):
+        assert_close(got, wanted)
+
+    dead = ~allowed.any(dim=-1)
+    assert (output[dead] == 0).all()
+    assert (actual[0][dead] == 0).all()
+    if need_weights:
+        assert weights.shape == (*batch, tgt_len, src_len)
+        assert (weights[~allowed] == 0).all()
+        assert_close(weights.sum(dim=-1), (~dead).double())
+    else:
+        assert weights is None
+
+
+@given(data=st.data())
+def test_torch_equals_numpy(attention_inputs, data):
+    *qkv, mask = data.draw(attention_inputs)
+    expected = reference.scaled_dot_product_attention(*qkv, mask)
+    tensors = [torch.from_numpy(a) for a in qkv]
+    mask = None if mask is None else torch.from_numpy(np.asarray(mask))
+    output, weights = scaled_dot_product_attention(*tensors, mask, need_weights=True)
+    fused, _ = scaled_dot_product_attention(*tensors, mask)
+    for actual, wanted in ((output, expected[0]), (weights, expected[1]), (fused, expected[0])):
+        assert_close(actual, torch.from_numpy(wanted))
+
+
+@both_paths
+def test_gradients_equal_finite_differences(need_weights):
+    mask = torch.tensor([[True, False, True], [False, False, False]])
+
+    def attend(*qkv):
+        return scaled_dot_product_attention(*qkv, mask, need_weights=need_weights)[0]
+
+    assert torch.autograd.gradcheck(attend, inputs((2,), 2, 3, d_k=4, d_v=4))
+
+
+@both_paths
+def test_no_step_of_the_gradient_is_nan(need_weights):
+    """A NaN that a later step happens to wipe out would stop whoever debugs with this mode."""
+    tensors = inputs((2,))
+    with torch.autograd.set_detect_anomaly(True):
+        output, _ = scaled_dot_product_attention(
+            *tensors, mask_of_kind("dead rows", (2,), 5, 5), need_weights=need_weights
+        )
+        gradients(output, tensors)
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("batch", [*BATCHES, (2, 2, 1, 2)])
+@pytest.mark.parametrize("kind", ["none", "random", "shared", "padding", "one row"])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_without_weights_the_fused_kernel_runs(batch, kind, is_causal):
+    """With every other kernel forbidden, PyTorch would raise RuntimeError."""
+    tensors, mask = inputs(batch), mask_of_kind(kind, batch, 5, 5)
+    tensors[1] = tensors[1][(0,) * len(batch)]
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        scaled_dot_product_attention(*tensors, mask, is_causal=is_causal)
+
+
+@pytest.mark.parametrize(
+    "shape, copies",
+    [
+        ((), 1),
+        ((5,), 1),
+        ((5, 5), 1),
+        ((3, 5, 5), 1),
+        ((1, 3, 1, 5), 1),
+        ((1, 1, 3, 5, 5), 1),
+        ((3, 1, 5, 5), 6),
+        ((1, 3, 3, 1, 5), 6),
+        ((2, 1, 1, 5, 5), 6),
+    ],
+    ids=str,
+)
+def test_a_mask_is_copied_for_each_sequence_only_where_they_differ(shape, copies, monkeypatch):
+    kernel = F.scaled_dot_product_attention
+
+    def watched(query, key, value, mask, **options):
+        assert query.shape[:2] == (6, 3) and len(mask) == copies
+        return kernel(query, key, value, mask, **options)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    mask = torch.ones(shape, dtype=torch.bool)
+    scaled_dot_product_attention(*inputs((2, 3, 3)), mask)
+    scaled_dot_product_attention(*inputs((2, 3, 3)), bias=mask.double())
+
+
+@both_paths
+@pytest.mark.parametrize(
+    "lead", [(3,), (1, 3), (3, 1), (1, 1, 3), (2, 1, 1), (2, 3, 1), (1, 3, 3), (2, 1, 3)], ids=str
+)
+def test_a_mask_broadcasts_along_any_axis_of_the_batch(lead, need_weights):
+    tensors, mask = inputs((2, 3, 3)), random(*lead, 5, 5, seed=3) > 0
+    output, _ = scaled_dot_product_attention(*tensors, mask, need_weights=need_weights)
+    expanded, _ = scaled_dot_product_attention(*tensors, mask.expand(2, 3, 3, 5, 5))
+    assert_close(output, expanded)
+
+
+@both_paths
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("d_v", [16, 5])
+def test_what_is_masked_changes_nothing_to_the_bit(dtype, d_v, need_weights):
+    # 600 keys are two blocks of the fused kernel; in sequence 1 the first is masked whole.
+    query, key, value = inputs((2,), 40, 600, 16, d_v, dtype)
+    mask = torch.ones(2, 40, 600, dtype=torch.bool)
+    mask[0, :, 500:] = mask[1, :, :550] = mask[:, 7] = False
+
+    def attend(key, value):
+        output, weights = scaled_dot_product_attention(
+            query, key, value, mask, need_weights=need_weights
+        )
+        return output, weights, *gradients(output, (query, key, value))
+
+    before = attend(key, value)
+    changed_key, changed_value = key.detach().clone(), value.detach().clone()
+    for hidden in ((0, slice(500, None)), (1, slice(None, 550))):
+        changed_key[hidden], changed_value[hidden] = 50, -1e20
+        assert (before[3][hidden] == 0).all() and (before[4][hidden] == 0).all()
+    after = attend(changed_key.requires_grad_(), changed_value.requires_grad_())
+    for old, new in zip(before, after, strict=True):
+        assert old is new is None or torch.equal(old, new)
+    assert (before[0][:, 7] == 0).all() and (before[2][:, 7] == 0).all()
+
+
+@both_paths
+def test_the_future_changes_nothing_to_the_bit(need_weights):
+    x = random(2, 700, 16, dtype=torch.float32)
+    changed = x.clone()
+    changed[:, 350:] = 9.0
+    before, after = (
+        scaled_dot_product_attention(q, q, q, is_causal=True, need_weights=need_weights)[0]
+        for q in (x, changed)
+    )
+    assert torch.equal(before[:, :350], after[:, :350])
+    assert not torch.equal(before[:, 350:], after[:, 350:])
+
+
+@both_paths
+def test_causal_with_a_cache_equals_the_last_rows(need_weights):
+    query, key, value = inputs((2,), 6, 6)
+    full, _ = scaled_dot_product_attention(query, key, value, is_causal=True)
+    for new in (1, 2, 5):
+        output, _ = scaled_dot_product_attention(
+            query[:, -new:], key, value, is_causal=True, need_weights=need_weights
+        )
+        assert_close(output, full[:, -new:])
+
+
+@both_paths
+def test_true_means_may_attend(need_weights):
+    x, eye = random(2, 3), torch.eye(2, dtype=torch.bool)
+    see_self, see_other = (
+        scaled_dot_product_attention(x, x, x, mask, need_weights=need_weights)[0]
+        for mask in (eye, ~eye)
+    )
+    assert torch.equal(see_self, x)
+    assert torch.equal(see_other, x.flip(0))
+
+
+@both_paths
+def test_no_visible_score_is_lower_than_a_masked_one(need_weights):
+    """Masking with a finite number like -1e9 would lose to the visible score of -1e12."""
+    query, key, value = torch.tensor([[1e6]]), torch.tensor([[-1e6], [0.0]]), torch.eye(2)[:, :1]
+    mask = torch.tensor([True, False])
+    output, _ = scaled_dot_product_attention(query, key, value, mask, need_weights=need_weights)
+    assert output.tolist() == [[1.0]]
+
+
+@both_paths
+@pytest.mark.parametrize("d_k", [1, 4, 64])
+def test_two_keys_give_the_sigmoid_of_the_scaled_difference(d_k, need_weights):
+    query, key, _ = inputs((), 3, 2, d_k)
+    value = torch.eye(2, d_k if d_k > 1 else 2, dtype=torch.float64)
+    output, _ = scaled_dot_product_attention(query, key, value, need_weights=need_weights)
+    difference = query @ (key[0] - key[1]) / math.sqrt(d_k)
+    assert_close(output[:, 0], torch.sigmoid(difference))
+
+
+@both_paths
+def test_large_scores_do_not_overflow(need_weights):
+    x = 1e3 * torch.eye(4)
+    output, _ = scaled_dot_product_attention(x, x, x, need_weights=need_weights)
+    assert torch.equal(output, x)
+
+
+@both_paths
+@pytest.mark.parametrize("dtype, tolerance", [(torch.bfloat16, 0.02), (torch.float32, 1e-5)])
+def test_low_precision_is_close_and_keeps_its_dtype(dtype, tolerance, need_weights):
+    """bfloat16 has 8 bits of mantissa: 0.4% a rounding, a few of them on values near 1."""
+    low = inputs((2, 3), 40, 60, 16, 16, dtype)
+    high = [t.detach().double().requires_grad_() for t in low]
+    mask = mask_of_kind("dead rows", (2, 3), 40, 60)
+    output, weights = scaled_dot_product_attention(*low, mask, need_weights=need_weights)
+    expected, _ = scaled_dot_product_attention(*high, mask, need_weights=True)
+    assert output.dtype == dtype and (weights is None or weights.dtype == dtype)
+    assert_close(output.double(), expected, tolerance)
+    for actual, wanted in zip(gradients(output, low), gradients(expected, high), strict=True):
+        assert_close(actual.double(), wanted, 2 * tolerance)
+
+
+@pytest.mark.pairwise
+@both_paths
+@pytest.mark.parametrize("sizes", [(0, 4), (4, 0), (0, 0)])
+@pytest.mark.parametrize("batch", [(), (0,), (2, 3)])
+def test_empty_sequences_give_zeros_or_nothing(sizes, batch, need_weights):
+    output, weights = scaled_dot_product_attention(
+        *inputs(batch, *sizes), is_causal=True, need_weights=need_weights
+    )
+    assert output.shape == (*batch, sizes[0], 8) and (output == 0).all()
+    assert weights is None or weights.shape == (*batch, *sizes)
+
+
+# a bias
+
+
+BIASES = {
+    "one number": (),
+    "a number a key": (5,),
+    "a number a query": (5, 1),
+    "shared": (5, 5),
+    "a batch of one": (1, 1, 5, 5),
+    "a head": (3, 5, 5),
+    "full": (2, 3, 5, 5),
+}
+
+
+def with_bias_by_hand(query, key, value, bias, allowed):
+    scores = (query @ key.mT) / math.sqrt(query.shape[-1]) + bias
+    exponentials = torch.where(allowed, scores, -math.inf).exp()
+    total = exponentials.sum(dim=-1, keepdim=True)
+    weights = exponentials / torch.where(total == 0, 1, total)
+    return weights @ value, weights
+
+
+@pytest.mark.pairwise
+@both_paths
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("kind", ["none", "random", "shared", "padding", "dead rows", "all dead"])
+@pytest.mark.parametrize("shape", BIASES)
+@pytest.mark.parametrize("learned", [False, True])
+def test_a_bias_is_added_to_the_scores(learned, shape, kind, is_causal, need_weights):
+    tensors, mask = inputs((2, 3)), mask_of_kind(kind, (2, 3), 5, 5)
+    bias = random(*BIASES[shape], seed=10).requires_grad_(learned)
+    output, weights = scaled_dot_product_attention(
+        *tensors, mask, bias=bias, is_causal=is_causal, need_weights=need_weights
+    )
+
+    allowed = torch.ones(5, 5, dtype=torch.bool) if mask is None else mask
+    allowed = allowed & visible(5, 5) if is_causal else allowed
+    expected = with_bias_by_hand(*tensors, bias, allowed)
+    assert_close(output, expected[0])
+    if need_weights:
+        assert_close(weights, expected[1])
+    of = [*tensors, bias] if learned else tensors
+    for got, wanted in zip(gradients(output, of), gradients(expected[0], of), strict=True):
+        assert got.isfinite().all()
+        assert_close(got, wanted)
+    dead = ~allowed.expand(2, 3, 5, 5).any(dim=-1)
+    assert (output[dead] == 0).all()
+
+
+@both_paths
+@pytest.mark.parametrize("lengths", ["cache", "more queries"])
+def test_a_bias_beside_a_causal_mask_of_other_lengths(lengths, need_weights):
+    tgt_len, src_len = LENGTHS[lengths]
+    tensors, bias = inputs((2,), tgt_len, src_len), random(2, tgt_len, src_len, seed=10)
+    output, _ = scaled_dot_product_attention(
+        *tensors, bias=bias, is_causal=True, need_weights=need_weights
+    )
+    assert_close(output, with_bias_by_hand(*tensors, bias, visible(tgt_len, src_len))[0])
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("shape", BIASES)
+@pytest.mark.parametrize("kind", ["none", "random", "dead rows"])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_with_a_bias_the_fused_kernel_runs(is_causal, kind, shape):
+    tensors, mask = inputs((2, 3)), mask_of_kind(kind, (2, 3), 5, 5)
+    bias = random(*BIASES[shape], seed=10)
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        scaled_dot_product_attention(*tensors, mask, bias=bias, is_causal=is_causal)
+
+
+def test_a_bias_that_needs_a_gradient_is_not_fused():
+    """PyTorch's kernel gives none to it, and so leaves the work to the equation."""
+    bias = random(5, 5).requires_grad_()
+    with (
+        sdpa_kernel(SDPBackend.FLASH_ATTENTION),
+        pytest.warns(UserWarning, match="not used"),
+        pytest.raises(RuntimeError, match="No available kernel"),
+    ):
+        scaled_dot_product_attention(*inputs(), bias=bias)
+
+
+@both_paths
+def test_a_bias_changes_nothing_where_the_mask_hides(need_weights):
+    tensors, mask = inputs((2,)), mask_of_kind("random", (2,), 5, 5)
+    bias = random(2, 5, 5, seed=10)
+    outputs = [
+        scaled_dot_product_attention(*tensors, mask, bias=b, need_weights=need_weights)[0]
+        for b in (bias, torch.where(mask, bias, 1e300))
+    ]
+    assert torch.equal(*outputs)
+
+
+@pytest.mark.parametrize(
+    "bias, message",
+    [
+        (torch.ones(5, 5).int(), "a floating-point tensor, got Tensor of dtype torch.int32"),
+        (torch.ones(5, 5).bool(), "a floating-point tensor, got Tensor of dtype torch.bool"),
+        (1.0, "a floating-point tensor, got float of dtype None"),
+        (torch.ones(4), r"a shape that broadcasts to \(2, 5, 5\), got \(4,\)"),
+        (torch.ones(3, 1, 1), r"a shape that broadcasts to \(2, 5, 5\), got \(3, 1, 1\)"),
+        (torch.ones(2, 2, 5, 5), r"a shape that broadcasts to \(2, 5, 5\), got \(2, 2, 5, 5\)"),
+    ],
+)
+def test_a_bias_that_does_not_fit(bias, message):
+    with pytest.raises(ValueError, match=f"^bias: expected {message}$"):
+        scaled_dot_product_attention(*inputs((2,)), bias=bias)
+
+
+# dropout
+
+
+@pytest.mark.pairwise
+@both_paths
+@pytest.mark.parametrize("kind", ["none", "random", "dead rows"])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_dropout_drops_weights(with_bias, is_causal, kind, need_weights):
+    tensors, mask = inputs((2, 3)), mask_of_kind(kind, (2, 3), 5, 5)
+    options = {"bias": random(3, 5, 5, seed=10) if with_bias else None, "is_causal": is_causal}
+    _, weights = scaled_dot_product_attention(*tensors, mask, **options, need_weights=True)
+    torch.manual_seed(0)
+    dropped = F.dropout(weights, 0.4)
+    assert (dropped == 0).sum() > (weights == 0).sum()
+    expected = dropped @ tensors[2]
+
+    torch.manual_seed(0)
+    output, returned = scaled_dot_product_attention(
+        *tensors, mask, **options, need_weights=need_weights, dropout=0.4
+    )
+    assert_close(output, expected)
+    for got, wanted in zip(gradients(output, tensors), gradients(expected, tensors), strict=True):
+        assert_close(got, wanted)
+    assert returned is None or torch.equal(returned, weights)
+
+
+@both_paths
+@pytest.mark.parametrize("dropout", [0.1, 0.7])
+def test_so_many_weights_are_dropped_and_the_mean_stays(dropout, need_weights):
+    """Equal weights, and values that are one for one key each: the output shows the weights."""
+    n = 64
+    query, value = torch.zeros(20, n, n), torch.eye(n).expand(20, n, n)
+    torch.manual_seed(0)
+    output, _ = scaled_dot_product_attention(
+        query, query, value, need_weights=need_weights, dropout=dropout
+    )
+    kept = output != 0
+    assert_close(kept.float().mean().item(), 1 - dropout, 0.01)
+    assert_close(output[kept], torch.tensor(1 / n / (1 - dropout)).expand(kept.sum()), 1e-5)
+
+
+@both_paths
+def test_gradients_with_dropout_equal_finite_differences(need_weights):
+    def attend(*qkv):
+        torch.manual_seed(0)
+        return scaled_dot_product_attention(*qkv, need_weights=need_weights, dropout=0.5)[0]
+
+    assert torch.autograd.gradcheck(attend, inputs((2,), 3, 4, d_k=4, d_v=4))
+
+
+@both_paths
+@pytest.mark.parametrize("dropout", [1, 1.0, -0.1, math.nan, "0.1", None])
+def test_dropout_is_a_share(dropout, need_weights):
+    with pytest.raises(ValueError) as error:
+        scaled_dot_product_attention(*inputs(), need_weights=need_weights, dropout=dropout)
+    assert str(error.value) == f"dropout: expected a number in [0, 1), got {dropout!r}"
+
+
+# errors
+
+
+@pytest.mark.pairwise
+@both_paths
+@pytest.mark.parametrize("src_len", [1, 4, 5, 16, 600])
+@pytest.mark.parametrize("name", ["query", "key", "value", "bias"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_a_bad_number_is_named_at_any_length(dtype, bad, name, src_len, need_weights):
+    """PyTorch's kernel takes some scores of NaN for masked ones, and its output is finite."""
+    tensors = [t.detach() for t in inputs((2,), 3, src_len, dtype=dtype)]
+    named = dict(zip(("query", "key", "value"), tensors, strict=True))
+    named["bias"] = random(3, src_len, seed=10).to(dtype)
+    named[name].view(-1)[0] = bad
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 1 NaN or infin"):
+        scaled_dot_product_attention(**named, need_weights=need_weights)
+
+
+@both_paths
+@pytest.mark.parametrize("name", ["query", "key", "value"])
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_bad_number_is_named_even_where_it_is_masked(name, bad, need_weights):
+    tensors = dict(zip(("query", "key", "value"), inputs((2,)), strict=True))
+    tensors[name] = tensors[name].detach().clone()
+    tensors[name][1, 4, 2] = bad
+    mask = padding_mask([5, 4], 5)
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 1 NaN or infin"):
+        scaled_dot_product_attention(**tensors, mask=mask, need_weights=need_weights)
+
+
+@both_paths
+def test_overflow_is_not_blamed_on_an_input(need_weights):
+    x = torch.full((2, 4), 1e30)
+    with pytest.raises(ValueError, match=OVERFLOW):
+        scaled_dot_product_attention(x, x, x, need_weights=need_weights)
+
+
+@both_paths
+def test_dropout_that_makes_values_overflow_is_not_blamed_on_an_input(need_weights):
+    query, value = torch.zeros(8, 4), torch.full((1, 4), 3e38)
+    torch.manual_seed(0)
+    with pytest.raises(ValueError, match=OVERFLOW):
+        scaled_dot_product_attention(
+            query, query[:1], value, need_weights=need_weights, dropout=0.5
+        )
+
+
+def test_a_score_that_overflows_below_counts_as_masked_unless_it_is_seen():
+    query, key = torch.tensor([[1e30, 0.0]]), torch.tensor([[-1e30, 0.0], [1.0, 0.0]])
+    value = torch.tensor([[5.0, 5.0], [6.0, 7.0]])
+    assert scaled_dot_product_attention(query, key, value)[0].tolist() == [[6.0, 7.0]]
+    with pytest.raises(ValueError, match=OVERFLOW):
+        scaled_dot_product_attention(query, key, value, need_weights=True)
+
+
+@both_paths
+def test_zero_outputs_and_large_numbers_whose_products_fit_are_fine(need_weights):
+    query, key = torch.full((2, 4), 1e25), torch.full((3, 4), 1e-25)
+    output, _ = scaled_dot_product_attention(query, key, key * 0, need_weights=need_weights)
+    assert torch.equal(output, torch.zeros(2, 4))
+
+
+def test_float16_overflows_in_the_explicit_path_only():
+    query, value = torch.full((2, 4), 300.0).half(), random(2, 4).half()
+    output, _ = scaled_dot_product_attention(query, -query, value)
+    assert_close(output, value.mean(dim=0).expand(2, 4), 1e-3)
+    with pytest.raises(ValueError, match="^query, key, value: .* fit in torch.float16, got an ov"):
+        scaled_dot_product_attention(query, -query, value, need_weights=True)
+
+
+def test_finite_outputs_with_an_infinite_sum_are_fine():
+    x = torch.full((2, 4), 1e38)
+    output, _ = scaled_dot_product_attention(torch.zeros(2, 4), torch.zeros(2, 4), x)
+    assert_close(output, x, 1e-6)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"query": np.ones((2, 3))}, "query: expected a floating-point tensor, got ndarray of"),
+        ({"key": torch.ones(2, 3).int()}, "key: .* tensor, got Tensor of dtype torch.int32"),
+        ({"value": [[1.0]]}, "value: expected a floating-point tensor, got list of dtype None"),
+        ({"mask": torch.ones(2, 2)}, r"mask: .*\(True = may attend\), got dtype torch.float32"),
+        ({"mask": [[True]]}, "mask: expected a boolean array .*, got dtype list"),
+        (
+            {"mask": torch.ones(3, 2).bool()},
+            r"mask: expected a shape that broadcasts to \(2, 2\), got \(3, 2\)",
+        ),
+        (
+            {"mask": torch.ones(2, 1, 2, 2).bool()},
+            r"mask: expected a shape that broadcasts to \(2, 2\), got \(2, 1, 2, 2\)",
+        ),
+        (
+            {"key": torch.ones(4, 2, 5)},
+            r"key: expected shape \(..., src_len, 3\) to match query, got \(4, 2, 5\)",
+        ),
+        ({"value": torch.ones(3, 3)}, r"value: expected shape \(..., 2, d_v\) to match key"),
+    ],
+)
+def test_arguments_that_do_not_fit(change, message):
+    fit = {name: torch.ones(2, 3) for name in ("query", "key", "value")}
+    with pytest.raises(ValueError, match=f"^{message}"):
+        scaled_dot_product_attention(**(fit | change))
+
+
+# where values cannot be read
+
+
+@pytest.mark.slow
+@both_paths
+def test_it_compiles_into_one_graph(need_weights):
+    compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend="eager")
+    query, key, value = inputs((2,), 3, 6)
+    mask = padding_mask([6, 4], 6)
+    for arguments in ((query, key, value, mask), (query, key, value)):
+        options = {"is_causal": True, "need_weights": need_weights}
+        expected, _ = scaled_dot_product_attention(*arguments, **options)
+        assert torch.equal(compiled(*arguments, **options)[0], expected)
+
+
+@both_paths
+@pytest.mark.parametrize("with_mask", [False, True])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_it_runs_on_the_meta_device(with_bias, with_mask, need_weights):
+    """What it makes itself it makes there: the device of a mask or a bias cannot differ."""
+    x = torch.empty(2, 5, 8, device="meta")
+    output, weights = scaled_dot_product_attention(
+        x,
+        x,
+        x,
+        torch.empty(5, 5, dtype=torch.bool, device="meta") if with_mask else None,
+        bias=torch.empty(5, 5, device="meta") if with_bias else None,
+        is_causal=True,
+        need_weights=need_weights,
+    )
+    assert output.is_meta and output.shape == (2, 5, 8)
+    assert weights is None or weights.is_meta and weights.shape == (2, 5, 5)
+
+
+@both_paths
+def test_a_query_that_sees_nothing_does_so_under_vmap_too(need_weights):
+    x, mask = random(3, 2, 5, 8), random(3, 2, 5, 5, seed=1) > 0
+    mask[:, :, 1] = False
+
+    def attend(x, mask):
+        return scaled_dot_product_attention(x, x, x, mask, need_weights=need_weights)[0]
+
+    mapped = torch.vmap(attend)(x, mask)
+    assert not mapped[:, :, 1].any()
+    assert_close(mapped, attend(x, mask))
+
+
+@both_paths
+@pytest.mark.parametrize("mapped", ["mask", "query", "bias", "mask and value"])
+def test_any_argument_can_be_mapped_alone(mapped, need_weights):
+    given = {name: random(2, 5, 8, seed=i) for i, name in enumerate(("query", "key", "value"))}
+    given |= {"mask": random(5, 5, seed=4) > 0, "bias": random(5, 5, seed=5)}
+    several = {
+        name: torch.stack((given[name], given[name].flip(-2))) for name in mapped.split(" and ")
+    }
+
+    def attend(several):
+        return scaled_dot_product_attention(**given | several, need_weights=need_weights)[0]
+
+    expected = [attend({name: x[i] for name, x in several.items()}) for i in range(2)]
+    assert_close(torch.vmap(attend)(several), torch.stack(expected))
+
+
+def test_it_runs_under_vmap():
+    x = random(3, 2, 5, 8)
+    mapped = torch.vmap(lambda q: scaled_dot_product_attention(q, q, q, need_weights=True)[0])(x)
+    assert_close(mapped, scaled_dot_product_attention(x, x, x)[0])
+
+
+# the module
+
+
+@both_paths
+def test_self_attention_is_the_reference_with_its_own_matrices(need_weights):
+    torch.manual_seed(0)
+    module, x = SelfAttention(6, d_k=4, d_v=3).double(), random(2, 5, 6)
+    mask = padding_mask([5, 2], 5) & causal_mask(5)
+    matrices = [p.weight.detach().numpy().T for p in (module.q_proj, module.k_proj, module.v_proj)]
+    expected = reference.self_attention(x.numpy(), *matrices, mask.numpy())
+    output, weights = module(x, mask, need_weights=need_weights)
+    assert_close(output, torch.from_numpy(expected[0]))
+    if need_weights:
+        assert_close(weights, torch.from_numpy(expected[1]))
+    padding_only, _ = module(x, padding_mask([5, 2], 5), is_causal=True)
+    assert_close(padding_only, output)
+
+
+def test_self_attention_of_one_sequence_is_that_of_a_batch():
+    module, x = SelfAttention(6).double(), random(3, 5, 6)
+    together, _ = module(x)
+    for i in range(3):
+        assert_close(module(x[i])[0], together[i])
+
+
+def test_self_attention_looks_ahead_and_keeps_no_weights_unless_told():
+    module, x = SelfAttention(6).double(), random(2, 5, 6)
+    output, weights = module(x)
+    assert weights is None
+    assert_close(output, module(x, visible(5, 5) | True)[0])
+    assert not torch.allclose(output, module(x, is_causal=True)[0])
+
+
+def test_self_attention_sizes_and_bias():
+    names = {name: tuple(p.shape) for name, p in SelfAttention(6, 4, bias=True).named_parameters()}
+    assert names["q_proj.weight"] == names["k_proj.weight"] == names["v_proj.weight"] == (4, 6)
+    assert names["q_proj.bias"] == names["k_proj.bias"] == names["v_proj.bias"] == (4,)
+    assert [tuple(p.shape) for p in SelfAttention(6).parameters()] == [(6, 6)] * 3
+    assert SelfAttention(6, 4, 2).v_proj.weight.shape == (2, 6)
+
+
+@pytest.mark.parametrize("name", ["d_model", "d_k", "d_v"])
+def test_self_attention_refuses_sizes(name):
+    with pytest.raises(ValueError, match=f"^{name}: expected at least 1, got 0$"):
+        SelfAttention(**({"d_model": 4} | {name: 0}))
+    with pytest.raises(ValueError, match=f"^{name}: expected an integer, got 2.0$"):
+        SelfAttention(**({"d_model": 4} | {name: 2.0}))
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 5, 7)])
+def test_self_attention_refuses_other_shapes(shape):
+    with pytest.raises(ValueError, match=r"^x: expected shape \(..., seq_len, 6\), got \("):
+        SelfAttention(6)(torch.ones(shape))

@@ -1,0 +1,429 @@
+"""attn.cache: writing token by token equals reading everything at once."""
+
+from unittest.mock import patch
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from attn.attention import MultiHeadAttention
+from attn.cache import DecoderCache, KVCache, MemoryCache
+from attn.masks import padding_mask
+from attn.positions import ALiBiPositions, RotaryPositions
+
+both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
+RELATIVE = {"none": None, "rotary": RotaryPositions(), "alibi": ALiBiPositions(4)}
+
+
+def random(*shape, dtype=torch.float64, seed=0):
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def heads(n_kv_heads=4, relative="none", dtype=torch.float64):
+    torch.manual_seed(0)
+    module = MultiHeadAttention(16, 4, n_kv_heads=n_kv_heads, relative=RELATIVE[relative])
+    for projection in module.children():
+        if isinstance(projection, torch.nn.Linear):
+            torch.nn.init.normal_(projection.bias)
+    return module.to(dtype)
+
+
+def assert_close(actual, expected, tolerance=1e-10):
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+# what is kept
+
+
+def test_an_empty_cache_keeps_nothing():
+    cache = KVCache()
+    assert cache.key is cache.value is None
+    assert cache.length == 0
+
+
+def test_what_is_appended_comes_back_in_order():
+    cache = KVCache()
+    key, value = random(2, 4, 6, 3), random(2, 4, 6, 5, seed=1)
+    kept = 0
+    for length in (2, 0, 1, 3):
+        new = slice(kept, kept + length)
+        kept += length
+        returned = cache.append(key[:, :, new], value[:, :, new])
+        assert torch.equal(returned[0], cache.key) and torch.equal(returned[1], cache.value)
+        assert torch.equal(cache.key, key[:, :, :kept])
+        assert torch.equal(cache.value, value[:, :, :kept])
+        assert cache.length == kept
+
+
+@pytest.mark.parametrize("rows", [[1, 0, 2], [2, 2, 0, 0, 1], [1], []], ids=str)
+def test_reorder_moves_repeats_and_drops_rows(rows):
+    cache, key, value = KVCache(), random(3, 4, 2, 5), random(3, 4, 2, 5, seed=1)
+    cache.append(key, value)
+    cache.reorder(torch.tensor(rows, dtype=torch.int64))
+    assert cache.key.shape == cache.value.shape == (len(rows), 4, 2, 5)
+    for new, old in enumerate(rows):
+        assert torch.equal(cache.key[new], key[old])
+        assert torch.equal(cache.value[new], value[old])
+
+
+def test_reorder_leaves_an_empty_cache_empty():
+    cache = KVCache()
+    cache.reorder(torch.tensor([1, 0]))
+    assert cache.key is cache.value is None and cache.length == 0
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 1, 5), (2, 2, 1, 5), (2, 4, 1, 6), (4, 1, 5)], ids=str)
+def test_new_positions_must_fit_the_old_ones(shape):
+    cache = KVCache()
+    cache.append(torch.ones(2, 4, 3, 5), torch.ones(2, 4, 3, 5))
+    got = ", ".join(map(str, shape))
+    message = rf"^key: expected shape \(2, 4, length, 5\) to match the cache, got \({got}\)$"
+    with pytest.raises(ValueError, match=message):
+        cache.append(torch.ones(shape), torch.ones(shape))
+    assert cache.length == 3
+
+
+def test_the_cache_of_a_decoder_has_two_for_each_layer():
+    cache = DecoderCache(3)
+    each = [*cache.self_attention, *cache.cross_attention]
+    assert len(cache.self_attention) == len(cache.cross_attention) == 3
+    assert len({id(one) for one in each}) == 6
+    assert {type(one) for one in cache.self_attention} == {KVCache}
+    assert {type(one) for one in cache.cross_attention} == {MemoryCache}
+    assert all(one.length == 0 for one in (*each, cache))
+
+
+def test_the_length_of_a_decoder_cache_counts_target_positions():
+    cache = DecoderCache(2)
+    cache.cross_attention[0].store(torch.ones(1, 1, 9, 1), torch.ones(1, 1, 9, 1))
+    assert cache.cross_attention[0].length == 9
+    assert cache.length == 0
+    for one in cache.self_attention:
+        one.append(torch.ones(1, 1, 4, 1), torch.ones(1, 1, 4, 1))
+    assert cache.length == 4
+
+
+def test_reorder_reaches_every_layer_and_skips_the_empty_ones():
+    cache = DecoderCache(2)
+    filled = [cache.self_attention[0], cache.self_attention[1], cache.cross_attention[1]]
+    before = [random(2, 4, 3, 5, seed=seed) for seed in range(3)]
+    for one, key in zip(filled, before, strict=True):
+        (one.store if isinstance(one, MemoryCache) else one.append)(key, 2 * key)
+    cache.reorder(torch.tensor([1, 1, 0]))
+    for one, key in zip(filled, before, strict=True):
+        assert torch.equal(one.key, key[[1, 1, 0]])
+        assert torch.equal(one.value, 2 * key[[1, 1, 0]])
+    assert cache.cross_attention[0].key is None
+
+
+@pytest.mark.parametrize(
+    "n_layers, message",
+    [(0, "expected at least 1, got 0"), (2.0, "expected an integer, got 2.0")],
+)
+def test_a_decoder_has_layers(n_layers, message):
+    with pytest.raises(ValueError, match=f"^n_layers: {message}$"):
+        DecoderCache(n_layers)
+    assert DecoderCache(1).length == 0
+
+
+# self-attention
+
+
+@pytest.mark.pairwise
+@both_paths
+@pytest.mark.parametrize(
+    "dtype, tolerance", [(torch.float64, 1e-10), (torch.float32, 1e-5)], ids=["float64", "float32"]
+)
+@pytest.mark.parametrize("n_kv_heads", [4, 2, 1])
+@pytest.mark.parametrize("relative", RELATIVE)
+@pytest.mark.parametrize("with_mask", [False, True])
+@pytest.mark.parametrize("steps", [[1] * 7, [3, 1, 0, 3], [7]], ids=str)
+def test_growing_equals_the_full_run(
+    steps, with_mask, relative, n_kv_heads, dtype, tolerance, need_weights
+):
+    module, x = heads(n_kv_heads, relative, dtype), random(3, 7, 16, dtype=dtype)
+    # Padding at the end of row 1 and at the start of row 2, whose first queries see nothing.
+    mask = padding_mask([7, 4, 7], 7)
+    mask[2, :, :2] = False
+    mask = mask if with_mask else None
+    full, weights = module(x, mask=mask, is_causal=True, need_weights=True)
+
+    cache, start = KVCache(), 0
+    for step in steps:
+        stop = start + step
+        output, new_weights = module(
+            x[:, start:stop],
+            mask=None if mask is None else mask[..., :stop],
+            is_causal=True,
+            need_weights=need_weights,
+            cache=cache,
+        )
+        assert cache.length == stop
+        assert cache.key.shape == cache.value.shape == (3, n_kv_heads, stop, 4)
+        assert_close(output, full[:, start:stop], tolerance)
+        if need_weights:
+            assert_close(new_weights, weights[:, :, start:stop, :stop], tolerance)
+        start = stop
+
+
+@both_paths
+def test_one_unbatched_sequence_grows_too(need_weights):
+    module, x = heads(), random(5, 16)
+    full, _ = module(x, is_causal=True)
+    cache = KVCache()
+    for i in range(5):
+        output, _ = module(x[i : i + 1], is_causal=True, need_weights=need_weights, cache=cache)
+        assert_close(output, full[i : i + 1])
+
+
+def test_only_new_tokens_are_projected():
+    module, x, cache = heads(), random(2, 7, 16), KVCache()
+    lengths = []
+    module.k_proj.register_forward_hook(lambda _, args, __: lengths.append(args[0].shape[-2]))
+    module.v_proj.register_forward_hook(lambda _, args, __: lengths.append(args[0].shape[-2]))
+    for token in x.split((4, 1, 2), dim=1):
+        module(token, is_causal=True, cache=cache)
+    assert lengths == [4, 4, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("relative", RELATIVE)
+def test_reordered_rows_go_on_as_if_they_had_always_stood_there(relative):
+    module, cache = heads(2, relative), KVCache()
+    past, new = random(3, 5, 16), random(4, 2, 16, seed=1)
+    rows = torch.tensor([2, 0, 0, 1])
+    module(past, is_causal=True, cache=cache)
+    cache.reorder(rows)
+    output, _ = module(new, is_causal=True, cache=cache)
+    expected, _ = module(torch.cat((past[rows], new), dim=1), is_causal=True)
+    assert_close(output, expected[:, 5:])
+
+
+def test_gradients_reach_the_old_tokens():
+    module, x, cache = heads(), random(2, 4, 16).requires_grad_(), KVCache()
+    for token in x.split(1, dim=1):
+        output, _ = module(token, is_causal=True, cache=cache)
+    full, _ = module(x, is_causal=True)
+    actual, expected = (torch.autograd.grad(y[:, -1].sum(), x)[0] for y in (output, full))
+    assert actual[:, 0].any()
+    assert_close(actual, expected)
+
+
+def test_rows_may_not_change_without_reorder():
+    module, cache = heads(), KVCache()
+    module(random(3, 2, 16), cache=cache)
+    message = r"^key: expected shape \(3, 4, length, 4\) to match the cache, got \(2, 4, 1, 4\)$"
+    with pytest.raises(ValueError, match=message):
+        module(random(2, 1, 16), cache=cache)
+
+
+# cross-attention
+
+
+@both_paths
+@pytest.mark.parametrize("n_kv_heads", [4, 2])
+def test_the_source_is_projected_once(n_kv_heads, need_weights):
+    module, cache = heads(n_kv_heads), MemoryCache()
+    x, memory = random(2, 4, 16), random(2, 6, 16, seed=1)
+    mask = padding_mask([6, 3], 6)
+    expected, weights = module(x, memory, 2 * memory, mask, need_weights=True)
+    calls = []
+    module.k_proj.register_forward_hook(lambda *_: calls.append("key"))
+    module.v_proj.register_forward_hook(lambda *_: calls.append("value"))
+    # After the first call the source may be left out, or be given again.
+    value = 2 * memory
+    sources = (memory, value), (None, None), (memory, value), (memory.clone(), value.clone())
+    for i, (key, value) in enumerate(sources):
+        output, new_weights = module(
+            x[:, i : i + 1], key, value, mask, need_weights=need_weights, cache=cache
+        )
+        assert_close(output, expected[:, i : i + 1])
+        if need_weights:
+            assert_close(new_weights, weights[:, :, i : i + 1])
+        assert calls == ["key", "value"]
+        assert cache.length == 6
+
+
+def test_a_source_without_tokens_is_a_source_too():
+    module, cache = heads(), MemoryCache()
+    for memory in (torch.empty(2, 0, 16).double(), None):
+        output, _ = module(random(2, 1, 16), memory, cache=cache)
+        assert torch.equal(output, module.out_proj.bias.expand(2, 1, 16))
+        assert cache.length == 0
+
+
+@both_paths
+def test_the_source_can_be_reordered(need_weights):
+    module, cache = heads(), MemoryCache()
+    x, memory, rows = random(2, 1, 16), random(2, 6, 16, seed=1), torch.tensor([1, 1, 0])
+    module(x, memory, cache=cache)
+    cache.reorder(rows)
+    output, _ = module(x[rows], memory[rows], need_weights=need_weights, cache=cache)
+    assert_close(output, module(x[rows], memory[rows])[0])
+
+
+def test_the_rows_of_the_query_must_fit_the_stored_ones():
+    module, cache = heads(), MemoryCache()
+    module(random(2, 1, 16), random(2, 6, 16), cache=cache)
+    message = r"^key: expected batch dimensions that broadcast with \(3, 4\), got \(2, 4\)$"
+    with pytest.raises(ValueError, match=message):
+        module(random(3, 1, 16), cache=cache)
+
+
+@pytest.mark.parametrize("reordered", [False, True])
+def test_a_source_that_changed_is_refused(reordered):
+    module, x, memory = heads(), random(2, 1, 16), random(2, 6, 16, seed=1)
+    value, nearly = memory + 1, memory.clone()
+    nearly[0, 0, 0] += 1e-3
+
+    def filled():
+        cache = MemoryCache()
+        module(x, memory, value, cache=cache)
+        if reordered:
+            cache.reorder(torch.tensor([0, 1]))
+        return cache
+
+    message = "^memory: expected the memory that filled the cache: for another, take a new cache"
+    others = (memory, memory), (value, value), (memory[:, :5], value[:, :5]), (nearly, value)
+    for other in others:
+        with pytest.raises(ValueError, match=message):
+            module(x, *other, cache=filled())
+    cache = filled()
+    module(x, memory, value, cache=cache)
+    memory[0, 0, 0] += 1e-3
+    with pytest.raises(ValueError, match=message):
+        module(x, memory, value, cache=cache)
+
+
+# self or cross is said
+
+
+@both_paths
+def test_a_cache_says_which_attention_it_is_of(need_weights):
+    module, x = heads(), random(2, 3, 16)
+    options = {"need_weights": need_weights}
+    message = "^cache: expected a MemoryCache for cross-attention; a KVCache is for .*, got KVCache"
+    for memory in (x, random(2, 6, 16)):
+        with pytest.raises(ValueError, match=message):
+            module(x, memory, memory, cache=KVCache(), **options)
+    with pytest.raises(ValueError, match="^key: expected the memory that is to fill the cache"):
+        module(x, cache=MemoryCache(), **options)
+    assert_close(module(x, x, x, cache=MemoryCache(), **options)[0], module(x)[0])
+
+
+@pytest.mark.parametrize("relative", ["rotary", "alibi"])
+def test_distances_are_for_self_attention(relative):
+    module, x = heads(4, relative), random(2, 3, 16)
+    message = "^key: expected None, since relative is for self-attention, got a memory$"
+    for cache in (None, MemoryCache()):
+        with pytest.raises(ValueError, match=message):
+            module(x, random(2, 6, 16), cache=cache)
+    with pytest.raises(ValueError, match="^key: expected None, since positions is for self-"):
+        heads()(x, random(2, 6, 16), positions=torch.arange(3))
+
+
+# what is done once
+
+
+def test_no_key_is_rotated_twice(monkeypatch):
+    module, x, cache = heads(2, "rotary"), random(2, 9, 16), KVCache()
+    rotate, lengths = RotaryPositions.rotate, []
+
+    def counted(self, query, key, positions):
+        lengths.append((query.shape[-2], key.shape[-2], positions))
+        return rotate(self, query, key, positions)
+
+    monkeypatch.setattr(RotaryPositions, "rotate", counted)
+    for new in x.split((5, 1, 3), dim=1):
+        module(new, is_causal=True, cache=cache)
+    assert lengths == [(5, 5, 0), (1, 1, 5), (3, 3, 6)]
+
+
+def test_one_query_needs_no_causal_mask_and_groups_no_copies():
+    module, x, cache = heads(2), random(2, 9, 16), KVCache()
+    module(x, is_causal=True, cache=cache)
+    with patch.object(F, "scaled_dot_product_attention", wraps=F.scaled_dot_product_attention) as f:
+        module(x[:, :1], is_causal=True, cache=cache)
+    (_, key, value, mask), options = f.call_args
+    assert mask is None and not options["is_causal"] and options["enable_gqa"]
+    assert key.shape == value.shape == (2, 2, 10, 4)
+
+
+def test_few_steps_copy_what_is_kept():
+    """Without gradients keys are written behind the others, into room made before."""
+    module, x, caches = heads(), random(2, 40, 16), (KVCache(), KVCache())
+    module(x[:, :5], cache=caches[0])
+    copies = set()
+    with torch.no_grad():
+        for i in range(40):
+            module(x[:, i : i + 1], is_causal=True, cache=caches[0])
+            copies.add(caches[0].key.data_ptr())
+    module(x[:, :5], cache=caches[1])
+    module(x, is_causal=True, cache=caches[1])
+    assert len(copies) < 8
+    assert_close(caches[0].key, caches[1].key)
+    assert_close(caches[0].value, caches[1].value)
+
+
+@pytest.mark.parametrize("first, second", [(True, False), (False, True)])
+def test_a_cache_filled_in_inference_mode_goes_on_outside(first, second):
+    module, x, cache = heads(), random(2, 6, 16), KVCache()
+    expected, _ = module(x, is_causal=True)
+    for mode, part in (
+        (first, x[:, :2]),
+        (first, x[:, 2:4]),
+        (second, x[:, 4:5]),
+        (first, x[:, 5:]),
+    ):
+        with torch.inference_mode(mode), torch.no_grad():
+            output, _ = module(part, is_causal=True, cache=cache)
+    assert_close(output, expected[:, 5:])
+
+
+def test_gradients_reach_every_step():
+    module, x = heads(2, "rotary"), random(2, 6, 16).requires_grad_()
+    (expected,) = torch.autograd.grad(module(x, is_causal=True)[0].square().sum(), x)
+    cache = KVCache()
+    outputs = [module(part, is_causal=True, cache=cache)[0] for part in x.split((3, 1, 2), dim=1)]
+    (gradient,) = torch.autograd.grad(torch.cat(outputs, dim=1).square().sum(), x)
+    assert_close(gradient, expected)
+
+
+# positions
+
+
+@pytest.mark.parametrize("relative", ["rotary", "alibi"])
+def test_rows_that_stand_elsewhere_go_on_from_there(relative):
+    """Row 1 begins with two tokens of padding: without them it is what it would be alone."""
+    module, x = heads(2, relative), random(2, 7, 16)
+    mask = torch.ones(2, 1, 7, dtype=torch.bool)
+    mask[1, :, :2] = False
+    positions = torch.stack((torch.arange(7), torch.arange(-2, 5).clamp(min=0)))
+    alone = [module(x[:1], is_causal=True)[0], module(x[1:, 2:], is_causal=True)[0]]
+    whole, _ = module(x, mask=mask, positions=positions, is_causal=True)
+    cache = KVCache()
+    given = [positions[:, :4], positions[:, 4:6], None]
+    outputs = [
+        module(part, mask=mask[..., :stop], positions=where, is_causal=True, cache=cache)[0]
+        for part, stop, where in zip(x.split((4, 2, 1), dim=1), (4, 6, 7), given, strict=True)
+    ]
+    for output in (whole, torch.cat(outputs, dim=1)):
+        assert_close(output[:1], alone[0])
+        assert_close(output[1:, 2:], alone[1])
+    assert torch.equal(cache.positions, positions)
+    cache.reorder(torch.tensor([1]))
+    assert torch.equal(cache.positions, positions[1:])
+
+
+def test_positions_may_be_given_after_steps_without():
+    module, x, cache = heads(2, "alibi"), random(2, 5, 16), KVCache()
+    expected, _ = module(x, is_causal=True)
+    module(x[:, :3], is_causal=True, cache=cache)
+    output, _ = module(x[:, 3:], positions=torch.arange(3, 5), is_causal=True, cache=cache)
+    assert_close(output, expected[:, 3:])
+    assert cache.positions.tolist() == [[0, 1, 2, 3, 4]] * 2
+
+
+def test_positions_must_fit():
+    message = r"^positions: expected a shape that broadcasts to \(2, 3\), got \(4,\)$"
+    with pytest.raises(ValueError, match=message):
+        heads(4, "rotary")(random(2, 3, 16), positions=torch.arange(4))

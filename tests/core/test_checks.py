@@ -1,0 +1,108 @@
+"""`attn.checks`: no value is read while they are off, and shapes are checked all the same."""
+
+import pytest
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import attn
+from attn.attention import scaled_dot_product_attention
+from attn.masks import padding_mask
+from attn.training import TrainingConfig, train
+from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+
+
+class NoReading(TorchDispatchMode):
+    """Refuse to bring a number out of a tensor, which a GPU would have to be waited for."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten._local_scalar_dense.default:
+            raise TypeError("a value is read")
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi"])
+@pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
+def test_without_checks_nothing_is_read(model_class, positions):
+    config = TransformerConfig(9, d_model=8, n_heads=2, n_layers=2, d_ff=16, positions=positions)
+    model, ids = model_class(config), torch.randint(9, (2, 5))
+    mask, lengths = padding_mask([5, 3], 5), torch.tensor([5, 3])
+    inputs = (ids, ids) if model_class is Transformer else (ids,)
+
+    def run():
+        for need_weights in (False, True):
+            model(*inputs, mask, need_weights=need_weights)
+        padding_mask(lengths, 5)
+        if model_class is not EncoderOnly:
+            cache, options = model.new_cache(), {}
+            if model_class is Transformer:
+                options["memory"] = model.encode(ids)[0]
+            name = "tgt_mask" if model_class is Transformer else "mask"
+            options[name] = mask.flip(-1)
+            with torch.no_grad():
+                for length in (5, 6):
+                    step_ids = torch.cat((ids, ids), dim=1)[:, :length]
+                    model.step(step_ids, cache, **options)
+
+    with attn.checks(False), NoReading():
+        run()
+    with NoReading(), pytest.raises(TypeError, match="a value is read"):
+        run()
+
+
+def test_without_checks_only_values_go_unchecked():
+    x, nan = torch.ones(2, 3), torch.full((2, 3), torch.nan)
+    with attn.checks(False):
+        assert scaled_dot_product_attention(x, x, nan)[0].isnan().all()
+        assert padding_mask([7], 3).all()
+        output, weights = scaled_dot_product_attention(
+            x, x, x, torch.zeros(2, 2).bool(), need_weights=True
+        )
+        assert not output.any() and not weights.any()
+        with pytest.raises(ValueError, match="^key: expected shape"):
+            scaled_dot_product_attention(x, x[:, :2], x)
+
+
+def test_the_switch_is_a_call_or_a_block():
+    nan = torch.full((2, 3), torch.nan)
+
+    def is_checked():
+        try:
+            scaled_dot_product_attention(nan, nan, nan)
+        except ValueError:
+            return True
+        return False
+
+    assert is_checked()
+    with attn.checks(False):
+        assert not is_checked()
+        with attn.checks(True):
+            assert is_checked()
+        assert not is_checked()
+    assert is_checked()
+    with pytest.raises(KeyError), attn.checks(False):
+        raise KeyError
+    assert is_checked()
+    try:
+        attn.checks(False)
+        assert not is_checked()
+    finally:
+        attn.checks(True)
+    assert is_checked()
+    with pytest.raises(ValueError, match="^on: expected True or False, got 'no'$"):
+        attn.checks("no")
+
+
+def test_training_checks_no_values_on_the_way():
+    seen = []
+
+    class Line(torch.nn.Linear):
+        def forward(self, x):
+            seen.append(attn.checks.enabled)
+            return super().forward(x)
+
+    def loss(model, batch):
+        return model(batch[0][:, None]).square().sum(), len(batch[0])
+
+    config = TrainingConfig(steps=2, batch_size=1, learning_rate=0.1)
+    train(Line(1, 1), loss, [1.0, 2.0], lambda numbers: (torch.tensor(numbers),), config)
+    assert seen == [False, False] and attn.checks.enabled

@@ -1,0 +1,460 @@
+"""attn.layers against PyTorch's own layers, the NumPy reference and layers written by hand."""
+
+import copy
+import re
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from attn import reference
+from attn.attention import MultiHeadAttention
+from attn.cache import KVCache, MemoryCache
+from attn.layers import DecoderLayer, EncoderLayer, FeedForward
+from attn.masks import causal_mask, padding_mask
+from attn.positions import RotaryPositions
+
+BATCH_SIZE, TGT_LEN, SRC_LEN, D_MODEL, N_HEADS, D_FF = 3, 5, 7, 12, 3, 20
+SIZES = (D_MODEL, N_HEADS, D_FF)
+TGT_LENGTHS, SRC_LENGTHS = [5, 3, 1], [2, 7, 4]
+
+pre_and_post = pytest.mark.parametrize("norm", ["pre", "post"])
+both_layers = pytest.mark.parametrize("layer_class", [EncoderLayer, DecoderLayer])
+both_precisions = pytest.mark.parametrize(
+    "dtype, tolerance", [(torch.float64, 1e-10), (torch.float32, 1e-5)], ids=["double", "single"]
+)
+
+
+def random(*shape, dtype=torch.float64, seed=0):
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def randomise(module, seed=1):
+    """Give every parameter another value, so that no bias is zero and no gain one."""
+    for i, parameter in enumerate(module.parameters()):
+        noise = random(*parameter.shape, seed=seed + i).to(parameter.dtype)
+        if parameter.ndim > 1:
+            parameter.data = parameter.shape[-1] ** -0.5 * noise
+        else:
+            parameter.data += 0.2 * noise
+    return module
+
+
+def assert_close(actual, expected, tolerance=1e-10):
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def as_ours(named):
+    """Name PyTorch's parameters, or their gradients, like ours; unpack the projections."""
+    ours = {}
+    for name, tensor in named:
+        name = name.replace("self_attn", "self_attention")
+        name = name.replace("multihead_attn", "cross_attention")
+        name = re.sub(r"norm(\d)", r"norm_\1", name)
+        name = re.sub(r"linear(\d)", r"feed_forward.linear_\1", name)
+        if "in_proj_" in name:
+            for letter, part in zip("qkv", tensor.chunk(3), strict=True):
+                ours[name.replace("in_proj_", f"{letter}_proj.")] = part
+        else:
+            ours[name] = tensor
+    return ours
+
+
+def pair(ours_class, theirs_class, norm, dtype, sizes=SIZES):
+    """Return our layer and PyTorch's, of the same parameters, both in training mode."""
+    theirs = theirs_class(
+        *sizes, dropout=0.0, norm_first=norm == "pre", batch_first=True, dtype=dtype
+    )
+    ours = ours_class(*sizes, norm=norm).to(dtype)
+    ours.load_state_dict(as_ours(randomise(theirs).named_parameters()))
+    return ours, theirs
+
+
+def check_outputs_and_gradients(ours, theirs, output, expected, inputs, tolerance):
+    assert_close(output, expected, tolerance)
+    upstream = random(*output.shape, seed=9).to(output.dtype)
+    gradients = []
+    for module, result in ((ours, output), (theirs, expected)):
+        names, parameters = zip(*module.named_parameters(), strict=True)
+        of_inputs_and_parameters = torch.autograd.grad(result, [*inputs, *parameters], upstream)
+        gradients.append(of_inputs_and_parameters[: len(inputs)])
+        gradients.append(dict(zip(names, of_inputs_and_parameters[len(inputs) :], strict=True)))
+    assert_close(gradients[0], gradients[2], tolerance)
+    assert_close(gradients[1], as_ours(gradients[3].items()), tolerance)
+
+
+def hidden(lengths, seq_len):
+    """PyTorch's key_padding_mask, True at padding, without `attn.masks`."""
+    return torch.tensor([[j >= length for j in range(seq_len)] for length in lengths])
+
+
+# PyTorch's own layers
+
+
+@pytest.mark.pairwise
+@pre_and_post
+@both_precisions
+@pytest.mark.parametrize("is_padded", [False, True])
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_encoder_layer_equals_torch(need_weights, is_causal, is_padded, dtype, tolerance, norm):
+    ours, theirs = pair(EncoderLayer, nn.TransformerEncoderLayer, norm, dtype)
+    x = random(BATCH_SIZE, TGT_LEN, D_MODEL, dtype=dtype).requires_grad_()
+    future = torch.ones(TGT_LEN, TGT_LEN).triu(1).bool()
+    expected = theirs(
+        x,
+        src_mask=future if is_causal else None,
+        src_key_padding_mask=hidden(TGT_LENGTHS, TGT_LEN) if is_padded else None,
+    )
+    mask = padding_mask(TGT_LENGTHS, TGT_LEN) if is_padded else None
+    output, weights = ours(x, mask, is_causal=is_causal, need_weights=need_weights)
+    check_outputs_and_gradients(ours, theirs, output, expected, [x], tolerance)
+    if not need_weights:
+        assert weights is None
+        return
+    assert weights.shape == (BATCH_SIZE, N_HEADS, TGT_LEN, TGT_LEN)
+    seen = theirs.norm1(x) if norm == "pre" else x
+    _, expected = theirs.self_attn(
+        seen,
+        seen,
+        seen,
+        attn_mask=future if is_causal else None,
+        key_padding_mask=hidden(TGT_LENGTHS, TGT_LEN) if is_padded else None,
+        average_attn_weights=False,
+    )
+    assert_close(weights, expected, tolerance)
+
+
+@pytest.mark.pairwise
+@pre_and_post
+@both_precisions
+@pytest.mark.parametrize("tgt_padded", [False, True])
+@pytest.mark.parametrize("src_padded", [False, True])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_decoder_layer_equals_torch(is_causal, src_padded, tgt_padded, dtype, tolerance, norm):
+    ours, theirs = pair(DecoderLayer, nn.TransformerDecoderLayer, norm, dtype)
+    x = random(BATCH_SIZE, TGT_LEN, D_MODEL, dtype=dtype).requires_grad_()
+    memory = random(BATCH_SIZE, SRC_LEN, D_MODEL, dtype=dtype, seed=2).requires_grad_()
+    expected = theirs(
+        x,
+        memory,
+        tgt_mask=torch.ones(TGT_LEN, TGT_LEN).triu(1).bool() if is_causal else None,
+        tgt_key_padding_mask=hidden(TGT_LENGTHS, TGT_LEN) if tgt_padded else None,
+        memory_key_padding_mask=hidden(SRC_LENGTHS, SRC_LEN) if src_padded else None,
+    )
+    output, weights = ours(
+        x,
+        memory,
+        padding_mask(TGT_LENGTHS, TGT_LEN) if tgt_padded else None,
+        padding_mask(SRC_LENGTHS, SRC_LEN) if src_padded else None,
+        is_causal=is_causal,
+    )
+    assert weights is None
+    check_outputs_and_gradients(ours, theirs, output, expected, [x, memory], tolerance)
+
+
+@pre_and_post
+def test_decoder_layer_returns_the_weights_of_both_attentions(norm):
+    ours, theirs = pair(DecoderLayer, nn.TransformerDecoderLayer, norm, torch.float64)
+    x, memory = random(2, TGT_LEN, D_MODEL), random(2, SRC_LEN, D_MODEL, seed=2)
+    output, weights = ours(x, memory, need_weights=True)
+    assert_close(output, ours(x, memory)[0])
+
+    future, options = torch.ones(TGT_LEN, TGT_LEN).triu(1).bool(), {"average_attn_weights": False}
+    seen = theirs.norm1(x) if norm == "pre" else x
+    attended, own = theirs.self_attn(seen, seen, seen, attn_mask=future, **options)
+    x = x + attended if norm == "pre" else theirs.norm1(x + attended)
+    seen = theirs.norm2(x) if norm == "pre" else x
+    _, cross = theirs.multihead_attn(seen, memory, memory, **options)
+    assert isinstance(weights, tuple)
+    assert_close(weights, (own, cross))
+
+
+@pre_and_post
+def test_in_evaluation_mode_torch_takes_another_path_to_the_same_numbers(norm, monkeypatch):
+    sizes = (D_MODEL, 4, D_FF)  # With an odd number of heads PyTorch stays on the usual path.
+    ours, theirs = pair(EncoderLayer, nn.TransformerEncoderLayer, norm, torch.float32, sizes)
+    x = random(BATCH_SIZE, TGT_LEN, D_MODEL, dtype=torch.float32)
+    fast = Mock(side_effect=torch._transformer_encoder_layer_fwd)
+    monkeypatch.setattr(torch, "_transformer_encoder_layer_fwd", fast)
+    with torch.no_grad():
+        expected = theirs.eval()(x, src_key_padding_mask=hidden(TGT_LENGTHS, TGT_LEN))
+        output, _ = ours.eval()(x, padding_mask(TGT_LENGTHS, TGT_LEN))
+    fast.assert_called_once()
+    assert_close(output, expected, 1e-5)
+
+
+# the NumPy reference
+
+
+def in_numpy(layer):
+    """The parameters of a layer as `attn.reference` wants them."""
+
+    def array(parameter, transpose=False):
+        return (parameter.T if transpose else parameter).detach().numpy()
+
+    def linears(module, names):
+        return {
+            f"{kind}_{short}": array(getattr(getattr(module, name), long), kind == "w")
+            for short, name in names.items()
+            for kind, long in (("w", "weight"), ("b", "bias"))
+        }
+
+    parameters = {}
+    for name, module in layer.named_children():
+        if isinstance(module, MultiHeadAttention):
+            names = {"q": "q_proj", "k": "k_proj", "v": "v_proj", "o": "out_proj"}
+            parameters[name] = linears(module, names)
+        elif isinstance(module, FeedForward):
+            parameters[name] = linears(module, {"1": "linear_1", "2": "linear_2"})
+        elif isinstance(module, nn.LayerNorm):
+            parameters[name] = {"gain": array(module.weight), "bias": array(module.bias)}
+    return parameters
+
+
+@given(data=st.data())
+def test_torch_equals_numpy(data):
+    draw = data.draw
+    n_kv_heads, group, half = (draw(st.integers(1, 3)) for _ in range(3))
+    n_heads, norm = n_kv_heads * group, draw(st.sampled_from(["pre", "post"]))
+    d_model, d_ff = 2 * half * n_heads, draw(st.integers(1, 9))
+    batch = draw(st.sampled_from([(), (2,), (2, 3)]))
+    tgt_len, src_len = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    seed, options = draw(st.integers(0, 10**6)), {"norm": norm, "n_kv_heads": n_kv_heads}
+    x, memory = random(*batch, tgt_len, d_model, seed=seed), random(*batch, src_len, d_model)
+    density = draw(st.sampled_from([0.0, 0.5, 1.0]))
+    rng = np.random.default_rng(seed)
+    mask, memory_mask = (rng.random((*batch, tgt_len, n)) < density for n in (tgt_len, src_len))
+
+    layer = randomise(EncoderLayer(d_model, n_heads, d_ff, **options).double(), seed)
+    output, _ = layer(x, torch.from_numpy(mask))
+    expected = reference.encoder_layer(x.numpy(), in_numpy(layer), n_heads, mask, norm)
+    assert_close(output, torch.from_numpy(expected))
+
+    layer = randomise(DecoderLayer(d_model, n_heads, d_ff, **options).double(), seed)
+    output, _ = layer(x, memory, torch.from_numpy(mask), torch.from_numpy(memory_mask))
+    causal = mask & np.tri(tgt_len, dtype=bool)
+    expected = reference.decoder_layer(
+        x.numpy(), memory.numpy(), in_numpy(layer), n_heads, causal, memory_mask, norm
+    )
+    assert_close(output, torch.from_numpy(expected))
+
+
+# the feed-forward network
+
+
+def test_feed_forward_by_hand():
+    """max(0, 2 - 1) 3 + max(0, -2) 5 + max(0, 1 + 0.5) 7 + 0.25, on x = (2, 1)."""
+    network = FeedForward(d_model=2, d_ff=3)
+    with torch.no_grad():
+        network.linear_1.weight.copy_(torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]))
+        network.linear_1.bias.copy_(torch.tensor([-1.0, 0.0, 0.5]))
+        network.linear_2.weight.copy_(torch.tensor([[3.0, 5.0, 7.0], [0.0, 0.0, 2.0]]))
+        network.linear_2.bias.copy_(torch.tensor([0.25, -1.0]))
+    assert network(torch.tensor([2.0, 1.0])).tolist() == [13.75, 2.0]
+
+
+@pytest.mark.parametrize("batch", [(), (4,), (2, 3), (0,)])
+def test_feed_forward_transforms_each_position_by_itself(batch):
+    network, x = randomise(FeedForward(6, 11).double()), random(*batch, 6)
+    w_1, b_1, w_2, b_2 = network.parameters()
+    assert_close(network(x), (x @ w_1.T + b_1).clamp(min=0) @ w_2.T + b_2)
+
+
+def test_feed_forward_begins_with_xavier_weights_and_no_bias():
+    torch.manual_seed(0)
+    network = FeedForward(d_model=100, d_ff=300)
+    for linear in (network.linear_1, network.linear_2):
+        assert not linear.bias.any()
+        assert 0.99 * (6 / 400) ** 0.5 < linear.weight.abs().max() <= (6 / 400) ** 0.5
+
+
+# what every layer promises
+
+
+def run(layer, x, memory, **options):
+    arguments = (x, memory) if isinstance(layer, DecoderLayer) else (x,)
+    return layer(*arguments, **options)[0]
+
+
+def by_hand(layer, x, memory, dropout):
+    """A post-norm layer that drops what sub-layers computed, and nothing else."""
+    layer = copy.deepcopy(layer).eval()
+    w_1, b_1, w_2, b_2 = layer.feed_forward.parameters()
+    steps = [lambda x: layer.self_attention(x, is_causal=True)[0]]
+    if isinstance(layer, DecoderLayer):
+        steps.append(lambda x: layer.cross_attention(x, memory)[0])
+    steps.append(lambda x: F.linear(F.linear(x, w_1, b_1).relu(), w_2, b_2))
+    for i, step in enumerate(steps, start=1):
+        added = x + F.dropout(step(x), dropout)
+        x = getattr(layer, f"norm_{i}")(added)
+    return x
+
+
+@both_layers
+def test_dropout_falls_on_what_sub_layers_computed_and_on_nothing_else(layer_class):
+    layer = randomise(layer_class(*SIZES, dropout=0.3))
+    x, memory = random(2, 5, D_MODEL).float(), random(2, 7, D_MODEL, seed=2).float()
+    torch.manual_seed(0)
+    output = run(layer, x, memory, is_causal=True)
+    torch.manual_seed(0)
+    assert torch.equal(output, by_hand(layer, x, memory, 0.3))
+    layer.eval()
+    assert torch.equal(run(layer, x, memory, is_causal=True), by_hand(layer, x, memory, 0.0))
+    assert not torch.allclose(run(layer, x, memory, is_causal=True), output)
+
+
+@both_layers
+@pre_and_post
+def test_without_dropout_training_changes_nothing(layer_class, norm):
+    layer, x = layer_class(*SIZES, norm=norm), random(2, 5, D_MODEL).float()
+    assert layer.training and torch.equal(run(layer, x, x), run(layer.eval(), x, x))
+
+
+@both_layers
+def test_the_defaults_are_the_paper_s(layer_class):
+    """Post-norm; as many heads of keys as of queries; the decoder causal, the encoder not."""
+    layer, x, memory = layer_class(*SIZES), random(2, 5, D_MODEL).float(), random(2, 7, D_MODEL)
+    memory = memory.float()
+    assert torch.equal(
+        run(layer, x, memory),
+        run(layer, x, memory, is_causal=layer_class is DecoderLayer),
+    )
+    assert_close(run(layer, x, memory).mean(dim=-1), torch.zeros(2, 5), 1e-6)
+    assert layer.self_attention.n_kv_heads == N_HEADS and layer.self_attention.relative is None
+    changed = x.clone()
+    changed[:, 3:] += 1
+    before, after = run(layer, x, memory), run(layer, changed, memory)
+    assert torch.equal(before[:, :3], after[:, :3]) == (layer_class is DecoderLayer)
+
+
+@both_layers
+def test_heads_and_positions_are_handed_on(layer_class):
+    relative = RotaryPositions()
+    layer = layer_class(8, 4, 16, n_kv_heads=2, relative=relative)
+    assert layer.self_attention.relative is relative
+    assert layer.self_attention.n_heads == 4 and layer.self_attention.n_kv_heads == 2
+    if layer_class is DecoderLayer:
+        assert layer.cross_attention.relative is None
+        assert layer.cross_attention.n_heads == 4 and layer.cross_attention.n_kv_heads == 2
+
+
+@pre_and_post
+@pytest.mark.parametrize("chunks", [(1, 1, 1, 1, 1), (2, 1, 2), (5,)])
+def test_with_a_cache_the_parts_equal_the_whole(chunks, norm):
+    x, memory = random(2, 5, D_MODEL), random(2, 7, D_MODEL, seed=2)
+    memory_mask = padding_mask([7, 4], 7)
+    encoder = randomise(EncoderLayer(*SIZES, norm=norm, n_kv_heads=1).double())
+    decoder = randomise(DecoderLayer(*SIZES, norm=norm, n_kv_heads=1).double())
+    own, pair_of_caches = KVCache(), (KVCache(), MemoryCache())
+    encoded, decoded = [], []
+    for i, part in enumerate(x.split(chunks, dim=1)):
+        encoded.append(encoder(part, is_causal=True, cache=own)[0])
+        # The source was read at the first step, and is not needed again.
+        source = memory if i == 0 else None
+        decoded.append(decoder(part, source, None, memory_mask, cache=pair_of_caches)[0])
+    assert_close(torch.cat(encoded, dim=1), encoder(x, is_causal=True)[0])
+    assert_close(torch.cat(decoded, dim=1), decoder(x, memory, None, memory_mask)[0])
+    assert own.length == pair_of_caches[0].length == 5 and pair_of_caches[1].length == 7
+    for no_source in ((None, None), (None, MemoryCache())):
+        with pytest.raises(ValueError, match="^memory: expected a tensor, which the cache does"):
+            decoder(x, None, cache=no_source)
+
+
+@pytest.mark.pairwise
+@both_layers
+@pytest.mark.parametrize("tgt_len, src_len", [(0, 3), (3, 0), (0, 0)])
+@pytest.mark.parametrize("batch", [(), (0,), (2,)])
+def test_empty_sequences_are_no_special_case(layer_class, tgt_len, src_len, batch):
+    layer, memory = layer_class(*SIZES), random(*batch, src_len, D_MODEL).float()
+    x = random(*batch, tgt_len, D_MODEL).float()
+    output = run(layer, x, memory)
+    assert output.shape == x.shape and output.isfinite().all()
+
+
+def test_one_source_may_serve_a_batch_of_targets():
+    layer = randomise(DecoderLayer(*SIZES).double())
+    x, memory = random(3, 5, D_MODEL), random(7, D_MODEL, seed=2)
+    assert_close(layer(x, memory)[0], layer(x, memory.expand(3, 7, D_MODEL))[0])
+
+
+def test_a_mask_of_one_head_is_followed():
+    layer, x = randomise(EncoderLayer(*SIZES)), random(2, 5, D_MODEL).float()
+    mask = causal_mask(5).expand(2, N_HEADS, 5, 5).clone()
+    mask[:, 1] = False
+    _, weights = layer(x, mask, need_weights=True)
+    assert torch.equal(weights > 0, mask)
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((0, 4), "d_model: expected at least 1, got 0"),
+        ((4, 0), "d_ff: expected at least 1, got 0"),
+        ((2.5, 4), "d_model: expected an integer, got 2.5"),
+        ((4, "8"), "d_ff: expected an integer, got '8'"),
+    ],
+)
+def test_feed_forward_refuses_sizes(arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        FeedForward(*arguments)
+
+
+@both_layers
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"d_model": 0}, "d_model: expected at least 1, got 0"),
+        ({"n_heads": 5}, "d_model: expected a multiple of n_heads = 5, got 12"),
+        ({"d_ff": 0}, "d_ff: expected at least 1, got 0"),
+        ({"dropout": 1.0}, r"dropout: expected a number in \[0, 1\), got 1.0"),
+        ({"dropout": -0.1}, r"dropout: expected a number in \[0, 1\), got -0.1"),
+        ({"norm": "Post"}, "norm: expected 'pre' or 'post', got 'Post'"),
+        ({"n_kv_heads": 2}, "n_heads: expected a multiple of n_kv_heads = 2, got 3"),
+    ],
+)
+def test_layers_refuse_sizes_and_choices(layer_class, change, message):
+    sizes = {"d_model": D_MODEL, "n_heads": N_HEADS, "d_ff": D_FF}
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        layer_class(**sizes | change)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 5, 11)])
+def test_feed_forward_refuses_other_shapes(shape):
+    with pytest.raises(ValueError, match=re.escape(f"x: expected shape (..., 12), got {shape}")):
+        FeedForward(12, 4)(torch.ones(shape))
+
+
+@pytest.mark.parametrize("shape", [(), (12,), (2, 5, 11)])
+def test_layers_refuse_other_shapes(shape):
+    good, bad = torch.ones(2, 5, 12), torch.ones(shape)
+    for call, name, length in (
+        (lambda: EncoderLayer(*SIZES)(bad), "x", "seq_len"),
+        (lambda: DecoderLayer(*SIZES)(bad, good), "x", "tgt_len"),
+        (lambda: DecoderLayer(*SIZES)(good, bad), "memory", "src_len"),
+    ):
+        message = f"{name}: expected shape (..., {length}, 12), got {shape}"
+        with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            call()
+
+
+def test_layers_refuse_masks_that_do_not_fit():
+    x, memory = torch.ones(2, 5, 12), torch.ones(2, 7, 12)
+    message = r"^mask: expected a shape that broadcasts to \(2, 5, {}\), got \(2, 1, 6\)$"
+    mask = torch.ones(2, 1, 6).bool()
+    with pytest.raises(ValueError, match=message.format(5)):
+        EncoderLayer(*SIZES)(x, mask)
+    with pytest.raises(ValueError, match=message.format(5)):
+        DecoderLayer(*SIZES)(x, memory, mask)
+    with pytest.raises(ValueError, match=message.format(7)):
+        DecoderLayer(*SIZES)(x, memory, None, mask)
+    with pytest.raises(ValueError, match="^mask: expected a boolean array .* dtype torch.float32$"):
+        EncoderLayer(*SIZES)(x, torch.ones(5, 5))

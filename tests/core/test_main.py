@@ -1,0 +1,160 @@
+"""``python -m attn``: what a person types, and what is said when it cannot be done."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from attn.__main__ import main
+from attn.applications.translation import Translator
+
+ROOT = Path(__file__).resolve().parents[2]
+NOUNS = {"house": "casa", "rose": "rosa", "moon": "luna", "table": "mesa", "street": "calle"}
+COLOURS = {"red": "roja", "black": "negra", "white": "blanca", "yellow": "amarilla"}
+LINES = [f"the {c} {n}\tla {es} {color}" for c, color in COLOURS.items() for n, es in NOUNS.items()]
+
+
+@pytest.fixture
+def pairs(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("\n".join(LINES) + "\n", encoding="utf-8")
+    return path
+
+
+def test_it_translates_what_is_typed(capsys):
+    assert main(["translate", "the red house", "The cat chased the mouse."]) == 0
+    assert capsys.readouterr().out == "la casa roja\nel gato persiguió al ratón\n"
+    assert main(["translate", "--beam", "3", "the red house"]) == 0
+    assert capsys.readouterr().out == "la casa roja\n"
+
+
+def test_it_reads_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("the sky is blue\n\n  the red house \n"))
+    assert main(["translate"]) == 0
+    assert capsys.readouterr().out == "el cielo es azul\nla casa roja\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["translate", "the ornithopter is red"], "got 'ornithopter'"),
+        (["translate", ""], "text: expected a sentence, got an empty text"),
+        (["translate", "the " * 1000], "text: expected at most"),
+        (["translate", "--beam", "0", "the red house"], "beam_width: expected at least 1"),
+        (["translate", "--model", "/no/such", "the red house"], "/no/such, which holds nothing"),
+        (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a file that can be read"),
+        (["train", "--pairs", "/no/such.tsv", "--out", "x"], "/no/such.tsv: expected a file that"),
+        (["train", "--pairs", "PAIRS", "--out", "/no/such"], "out: expected a name in a folder"),
+        (["train", "--pairs", "PAIRS", "--out", "OTHER"], "out: expected a new folder or a transl"),
+        (["train", "--pairs", "PAIRS", "--steps", "0", "--out", "NEW"], "steps: expected at least"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(pairs, tmp_path, capsys, arguments, said):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "work.txt").write_text("mine")
+    places = {"PAIRS": str(pairs), "OTHER": str(tmp_path / "other"), "NEW": str(tmp_path / "new")}
+    assert main([places.get(argument, argument) for argument in arguments]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert said in printed.err and printed.err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["other", "pairs.tsv"]
+
+
+def test_a_file_without_pairs_and_one_with_some_bad_lines(tmp_path, pairs, capsys):
+    empty = tmp_path / "empty.tsv"
+    empty.write_text("no tab here\n" * 8)
+    assert main(["train", "--pairs", str(empty), "--out", str(tmp_path / "model")]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"{empty}, line 1: 1 column between tabs"
+    assert lines[-2] == f"{empty}: 8 such lines in all"
+    assert (
+        lines[-1]
+        == f"pairs: expected lines with a text, a tab and its translation, got none in {empty}"
+    )
+    assert len(lines) == 5 + 2
+    pairs.write_text("bad\n" + pairs.read_text())
+    arguments = ["train", "--pairs", str(pairs), "--steps", "2", "--out", str(tmp_path / "model")]
+    assert main(arguments) == 0
+    assert "line 1: 1 column between tabs\n" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tokenizer", ["words", "bpe"])
+def test_training_on_a_users_own_pairs(pairs, tmp_path, capsys, tokenizer):
+    out = tmp_path / "model"
+    arguments = ["train", "--pairs", str(pairs), "--out", str(out), "--device", "cpu"]
+    options = ["--tokenizer", tokenizer, "--vocab-size", "290", "--steps", "60"]
+    assert main([*arguments, *options]) == 0
+    assert capsys.readouterr().out == f"Saved: {out}\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "pairs.tsv"]
+    translator = Translator.load(out)
+    assert translator.translate("the red house") == "la casa roja"
+    assert main(["translate", "--model", str(out), "the red moon"]) == 0
+    assert capsys.readouterr().out == "la luna roja\n"
+    assert main(["evaluate", "--model", str(out), "--pairs", str(pairs)]) == 0
+    printed = capsys.readouterr().out
+    assert "pairs.tsv" in printed and "tok:13a" in printed
+    assert f"{len(LINES)}       100.0%" in printed
+
+
+def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):
+    """The checkpoint stays beside the folder until the model is saved."""
+    arguments = ["train", "--pairs", str(pairs), "--steps", "4", "--device", "cpu", "--out"]
+
+    def full(*args, **kwargs):
+        raise ValueError("folder: expected a place that can be written")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Translator, "save", full)
+        assert main([*arguments, str(tmp_path / "a")]) == 1
+    assert (tmp_path / "a.checkpoint").exists()
+    assert main([*arguments, str(tmp_path / "a")]) == 0  # takes no step more
+    assert main([*arguments, str(tmp_path / "b")]) == 0
+    a, b = (Translator.load(tmp_path / name).model.state_dict() for name in "ab")
+    assert all(torch.equal(a[name], b[name]) for name in a)
+    assert not (tmp_path / "a.checkpoint").exists()
+
+
+@pytest.mark.slow
+def test_two_processes_train_one_model(pairs, tmp_path):
+    """Under torchrun, as the help says; only one of them writes and prints."""
+    out = tmp_path / "model"
+    command = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        "--nproc-per-node",
+        "2",
+    ]
+    command += [
+        "-m",
+        "attn",
+        "train",
+        "--pairs",
+        pairs,
+        "--steps",
+        "3",
+        "--device",
+        "cpu",
+        "--out",
+        out,
+    ]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"Saved: {out}\n"
+    assert Translator.load(out).source.vocab_size == 4 + 1 + len(NOUNS) + len(COLOURS)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model", "pairs.tsv"]
+
+
+def test_help_names_the_commands(capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    assert caught.value.code == 0
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in ("translate", "train", "evaluate"))

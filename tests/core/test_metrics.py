@@ -1,0 +1,437 @@
+"""attn.metrics: against the libraries' published values, brute force and work by hand."""
+
+import itertools
+import math
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn.metrics import (
+    align,
+    alignment_error_rate,
+    bleu,
+    bootstrap_interval,
+    diagonal_alignment,
+    exact_match,
+    ibm_model_1,
+    one_word_apart,
+    rouge,
+    token_accuracy,
+    uniform_alignment,
+    wilson_interval,
+)
+
+
+def refuses(message):
+    return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
+
+
+# texts
+
+
+def test_exact_match():
+    assert exact_match(["a b", "a", "b", ""], ["a b", "a ", "b", ""]) == 0.75
+    assert exact_match([[1, 2], [3]], [[1, 2], [3, 0]]) == 0.5
+    assert exact_match(["A"], ["a"]) == 0.0
+
+
+def test_token_accuracy_leaves_padding_out():
+    targets = [[5, 6, 3, 0], [7, 3, 0, 0]]
+    assert token_accuracy([[5, 9, 3, 0], [7, 3, 1, 2]], targets) == 0.8
+    assert token_accuracy([[5, 9, 3, 0], [7, 3, 1, 2]], targets, pad_id=3) == 3 / 6
+    assert token_accuracy(torch.tensor([0, 4]), torch.tensor([4, 4])) == 0.5
+    assert type(token_accuracy(np.array(4), np.array(4))) is float
+
+
+@pytest.mark.parametrize(
+    "predictions, targets, message",
+    [
+        ([1, 2], [[1, 2]], "predictions: expected shape (1, 2) to match targets, got (2,)"),
+        ([[1], [2]], [[1, 2]], "predictions: expected shape (1, 2) to match targets, got (2, 1)"),
+        ([1, 2], [0, 0], "targets: expected a token other than padding, got none"),
+        ([], [], "targets: expected a token other than padding, got none"),
+    ],
+)
+def test_token_accuracy_refuses(predictions, targets, message):
+    with refuses(message):
+        token_accuracy(predictions, targets)
+
+
+def brute_force_bleu(predictions, references):
+    """BLEU from its definition, for texts whose tokens are their words: no zero, no ties."""
+
+    def n_grams(text, n):
+        words = text.split()
+        return [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
+
+    log_precision = 0
+    for n in range(1, 5):
+        found = total = 0
+        for prediction, reference in zip(predictions, references, strict=True):
+            ours, theirs = n_grams(prediction, n), n_grams(reference, n)
+            total += len(ours)
+            found += sum(min(ours.count(gram), theirs.count(gram)) for gram in set(ours))
+        log_precision += math.log(found / total) / 4
+    lengths = [sum(len(text.split()) for text in texts) for texts in (predictions, references)]
+    return 100 * math.exp(log_precision + min(0, 1 - lengths[1] / lengths[0]))
+
+
+PREDICTIONS = ["the cat sat on the mat today", "a small red house stood by the river"]
+REFERENCES = ["the cat sat on the red mat today", "a small red house stands by the river side"]
+
+
+def test_bleu_is_that_of_the_definition():
+    score, signature = bleu(PREDICTIONS, REFERENCES)
+    assert score == pytest.approx(brute_force_bleu(PREDICTIONS, REFERENCES))
+    assert bleu(REFERENCES, PREDICTIONS).score == pytest.approx(
+        brute_force_bleu(REFERENCES, PREDICTIONS)
+    )
+    assert signature == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+
+
+def test_bleu_at_its_ends():
+    assert bleu(["¿Qué tal está el niño?"], ["¿Qué tal está el niño?"]).score == pytest.approx(100)
+    assert bleu(["nada de esto es así"], ["the house was red then"]).score == 0.0
+    assert bleu(["El gato come pescado"], ["el gato come pescado"]).score < 100  # case counts
+
+
+def test_bleu_splits_punctuation_and_counts_all_sentences_at_once():
+    """By hand: 6 and 3 tokens of which all but one match; no mean over the two sentences."""
+    score = bleu(["a b c d e.", "f g h"], ["a b c d e.", "f g i"]).score
+    precisions = (8 / 9, 6 / 7, 4 / 5, 3 / 3)
+    assert score == pytest.approx(100 * math.prod(precisions) ** 0.25)
+
+
+def f1(found, predicted, wanted):
+    return 2 * found / (predicted + wanted)
+
+
+def test_rouge_by_hand():
+    """Words, pairs and the longest common subsequence, the mean of two texts."""
+    scores = rouge(
+        ["el niño está aquí hoy", "the cat"], ["hoy el niño no está aquí", "a cat, the cat"]
+    )
+    assert list(scores) == ["rouge1", "rouge2", "rougeL"]
+    assert scores["rouge1"] == pytest.approx((f1(5, 5, 6) + f1(2, 2, 4)) / 2)
+    assert scores["rouge2"] == pytest.approx((f1(2, 4, 5) + f1(1, 1, 3)) / 2)
+    assert scores["rougeL"] == pytest.approx((f1(4, 5, 6) + f1(2, 2, 4)) / 2)
+    assert all(type(score) is float for score in scores.values())
+
+
+def test_rouge_sees_accents_but_no_case_and_no_marks():
+    assert set(rouge(["¿Está aquí el NIÑO?"], ["está aquí, el niño"]).values()) == {1.0}
+    assert rouge(["esta"], ["está"])["rouge1"] == 0.0
+    assert rouge(["nin\u0303o"], ["niño"])["rouge1"] == 1.0
+    assert rouge(["canta"], ["cantas"])["rouge1"] == 0.0  # no stemming
+    assert rouge([""], ["nada"])["rougeL"] == 0.0
+
+
+@pytest.mark.parametrize("metric", [exact_match, bleu, rouge])
+def test_texts_come_in_pairs(metric):
+    with refuses("predictions: expected 2, as many as references, got 1"):
+        metric(["a"], ["a", "b"])
+    with refuses("references: expected at least one, got none"):
+        metric([], [])
+
+
+@pytest.mark.parametrize("metric", [bleu, rouge])
+def test_texts_are_lists_of_strings(metric):
+    with refuses("predictions: expected a list of texts, got one text"):
+        metric("a", ["a"])
+    with refuses("references: expected a list of texts, got one text"):
+        metric(["a"], "a")
+    with refuses("references: expected texts, got list"):
+        metric(["a", "b"], ["a", ["b"]])
+
+
+# alignments
+
+
+def test_a_token_is_linked_to_its_largest_weight():
+    weights = np.array([[0.1, 0.7, 0.2], [0.4, 0.2, 0.4]])
+    assert align(weights) == {(1, 0), (0, 1)}  # of equals the first
+    assert align(torch.tensor(weights)) == {(1, 0), (0, 1)}
+    assert align(np.zeros((0, 3))) == set()
+    assert all(type(i) is int for link in align(weights) for i in link)
+
+
+@pytest.mark.parametrize(
+    "weights, message",
+    [
+        (np.ones(3), "expected shape (tgt_len, src_len), src_len at least 1, got (3,)"),
+        (
+            np.ones((1, 2, 3)),
+            "expected shape (tgt_len, src_len), src_len at least 1, got (1, 2, 3)",
+        ),
+        (np.ones((2, 0)), "expected shape (tgt_len, src_len), src_len at least 1, got (2, 0)"),
+        ([[1, math.nan]], "expected finite numbers, got 1 NaN or infinite"),
+    ],
+)
+def test_align_refuses(weights, message):
+    with refuses(f"weights: {message}"):
+        align(weights)
+
+
+LINKS = st.frozensets(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=9)
+SENTENCES = st.lists(st.tuples(LINKS, LINKS, LINKS), min_size=1, max_size=4)
+
+
+@given(SENTENCES)
+def test_the_error_rate_counts_links_over_all_sentences(sentences):
+    """Link by link; with all links sure it is one minus F1."""
+    rights = total = 0
+    for a, s, p in sentences:
+        for link in a:
+            rights += (link in s) + (link in s or link in p)
+        total += len(a) + len(s)
+    columns = [list(column) for column in zip(*sentences, strict=True)]
+    if total == 0:
+        with refuses("predicted, sure: expected at least one link, got none"):
+            alignment_error_rate(*columns)
+    else:
+        rate = alignment_error_rate(*columns)
+        assert rate == pytest.approx(1 - rights / total) and -1e-9 <= rate <= 1
+
+
+def test_the_error_rate_by_hand():
+    """Three sure links, of which two are found, beside one that is possible and one wrong."""
+    sure = [{(0, 0), (1, 2)}, {(0, 0)}]
+    possible = [{(2, 1)}, set()]
+    predicted = [{(0, 0), (2, 1), (1, 1)}, [(0, 0)]]
+    assert alignment_error_rate(predicted, sure, possible) == pytest.approx(1 - (2 + 3) / (4 + 3))
+    assert alignment_error_rate(sure, sure, sure) == 0
+    assert alignment_error_rate([set(), set()], sure, possible) == 1
+    assert alignment_error_rate([{(5, 5)}], [set()], [set()]) == 1
+
+
+def test_the_error_rate_needs_lists_of_one_length():
+    with refuses("sure: expected 2 sentences, as in predicted, got 1"):
+        alignment_error_rate([{(0, 0)}] * 2, [{(0, 0)}], [set()] * 2)
+    with refuses("possible: expected 1 sentences, as in predicted, got 0"):
+        alignment_error_rate([{(0, 0)}], [{(0, 0)}], [])
+
+
+def test_reading_the_wrong_query_is_wrong_by_one():
+    """The query that reads token i predicts token i + 1: one row further, nothing fits."""
+    gold = [{(j, j) for j in range(6)}]
+    weights = np.eye(7)  # row i reads token i - 1 and predicts token i, which comes from i
+    assert alignment_error_rate([align(weights[:6])], gold, gold) == 0
+    assert alignment_error_rate([align(weights[1:])], gold, gold) == 1
+
+
+@given(src_len=st.integers(1, 12), tgt_len=st.integers(1, 12))
+def test_the_diagonal(src_len, tgt_len):
+    links = diagonal_alignment(src_len, tgt_len)
+    assert sorted(i for _, i in links) == list(range(tgt_len))
+    for j, i in links:  # the middle of token i lies in token j
+        assert j / src_len <= (i + 0.5) / tgt_len + 1e-12
+        assert (i + 0.5) / tgt_len < (j + 1) / src_len + 1e-12
+    if src_len == tgt_len:
+        assert links == {(i, i) for i in range(tgt_len)}
+
+
+def test_the_diagonal_between_two_tokens_takes_the_later():
+    assert diagonal_alignment(2, 1) == {(1, 0)}
+    assert diagonal_alignment(2, 3) == {(0, 0), (1, 1), (1, 2)}
+
+
+def test_chance():
+    rng = np.random.default_rng(0)
+    counts = np.zeros(4)
+    for _ in range(500):
+        links = uniform_alignment(4, 6, rng)
+        assert sorted(i for _, i in links) == list(range(6))
+        for j, _ in links:
+            counts[j] += 1
+    # 3000 draws, a standard deviation of 24 each.
+    assert np.abs(counts - 750).max() < 75
+    again = [uniform_alignment(9, 9, np.random.default_rng(seed)) for seed in (1, 1, 2)]
+    assert again[0] == again[1] != again[2]
+    assert all(type(i) is int for link in again[0] for i in link)
+
+
+@pytest.mark.parametrize("baseline", [diagonal_alignment, uniform_alignment])
+def test_baselines_need_words(baseline):
+    rest = (np.random.default_rng(0),) if baseline is uniform_alignment else ()
+    with refuses("src_len: expected at least 1, got 0"):
+        baseline(0, 2, *rest)
+    with refuses("tgt_len: expected at least 1, got 0"):
+        baseline(2, 0, *rest)
+    with refuses("src_len: expected an integer, got 1.5"):
+        baseline(1.5, 2, *rest)
+
+
+# IBM Model 1
+
+
+TOY = [
+    (["la", "maison"], ["the", "house"]),
+    (["la", "maison", "bleue"], ["the", "blue", "house"]),
+    (["la", "fleur"], ["the", "flower"]),
+]
+
+
+def probability(model, source, target):
+    return model.probabilities[model.source_ids[source], model.target_ids[target]]
+
+
+def test_one_iteration_by_hand():
+    """From equal shares: each word of a sentence of n gives 1/n to each word of the other."""
+    model = ibm_model_1(TOY, iterations=1)
+    # la meets the and house (1/2 each), the, blue and house (1/3), the and flower (1/2).
+    la = {"the": 1 / 2 + 1 / 3 + 1 / 2, "house": 1 / 2 + 1 / 3, "blue": 1 / 3, "flower": 1 / 2}
+    for word, count in la.items():
+        assert probability(model, "la", word) == pytest.approx(count / 3)
+    assert probability(model, "fleur", "the") == pytest.approx(1 / 2)
+    assert probability(model, "bleue", "blue") == pytest.approx(1 / 3)
+    assert probability(model, "maison", "house") == pytest.approx((1 / 2 + 1 / 3) / 2)
+    assert probability(model, "fleur", "house") == 0
+
+
+def test_the_second_iteration_shares_by_the_first():
+    """the, in the third sentence, comes from la with 4/9 against 1/2 for fleur."""
+    model = ibm_model_1(TOY, iterations=2)
+    the, flower = (4 / 9) / (4 / 9 + 1 / 2), (1 / 6) / (1 / 6 + 1 / 2)
+    expected = (1 - flower) / ((1 - flower) + (1 - the))
+    assert probability(model, "fleur", "flower") == pytest.approx(expected)
+
+
+def test_words_find_their_translations():
+    model = ibm_model_1(TOY, iterations=100)
+    for source, target in [("la", "the"), ("fleur", "flower"), ("bleue", "blue")]:
+        assert probability(model, source, target) > 0.9
+    assert model.align(["la", "maison", "bleue"], ["the", "blue", "house"]) == {
+        (0, 0), (2, 1), (1, 2),
+    }  # fmt: skip
+
+
+def test_words_may_be_of_any_kind_and_unknown():
+    model = ibm_model_1([([1, 2], ["a", "b"]), ([1], ["a"])], iterations=20)
+    assert model.align([2, 1], ["a", "b"]) == {(1, 0), (0, 1)}
+    assert model.align([7, 1], ["a", "z"]) == {(1, 0), (0, 1)}  # of equals the first
+    assert model.align([1], []) == set()
+
+
+WORDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4)
+CORPORA = st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=5)
+
+
+@given(CORPORA)
+def test_the_likelihood_never_falls_and_rows_sum_to_one(pairs):
+    model = ibm_model_1(pairs, iterations=8)
+    assert len(model.log_likelihoods) == 9
+    for before, after in itertools.pairwise(model.log_likelihoods):
+        assert after >= before - 1e-9
+    np.testing.assert_allclose(model.probabilities.sum(axis=1), 1)
+    assert (model.probabilities >= 0).all()
+
+
+@given(CORPORA, st.integers(0, 3))
+def test_the_likelihood_is_that_of_every_alignment(pairs, iterations):
+    """Summed over all the ways in which target words can come from source words."""
+    model = ibm_model_1(pairs, iterations)
+    total = 0.0
+    for source, target in pairs:
+        ways = itertools.product(source, repeat=len(target))
+        total += math.log(
+            sum(
+                math.prod(
+                    probability(model, s, t) / len(source) for s, t in zip(way, target, strict=True)
+                )
+                for way in ways
+            )
+        )
+    assert model.log_likelihoods[-1] == pytest.approx(total)
+
+
+def test_no_iteration_knows_nothing():
+    model = ibm_model_1(TOY, iterations=0)
+    np.testing.assert_array_equal(model.probabilities, np.full((4, 4), 1 / 4))
+    assert len(ibm_model_1(TOY).log_likelihoods) == 11
+
+
+@pytest.mark.parametrize(
+    "pairs, iterations, message",
+    [
+        ([], 1, "pairs: expected at least one, got none"),
+        ([([], ["a"])], 1, "pairs: expected at least one word in every sentence, got ([], ['a'])"),
+        ([(["a"], [])], 1, "pairs: expected at least one word in every sentence, got (['a'], [])"),
+        ([(["a"], ["b"])], -1, "iterations: expected at least 0, got -1"),
+        ([(["a"], ["b"])], 1.0, "iterations: expected an integer, got 1.0"),
+    ],
+)
+def test_ibm_model_1_refuses(pairs, iterations, message):
+    with refuses(message):
+        ibm_model_1(pairs, iterations)
+
+
+def test_nothing_aligns_with_no_source():
+    model = ibm_model_1(TOY)
+    with pytest.raises(ValueError, match="src_len at least 1"):
+        model.align([], ["the"])
+
+
+# overlap and intervals
+
+
+@given(*[st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=8)] * 2)
+def test_one_word_apart_is_what_comparing_with_each_finds(sources, known):
+    found = one_word_apart([" ".join(words) for words in sources], [" ".join(w) for w in known])
+    expected = [
+        any(len(a) == len(b) and sum(map(str.__ne__, a, b)) == 1 for b in known) for a in sources
+    ]
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "n_right, n, low, high",
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)  # fmt: skip
+def test_wilson_gives_the_intervals_of_newcombe(n_right, n, low, high):
+    """Newcombe (1998), Two-sided Confidence Intervals for the Single Proportion, Table I."""
+    assert wilson_interval(n_right, n) == pytest.approx((low, high), abs=5e-5)
+    assert wilson_interval(n - n_right, n) == pytest.approx((1 - high, 1 - low), abs=5e-5)
+
+
+def test_the_bootstrap_against_every_way_to_draw():
+    """Four sentences can be drawn in 256 ways, all alike."""
+    numerators, denominators = np.array([1, 2, 9, 4]), np.array([4, 3, 9, 16])
+    drawn = np.array(list(itertools.product(range(4), repeat=4)))
+    means = numerators[drawn].sum(axis=1) / denominators[drawn].sum(axis=1)
+    expected = np.percentile(means, [2.5, 97.5])
+    found = bootstrap_interval(numerators, denominators, n_resamples=20_000)
+    np.testing.assert_allclose(found, expected, atol=0.02)
+    assert bootstrap_interval([2, 2, 2]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: wilson_interval(0, 0), "n: expected at least 1, got 0"),
+        (lambda: wilson_interval(3, 2), "n_right: expected at most n = 2, got 3"),
+        (lambda: wilson_interval(0.5, 2), "n_right: expected an integer, got 0.5"),
+        (
+            lambda: bootstrap_interval([]),
+            "numerators: expected one number for each of some sentences, got (0,)",
+        ),
+        (
+            lambda: bootstrap_interval([1, 2], [1]),
+            "denominators: expected shape (2,) to match numerators, got (1,)",
+        ),
+    ],
+)
+def test_intervals_refuse(call, message):
+    with refuses(message):
+        call()
+
+
+def test_metrics_do_not_load_torch():
+    code = "import sys, attn.metrics as m; m.bleu(['a'], ['a']); m.rouge(['a'], ['a'])"
+    code += "; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

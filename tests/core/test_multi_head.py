@@ -1,0 +1,771 @@
+"""attn.attention.multi_head against nn.MultiheadAttention, the NumPy reference and the equation."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from torch import nn
+from torch.nn import functional as F
+
+from attn import reference
+from attn.attention import MultiHeadAttention
+from attn.cache import KVCache
+from attn.masks import padding_mask
+from attn.positions import ALiBiPositions, RotaryPositions
+
+both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
+precisions = pytest.mark.parametrize(
+    "dtype, tolerance",
+    [(torch.float64, 1e-10), (torch.float32, 1e-5)],
+    ids=["float64", "float32"],
+)
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
+RELATIVE = {
+    "none": lambda n_heads: None,
+    "rotary": lambda n_heads: RotaryPositions(),
+    "alibi": lambda n_heads: ALiBiPositions(n_heads),
+}
+relatives = pytest.mark.parametrize("relative", RELATIVE)
+
+
+def random(*shape, dtype=torch.float64, seed=0):
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def heads_of(d_model=12, n_heads=3, dtype=torch.float64, relative="none", **options):
+    """A module whose biases are not zero, so that one left out shows."""
+    torch.manual_seed(0)
+    module = MultiHeadAttention(d_model, n_heads, relative=RELATIVE[relative](n_heads), **options)
+    for name, parameter in module.named_parameters():
+        if name.endswith("bias"):
+            nn.init.normal_(parameter)
+    return module.to(dtype)
+
+
+def gradients(output, tensors):
+    upstream = random(*output.shape, seed=9).to(output.dtype)
+    return torch.autograd.grad(output, tensors, upstream)
+
+
+def assert_close(actual, expected, tolerance=1e-10):
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+# nn.MultiheadAttention
+
+
+def of_torch(module):
+    """The same parameters in PyTorch's own module."""
+    bias = module.q_proj.bias is not None
+    twin = nn.MultiheadAttention(
+        module.d_model,
+        module.n_heads,
+        bias=bias,
+        batch_first=True,
+        dtype=module.q_proj.weight.dtype,
+    )
+    projections = [getattr(module, name) for name in PROJECTIONS]
+    with torch.no_grad():
+        twin.in_proj_weight.copy_(torch.cat([p.weight for p in projections[:3]]))
+        twin.out_proj.weight.copy_(projections[3].weight)
+        if bias:
+            twin.in_proj_bias.copy_(torch.cat([p.bias for p in projections[:3]]))
+            twin.out_proj.bias.copy_(projections[3].bias)
+    return twin
+
+
+def parameters_of_torch(twin):
+    """In the order of our own `parameters()`: weight, then bias, of each projection."""
+
+    def split(gradient_of):
+        weights = *gradient_of(twin.in_proj_weight).chunk(3), gradient_of(twin.out_proj.weight)
+        if twin.in_proj_bias is None:
+            return list(weights)
+        biases = *gradient_of(twin.in_proj_bias).chunk(3), gradient_of(twin.out_proj.bias)
+        return [t for pair in zip(weights, biases, strict=True) for t in pair]
+
+    return split
+
+
+def mask_of_kind(kind, n_heads, tgt_len, src_len, batch_size=2):
+    """(mask, is_causal) for us, and what PyTorch's module wants: True = hidden, no empty row."""
+    padding = padding_mask([src_len, 2], src_len)
+    causal = torch.ones(tgt_len, src_len).triu(src_len - tgt_len + 1).bool()
+    shared = random(tgt_len, src_len, seed=3) > 0
+    per_query = random(batch_size, tgt_len, src_len, seed=4) > 0
+    per_head = random(batch_size, n_heads, tgt_len, src_len, seed=5) > 0
+    for random_mask in (shared, per_query, per_head):
+        random_mask[..., 0] = True
+    hidden_padding = {"key_padding_mask": ~padding[:, 0]}
+    repeated = (~per_query).repeat_interleave(n_heads, dim=0)
+    return {
+        "none": (None, False, {}),
+        "causal": (None, True, {"attn_mask": causal}),
+        "padding": (padding, False, hidden_padding),
+        "both": (padding, True, {"attn_mask": causal, **hidden_padding}),
+        "shared": (shared, False, {"attn_mask": ~shared}),
+        "per query": (per_query, False, {"attn_mask": repeated}),
+        "per head": (per_head, False, {"attn_mask": ~per_head.flatten(0, 1)}),
+    }[kind]
+
+
+KINDS = ["none", "causal", "padding", "both", "shared", "per query", "per head"]
+
+
+@pytest.mark.pairwise
+@both_paths
+@precisions
+@pytest.mark.parametrize("sizes", [(12, 3), (8, 8), (6, 1)], ids=str)
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("sources", ["self", "memory", "key and value"])
+def test_it_equals_torch(sources, kind, bias, sizes, dtype, tolerance, need_weights):
+    module = heads_of(*sizes, dtype, bias=bias)
+    twin = of_torch(module)
+    lengths = (5, 5, 5) if sources == "self" else (3, 6, 6)
+    tensors = [
+        random(2, length, sizes[0], dtype=dtype, seed=seed).requires_grad_()
+        for seed, length in enumerate(lengths)
+    ]
+    given = tensors[: {"self": 1, "memory": 2, "key and value": 3}[sources]]
+    query, key, value = (given + [given[-1]] * 2)[:3]
+    mask, is_causal, options = mask_of_kind(kind, sizes[1], *lengths[:2])
+
+    output, weights = module(*given, mask=mask, is_causal=is_causal, need_weights=need_weights)
+    expected = twin(query, key, value, **options, average_attn_weights=False)
+    assert_close(output, expected[0], tolerance)
+    assert weights is None or weights.shape == (2, sizes[1], *lengths[:2])
+    if need_weights:
+        assert_close(weights, expected[1], tolerance)
+
+    split = parameters_of_torch(twin)
+    parameters = [*given, *module.parameters()]
+    wanted = gradients(expected[0], [*given, *twin.parameters()])
+    of_twin = dict(zip(twin.parameters(), wanted[len(given) :], strict=True))
+    for got, want in zip(
+        gradients(output, parameters),
+        [*wanted[: len(given)], *split(of_twin.__getitem__)],
+        strict=True,
+    ):
+        assert_close(got, want, tolerance)
+
+
+@both_paths
+def test_the_gradients_equal_finite_differences(need_weights):
+    module = heads_of(4, 2, n_kv_heads=1)
+    mask = torch.tensor([[True, False, True], [False, False, False]])
+
+    def attend(query, key, value):
+        return module(query, key, value, mask, need_weights=need_weights)[0]
+
+    tensors = [random(2, n, 4, seed=n).requires_grad_() for n in (2, 3, 3)]
+    assert torch.autograd.gradcheck(attend, tensors)
+
+
+# the NumPy reference
+
+
+@st.composite
+def any_call(draw):
+    """Any lengths, heads, groups and sizes, batches that broadcast, every shape of mask."""
+    leads = draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=2, max_side=3))
+    tgt_len, src_len = draw(st.integers(0, 4)), draw(st.integers(0, 4))
+    n_kv_heads, group, d_k = (draw(st.integers(1, 3)) for _ in range(3))
+    n_heads, batch = n_kv_heads * group, leads.result_shape
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    tensors = [
+        torch.from_numpy(rng.standard_normal((*lead, length, n_heads * d_k)))
+        for lead, length in zip(leads.input_shapes, (tgt_len, src_len, src_len), strict=True)
+    ]
+    of_each_head = draw(st.booleans())
+    full = (*batch, n_heads, tgt_len, src_len) if of_each_head else (*batch, tgt_len, src_len)
+    shape = [1 if draw(st.booleans()) else size for size in full]
+    dropped = 0 if of_each_head else draw(st.integers(0, len(full) - 1))
+    density = draw(st.sampled_from([0.0, 0.4, 0.8]))
+    mask = rng.random(shape[dropped:]) < density if draw(st.booleans()) else None
+    options = {"n_kv_heads": n_kv_heads, "bias": draw(st.booleans())}
+    return tensors, n_heads, mask, options
+
+
+@given(call=any_call(), need_weights=st.booleans())
+def test_it_equals_numpy(call, need_weights):
+    tensors, n_heads, mask, options = call
+    module = heads_of(tensors[0].shape[-1], n_heads, **options)
+    projections = [getattr(module, name) for name in PROJECTIONS]
+    matrices = [p.weight.detach().numpy().T for p in projections]
+    biases = [None if p.bias is None else p.bias.detach().numpy() for p in projections]
+    named = dict(zip(("b_q", "b_k", "b_v", "b_o"), biases, strict=True))
+    expected = reference.multi_head_attention(
+        *(t.numpy() for t in tensors), *matrices, n_heads, mask, **named
+    )
+    mask = None if mask is None else torch.from_numpy(np.asarray(mask))
+    output, weights = module(*tensors, mask, need_weights=need_weights)
+    assert_close(output, torch.from_numpy(expected[0]))
+    if need_weights:
+        assert_close(weights, torch.from_numpy(expected[1]))
+    else:
+        assert weights is None
+
+
+def test_it_looks_ahead_and_keeps_no_weights_unless_told():
+    module, x = heads_of(), random(2, 5, 12)
+    output, weights = module(x)
+    assert weights is None
+    assert_close(output, module(x, mask=torch.ones(5, 5, dtype=torch.bool))[0])
+    assert not torch.allclose(output, module(x, is_causal=True)[0])
+
+
+# grouped queries
+
+
+def by_hand(module, query, key, value, *, bias=None, seen=None, turn=lambda x: x):
+    """The heads with PyTorch's own attention, which groups the queries by itself."""
+
+    def split(x):
+        return x.unflatten(-1, (-1, module.d_model // module.n_heads)).transpose(1, 2)
+
+    query, key, value = (
+        split(getattr(module, name)(x))
+        for name, x in zip(PROJECTIONS, (query, key, value), strict=False)
+    )
+    added = None if bias is None else bias.to(query.dtype)
+    if seen is not None:
+        added = torch.zeros(seen.shape, dtype=query.dtype) if added is None else added
+        added = added.masked_fill(~seen, -math.inf)
+    attended = F.scaled_dot_product_attention(
+        turn(query), turn(key), value, attn_mask=added, enable_gqa=True
+    )
+    return module.out_proj(attended.transpose(1, 2).flatten(-2))
+
+
+@pytest.mark.pairwise
+@both_paths
+@precisions
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 4])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_neighbouring_heads_share_keys_and_values(
+    is_causal, n_kv_heads, dtype, tolerance, need_weights
+):
+    module = heads_of(8, 4, dtype, n_kv_heads=n_kv_heads)
+    tensors = [random(2, n, 8, dtype=dtype, seed=n).requires_grad_() for n in (5, 6, 6)]
+    seen = random(2, 1, 5, 6, seed=3) > -1
+    output, weights = module(*tensors, seen[:, 0], is_causal=is_causal, need_weights=need_weights)
+    seen = seen & torch.ones(5, 6).tril(1).bool() if is_causal else seen
+    expected = by_hand(module, *tensors, seen=seen)
+    assert_close(output, expected, tolerance)
+    of = [*tensors, *module.parameters()]
+    for got, wanted in zip(gradients(output, of), gradients(expected, of), strict=True):
+        assert_close(got, wanted, tolerance)
+    assert weights is None or weights.shape == (2, 4, 5, 6)
+
+
+def test_n_kv_heads_says_how_large_the_projections_are():
+    shapes = {
+        n: [tuple(getattr(heads_of(12, 6, n_kv_heads=n), p).weight.shape) for p in PROJECTIONS]
+        for n in (None, 6, 2, 1)
+    }
+    assert shapes[None] == shapes[6] == [(12, 12)] * 4
+    assert shapes[2] == [(12, 12), (4, 12), (4, 12), (12, 12)]
+    assert shapes[1] == [(12, 12), (2, 12), (2, 12), (12, 12)]
+    assert heads_of(12, 6).n_kv_heads == 6 and heads_of(12, 6, n_kv_heads=2).n_kv_heads == 2
+
+
+# what may not change the output
+
+
+@pytest.mark.pairwise
+@both_paths
+@relatives
+@pytest.mark.parametrize("n_kv_heads", [4, 2])
+@pytest.mark.parametrize("with_mask", [False, True])
+def test_the_future_changes_nothing_to_the_bit(with_mask, n_kv_heads, relative, need_weights):
+    module = heads_of(32, 4, torch.float32, relative, n_kv_heads=n_kv_heads)
+    x = random(2, 96, 32, dtype=torch.float32)
+    mask = padding_mask([96, 80], 96) if with_mask else None
+
+    def attend(x):
+        with torch.no_grad():
+            return module(x, mask=mask, is_causal=True, need_weights=need_weights)[0]
+
+    before = attend(x)
+    for token in (1, 50, 79):
+        changed = x.clone()
+        changed[:, token:] = random(2, 96 - token, 32, dtype=torch.float32, seed=token)
+        after = attend(changed)
+        assert torch.equal(before[:, :token], after[:, :token])
+        assert (before[:, token] != after[:, token]).any(dim=-1).all()
+
+
+@both_paths
+@relatives
+def test_padding_changes_nothing(relative, need_weights):
+    module, x = heads_of(12, 3, torch.float32, relative), random(2, 9, 12, dtype=torch.float32)
+    short, _ = module(x[:, :5], is_causal=True, need_weights=need_weights)
+    mask = padding_mask([5, 5], 9)
+    padded, _ = module(x, mask=mask, is_causal=True, need_weights=need_weights)
+    assert_close(padded[:, :5], short, 1e-6)
+
+    # What the padding holds makes no difference to the bit; how much there is may round.
+    changed = x.clone()
+    changed[:, 5:] = 7.0
+    again, _ = module(changed, mask=mask, is_causal=True, need_weights=need_weights)
+    assert torch.equal(again[:, :5], padded[:, :5])
+    assert not torch.equal(again[:, 5:], padded[:, 5:])
+
+
+@both_paths
+def test_without_positions_order_means_nothing(need_weights):
+    module, x, memory = heads_of(), random(2, 6, 12), random(2, 7, 12, seed=1)
+    order, memory_order = torch.tensor([3, 0, 5, 1, 4, 2]), torch.tensor([6, 2, 0, 4, 5, 1, 3])
+    output, _ = module(x, need_weights=need_weights)
+    assert_close(module(x[:, order], need_weights=need_weights)[0], output[:, order])
+    output, _ = module(x, memory, need_weights=need_weights)
+    permuted = module(x[:, order], memory[:, memory_order], need_weights=need_weights)[0]
+    assert_close(permuted, output[:, order])
+
+
+@both_paths
+@pytest.mark.parametrize("relative", ["rotary", "alibi"])
+def test_with_positions_order_means_something(relative, need_weights):
+    module, x = heads_of(relative=relative), random(2, 6, 12)
+    output, _ = module(x, need_weights=need_weights)
+    swapped, _ = module(x[:, [1, 0, 2, 3, 4, 5]], need_weights=need_weights)
+    assert (swapped[:, 2:] - output[:, 2:]).abs().max() > 1e-2
+
+
+# positions
+
+
+def turned(x, start=0):
+    """Rotary positions as products of complex numbers."""
+    seq_len, d_k = x.shape[-2:]
+    speeds = 10000.0 ** (-torch.arange(0, d_k, 2, dtype=torch.float64) / d_k)
+    angles = (torch.arange(seq_len, dtype=torch.float64) + start)[:, None] * speeds
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+def distances(n_heads, tgt_len, src_len):
+    """ALiBi for a power of two, from the definition, one number at a time."""
+    return torch.tensor(
+        [
+            [
+                [-(2.0 ** (-8 * (h + 1) / n_heads)) * abs(src_len - tgt_len + i - j)
+                 for j in range(src_len)]
+                for i in range(tgt_len)
+            ]
+            for h in range(n_heads)
+        ],
+        dtype=torch.float64,
+    )  # fmt: skip
+
+
+@pytest.mark.pairwise
+@both_paths
+@precisions
+@pytest.mark.parametrize("n_kv_heads", [4, 2])
+@pytest.mark.parametrize("kind", ["none", "causal", "padding", "per head"])
+@pytest.mark.parametrize("relative", ["rotary", "alibi"])
+def test_relative_positions_equal_the_equation(
+    relative, kind, n_kv_heads, dtype, tolerance, need_weights
+):
+    module = heads_of(16, 4, dtype, relative, n_kv_heads=n_kv_heads)
+    x = random(2, 6, 16, dtype=dtype).requires_grad_()
+    mask, is_causal, _ = mask_of_kind(kind, 4, 6, 6)
+    output, _ = module(x, mask=mask, is_causal=is_causal, need_weights=need_weights)
+
+    seen = torch.ones(2, 4, 6, 6, dtype=torch.bool)
+    if mask is not None:
+        seen = seen & (mask if kind == "per head" else mask[:, None])
+    if is_causal:
+        seen = seen.tril()
+    if relative == "rotary":
+        expected = by_hand(module, x, x, x, seen=seen, turn=lambda h: turned(h).to(dtype))
+    else:
+        bias = distances(4, 6, 6).expand(2, 4, 6, 6)
+        expected = by_hand(module, x, x, x, bias=bias, seen=seen)
+    assert_close(output, expected, tolerance)
+    of = [x, *module.parameters()]
+    for got, wanted in zip(gradients(output, of), gradients(expected, of), strict=True):
+        assert_close(got, wanted, tolerance)
+
+
+@both_paths
+@pytest.mark.parametrize("relative", ["rotary", "alibi"])
+def test_a_common_shift_changes_nothing(relative, need_weights):
+    """Seven keys before the sequence, all hidden, move every token by seven positions."""
+    module, x = heads_of(12, 3, relative=relative), random(2, 5, 12)
+    output, weights = module(x, need_weights=need_weights)
+    shifted = torch.cat((random(2, 7, 12, seed=1), x), dim=1)
+    later, later_weights = module(shifted, mask=(torch.arange(12) >= 7), need_weights=need_weights)
+    assert_close(later[:, 7:], output)
+    if need_weights:
+        assert_close(later_weights[..., 7:, 7:], weights)
+
+
+# a row, or a head, that may attend to nothing
+
+
+@both_paths
+@relatives
+def test_a_query_that_sees_nothing_gets_the_last_bias_alone(relative, need_weights):
+    module, x = heads_of(relative=relative), random(2, 4, 12).requires_grad_()
+    mask = torch.ones(2, 4, 4, dtype=torch.bool)
+    mask[0, 1] = mask[1] = False
+    with torch.autograd.set_detect_anomaly(True):
+        output, weights = module(x, mask=mask, need_weights=need_weights)
+        dead = ~mask.any(dim=-1)
+        assert torch.equal(output[dead], module.out_proj.bias.expand(5, 12))
+        assert weights is None or not weights.transpose(1, 2)[dead].any()
+        upstream = random(2, 4, 12, seed=9) * dead[..., None]
+        of = [x, *module.q_proj.parameters(), *module.v_proj.parameters()]
+        for gradient in torch.autograd.grad(output, of, upstream):
+            assert not gradient.any()
+
+
+@both_paths
+@relatives
+def test_a_head_that_sees_nothing_is_cut_out(relative, need_weights):
+    module, x = heads_of(relative=relative), random(2, 4, 12).requires_grad_()
+    mask = torch.tensor([True, False, True])[:, None, None]
+    output, _ = module(x, mask=mask.expand(2, 3, 4, 4), need_weights=need_weights)
+    gradient_of_query, gradient_of_value = gradients(
+        output, [module.q_proj.weight, module.v_proj.weight]
+    )
+    for gradient in (gradient_of_query, gradient_of_value):
+        assert not gradient[4:8].any() and gradient[:4].any() and gradient[8:].any()
+
+    without = copy.deepcopy(module)
+    with torch.no_grad():
+        without.out_proj.weight[:, 4:8] = 0
+    assert_close(output, without(x)[0])
+
+
+@both_paths
+def test_a_mask_of_as_many_axes_as_the_query_is_shared_by_all_heads(need_weights):
+    """With three heads and three sequences only the number of axes can tell."""
+    module, x = heads_of(), random(3, 4, 12)
+    mask = random(3, 4, 4, seed=1) > -0.5
+    shared, _ = module(x, mask=mask, need_weights=need_weights)
+    assert_close(shared, module(x, mask=mask[:, None].expand(3, 3, 4, 4))[0])
+    each, _ = module(x, mask=mask[None], need_weights=need_weights)
+    assert_close(each, module(x, mask=mask.expand(3, 3, 4, 4))[0])
+    assert (shared - each).abs().max() > 1e-2
+    one, _ = module(x[0], mask=mask, need_weights=need_weights)
+    assert_close(one, each[0])
+
+
+@both_paths
+def test_keys_first_causal_queries_see_nothing_where_there_are_fewer_keys(need_weights):
+    module = heads_of()
+    output, _ = module(
+        random(2, 5, 12), random(2, 3, 12, seed=1), is_causal=True, need_weights=need_weights
+    )
+    dead = (output == module.out_proj.bias).all(dim=-1)
+    assert dead.tolist() == [[True, True, False, False, False]] * 2
+
+
+# shapes
+
+
+@both_paths
+@relatives
+def test_one_sequence_is_that_of_a_batch(relative, need_weights):
+    module, x = heads_of(relative=relative), random(2, 3, 4, 12)
+    together, weights = module(x, is_causal=True, need_weights=need_weights)
+    assert together.shape == (2, 3, 4, 12)
+    assert weights is None or weights.shape == (2, 3, 3, 4, 4)
+    for i, j in np.ndindex(2, 3):
+        alone, alone_weights = module(x[i, j], is_causal=True, need_weights=need_weights)
+        assert_close(alone, together[i, j])
+        if need_weights:
+            assert_close(alone_weights, weights[i, j])
+
+
+@pytest.mark.pairwise
+@both_paths
+@relatives
+@pytest.mark.parametrize("shape", [(0, 4, 12), (2, 0, 12), (0, 0, 12), (0, 12), (2, 0, 4, 12)])
+def test_empty_batches_and_sequences_give_empty_outputs(shape, relative, need_weights):
+    module = heads_of(relative=relative, n_kv_heads=1)
+    output, weights = module(torch.ones(shape).double(), is_causal=True, need_weights=need_weights)
+    assert output.shape == shape
+    assert weights is None or weights.shape == (*shape[:-2], 3, shape[-2], shape[-2])
+
+
+@both_paths
+def test_an_empty_memory_gives_the_last_bias_alone(need_weights):
+    module = heads_of()
+    output, weights = module(random(2, 3, 12), random(2, 0, 12), need_weights=need_weights)
+    assert torch.equal(output, module.out_proj.bias.expand(2, 3, 12))
+    assert weights is None or weights.shape == (2, 3, 3, 0)
+
+
+# dropout
+
+
+@both_paths
+@pytest.mark.parametrize("kind", ["none", "causal", "per head"])
+def test_training_drops_weights_and_nothing_else(kind, need_weights):
+    module, x = heads_of(8, 2, dropout=0.4, n_kv_heads=1), random(2, 5, 8)
+    mask, is_causal, _ = mask_of_kind(kind, 2, 5, 5)
+    options = {"mask": mask, "is_causal": is_causal}
+    torch.manual_seed(3)
+    output, returned = module(x, **options, need_weights=need_weights)
+
+    weights = module.eval()(x, **options, need_weights=True)[1]
+    torch.manual_seed(3)
+    dropped = F.dropout(weights, 0.4)
+    assert (dropped == 0).sum() > (weights == 0).sum()
+    value = module.v_proj(x)[:, None]
+    expected = module.out_proj((dropped @ value).transpose(1, 2).flatten(-2))
+    assert_close(output, expected)
+    if need_weights:
+        assert torch.equal(returned, weights)
+
+
+@both_paths
+def test_evaluation_drops_nothing(need_weights):
+    x = random(2, 5, 12)
+    expected, _ = heads_of()(x, need_weights=need_weights)
+    module = heads_of(dropout=0.9)
+    assert not torch.equal(module(x, need_weights=need_weights)[0], expected)
+    assert torch.equal(module.eval()(x, need_weights=need_weights)[0], expected)
+
+
+def test_by_default_training_drops_nothing_either():
+    module, x = heads_of(), random(2, 5, 12)
+    assert module.training and module.dropout == 0
+    assert torch.equal(module(x)[0], module.eval()(x)[0])
+
+
+# the module
+
+
+def test_initialisation_and_number_of_parameters():
+    torch.manual_seed(0)
+    module = MultiHeadAttention(512, 8, n_kv_heads=2)
+    for name in PROJECTIONS:
+        projection = getattr(module, name)
+        bound = math.sqrt(6 / sum(projection.weight.shape))
+        assert bound * 0.999 < projection.weight.abs().max() <= bound
+        assert_close(projection.weight.var().item(), bound**2 / 3, 0.02)
+        assert not projection.bias.any()
+    assert sum(p.numel() for p in module.parameters()) == 2 * 513 * 512 + 2 * 513 * 128
+    # The table of document 001: 512 x 64 for each of Q, K and V of eight heads, and W_O.
+    without_bias = MultiHeadAttention(512, 8, bias=False)
+    assert [p.numel() for p in without_bias.parameters()] == [262_144] * 4
+    assert all(getattr(without_bias, name).bias is None for name in PROJECTIONS)
+    assert {name for name, _ in without_bias.named_children()} == {*PROJECTIONS, "attention"}
+    assert not list(without_bias.attention.parameters())
+
+
+@relatives
+def test_the_state_goes_round_trip(relative, tmp_path):
+    module, x = heads_of(relative=relative), random(2, 5, 12)
+    names = [f"{name}.{kind}" for name in PROJECTIONS for kind in ("weight", "bias")]
+    assert list(module.state_dict()) == names
+    torch.save(module.state_dict(), tmp_path / "heads.pt")
+    torch.manual_seed(1)
+    other = MultiHeadAttention(12, 3, relative=RELATIVE[relative](3)).double()
+    assert not torch.equal(other(x)[0], module(x)[0])
+    other.load_state_dict(torch.load(tmp_path / "heads.pt"))
+    assert torch.equal(other(x)[0], module(x)[0])
+    assert torch.equal(copy.deepcopy(module)(x)[0], module(x)[0])
+
+
+@both_paths
+@relatives
+def test_bfloat16_is_close_and_stays_bfloat16(relative, need_weights):
+    """Eight bits of mantissa: 0.4% a rounding, in four products of numbers near 1 a few of them."""
+    module = heads_of(32, 4, relative=relative)
+    x = random(2, 40, 32)
+    expected, _ = module(x, is_causal=True)
+    low = copy.deepcopy(module).bfloat16()
+    output, weights = low(x.bfloat16(), is_causal=True, need_weights=need_weights)
+    assert output.dtype == torch.bfloat16
+    assert weights is None or weights.dtype == torch.bfloat16
+    assert_close(output.double(), expected, 0.03)
+
+
+def test_it_runs_on_the_meta_device_and_under_vmap():
+    x = random(3, 2, 5, 12)
+    for relative in RELATIVE:
+        module = heads_of(relative=relative)
+        mapped = torch.vmap(lambda t, module=module: module(t, is_causal=True)[0])(x)
+        assert_close(mapped, module(x, is_causal=True)[0])
+        output, _ = module.to("meta")(torch.empty(2, 5, 12, device="meta"))
+        assert output.shape == (2, 5, 12) and output.is_meta
+
+
+# compiled
+
+
+def compiled(module, **options):
+    torch.compiler.reset()  # or the variants of one function add up to more than PyTorch keeps
+    return torch.compile(module, fullgraph=True, **options)
+
+
+@pytest.mark.slow
+@both_paths
+@pytest.mark.parametrize(
+    "relative, kind",
+    [("none", "none"), ("none", "per head"), ("rotary", "both"), ("alibi", "causal")],
+)
+def test_it_compiles_into_one_graph(relative, kind, need_weights):
+    module = heads_of(relative=relative, n_kv_heads=1, dropout=0.5).eval()
+    graph = compiled(module, backend="eager")
+    for seq_len in (5, 7):
+        x = random(2, seq_len, 12).requires_grad_()
+        mask, is_causal, _ = mask_of_kind(kind, 3, seq_len, seq_len)
+        options = {"mask": mask, "is_causal": is_causal, "need_weights": need_weights}
+        expected, actual = module(x, **options), graph(x, **options)
+        assert torch.equal(actual[0], expected[0])
+        assert torch.equal(*gradients(actual[0], x), *gradients(expected[0], x))
+        assert actual[1] is expected[1] is None or torch.equal(actual[1], expected[1])
+
+
+def test_it_compiles_with_memory_and_dropout():
+    module, x, memory = heads_of(dropout=0.5), random(2, 5, 12), random(2, 6, 12, seed=1)
+    outputs = []
+    for run in (module, compiled(module, backend="eager")):
+        torch.manual_seed(0)
+        outputs.append(run(x, memory, memory * 2, padding_mask([6, 2], 6))[0])
+    assert torch.equal(*outputs)
+
+
+@pytest.mark.slow
+def test_it_compiles_with_a_cache():
+    module, caches = heads_of(relative="rotary"), (KVCache(), KVCache())
+    graph = compiled(module, backend="eager")
+    for token in random(2, 5, 12).split((1, 1, 3), dim=1):
+        expected, _ = module(token, is_causal=True, cache=caches[0])
+        actual, _ = graph(token, is_causal=True, cache=caches[1])
+        assert torch.equal(actual, expected)
+    assert [cache.length for cache in caches] == [5, 5]
+
+
+@pytest.mark.slow
+def test_it_compiles_with_the_default_backend(needed, tmp_path, monkeypatch):
+    needed("compiler")
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
+    module, x = heads_of(8, 2, torch.float32), random(2, 5, 8, dtype=torch.float32)
+    with torch.no_grad():
+        actual, _ = compiled(module)(x, is_causal=True)
+        assert_close(actual, module(x, is_causal=True)[0], 1e-5)
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"d_model": 0}, "d_model: expected at least 1, got 0"),
+        ({"d_model": 12.0}, "d_model: expected an integer, got 12.0"),
+        ({"n_heads": 0}, "n_heads: expected at least 1, got 0"),
+        ({"n_heads": "4"}, "n_heads: expected an integer, got '4'"),
+        ({"n_heads": 5}, "d_model: expected a multiple of n_heads = 5, got 12"),
+        ({"n_kv_heads": 0}, "n_kv_heads: expected at least 1, got 0"),
+        ({"n_kv_heads": 1.5}, "n_kv_heads: expected an integer, got 1.5"),
+        ({"n_kv_heads": 3}, "n_heads: expected a multiple of n_kv_heads = 3, got 4"),
+        ({"n_kv_heads": 8}, "n_heads: expected a multiple of n_kv_heads = 8, got 4"),
+        ({"dropout": 1}, r"dropout: expected a number in \[0, 1\), got 1"),
+        ({"dropout": -0.1}, r"dropout: expected a number in \[0, 1\), got -0.1"),
+        ({"dropout": "0.1"}, r"dropout: expected a number in \[0, 1\), got '0.1'"),
+    ],
+)
+def test_sizes_that_do_not_fit(change, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        MultiHeadAttention(**({"d_model": 12, "n_heads": 4} | change))
+
+
+def test_the_smallest_sizes_are_fine():
+    assert MultiHeadAttention(1, 1, n_kv_heads=1)(torch.ones(1, 1))[0].shape == (1, 1)
+
+
+@both_paths
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"key": None}, "key: expected a tensor, since value is given, got None"),
+        ({"query": (12,)}, r"query: expected shape \(..., length, 12\), got \(12,\)"),
+        ({"key": (2, 6, 11)}, r"key: expected shape \(..., length, 12\), got \(2, 6, 11\)"),
+        ({"value": (2, 6, 24)}, r"value: expected shape \(..., length, 12\), got \(2, 6, 24\)"),
+        (
+            {"value": (2, 5, 12)},
+            r"value: expected shape \(..., 6, d_v\) to match key, got \(2, 5, 12\)",
+        ),
+        (
+            {"key": (3, 6, 12)},
+            r"key: expected batch dimensions that broadcast with \(2,\), got \(3,\)",
+        ),
+        ({"mask": (6,)}, r"mask: .* boolean array \(True = may attend\), got dtype torch.float32"),
+    ],
+)
+def test_arguments_that_do_not_fit(change, message, need_weights):
+    shapes = {"query": (2, 5, 12), "key": (2, 6, 12), "value": (2, 6, 12)} | change
+    fit = {name: shape and torch.ones(shape) for name, shape in shapes.items()}
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        MultiHeadAttention(12, 3)(**fit, need_weights=need_weights)
+
+
+@both_paths
+@pytest.mark.parametrize(
+    "shape, expected",
+    [
+        ((5,), (2, 4, 6)),
+        ((3, 6), (2, 4, 6)),
+        ((3, 4, 6), (2, 4, 6)),
+        ((2, 2, 4, 6), (2, 3, 4, 6)),
+        ((3, 1, 1, 6), (2, 3, 4, 6)),
+        ((1, 2, 1, 4, 6), (2, 3, 4, 6)),
+    ],
+)
+def test_masks_that_do_not_fit(shape, expected, need_weights):
+    mask, got = torch.ones(shape, dtype=torch.bool), ", ".join(map(str, shape))
+    message = (
+        f"mask: expected a shape that broadcasts to {expected}, got ({got}{',' * (len(shape) < 2)})"
+    )
+    with pytest.raises(ValueError) as error:
+        MultiHeadAttention(12, 3)(
+            torch.ones(2, 4, 12), torch.ones(2, 6, 12), mask=mask, need_weights=need_weights
+        )
+    assert str(error.value) == message
+
+
+def test_a_mask_may_not_be_a_list():
+    message = r"^mask: expected a boolean array \(True = may attend\), got dtype list$"
+    with pytest.raises(ValueError, match=message):
+        MultiHeadAttention(12, 3)(torch.ones(2, 12), mask=[[True, True], [True, True]])
+
+
+@both_paths
+@pytest.mark.parametrize("name", ["query", "key", "value"])
+def test_a_bad_number_is_named(name, need_weights):
+    tensors = {n: random(2, 4, 12) for n in ("query", "key", "value")}
+    tensors[name][0, 0, 0] = math.nan
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 12 NaN or infin"):
+        heads_of()(**tensors, need_weights=need_weights)
+
+
+@both_paths
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_far_keys_are_told_apart_in_half_precision(dtype, need_weights):
+    """ALiBi alone, over 3,000 keys: what it gives each of them is right in any precision."""
+    module = heads_of(8, 4, dtype, "alibi")
+    with torch.no_grad():
+        for projection in (module.q_proj, module.k_proj):
+            projection.weight.zero_()
+            projection.bias.zero_()
+    x = torch.zeros(1, 3000, 8, dtype=dtype)
+    x[0, ::2] = 1
+    output, _ = module(x, is_causal=True, need_weights=need_weights)
+    expected, _ = module.double()(x.double(), is_causal=True)
+    assert output.dtype == dtype
+    assert_close(output.double(), expected, 0.01)

@@ -1,0 +1,40 @@
+"""Every model runs on a device without float64: forward, backward, update, cached step."""
+
+import pytest
+import torch
+
+from attn.positions import sinusoidal_positions
+from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+from tests.core.no_float64 import NoFloat64
+
+POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+
+
+def test_float64_is_refused():
+    with NoFloat64():
+        assert torch.ones(2).sum() == 2
+        for use in (lambda: torch.ones(2).double(), lambda: sinusoidal_positions(2, 2)):
+            with pytest.raises(TypeError, match="there is no float64 here"):
+                use()
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
+def test_no_model_needs_float64(model_class, positions):
+    torch.manual_seed(0)
+    sizes = {"vocab_size": 11, "d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 32}
+    model = model_class(TransformerConfig(**sizes, n_kv_heads=2, positions=positions))
+    ids = torch.randint(11, (2, 5))
+    optimizer = torch.optim.AdamW(model.parameters())
+    with NoFloat64():
+        for need_weights in (False, True):
+            inputs = (ids, ids) if model_class is Transformer else (ids,)
+            logits, _ = model(*inputs, need_weights=need_weights)
+            logits.logsumexp(dim=-1).mean().backward()
+        optimizer.step()
+        if model_class is not EncoderOnly:
+            cache, options = model.new_cache(), {}
+            if model_class is Transformer:
+                options["memory"] = model.encode(ids)[0]
+            for length in (3, 4, 5):
+                assert model.step(ids[:, :length], cache, **options).dtype == torch.float32

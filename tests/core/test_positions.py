@@ -1,0 +1,471 @@
+"""attn.positions against the NumPy reference, closed forms and what makes each of them useful."""
+
+import copy
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from attn import reference
+from attn.positions import (
+    ALiBiPositions,
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+    rotary,
+    sinusoidal_positions,
+)
+from attn.positions._waves import Waves
+from tests.core.no_float64 import NoFloat64
+
+PUBLISHED_SLOPES = {
+    # Press et al. (2022), section 3: 1/2, 1/4, ..., 1/256; for 16 heads half-way between too.
+    8: [2.0**-e for e in range(1, 9)],
+    16: [2.0 ** -(e / 2) for e in range(1, 17)],
+    # Their published code for 12: those of 8, then every second of those of 16.
+    12: [2.0**-e for e in range(1, 9)] + [2.0**-0.5, 2.0**-1.5, 2.0**-2.5, 2.0**-3.5],
+}
+
+
+def random(*shape, dtype=torch.float64, seed=0):
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def assert_close(actual, expected, tolerance=1e-10):
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def block_rotation(angles):
+    """The matrix that turns each pair of components by its angle, written out."""
+    blocks = [
+        torch.tensor([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]], dtype=torch.float64)
+        for a in angles
+    ]
+    return torch.block_diag(*blocks)
+
+
+# sinusoidal
+
+
+@given(
+    n_positions=st.integers(0, 300),
+    pairs=st.integers(1, 40),
+    base=st.sampled_from([1.0, 2.0, 100.0, 10000.0, 5e5]),
+)
+def test_sinusoidal_equals_numpy(n_positions, pairs, base):
+    table = sinusoidal_positions(n_positions, 2 * pairs, base)
+    assert table.dtype == torch.float64 and table.shape == (n_positions, 2 * pairs)
+    expected = reference.sinusoidal_positions(n_positions, 2 * pairs, base)
+    # Two libraries may round a power differently in its last bit, which the position multiplies.
+    np.testing.assert_allclose(table.numpy(), expected, rtol=0, atol=300 * 2.0**-52)
+
+
+@pytest.mark.parametrize("d_model", [2, 6, 512])
+def test_sinusoidal_is_the_equation_of_the_paper(d_model):
+    table = sinusoidal_positions(4, d_model)
+    for position in range(4):
+        for i in range(d_model // 2):
+            angle = position / 10000 ** (2 * i / d_model)
+            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-14)
+            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-14)
+    assert torch.equal(table[0], torch.tensor([0.0, 1.0] * (d_model // 2)).double())
+
+
+def test_each_position_has_the_same_length():
+    table = sinusoidal_positions(1000, 64)
+    assert_close(table.norm(dim=-1), torch.full((1000,), math.sqrt(32), dtype=torch.float64))
+
+
+@pytest.mark.parametrize("shift", [1, 7, 400])
+def test_a_shift_of_sinusoidal_positions_is_a_rotation(shift):
+    table = sinusoidal_positions(500, 12)
+    turn = block_rotation([-shift * 10000 ** (-2 * i / 12) for i in range(6)])
+    assert_close(table[shift:], table[: 500 - shift] @ turn.T)
+
+
+def test_the_product_of_two_positions_is_a_sum_of_cosines_of_their_distance():
+    table = sinusoidal_positions(40, 16)
+    distance = torch.arange(40)[:, None] - torch.arange(40)
+    speeds = torch.tensor([10000 ** (-i / 8) for i in range(8)], dtype=torch.float64)
+    assert_close(table @ table.T, (distance[..., None] * speeds).cos().sum(dim=-1))
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+def test_the_encoding_is_added(batch, start, dtype):
+    module, x = SinusoidalPositions(8), random(*batch, 5, 8, dtype=dtype)
+    expected = x + sinusoidal_positions(8, 8, dtype=dtype)[start : start + 5]
+    output = module(x, start)
+    assert output.dtype == dtype
+    assert torch.equal(output, expected)
+
+
+def test_another_base():
+    expected = sinusoidal_positions(3, 8, 100.0, dtype=torch.float32)
+    assert torch.equal(SinusoidalPositions(8, base=100.0)(torch.zeros(3, 8)), expected)
+    assert not torch.equal(SinusoidalPositions(8)(torch.zeros(3, 8)), expected)
+
+
+def test_there_is_no_last_position():
+    """Whatever was asked before, the answer is the same."""
+    module = SinusoidalPositions(8)
+    table = sinusoidal_positions(2000, 8, dtype=torch.float32)
+    for start, seq_len in [(0, 4), (4, 1), (0, 3), (100, 7), (107, 1), (0, 0), (1500, 500)]:
+        output = module(torch.zeros(seq_len, 8), positions=start)
+        assert torch.equal(output, table[start : start + seq_len])
+
+
+def test_the_table_grows_by_doubling_and_for_no_other_reason(monkeypatch):
+    """Token by token to n, it is computed log n times; and another dtype makes it no longer."""
+    lengths, compute = [], Waves.at
+
+    def counted(self, positions, *args):
+        lengths.append(len(positions))
+        return compute(self, positions, *args)
+
+    monkeypatch.setattr(Waves, "at", counted)
+    module = SinusoidalPositions(8)
+    for start in range(20):
+        module(torch.zeros(1, 8), start)
+    assert lengths == [1, 2, 4, 8, 16, 32]
+    for _ in range(3):
+        module(torch.zeros(32, 8).double())
+        module(torch.zeros(1, 8))
+    assert lengths[6:] == [32] * 6
+    module(torch.zeros(100, 8))
+    assert lengths[12:] == [100]
+
+
+def test_far_positions_are_right_in_float32_without_float64():
+    """The angle 100,000 in float32 is off by .004; so would be its sine."""
+    start, d_model = 100_000, 64
+    expected = reference.sinusoidal_positions(start + 8, d_model)[start:]
+    compiled = torch.compile(SinusoidalPositions(d_model), backend="eager")
+    with NoFloat64():
+        for module in (SinusoidalPositions(d_model), compiled):
+            output = module(torch.zeros(8, d_model, dtype=torch.float32), start)
+            np.testing.assert_allclose(output.numpy(), expected, rtol=0, atol=4e-7)
+
+
+def test_the_table_follows_the_dtype_and_the_device():
+    module, table = SinusoidalPositions(8), sinusoidal_positions(6, 8)
+    for dtype in (torch.float32, torch.bfloat16, torch.float64, torch.float16, torch.float32):
+        # Casting the module must not round the table: each is as precise as its dtype allows.
+        output = module.to(dtype)(torch.zeros(6, 8, dtype=dtype))
+        assert_close(output.double(), table, 1.5 * torch.finfo(dtype).eps)
+        shapeless = module(torch.zeros(6, 8, dtype=dtype, device="meta"))
+        assert shapeless.is_meta and shapeless.dtype == dtype and shapeless.shape == (6, 8)
+    assert sinusoidal_positions(6, 8, device="meta").is_meta
+
+
+def test_there_is_nothing_to_learn_or_to_store():
+    module = SinusoidalPositions(8)
+    expected = module(torch.zeros(9, 8))
+    assert not module.state_dict() and not list(module.parameters())
+    copied = copy.deepcopy(module)
+    assert torch.equal(copied(torch.zeros(9, 8)), expected)
+    x = random(2, 5, 8).requires_grad_()
+    (gradient,) = torch.autograd.grad(module(x).sum(), x)
+    assert torch.equal(gradient, torch.ones_like(x))
+
+
+def test_a_table_made_without_gradients_serves_with_them():
+    module = SinusoidalPositions(8)
+    with torch.inference_mode():
+        module(torch.zeros(5, 8))
+    x = random(5, 8, dtype=torch.float32).requires_grad_()
+    (gradient,) = torch.autograd.grad((module(x) ** 2).sum(), x)
+    assert_close(gradient, 2 * (x + sinusoidal_positions(5, 8).float()), 1e-6)
+
+
+@pytest.mark.slow
+def test_sinusoidal_compiles_into_one_graph():
+    torch.compiler.reset()
+    module = SinusoidalPositions(8)
+    compiled = torch.compile(module, fullgraph=True, backend="eager")
+    for start, seq_len in ((0, 3), (3, 4), (0, 20)):
+        x = random(2, seq_len, 8)
+        assert torch.equal(compiled(x, start), SinusoidalPositions(8)(x, start))
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((-1, 4), "n_positions: expected at least 0, got -1"),
+        ((3.0, 4), "n_positions: expected an integer, got 3.0"),
+        ((2, 0), "d_model: expected at least 2, got 0"),
+        ((2, 1), "d_model: expected at least 2, got 1"),
+        ((2, 4.0), "d_model: expected an integer, got 4.0"),
+        ((2, 5), "d_model: expected an even number, two components a wave, got 5"),
+        ((2, 4, 0.99), "base: expected a number of at least 1, got 0.99"),
+        ((2, 4, -1), "base: expected a number of at least 1, got -1"),
+        ((2, 4, math.nan), "base: expected a number of at least 1, got nan"),
+        ((2, 4, math.inf), "base: expected a number of at least 1, got inf"),
+    ],
+)
+def test_sinusoidal_positions_that_do_not_exist(arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        sinusoidal_positions(*arguments)
+    if arguments[0] == 2:
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            SinusoidalPositions(*arguments[1:])
+
+
+def test_the_smallest_table():
+    assert sinusoidal_positions(0, 2).shape == (0, 2)
+    assert sinusoidal_positions(1, 2).tolist() == [[0.0, 1.0]]
+
+
+# learned
+
+
+@pytest.mark.parametrize("start", [0, 2])
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+def test_the_learned_vector_is_added(batch, start):
+    torch.manual_seed(0)
+    module, x = LearnedPositions(7, 4).double(), random(*batch, 5, 4)
+    assert torch.equal(module(x, start), x + module.weight[start : start + 5])
+
+
+def test_only_positions_that_occur_are_learned():
+    module, x = LearnedPositions(9, 4).double(), random(3, 5, 4)
+    upstream = random(3, 5, 4, seed=1)
+    (gradient,) = torch.autograd.grad(module(x, positions=2), module.weight, upstream)
+    expected = torch.zeros(9, 4).double()
+    expected[2:7] = upstream.sum(dim=0)
+    assert_close(gradient, expected)
+
+
+def test_learned_positions_begin_small():
+    torch.manual_seed(0)
+    module = LearnedPositions(500, 400)
+    assert isinstance(module.weight, nn.Parameter) and module.weight.shape == (500, 400)
+    assert module.weight.std().item() == pytest.approx(1 / 20, rel=0.01)
+    assert module.weight.mean().item() == pytest.approx(0, abs=0.001)
+    assert list(module.state_dict()) == ["weight"]
+
+
+@pytest.mark.parametrize("start, seq_len, last", [(0, 9, 8), (4, 5, 8), (8, 1, 8), (100, 3, 102)])
+def test_a_position_never_learned_is_refused(start, seq_len, last):
+    message = f"^x: expected positions below n_positions = 8, all that were learned, got {last}$"
+    with pytest.raises(ValueError, match=message):
+        LearnedPositions(8, 4)(torch.zeros(2, seq_len, 4), start)
+
+
+def test_every_learned_position_can_be_reached():
+    module = LearnedPositions(8, 4)
+    assert module(torch.zeros(8, 4)).shape == (8, 4)
+    assert torch.equal(module(torch.zeros(1, 4), positions=7)[0], module.weight[7])
+    assert module(torch.zeros(0, 4), positions=8).shape == (0, 4)
+    assert LearnedPositions(1, 1)(torch.zeros(1, 1)).shape == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "sizes, message",
+    [
+        ((0, 4), "n_positions: expected at least 1, got 0"),
+        ((8, 0), "d_model: expected at least 1, got 0"),
+        (("8", 4), "n_positions: expected an integer, got '8'"),
+        ((8, 4.0), "d_model: expected an integer, got 4.0"),
+    ],
+)
+def test_learned_sizes(sizes, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        LearnedPositions(*sizes)
+
+
+@pytest.mark.parametrize("module", [SinusoidalPositions(4), LearnedPositions(8, 4)], ids=repr)
+def test_absolute_positions_refuse_what_is_no_sequence_of_vectors(module):
+    for shape, got in (((4,), r"\(4,\)"), ((2, 3, 5), r"\(2, 3, 5\)")):
+        message = rf"^x: expected shape \(..., seq_len, 4\), got {got}$"
+        with pytest.raises(ValueError, match=message):
+            module(torch.zeros(shape))
+    message = "^x: expected a floating-point tensor, got dtype torch.int64$"
+    with pytest.raises(ValueError, match=message):
+        module(torch.zeros(3, 4, dtype=torch.int64))
+    with pytest.raises(ValueError, match="^positions: expected at least 0, got -1$"):
+        module(torch.zeros(3, 4), -1)
+    with pytest.raises(ValueError, match="^positions: expected an integer, got 0.5$"):
+        module(torch.zeros(3, 4), 0.5)
+
+
+# rotary
+
+
+@given(data=st.data())
+def test_rotate_equals_numpy(data):
+    lead = data.draw(st.sampled_from([(), (2,), (2, 3)]))
+    seq_len, pairs = data.draw(st.integers(0, 6)), data.draw(st.integers(1, 5))
+    positions = data.draw(st.lists(st.integers(-1000, 1000), min_size=seq_len, max_size=seq_len))
+    base = data.draw(st.sampled_from([1.0, 10.0, 10000.0]))
+    x = random(*lead, seq_len, 2 * pairs, seed=data.draw(st.integers(0, 10**6)))
+    expected = reference.rotary(x.numpy(), np.array(positions, dtype=int), base)
+    turned = rotary(x, torch.tensor(positions, dtype=torch.int64), base)
+    assert turned.dtype == torch.float64 and turned.shape == x.shape
+    np.testing.assert_allclose(turned.numpy(), expected, rtol=0, atol=1e-11)
+
+
+def test_rotate_multiplies_by_the_matrix_of_the_paper():
+    x, positions = random(2, 3, 8), [0, 1, 50]
+    turned = rotary(x, torch.tensor(positions))
+    for i, position in enumerate(positions):
+        matrix = block_rotation([position * 10000 ** (-2 * j / 8) for j in range(4)])
+        assert_close(turned[:, i], x[:, i] @ matrix.T)
+    assert torch.equal(turned[:, 0], x[:, 0])
+
+
+def test_rotate_takes_positions_between_the_integers():
+    quarter = rotary(torch.tensor([[1.0, 0.0]]), torch.tensor([math.pi / 2]))
+    assert_close(quarter, torch.tensor([[0.0, 1.0]]), 1e-6)
+
+
+def test_rotation_keeps_every_length():
+    x = random(2, 100, 16)
+    assert_close(rotary(x, torch.arange(100)).norm(dim=-1), x.norm(dim=-1))
+
+
+@pytest.mark.parametrize("shift", [1, -3, 5000])
+def test_rotated_products_depend_on_the_difference_alone(shift):
+    query, key, positions = random(2, 6, 8), random(2, 6, 8, seed=1), torch.arange(6)
+    near = rotary(query, positions) @ rotary(key, positions).mT
+    far = rotary(query, positions + shift) @ rotary(key, positions + shift).mT
+    assert_close(far, near)
+    moved = rotary(query, positions + shift) @ rotary(key, positions).mT
+    assert (moved - near).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 1e-6), (torch.bfloat16, 0.03)])
+def test_rotation_of_far_positions_is_precise(dtype, tolerance):
+    """Neither float32 nor bfloat16 can hold the angle 100,001 to a tenth of a turn or so."""
+    x, positions = random(3, 8, dtype=dtype), torch.tensor([100_001, 65_537, 257])
+    turned = rotary(x, positions)
+    assert turned.dtype == dtype
+    assert_close(turned.double(), rotary(x.double(), positions), tolerance)
+
+
+@pytest.mark.parametrize("start", [0, 3])
+@pytest.mark.parametrize("seq_len", [5, 1, 0])
+def test_rotary_turns_queries_and_keys_where_they_stand(seq_len, start):
+    query, key = random(2, 4, seq_len, 8), random(2, 2, seq_len, 8, seed=1)
+    positions = torch.arange(start, start + seq_len)
+    # Kept angles and those computed for these positions, one row of them for all or one each.
+    for places in (start, positions, positions.expand(2, -1)):
+        turned_query, turned_key = RotaryPositions().rotate(query, key, places)
+        assert torch.equal(turned_query, rotary(query, positions))
+        assert torch.equal(turned_key, rotary(key, positions))
+
+
+def test_every_row_can_stand_somewhere_else():
+    query, positions = random(2, 4, 3, 8), torch.tensor([[0, 1, 2], [0, 0, 7]])
+    turned, _ = RotaryPositions().rotate(query, query, positions)
+    for row in range(2):
+        assert_close(turned[row], rotary(query[row], positions[row]))
+
+
+def test_rotary_with_another_base():
+    query = random(3, 8)
+    turned, also_turned = RotaryPositions(base=10.0).rotate(query, query)
+    assert torch.equal(turned, rotary(query, torch.arange(3), 10.0))
+    assert torch.equal(also_turned, turned)
+    assert not torch.equal(turned, RotaryPositions().rotate(query, query)[0])
+
+
+@pytest.mark.parametrize(
+    "x, positions, base, message",
+    [
+        (torch.ones(4), [0], 1e4, r"x: expected shape \(..., seq_len, d_k\), got \(4,\)"),
+        (torch.ones(2, 4), [0], 1e4, r"positions: expected shape \(2,\) to match x, got \(1,\)"),
+        (torch.ones(1, 4), [[0]], 1e4, r"positions: .* \(1,\) to match x, got \(1, 1\)"),
+        (torch.ones(1, 3), [0], 1e4, "d_k: expected an even number, two components a wave, got 3"),
+        (torch.ones(1, 0), [0], 1e4, "d_k: expected at least 2, got 0"),
+        (torch.ones(1, 4), [0], 0.5, "base: expected a number of at least 1, got 0.5"),
+        (
+            torch.ones(1, 4, dtype=torch.int32),
+            [0],
+            1e4,
+            "x: expected a floating-point tensor, got dtype torch.int32",
+        ),
+    ],
+)
+def test_rotations_that_do_not_exist(x, positions, base, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        rotary(x, torch.tensor(positions), base)
+
+
+# ALiBi
+
+
+@pytest.mark.parametrize("n_heads", PUBLISHED_SLOPES)
+def test_slopes_are_those_published(n_heads):
+    slopes = ALiBiPositions(n_heads).slopes()
+    assert slopes == pytest.approx(PUBLISHED_SLOPES[n_heads], rel=1e-15)
+
+
+def test_slopes_of_any_number_of_heads_equal_numpy():
+    for n_heads in range(1, 70):
+        slopes = ALiBiPositions(n_heads).slopes()
+        assert slopes == pytest.approx(reference.alibi_slopes(n_heads), rel=1e-15)
+        assert len(slopes) == len(set(slopes)) == n_heads
+
+
+def test_slopes_of_a_power_of_two_are_a_geometric_sequence():
+    for n_heads in (1, 2, 4, 32):
+        slopes = torch.tensor(ALiBiPositions(n_heads).slopes(), dtype=torch.float64)
+        first = 2.0 ** (-8 / n_heads)
+        assert_close(slopes, first ** torch.arange(1, n_heads + 1, dtype=torch.float64))
+        assert slopes[-1] == 2.0**-8
+
+
+@given(n_heads=st.integers(1, 12), n_new=st.integers(0, 6), n_old=st.integers(0, 6))
+def test_the_bias_equals_numpy(n_heads, n_new, n_old):
+    module, keys = ALiBiPositions(n_heads), torch.arange(n_old + n_new)
+    query = random(2, n_heads, n_new, 4)
+    assert module.rotate(query, query) == (query, query)
+    bias = module.bias(keys[n_old:], keys, torch.float64)
+    assert bias.shape == (n_heads, n_new, n_old + n_new) and bias.dtype == torch.float64
+    expected = reference.alibi_bias(n_heads, n_new, n_old + n_new)
+    np.testing.assert_array_equal(bias.numpy(), expected)
+
+
+def test_the_bias_of_each_row_is_that_of_its_positions():
+    positions = torch.tensor([[0, 1, 2], [0, 0, 7]])
+    bias = ALiBiPositions(3).bias(positions[:, 1:], positions, torch.float64)
+    assert bias.shape == (2, 3, 2, 3)
+    for row in range(2):
+        alone = ALiBiPositions(3).bias(positions[row, 1:], positions[row], torch.float64)
+        assert torch.equal(bias[row], alone)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_the_bias_tells_far_distances_apart(dtype):
+    """In bfloat16 itself 3,000 distances would be 700 different numbers."""
+    bias = ALiBiPositions(3).bias(torch.tensor([2999]), torch.arange(3000), dtype)
+    assert bias.dtype == torch.float32
+    assert all(len(of_head.unique()) == 3000 for of_head in bias)
+    assert_close(bias.double(), torch.from_numpy(reference.alibi_bias(3, 1, 3000)), 1e-6)
+
+
+def test_relative_positions_are_computed_where_the_query_is():
+    query, places = torch.zeros(3, 5, 4, device="meta"), torch.arange(5, device="meta")
+    assert ALiBiPositions(3).bias(places, places, torch.float32).is_meta
+    for positions in (0, places):
+        assert all(x.is_meta for x in RotaryPositions().rotate(query, query, positions))
+
+
+@pytest.mark.parametrize(
+    "n_heads, message", [(0, "at least 1, got 0"), (8.0, "an integer, got 8.0")]
+)
+def test_alibi_wants_heads(n_heads, message):
+    with pytest.raises(ValueError, match=f"^n_heads: expected {message}$"):
+        ALiBiPositions(n_heads)
+
+
+def test_relative_positions_have_nothing_to_learn():
+    for module in (RotaryPositions(), ALiBiPositions(4)):
+        assert not module.state_dict() and not list(module.parameters())

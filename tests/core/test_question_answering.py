@@ -1,0 +1,612 @@
+"""attn_course.passages and attn.applications.question_answering: data that tells the truth, spans, and answers."""
+
+import dataclasses
+import functools
+import itertools
+import json
+import math
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn.applications import _sequences
+from attn.applications.question_answering import QuestionAnswerer
+from attn.applications.question_answering.answerer import TRAINING, span_loss
+from attn.applications.question_answering.encoding import collate, encode
+from attn.applications.question_answering.spans import (
+    CONTEXT,
+    MARKED,
+    MAX_WORDS,
+    OUTSIDE,
+    SpanReader,
+    span_logits,
+)
+from attn.tokenizer import WordTokenizer
+from attn.tokenizer.words import join, split
+from attn.training import TrainingConfig
+from attn.transformer import TransformerConfig
+from attn_course import passages
+from attn_course.passages import KINDS, Question, is_held_out, questions
+
+ENIAC = "The first general-purpose electronic computer, ENIAC, was completed in 1945."
+ASKED = "When was the first computer invented?"
+
+
+# The data, read back by another route: every template as a regular expression.
+
+TABLES = tomllib.loads(Path(passages.__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def values_of(slot):
+    listed = TABLES["values"][slot]
+    if isinstance(listed, str):
+        return values_of(listed)
+    if isinstance(listed[0], list):
+        return ["".join(parts) for parts in itertools.product(*listed)]
+    return listed
+
+
+def pattern(template):
+    """Return a regular expression that reads the values of the slots of a template."""
+    found = ""
+    for piece in re.split(r"(\{\w+\}|<\w+>)", template):
+        name = piece[1:-1]
+        if piece.startswith("{"):
+            found += f"(?P<{name}>{'|'.join(map(re.escape, values_of(name)))})"
+        elif piece.startswith("<"):
+            found += f"(?:{'|'.join(TABLES['synonyms'][name])})"
+        else:
+            found += re.escape(piece)
+    return re.compile(found, flags=re.IGNORECASE)
+
+
+@functools.cache
+def states():
+    return [
+        (name, pattern(state))
+        for name, frame in TABLES["frames"].items()
+        for state in frame["states"]
+    ]
+
+
+@functools.cache
+def asks():
+    return [
+        (name, slot, pattern(ask))
+        for name, frame in TABLES["frames"].items()
+        for slot, of_slot in frame["asks"].items()
+        for ask in of_slot
+    ]
+
+
+def facts_of(context):
+    """Return the frame and the values of every sentence."""
+    facts = []
+    for sentence in re.split(r"(?<=\.) ", context):
+        matches = [(name, state.fullmatch(sentence)) for name, state in states()]
+        facts += [(name, match.groupdict()) for name, match in matches if match]
+    return facts
+
+
+def readings_of(question):
+    """Return each frame and slot that may be asked for, and the values given."""
+    matches = [(name, slot, ask.fullmatch(question)) for name, slot, ask in asks()]
+    return [(name, slot, match.groupdict()) for name, slot, match in matches if match]
+
+
+def answers_of(context, question):
+    return {
+        values[slot]
+        for frame, slot, given_values in readings_of(question)
+        for name, values in facts_of(context)
+        if name == frame and slot in values and given_values.items() <= values.items()
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unseen", [False, True])
+def test_every_answer_is_the_only_one_that_the_passage_gives(unseen):
+    for context, question, answer, start in questions(600, seed=11, unseen=unseen):
+        assert readings_of(question)
+        assert answers_of(context, question) == ({answer} if answer else set())
+        if answer:
+            words = split(answer)
+            assert split(context)[start : start + len(words)] == words
+        else:
+            assert start is None
+
+
+@pytest.mark.slow
+def test_a_passage_has_one_to_five_facts_and_no_two_of_a_frame_share_a_value():
+    counts = set()
+    for context, *_ in questions(400, seed=12):
+        sentences, facts = re.split(r"(?<=\.) ", context), facts_of(context)
+        assert len(sentences) == len(facts)
+        assert all(sentence[0].isupper() for sentence in sentences)
+        counts.add(len(facts))
+        for (name, values), (other_name, others) in itertools.combinations(facts, 2):
+            assert name != other_name or not {*values.values()} & {*others.values()}
+    assert counts == {1, 2, 3, 4, 5}
+
+
+@pytest.mark.slow
+def test_no_fact_to_train_on_has_a_pair_held_out_and_every_unseen_question_asks_for_one():
+    for context, *_ in questions(1000, seed=13):
+        for _, values in facts_of(context):
+            assert not any(is_held_out(*p) for p in itertools.combinations(values.values(), 2))
+    for context, question, answer, _ in questions(300, seed=13, unseen=True):
+        readings = [
+            values
+            for frame, slot, values in readings_of(question)
+            if not answer
+            or any(answer == fact.get(slot) for n, fact in facts_of(context) if n == frame)
+        ]
+        if answer:
+            assert any(all(is_held_out(v, answer) for v in values.values()) for values in readings)
+
+
+def test_one_pair_in_ten_is_held_out_in_either_order():
+    pairs = list(itertools.product(values_of("machine"), values_of("year")))
+    held_out = [pair for pair in pairs if is_held_out(*pair)]
+    assert 0.08 < len(held_out) / len(pairs) < 0.12
+    assert all(is_held_out(b, a) for a, b in held_out)
+    assert is_held_out("computer", "1945")
+
+
+@pytest.mark.slow
+def test_the_passage_of_the_document_is_of_the_grammar_and_not_to_train_on():
+    assert answers_of(ENIAC, ASKED) == {"1945"}
+    for context, *_ in questions(3000, seed=0, kind="invention.year"):
+        for name, values in facts_of(context):
+            assert name != "invention" or not {"computer", "1945"} <= {*values.values()}
+
+
+@pytest.mark.slow
+def test_there_are_more_than_twenty_kinds_and_each_can_be_asked_for():
+    assert len(KINDS) == len(set(KINDS)) == 41
+    for kind in KINDS:
+        frame, slot = kind.split(".")
+        for unseen in (False, True):
+            some = questions(30, seed=5, kind=kind, unseen=unseen)
+            for _, question, answer, _ in some:
+                assert (frame, slot) in [reading[:2] for reading in readings_of(question)]
+                assert not answer or answer in values_of(slot)
+            assert len({question.question for question in some}) > 5
+            assert any(not question.answer for question in some)
+            assert any(question.answer for question in some)
+
+
+@pytest.mark.slow
+def test_all_kinds_are_asked_if_none_is_given():
+    found = {
+        f"{frame}.{slot}"
+        for _, question, *_ in questions(1500, seed=2)
+        for frame, slot, _ in readings_of(question)
+    }
+    assert found == set(KINDS)
+
+
+@pytest.mark.slow
+def test_one_question_in_five_has_no_answer_for_either_of_two_reasons():
+    some = [question for question in questions(2000, seed=1) if not question.answer]
+    assert 0.17 < len(some) / 2000 < 0.23
+    told = 0  # the fact is there, but not the slot that is asked for
+    for context, question, *_ in some:
+        for frame, _, given_values in readings_of(question):
+            facts = [values for name, values in facts_of(context) if name == frame]
+            told += any(given_values.items() <= values.items() for values in facts)
+            assert facts
+    assert 0.2 < told / len(some) < 0.8
+
+
+def test_the_same_seed_gives_the_same_questions_and_another_gives_others():
+    assert questions(20, seed=3) == questions(40, seed=3)[:20]
+    assert not set(questions(20, seed=3)) & set(questions(20, seed=4))
+    assert questions(0, seed=3) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": -1, "seed": 0}, "n: expected at least 0, got -1"),
+        ({"n": 1.5, "seed": 0}, "n: expected an integer, got 1.5"),
+        ({"n": 1, "seed": -2}, "seed: expected at least 0, got -2"),
+        ({"n": 1, "seed": "a"}, "seed: expected an integer, got 'a'"),
+        ({"n": 1, "seed": 0, "kind": "thing"}, "kind: expected 'invention.year' or .* got 'thing'"),
+    ],
+)
+def test_questions_refuses(arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        questions(**arguments)
+
+
+# Spans
+
+
+def test_span_logits_are_sums_over_spans_of_the_context():
+    generator = torch.Generator().manual_seed(0)
+    for seq_len in (1, 4, MAX_WORDS, 13):
+        start, end = torch.randn(2, 3, seq_len, generator=generator)
+        roles = torch.full((3, seq_len), OUTSIDE)
+        for row, (first, last) in enumerate([(seq_len, seq_len), (1, seq_len), (2, seq_len - 1)]):
+            roles[row, first:last] = CONTEXT
+            roles[row, first:last:3] = torch.where(
+                roles[row, first:last:3] == CONTEXT, MARKED, OUTSIDE
+            )
+        logits = span_logits(start, end, roles)
+        assert logits.shape == (3, seq_len, MAX_WORDS)
+        for b, i, n in itertools.product(range(3), range(seq_len), range(MAX_WORDS)):
+            inside = [0 <= k < seq_len and roles[b, k] != OUTSIDE for k in range(i, i + n + 1)]
+            right = -math.inf
+            if all(inside):
+                right = float(start[b, i] + end[b, i + n])
+            if i == n == 0:
+                right = float(start[b, 0] + end[b, 0])
+            assert logits[b, i, n] == right
+
+
+def reader(seed=0, vocab_size=20, **changes):
+    torch.manual_seed(seed)
+    sizes = {"d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 32, "positions": "rotary"}
+    return SpanReader(TransformerConfig(vocab_size, **sizes | changes)).eval()
+
+
+IDS = torch.tensor([[2, 5, 6, 3, 7, 8, 9, 5], [2, 5, 3, 8, 4, 0, 0, 0]])
+ROLES = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 0, 0, 0]])
+
+
+def test_padding_changes_nothing():
+    model = reader()
+    start, end, _ = model(IDS, ROLES, [8, 5])
+    alone = model(IDS[1:, :5], ROLES[1:, :5], [5])
+    torch.testing.assert_close(start[1, :5], alone[0][0])
+    torch.testing.assert_close(end[1, :5], alone[1][0])
+
+
+def test_question_and_context_see_each_other_and_roles_are_read():
+    model = reader()
+    start, end, _ = model(IDS, ROLES, [8, 5])
+    for changed_ids, changed_roles in (
+        (IDS.where(IDS != 6, 10), ROLES),
+        (IDS, ROLES.where(ROLES != MARKED, CONTEXT)),
+    ):
+        other_start, other_end, _ = model(changed_ids, changed_roles, [8, 5])
+        assert (other_start[0] != start[0]).all() and (other_end[0] != end[0]).all()
+        torch.testing.assert_close(other_start[1], start[1])
+
+
+def test_weights_are_returned_only_if_asked_for():
+    model = reader()
+    assert model(IDS, ROLES, [8, 5])[2] is None
+    weights = model(IDS, ROLES, [8, 5], need_weights=True)[2]
+    assert [w.shape for w in weights] == [(2, 2, 8, 8)] * 2
+    assert (weights[0][1, :, :, 5:] == 0).all()
+
+
+def test_start_and_end_have_scores_of_their_own():
+    start, end, _ = reader()(IDS, ROLES, [8, 5])
+    assert start.shape == end.shape == IDS.shape and not torch.allclose(start, end)
+
+
+def test_the_loss_is_the_surprise_at_the_right_span_among_all():
+    model = reader()
+    batch = {"ids": IDS, "roles": ROLES, "lengths": torch.tensor([8, 5])}
+    batch["span"] = torch.tensor([5 * MAX_WORDS + 1, 0])
+    start, end, _ = model(IDS, ROLES, [8, 5])
+    right = 0.0
+    for row, first, span in ((0, 4, (5, 6)), (1, 3, (0, 0))):
+        n = (8, 5)[row]
+        spans = [(0, 0)] + [(i, j) for i in range(first, n) for j in range(i, n)]
+        scores = np.array([(start[row, i] + end[row, j]).item() for i, j in spans])
+        right += np.log(np.exp(scores).sum()) - scores[spans.index(span)]
+    total, count = span_loss(model, batch)
+    assert total.item() == pytest.approx(right, rel=1e-5) and int(count) == 2
+    total.backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
+# Encoding
+
+WORDS = WordTokenizer(["is", "the", "sky", "blue"])
+
+
+def test_marks_compare_words_not_ids():
+    one = encode(WORDS, True, "The Zeppelin is grey.", "Is the zeppelin blue?")
+    assert one.tokens[one.n_before :] == ["The", "Zeppelin", "is", "grey", "."]
+    assert one.ids == [2, 4, 5, 1, 7, 1, 3, 5, 1, 4, 1, 1]
+    assert one.roles == [OUTSIDE] * 7 + [MARKED, MARKED, MARKED, CONTEXT, CONTEXT]
+    assert one.span == 0 and one.n_before == 7
+
+
+def test_without_marks_no_word_has_one():
+    one = encode(WORDS, False, "The Zeppelin is grey.", "Is the zeppelin blue?")
+    assert one.roles == [OUTSIDE] * 7 + [CONTEXT] * 5
+
+
+def test_the_span_points_at_the_answer():
+    one = encode(WORDS, True, "The sky is deep blue .", "What?", "deep blue", 3)
+    start, more = divmod(one.span, MAX_WORDS)
+    assert one.tokens[start : start + more + 1] == ["deep", "blue"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("", "Why?"), "context: expected at least one word, got ''"),
+        (("The sky", " "), "question: expected at least one word, got ' '"),
+        ((3, "Why?"), "context: expected a string, got int"),
+        (("The sky", None), "question: expected a string, got NoneType"),
+        (
+            ("The sky", "Why?", "sky", 0),
+            "answer: expected words of the context from start = 0, got 'sky'",
+        ),
+        (
+            ("The sky", "Why?", "sky"),
+            "answer: expected words of the context from start = None, got 'sky'",
+        ),
+        (
+            ("The sky", "Why?", "Sky", 1),
+            "answer: expected words of the context from start = 1, got 'Sky'",
+        ),
+        (
+            ("a b c d e f g h i", "Why?", "a b c d e f g h i", 0),
+            "answer: expected at most 8 words, got 9",
+        ),
+        (("The sky", "Why?", " ", 0), "answer: expected at least one word, got ' '"),
+    ],
+)
+def test_encode_refuses(arguments, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        encode(WORDS, True, *arguments)
+
+
+def test_an_answer_may_have_as_many_words_as_a_span():
+    one = encode(WORDS, True, "a b c d e f g h i", "Why?", "b c d e f g h i", 1)
+    assert divmod(one.span, MAX_WORDS) == (one.n_before + 1, MAX_WORDS - 1)
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_tokens_ids_and_roles_belong_together_in_any_text(context, question):
+    try:
+        one = encode(WORDS, True, context, question)
+    except ValueError:
+        assert not split(context) or not split(question)
+        return
+    assert len(one.tokens) == len(one.ids) == len(one.roles)
+    assert one.tokens[one.n_before - 1] == "<eos>" and one.ids[one.n_before - 1] == 3
+    assert WordTokenizer.eos_id not in one.ids[one.n_before :]
+
+
+def test_a_batch_is_filled_with_padding_that_is_outside():
+    some = [
+        encode(WORDS, True, "The sky .", "Is blue?"),
+        encode(WORDS, True, "Sky", "Blue", "Sky", 0),
+    ]
+    batch = collate(some)
+    assert batch["ids"].tolist() == [some[0].ids, some[1].ids + [0] * 4]
+    assert batch["roles"].tolist() == [some[0].roles, some[1].roles + [OUTSIDE] * 4]
+    assert batch["lengths"].tolist() == [8, 4]
+    assert batch["span"].tolist() == [0, 3 * MAX_WORDS]
+
+
+# The whole system, trained a little on a few kinds
+
+
+TAUGHT = ("thing.colour", "invention.year")
+SHORT = dataclasses.replace(TRAINING, steps=160, warmup_steps=50)
+
+
+def some_questions(n, seed, unseen):
+    return [q for kind in TAUGHT for q in questions(n, seed, unseen=unseen, kind=kind)]
+
+
+@pytest.fixture(scope="module", params=[pytest.param("trained", marks=pytest.mark.slow)])
+def trained():
+    """Train once; the mark makes every test that uses it slow."""
+    return QuestionAnswerer.fit(some_questions(1000, 0, unseen=False), training=SHORT)
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    return some_questions(60, 1, unseen=True)
+
+
+def test_it_learns_to_read(trained, unseen):
+    assert trained.evaluate(unseen)["exact_match"] > 0.9
+
+
+def test_it_answers_the_question_of_the_document(trained):
+    answer = trained.answer(ENIAC, ASKED)
+    assert (answer.text, answer.start, answer.end) == ("1945", 11, 12)
+    assert 0.5 < answer.probability <= 1
+
+
+def test_answers_are_words_of_the_passage_with_their_place_and_probability(trained, unseen):
+    found = [trained.answer(context, question) for context, question, *_ in unseen[::5]]
+    assert {bool(answer.text) for answer in found} == {True, False}
+    for answer, (context, *_) in zip(found, unseen[::5], strict=True):
+        assert 0 < answer.probability <= 1
+        if answer.text:
+            assert answer.text == join(split(context)[answer.start : answer.end])
+        else:
+            assert answer.start is answer.end is None
+
+
+def test_the_answer_is_the_most_probable_of_all_spans(trained, unseen):
+    for context, question, *_ in unseen[::20]:
+        one = encode(trained.tokenizer, True, context, question)
+        ids, roles = torch.tensor([one.ids]), torch.tensor([one.roles])
+        with torch.no_grad():
+            start, end, _ = trained.model(ids, roles, [len(one.ids)])
+        scores = {("", None, None): float(start[0, 0] + end[0, 0])}
+        words = split(context)
+        for i in range(len(words)):
+            for j in range(i + 1, min(i + MAX_WORDS, len(words)) + 1):
+                score = start[0, one.n_before + i] + end[0, one.n_before + j - 1]
+                scores[join(words[i:j]), i, j] = float(score)
+        best = max(scores, key=scores.get)
+        answer = trained.answer(context, question)
+        assert answer[:3] == best
+        right = math.exp(scores[best] - np.logaddexp.reduce([*scores.values()]))
+        assert answer.probability == pytest.approx(right, rel=1e-4)
+
+
+def test_evaluation_counts_answers_given_one_at_a_time(trained, unseen, monkeypatch):
+    monkeypatch.setattr(_sequences, "AT_A_TIME", 7)
+    some = unseen[::4]
+    wrong = Question(some[0].context, some[0].question, "wrong", 0)
+    silent = Question(some[1].context, some[1].question, "" if some[1].answer else "wrong", None)
+    some += [wrong, silent]
+    found = [trained.answer(context, question).text for context, question, *_ in some]
+    numbers = trained.evaluate(some)
+    right = [text == question.answer for text, question in zip(found, some, strict=True)]
+    knows = [bool(text) == bool(q.answer) for text, q in zip(found, some, strict=True)]
+    assert numbers == {
+        "exact_match": pytest.approx(sum(right) / len(some)),
+        "knows_if": pytest.approx(sum(knows) / len(some)),
+        "n_questions": len(some),
+    }
+    assert numbers["exact_match"] < numbers["knows_if"] < 1
+
+
+def test_unknown_words_do_not_hinder_it(trained):
+    assert "quux" not in trained.tokenizer.tokens and "bendy" not in trained.tokenizer.tokens
+    context = "The first bendy lamp, QUUX, was finished in 1903."
+    assert trained.answer(context, "When was the first lamp built?").text == "1903"
+
+
+def test_attention_is_that_of_the_reader(trained):
+    tokens, weights = trained.attention(ENIAC, ASKED)
+    assert tokens == ["<sos>", *split(ASKED), "<eos>", *split(ENIAC)]
+    config = trained.model.config
+    assert weights.shape == (config.n_layers, config.n_heads, len(tokens), len(tokens))
+    one = encode(trained.tokenizer, True, ENIAC, ASKED)
+    with torch.no_grad():
+        *_, right = trained.model(
+            torch.tensor([one.ids]), torch.tensor([one.roles]), [len(one.ids)], need_weights=True
+        )
+    np.testing.assert_array_equal(weights, np.stack([layer[0] for layer in right]))
+
+
+def test_the_same_seed_gives_the_same_weights_and_leaves_global_randomness_alone():
+    training = dataclasses.replace(SHORT, steps=3)
+    state = torch.get_rng_state()
+    fits = [
+        QuestionAnswerer.fit(questions(40, 0), training=dataclasses.replace(training, seed=seed))
+        for seed in (0, 0, 1)
+    ]
+    assert torch.equal(torch.get_rng_state(), state)
+    first, again, other = (list(fit.model.state_dict().values()) for fit in fits)
+    assert all(map(torch.equal, first, again))
+    # Three steps of warming up move no weight as far as another beginning would.
+    assert not torch.allclose(first[0], other[0], atol=0.01)
+    assert fits[0].history.losses == fits[1].history.losses
+    assert len(fits[0].history.losses) == 3
+
+
+def test_words_are_known_that_occur_often_enough():
+    some = questions(60, 0)
+    fitted = QuestionAnswerer.fit(some, training=dataclasses.replace(SHORT, steps=1))
+    texts = [text for question in some for text in question[:2]]
+    assert fitted.tokenizer == WordTokenizer.train(texts, min_count=5)
+
+
+def test_sizes_may_be_chosen():
+    training = dataclasses.replace(SHORT, steps=1)
+    fitted = QuestionAnswerer.fit(questions(40, 0), sizes={"n_layers": 1}, training=training)
+    assert len(fitted.model.encoder.layers) == 1 and fitted.model.config.d_model == 64
+
+
+def test_marks_are_learned_from_and_may_be_left_out(trained):
+    training = dataclasses.replace(SHORT, steps=2)
+    some = questions(40, 0)
+    with_marks, without = (
+        QuestionAnswerer.fit(some, training=training, marks_question_words=marks)
+        for marks in (True, False)
+    )
+    assert with_marks.history.losses != without.history.losses
+    unmarking = QuestionAnswerer(trained.model, trained.tokenizer, False)
+    probability = trained.answer(ENIAC, ASKED).probability
+    assert unmarking.answer(ENIAC, ASKED).probability != probability
+
+
+def test_what_was_saved_comes_back(trained, unseen, tmp_path):
+    trained.save(tmp_path / "answerer")
+    loaded = QuestionAnswerer.load(tmp_path / "answerer")
+    assert loaded.history is None and loaded.marks_question_words is True
+    for context, question, *_ in unseen[::30]:
+        assert loaded.answer(context, question) == trained.answer(context, question)
+    unmarking = QuestionAnswerer(trained.model, trained.tokenizer, False)
+    unmarking.save(tmp_path / "answerer")  # in place of the other
+    loaded = QuestionAnswerer.load(str(tmp_path / "answerer"))
+    assert loaded.marks_question_words is False
+    assert loaded.answer(ENIAC, ASKED) == unmarking.answer(ENIAC, ASKED)
+    assert [path.name for path in tmp_path.iterdir()] == ["answerer"]
+
+
+def test_what_cannot_be_loaded_is_refused(trained, tmp_path):
+    folder = tmp_path / "answerer"
+    with pytest.raises(ValueError, match="^folder: expected a folder of the format 'attn question"):
+        QuestionAnswerer.load(folder)
+    trained.save(folder)
+    (folder / "reader.safetensors").write_bytes(b"damaged")
+    with pytest.raises(ValueError, match="^path: expected a checkpoint of SpanReader, got"):
+        QuestionAnswerer.load(folder)
+    trained.save(folder)
+    (folder / "words.json").unlink()
+    with pytest.raises(ValueError, match="words.json: expected a file that can be read"):
+        QuestionAnswerer.load(folder)
+    about = json.loads((folder / "about.json").read_text())
+    (folder / "about.json").write_text(json.dumps(about | {"marks_question_words": None}))
+    with pytest.raises(ValueError, match="^folder: expected marks_question_words to be true or"):
+        QuestionAnswerer.load(folder)
+    (folder / "about.json").write_text(json.dumps(about | {"format": "attn summarizer 1"}))
+    with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
+        QuestionAnswerer.load(folder)
+
+
+def test_a_folder_of_something_else_is_left_alone(trained, tmp_path):
+    (tmp_path / "diary.txt").write_text("mine")
+    with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
+        trained.save(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
+
+
+def test_the_smoothing_of_the_configuration_reaches_the_loss():
+    losses = [
+        QuestionAnswerer.fit(
+            questions(10, 0),
+            training=dataclasses.replace(SHORT, steps=1, label_smoothing=smoothing),
+        ).history.losses[0]
+        for smoothing in (0.0, 0.5)
+    ]
+    assert all(map(math.isfinite, losses)) and losses[0] != losses[1]
+
+
+def test_fit_refuses(trained):
+    with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
+        QuestionAnswerer.fit([], training=SHORT)
+    with pytest.raises(ValueError, match="^answer: expected words of the context from start = 1"):
+        QuestionAnswerer.fit([Question("The sky.", "What?", "sea", 1)], training=SHORT)
+
+
+def test_answers_and_attention_and_evaluation_refuse(trained):
+    for ask in (trained.answer, trained.attention):
+        with pytest.raises(ValueError, match="^context: expected at least one word, got ''$"):
+            ask("", "Why?")
+        with pytest.raises(ValueError, match="^question: expected a string, got int$"):
+            ask("Because.", 3)
+    with pytest.raises(ValueError, match="^references: expected at least one, got none$"):
+        trained.evaluate([])
+
+
+def test_plain_tuples_are_examples_too():
+    told = ("The sky is blue.", "What is blue?", "sky", 1)
+    answerer = QuestionAnswerer.fit([told] * 5, training=TrainingConfig(steps=1, device="cpu"))
+    assert answerer.evaluate([told, told])["n_questions"] == 2

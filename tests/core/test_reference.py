@@ -1,0 +1,397 @@
+"""attn.reference against loops over single queries, closed forms, and its own promises.
+
+`attend_one_by_one` is the ground truth: it *gathers* the keys a query may see instead of
+masking the others, so it shares neither code nor method with what it checks.
+"""
+
+import math
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attn.reference import (
+    causal_mask,
+    online_attention,
+    padding_mask,
+    scaled_dot_product_attention,
+    self_attention,
+    softmax,
+)
+
+
+def attend_one_by_one(query, key, value, mask):
+    tgt_len, src_len = len(query), len(key)
+    output, weights = np.zeros((tgt_len, value.shape[-1])), np.zeros((tgt_len, src_len))
+    for i in range(tgt_len):
+        seen = [j for j in range(src_len) if mask[i, j]]
+        scores = [sum(query[i] * key[j]) / math.sqrt(query.shape[-1]) for j in seen]
+        total = sum(math.exp(score) for score in scores)
+        for j, score in zip(seen, scores, strict=True):
+            weights[i, j] = math.exp(score) / total
+            output[i] += weights[i, j] * value[j]
+    return output, weights
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng([seed, *shape]).standard_normal(shape)
+
+
+def close(actual, expected, tolerance=1e-12):
+    np.testing.assert_allclose(actual, expected, rtol=tolerance, atol=tolerance, strict=True)
+
+
+# softmax
+
+
+def test_softmax_of_two_scores_is_the_sigmoid_of_their_difference():
+    a, b = random(2, 20)
+    close(softmax(np.stack([a, b]), axis=0)[0], 1 / (1 + np.exp(b - a)))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_softmax_adds_up_to_one_along_its_axis_only(axis):
+    weights = softmax(random(3, 4, 5), axis=axis)
+    close(weights.sum(axis=axis), np.ones_like(weights.sum(axis=axis)))
+    other = (axis + 1) % 3
+    assert abs(weights.sum(axis=other) - 1).max() > 0.1
+
+
+def test_softmax_does_not_overflow_and_ignores_a_constant():
+    scores = random(4, 6)
+    close(softmax(scores + 1e4), softmax(scores), 1e-11)
+    close(softmax([1e308, 0.0, -1e300]), np.array([1.0, 0.0, 0.0]))
+
+
+def test_softmax_takes_the_peak_of_each_slice():
+    """Relative to the largest score of all, the lower row would be exp(-2000) / 0."""
+    close(softmax([[0.0, 0.0], [-2000.0, -2000.0]]), np.full((2, 2), 0.5))
+    close(softmax([[0.0, -2000.0], [0.0, -2000.0]], axis=0), np.full((2, 2), 0.5))
+
+
+def test_softmax_of_nothing_is_zeros():
+    weights = softmax([[-np.inf, -np.inf], [-np.inf, 3.0]])
+    assert np.array_equal(weights, [[0, 0], [0, 1]])
+    assert softmax(np.ones((2, 0))).shape == (2, 0)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_softmax_refuses_what_would_spread(bad):
+    with pytest.raises(
+        ValueError, match=r"^scores: expected numbers below \+inf, got NaN or \+inf$"
+    ):
+        softmax([[0.0, 1.0], [bad, -np.inf]])
+
+
+# scaled dot-product attention
+
+
+@given(data=st.data())
+def test_attention_equals_attending_one_by_one(attention_inputs, data):
+    query, key, value, mask = data.draw(attention_inputs)
+    output, weights = scaled_dot_product_attention(query, key, value, mask)
+    online = online_attention(query, key, value, mask, block_size=2)
+
+    batch = np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    mask = np.ones((), bool) if mask is None else mask
+    mask = np.broadcast_to(mask, (*batch, query.shape[-2], key.shape[-2]))
+    assert output.shape == online.shape == (*batch, query.shape[-2], value.shape[-1])
+    weights = np.broadcast_to(weights, mask.shape)
+    for i in np.ndindex(batch):
+        one_by_one = attend_one_by_one(
+            *(np.broadcast_to(a, (*batch, *a.shape[-2:]))[i] for a in (query, key, value)), mask[i]
+        )
+        close(output[i], one_by_one[0])
+        close(weights[i], one_by_one[1])
+        close(online[i], one_by_one[0])
+
+
+def test_equal_scores_give_the_mean():
+    value = random(2, 7, 3)
+    output, weights = scaled_dot_product_attention(np.zeros((4, 5)), np.ones((7, 5)), value)
+    close(weights, np.full((4, 7), 1 / 7))
+    close(output, np.broadcast_to(value.mean(axis=1, keepdims=True), (2, 4, 3)))
+
+
+def test_true_means_may_attend():
+    x = random(2, 3)
+    see_self = np.eye(2, dtype=bool)
+    for mask, expected in ((see_self, x), (~see_self, x[::-1])):
+        assert np.array_equal(scaled_dot_product_attention(x, x, x, mask)[0], expected)
+        assert np.array_equal(online_attention(x, x, x, mask), expected)
+
+
+def test_no_visible_score_is_lower_than_a_masked_one():
+    """Masking with a finite number like -1e9 would lose to the visible score of -1e12."""
+    inputs = [[1e6]], [[-1e6], [0.0]], [[1.0], [0.0]], [True, False]
+    assert scaled_dot_product_attention(*inputs)[0].tolist() == [[1.0]]
+    assert online_attention(*inputs, block_size=1).tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("d_k", [1, 4, 16, 64])
+def test_two_keys_give_the_sigmoid_of_the_scaled_difference(d_k):
+    query, key, value = random(3, d_k), random(2, d_k), random(2, 5)
+    weights = scaled_dot_product_attention(query, key, value)[1]
+    difference = query @ (key[0] - key[1]) / math.sqrt(d_k)
+    close(weights[:, 0], 1 / (1 + np.exp(-difference)))
+
+
+def test_features_that_are_zero_count_in_the_scale():
+    """Three quarters of zeros make d_k four times as large, and so the scores half."""
+    query, key, value = random(4, 6), random(5, 6, seed=1), random(5, 3)
+    longer = [np.pad(a, ((0, 0), (0, 18))) for a in (2 * query, key)]
+    expected = scaled_dot_product_attention(query, key, value)
+    for actual, wanted in zip(scaled_dot_product_attention(*longer, value), expected, strict=True):
+        close(actual, wanted)
+    close(online_attention(*longer, value), expected[0])
+
+
+def test_order_of_keys_does_not_matter_and_order_of_queries_carries_over():
+    query, key, value = random(4, 6), random(5, 6, seed=1), random(5, 3)
+    mask = random(4, 5, seed=2) > -0.5
+    output, weights = scaled_dot_product_attention(query, key, value, mask)
+    q, k = np.array([2, 0, 3, 1]), np.array([4, 1, 0, 2, 3])
+    shuffled = scaled_dot_product_attention(query[q], key[k], value[k], mask[q][:, k])
+    close(shuffled[0], output[q])
+    close(shuffled[1], weights[q][:, k])
+
+
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
+def test_what_is_masked_changes_nothing_to_the_bit(attend):
+    query, key, value = random(2, 6, 8), random(2, 9, 8, seed=1), random(2, 9, 3)
+    mask = padding_mask([5, 0], 9) & causal_mask(6, 9)
+    changed_key, changed_value = key.copy(), value.copy()
+    changed_key[0, 5:], changed_value[0, 5:] = 1e3, -1e30
+    changed_key[1], changed_value[1] = -1e3, 1e30
+    before, after = attend(query, key, value, mask), attend(query, changed_key, changed_value, mask)
+    before, after = (x if isinstance(x, tuple) else (x,) for x in (before, after))
+    for old, new in zip(before, after, strict=True):
+        assert np.array_equal(old, new)
+        assert not new[1].any()
+
+
+def test_integers_are_computed_in_float64_and_float32_stays():
+    ones = np.ones((2, 3), dtype=int)
+    for dtype, expected in ((int, np.float64), (np.float32, np.float32), (np.float16, np.float16)):
+        x = ones.astype(dtype)
+        arrays = (*scaled_dot_product_attention(x, x, x), online_attention(x, x, x), softmax(x))
+        assert {a.dtype for a in arrays} == {np.dtype(expected)}
+    assert scaled_dot_product_attention(ones, ones, ones.astype(np.float32))[0].dtype == np.float64
+
+
+def test_lists_are_fine():
+    output, _ = scaled_dot_product_attention(
+        [[0, 0]], [[1, 2], [3, 4]], [[10], [20]], [True, False]
+    )
+    assert np.array_equal(output, [[10]])
+
+
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
+@pytest.mark.parametrize(
+    "query, key, value, mask, message",
+    [
+        ((4,), (5, 8), (5, 8), None, r"query: expected shape \(..., tgt_len, d_k\), got \(4,\)"),
+        ((4, 8), (8,), (5, 8), None, r"key: expected shape \(..., src_len, d_k\), got \(8,\)"),
+        ((4, 8), (5, 8), (5,), None, r"value: expected shape \(..., src_len, d_v\), got \(5,\)"),
+        ((4, 0), (5, 0), (5, 8), None, r"query: expected d_k of at least 1, got shape \(4, 0\)"),
+        (
+            (4, 8),
+            (2, 5, 4),
+            (5, 8),
+            None,
+            r"key: expected shape \(..., src_len, 8\) to match query, got \(2, 5, 4\)",
+        ),
+        (
+            (4, 8),
+            (5, 8),
+            (6, 3),
+            None,
+            r"value: expected shape \(..., 5, d_v\) to match key, got \(6, 3\)",
+        ),
+        (
+            (2, 4, 8),
+            (3, 5, 8),
+            (5, 8),
+            None,
+            r"key: expected batch dimensions that broadcast with \(2,\), got \(3,\)",
+        ),
+        (
+            (2, 4, 8),
+            (2, 5, 8),
+            (2, 5, 8),
+            (5, 5),
+            r"mask: expected a shape that broadcasts to \(2, 4, 5\), got \(5, 5\)",
+        ),
+        (
+            (2, 4, 8),
+            (2, 5, 8),
+            (2, 5, 8),
+            (2, 1, 4, 5),
+            r"mask: expected a shape that broadcasts to \(2, 4, 5\), got \(2, 1, 4, 5\)",
+        ),
+    ],
+)
+def test_shapes_that_do_not_fit(attend, query, key, value, mask, message):
+    mask = None if mask is None else np.ones(mask, dtype=bool)
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        attend(random(*query), random(*key), random(*value), mask)
+
+
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
+def test_values_that_are_refused(attend):
+    x, mask = random(2, 3), np.ones((2, 2))
+    boolean = r"^mask: expected a boolean array \(True = may attend\), got dtype float64$"
+    with pytest.raises(ValueError, match=boolean):
+        attend(x, x, x, mask)
+    for position, name in enumerate(("query", "key", "value")):
+        for bad in (np.nan, np.inf, -np.inf):
+            inputs = [x.copy(), x.copy(), x.copy()]
+            inputs[position][1, 1] = bad
+            hidden = np.array([True, False])
+            message = f"^{name}: expected finite numbers, got 1 NaN or infinite$"
+            with pytest.raises(ValueError, match=message):
+                attend(*inputs, hidden)
+    with pytest.raises(ValueError, match="^key: expected real numbers, got dtype complex128$"):
+        attend(x, x + 0j, x)
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
+@pytest.mark.parametrize("mask", [None, [False, True]], ids=["all", "masked"])
+@pytest.mark.parametrize(
+    "largest, dtype", [(1e200, np.float64), (1e30, np.float32), (500, np.float16)]
+)
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_products_that_overflow_are_refused(attend, mask, largest, dtype, sign):
+    """At -inf they would pass for masked, and a query that sees nothing else gets zeros."""
+    query, key = np.array([[largest]], dtype), np.array([[sign * largest], [1]], dtype)
+    message = f"^query, key: expected products that fit in {np.dtype(dtype)}, got an overflow$"
+    with pytest.raises(ValueError, match=message):
+        attend(query, key, np.ones((2, 1), dtype), mask)
+
+
+# self-attention
+
+
+def test_self_attention_projects_rows():
+    x, mask = random(2, 4, 6), causal_mask(4)
+    w_q, w_k, w_v = random(6, 3), random(6, 3, seed=1), random(6, 5)
+    output, weights = self_attention(x, w_q, w_k, w_v, mask)
+    assert output.shape == (2, 4, 5)
+    for i in range(2):
+        expected = attend_one_by_one(x[i] @ w_q, x[i] @ w_k, x[i] @ w_v, mask)
+        close(output[i], expected[0])
+        close(weights[i], expected[1])
+
+
+def test_self_attention_without_a_mask_allows_all():
+    x, w_q, w_k, w_v = random(4, 6), random(6, 3), random(6, 3, seed=1), random(6, 5)
+    output, weights = self_attention(x, w_q, w_k, w_v)
+    expected = attend_one_by_one(x @ w_q, x @ w_k, x @ w_v, np.ones((4, 4), bool))
+    close(output, expected[0])
+    close(weights, expected[1])
+
+
+@pytest.mark.parametrize(
+    "shapes, message",
+    [
+        (
+            ((6,), (6, 3), (6, 3), (6, 3)),
+            r"x: expected shape \(..., seq_len, d_model\), got \(6,\)",
+        ),
+        (((4, 6), (5, 3), (6, 3), (6, 3)), r"w_q: expected shape \(6, d_k\) to match x, got"),
+        (((4, 6), (6, 3), (6,), (6, 3)), r"w_k: expected shape \(6, d_k\) to match x, got \(6,\)"),
+        (((4, 6), (6, 3), (6, 3), (3, 6)), r"w_v: expected shape \(6, d_v\) to match x, got"),
+        (((4, 6), (6, 3), (6, 2), (6, 3)), r"w_k: expected shape \(6, 3\) to match w_q, got"),
+    ],
+)
+def test_self_attention_shapes_that_do_not_fit(shapes, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        self_attention(*(random(*shape) for shape in shapes))
+
+
+def test_self_attention_names_the_array_with_a_nan():
+    w = np.array([[1.0, np.nan]])
+    with pytest.raises(ValueError, match="^w_v: expected finite numbers, got 1 NaN or infinite$"):
+        self_attention([[1.0]], [[1.0]], [[1.0]], w)
+
+
+# online attention
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 3, 5, 7, 16, 17, 1000])
+@pytest.mark.parametrize("mask_kind", ["none", "random", "row", "column", "causal", "dead rows"])
+def test_online_equals_all_at_once(block_size, mask_kind):
+    tgt_len, src_len = 11, 17
+    mask = {
+        "none": None,
+        "random": random(3, tgt_len, src_len, seed=2) > 0,
+        "row": padding_mask([17, 4, 0], src_len),
+        "column": random(tgt_len, 1, seed=3) > 0,
+        "causal": causal_mask(tgt_len, src_len),
+        "dead rows": random(tgt_len, src_len, seed=4) > 1.7,
+    }[mask_kind]
+    query, key, value = random(3, tgt_len, 6), random(3, src_len, 6), random(3, src_len, 2)
+    # Scores that rise along the keys make every block move the peak; negative, none after the 1st.
+    for slope in (30, 0, -30):
+        ramp = slope * np.linspace(0, 1, src_len)[:, None] * np.ones(6)
+        inputs = (abs(query), key + ramp, value)
+        expected, weights = scaled_dot_product_attention(*inputs, mask)
+        close(online_attention(*inputs, mask, block_size=block_size), expected, 1e-11)
+    if mask_kind == "dead rows":
+        assert (weights.sum(axis=-1) == 0).any() and (weights.sum(axis=-1) > 0).any()
+
+
+@pytest.mark.parametrize("given, size", [({}, 256), ({"block_size": 100}, 100)])
+def test_online_reads_blocks_of_the_size_that_is_asked_for(monkeypatch, given, size):
+    shapes = []
+    monkeypatch.setattr(
+        "attn.reference.online.check_overflow", lambda _, scores: shapes.append(scores.shape)
+    )
+    online_attention(random(size + 1, 2), random(size + 3, 2), random(size + 3, 2), **given)
+    assert shapes == [(size, size), (size, 3), (1, size), (1, 3)]
+
+
+def peak_memory(attend, length):
+    x = random(length, 16).astype(np.float32)
+    mask = padding_mask(length - 5, length)
+    tracemalloc.start()
+    try:
+        attend(x, x, x, mask)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_online_memory_grows_with_the_length_and_not_its_square():
+    online, naive = (
+        [peak_memory(attend, length) for length in (1024, 4096)]
+        for attend in (online_attention, scaled_dot_product_attention)
+    )
+    assert naive[1] / naive[0] > 12
+    assert online[1] / online[0] < 5
+    assert naive[1] / online[1] > 50
+
+
+@pytest.mark.parametrize(
+    "block_size, message",
+    [(0, "at least 1, got 0"), (-2, "at least 1, got -2"), (2.5, "an integer, got 2.5")],
+)
+def test_online_refuses_a_block_of_nothing(block_size, message):
+    with pytest.raises(ValueError, match=f"^block_size: expected {message}$"):
+        online_attention(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), block_size=block_size)
+
+
+# the module
+
+
+def test_importing_it_does_not_load_torch():
+    program = "import sys, attn, attn.reference; print('torch' in sys.modules)"
+    command = [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}; {program}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"

@@ -1,0 +1,100 @@
+"""The NumPy search, nucleus, BLEU and error rate against the ones that translators use."""
+
+import numpy as np
+import pytest
+import torch
+from sacrebleu.metrics import BLEU
+
+from attn import decoding, metrics, reference
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5])
+def test_steps_of_the_beam_make_beam_search(width, rng):
+    # By step, last token and next token. If every step had the same table, two orders of the same
+    # pairs of tokens would have the same score, and rounding would decide between them.
+    table = torch.tensor(rng.normal(size=(4, 6, 6)))
+    table[..., 0] = -np.inf  # nothing ends, so that every hypothesis grows
+    table = table.log_softmax(dim=-1)
+    ids, scores = decoding.beam_search(
+        lambda ids, cache: table[ids.shape[1] - 1, ids[:, -1]], torch.tensor([[1]]), width=width,
+        end_id=None, max_new_tokens=4,
+    )  # fmt: skip
+    written, totals = np.array([[1]]), np.zeros(1)
+    for step in table.numpy():
+        parents, tokens, totals = reference.beam_step(
+            step[written[:, -1]], totals, min(width, 5 * len(written))
+        )
+        written = np.column_stack([written[parents], tokens])
+    np.testing.assert_array_equal(ids[0], written)
+    np.testing.assert_allclose(scores[0], totals, atol=1e-12)
+
+
+def test_of_equals_the_first_are_kept():
+    """Beyond sixteen, NumPy's sort reorders equals unless told not to."""
+    totals = np.tile([0.0, 1.0], (4, 20))  # every other token is the best of its hypothesis
+    parents, tokens, _ = reference.beam_step(totals, np.zeros(4), 50)
+    assert parents.tolist() == [0] * 20 + [1] * 20 + [2] * 10
+    assert tokens.tolist() == [*range(1, 40, 2)] * 2 + [*range(1, 20, 2)]
+    kept = reference.top_p_filter(np.tile([0.0, 1.0], 20), 0.3)
+    np.testing.assert_array_equal(
+        np.flatnonzero(kept), np.arange(1, 2 * len(np.flatnonzero(kept)), 2)
+    )
+
+
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.6, 0.9, 0.999, 1.0])
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4)])
+def test_the_nucleus_is_the_one_that_sampling_draws_from(p, shape, rng):
+    logits = rng.normal(size=shape)
+    wanted = decoding.next_token_probabilities(torch.tensor(logits), top_p=p)
+    np.testing.assert_allclose(reference.top_p_filter(logits, p), wanted, atol=1e-12)
+
+
+def test_bleu_is_that_of_sacrebleu(rng):
+    judge = BLEU(tokenize="none", smooth_method="none", max_ngram_order=3)
+    for _ in range(50):
+        candidate, right = rng.integers(4, size=rng.integers(3, 9)), rng.integers(4, size=6)
+        _, penalty, score = reference.sentence_bleu(candidate, right, max_n=3)
+        texts = (" ".join(map(str, tokens)) for tokens in (candidate, right))
+        wanted = judge.sentence_score(next(texts), [next(texts)])
+        assert 100 * score == pytest.approx(wanted.score, abs=1e-9)
+        assert penalty == pytest.approx(wanted.bp)
+
+
+def test_bleu_clips_and_has_no_ngrams_longer_than_the_sentence():
+    precisions, penalty, score = reference.sentence_bleu([7, 7, 7], [7, 8, 9], max_n=4)
+    assert precisions.tolist() == [1 / 3, 0, 0, 0] and (penalty, score) == (1, 0)
+
+
+def test_the_error_rate_is_that_of_sets_of_links(rng):
+    for _ in range(30):
+        predicted, sure, possible = rng.random((3, 4, 5)) < 0.4
+        sets = [[{(j, i) for i, j in np.argwhere(a)}] for a in (predicted, sure, possible)]
+        wanted = metrics.alignment_error_rate(*sets)
+        assert reference.alignment_error(predicted, sure, possible) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: reference.beam_step(np.zeros(3), np.zeros(1), 1), "log_probabilities: expected"),
+        (lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(3), 1), "scores: expected shape"),
+        (lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(2), 7), "beam_width: expected at most 6 cand"),
+        (lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(2), 0), "beam_width: expected at least 1"),
+        (lambda: reference.top_p_filter([0.0, 1.0], 0), "p: expected a number above 0"),
+        (lambda: reference.top_p_filter([0.0, np.nan], 0.5), "scores: expected numbers below"),
+        (lambda: reference.top_p_filter([-np.inf, -np.inf], 0.5), "logits: expected a number above"),
+        (lambda: reference.top_p_filter(0.0, 0.5), "logits: expected shape"),
+        (lambda: reference.sentence_bleu([], [1], 2), "candidate: expected at least one token"),
+        (lambda: reference.sentence_bleu([1], [1], 0), "max_n: expected at least 1"),
+        (lambda: reference.alignment_error(*np.zeros((3, 2, 2))), "predicted, sure: expected"),
+        (lambda: reference.alignment_error([[1]], [[1, 0]], [[1]]), "sure: expected shape"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

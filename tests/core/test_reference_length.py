@@ -1,0 +1,322 @@
+"""Attention at length: windows, parts, and no softmax, against what they must equal."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn import functional as F
+
+from attn import masks, reference
+from attn.reference import (
+    causal_mask,
+    feature_map,
+    linear_attention,
+    merge_attention,
+    partial_attention,
+    reachable,
+    scaled_dot_product_attention,
+    window_mask,
+    windowed_attention,
+)
+
+both = pytest.mark.parametrize("library", [masks, reference], ids=["torch", "numpy"])
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
+
+
+def close(a, b, tolerance=1e-12):
+    np.testing.assert_allclose(a, b, rtol=0, atol=tolerance)
+
+
+# The window mask
+
+
+@both
+@given(tgt_len=st.integers(0, 7), src_len=st.integers(0, 7), window=st.integers(1, 9))
+def test_a_window_counts_positions_from_the_end(library, tgt_len, src_len, window):
+    mask = library.window_mask(tgt_len, window, src_len)
+    assert mask.shape == (tgt_len, src_len) and str(mask.dtype).endswith("bool")
+    for i in range(tgt_len):
+        for j in range(src_len):
+            back = (src_len - j) - (tgt_len - i)
+            assert bool(mask[i, j]) == (0 <= back < window)
+
+
+@both
+def test_a_window_as_long_as_the_sentence_is_the_causal_mask(library):
+    for src_len in (5, 8):
+        assert (library.window_mask(5, 8, src_len) == library.causal_mask(5, src_len)).all()
+    assert (library.window_mask(5, 1) == np.eye(5, dtype=bool)).all()
+
+
+def test_a_window_with_a_cache_continues_the_full_mask():
+    full = window_mask(9, 3)
+    for new in range(10):
+        assert np.array_equal(window_mask(new, 3, 9), full[9 - new :])
+
+
+def test_its_transpose_looks_the_other_way():
+    distances = np.abs(np.arange(6)[:, None] - np.arange(6))
+    assert np.array_equal(window_mask(6, 3) | window_mask(6, 3).T, distances < 3)
+    torch_mask = masks.window_mask(6, 3)
+    assert np.array_equal(torch_mask | torch_mask.mT, distances < 3)
+
+
+@pytest.mark.parametrize("window", [1, 2, 5])
+@pytest.mark.parametrize("n_layers", [1, 3, 4])
+def test_reach_grows_by_a_window_less_one_in_every_layer(window, n_layers):
+    reached = reachable(window_mask(20, window), n_layers)
+    assert reached[-1].sum() == min(20, 1 + n_layers * (window - 1))
+
+
+@both
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((-1, 2), "tgt_len: expected at least 0, got -1"),
+        ((2, 0), "window: expected at least 1, got 0"),
+        ((2, 1.5), "window: expected an integer, got 1.5"),
+        ((2, 1, -3), "src_len: expected at least 0, got -3"),
+    ],
+)
+def test_the_window_mask_refuses(library, arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        library.window_mask(*arguments)
+
+
+def test_the_window_mask_is_made_where_it_is_asked_for():
+    assert masks.window_mask(2, 2, device="meta").device.type == "meta"
+
+
+# Attention in windows
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("tgt_len, src_len", [(13, 13), (5, 13), (13, 5), (1, 13), (0, 4), (4, 0)])
+@pytest.mark.parametrize("window", [1, 3, 4, 30])
+@pytest.mark.parametrize("block_size", [1, 4, 256])
+def test_windowed_is_masked_attention_in_pytorch(tgt_len, src_len, window, block_size):
+    query, key, value = random(2, tgt_len, 6), random(2, src_len, 6, seed=1), random(src_len, 3)
+    found = windowed_attention(query, key, value, window, block_size)
+    distance = np.arange(src_len - tgt_len, src_len)[:, None] - np.arange(src_len)
+    seen = (distance >= 0) & (distance < window)
+    expected = F.scaled_dot_product_attention(
+        *(torch.tensor(x).expand(2, *x.shape[-2:]) for x in (query, key, value)), torch.tensor(seen)
+    )
+    # PyTorch leaves a query that sees nothing to chance; ours is zero.
+    expected = np.where(seen.any(axis=-1)[:, None], expected.numpy(), 0)
+    assert found.shape == (2, tgt_len, 3)
+    close(found, expected)
+
+
+def test_windowed_leaves_the_scores_outside_alone(monkeypatch):
+    shapes = []
+
+    def watched(query, key, value, mask):
+        shapes.append(mask.shape)
+        return scaled_dot_product_attention(query, key, value, mask)
+
+    monkeypatch.setattr("attn.reference.windowed.scaled_dot_product_attention", watched)
+    x = random(100, 4)
+    windowed_attention(x, x, x, window=11, block_size=20)
+    assert shapes == [(20, 20), (20, 30), (20, 30), (20, 30), (20, 30)]
+
+
+@pytest.mark.parametrize(
+    "sizes, message",
+    [
+        ({"window": 0}, "window: expected at least 1, got 0"),
+        ({"window": 2, "block_size": 0}, "block_size: expected at least 1, got 0"),
+    ],
+)
+def test_windowed_refuses(sizes, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        windowed_attention(np.ones((2, 2)), np.ones((2, 2)), np.ones((2, 2)), **sizes)
+
+
+# Parts of the keys
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("slope", [40, 0, -40])
+@pytest.mark.parametrize("mask_kind", ["none", "causal", "random"])
+@pytest.mark.parametrize("cuts", [(), (1,), (4, 5), (2, 5, 9), (0, 11)])
+def test_parts_put_together_are_the_whole(cuts, mask_kind, slope):
+    query, key, value = abs(random(3, 7, 6)), random(3, 11, 6), random(3, 11, 2)
+    key = key + slope * np.linspace(0, 1, 11)[:, None]  # the peak is in the last part, or the first
+    mask = {
+        "none": np.ones((7, 11), dtype=bool),
+        "causal": causal_mask(7, 11),
+        "random": random(3, 7, 11) > 1,
+    }[mask_kind]
+    parts = [
+        partial_attention(query, key[:, a:b], value[:, a:b], mask[..., a:b])
+        for a, b in zip((0, *cuts), (*cuts, 11), strict=True)
+    ]
+    peak, total, output = parts[0]
+    for part in parts[1:]:
+        peak, total, output = merge_attention(peak, total, output, *part)
+    expected, weights = scaled_dot_product_attention(query, key, value, mask)
+    seen = weights.sum(axis=-1, keepdims=True) > 0
+    close(np.where(seen, output / np.where(seen, total, 1), 0), expected, 1e-11)
+    assert np.array_equal(peak == -np.inf, ~seen)
+    if mask_kind == "random":
+        assert not seen.all()
+
+
+def test_the_three_numbers_are_those_of_the_definition():
+    query, key, value = random(3, 4), random(5, 4), random(5, 2)
+    scores = query @ key.T / 2
+    peak, total, output = partial_attention(query, key, value)
+    close(peak[:, 0], scores.max(axis=1))
+    close(np.log(total[:, 0]) + peak[:, 0], torch.tensor(scores).logsumexp(dim=1).numpy())
+    close(output, np.exp(scores - peak) @ value)
+
+
+def test_neither_order_nor_pairing_matters():
+    parts = [partial_attention(random(4, 6), random(n, 6), random(n, 3)) for n in (2, 3, 4)]
+    a, b, c = parts
+    left = merge_attention(*merge_attention(*a, *b), *c)
+    right = merge_attention(*c, *merge_attention(*b, *a))
+    for one, other in zip(left, right, strict=True):
+        close(one, other)
+
+
+def test_a_part_that_sees_nothing_changes_nothing():
+    part = partial_attention(random(4, 6), random(3, 6), random(3, 2))
+    nothing = partial_attention(random(4, 6), random(0, 6), random(0, 2))
+    for merged in (merge_attention(*part, *nothing), merge_attention(*nothing, *part)):
+        for one, other in zip(merged, part, strict=True):
+            close(one, other)
+    peak, total, output = merge_attention(*nothing, *nothing)
+    assert (peak == -np.inf).all() and not total.any() and not output.any()
+
+
+def test_merging_refuses_what_does_not_fit():
+    one = (np.zeros((3, 1)), np.ones((3, 1)), np.ones((3, 2)))
+    with pytest.raises(ValueError, match=r"^output_b: expected shape \(\.\.\., 3, 2\) to match"):
+        merge_attention(*one, np.zeros((4, 1)), np.ones((4, 1)), np.ones((4, 2)))
+    with pytest.raises(ValueError, match=r"^total_b: expected shape \(3, 1\) to match output_b"):
+        merge_attention(*one, one[0], np.ones(3), one[2])
+    with pytest.raises(ValueError, match=r"^peak_a: expected shape \(3, 1\) to match output_a"):
+        merge_attention(np.zeros((1, 3)), *one[1:], *one)
+    with pytest.raises(ValueError, match=r"^output_b: expected a shape that broadcasts"):
+        merge_attention(
+            *(np.ones((2, *x.shape)) for x in one), *(np.ones((3, *x.shape)) for x in one)
+        )
+    with pytest.raises(ValueError, match="below .inf"):
+        merge_attention(np.full((3, 1), np.nan), *one[1:], *one)
+
+
+# Linear attention
+
+
+def by_the_square(query, key, value, is_causal=False):
+    """Make the whole matrix of weights, as linear attention does not."""
+    phi_q, phi_k = (F.elu(torch.tensor(x)) + 1 for x in (query, key))
+    weights = phi_q @ phi_k.mT
+    if is_causal:
+        weights = weights.tril()
+    weights = weights / weights.sum(dim=-1, keepdim=True)
+    return (weights @ torch.tensor(value)).numpy(), weights.numpy()
+
+
+def test_the_feature_map_is_elu_plus_one():
+    x = np.linspace(-9, 9, 37)
+    close(feature_map(x), (F.elu(torch.tensor(x)) + 1).numpy())
+    assert (feature_map(x) > 0).all()
+    assert feature_map(x.astype(np.float32)).dtype == np.float32
+    with np.errstate(all="raise"):
+        assert feature_map([2000.0])[0] == 2001
+    with pytest.raises(ValueError, match="^x: expected real numbers"):
+        feature_map(["a"])
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)])
+@pytest.mark.parametrize("tgt_len, src_len", [(4, 9), (9, 4), (1, 1)])
+def test_linear_is_the_square_in_another_order(batch, tgt_len, src_len):
+    query, key = random(*batch, tgt_len, 6), random(*batch, src_len, 6, seed=1)
+    value = random(*batch, src_len, 3)
+    close(linear_attention(query, key, value), by_the_square(query, key, value)[0])
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 4, 11, 64])
+@pytest.mark.parametrize("batch", [(), (2, 3)])
+def test_causal_linear_is_the_lower_triangle_whatever_the_block(block_size, batch):
+    query, key, value = (random(*batch, 11, d, seed=d) for d in (6, 6, 3))
+    key = key * 3
+    expected, _ = by_the_square(query, key, value, is_causal=True)
+    close(linear_attention(query, key, value, is_causal=True, block_size=block_size), expected)
+
+
+def test_causal_linear_never_looks_ahead():
+    x = random(8, 4)
+    later = x.copy()
+    later[5:] += 1
+    before, after = (linear_attention(y, y, y, is_causal=True, block_size=3) for y in (x, later))
+    assert np.array_equal(before[:5], after[:5]) and not np.allclose(before[5:], after[5:])
+
+
+def test_linear_shapes_broadcast_and_empty_sequences_are_zero():
+    query, key, value = random(2, 1, 5, 4), random(3, 7, 4), random(7, 2)
+    found = linear_attention(query, key, value)
+    assert found.shape == (2, 3, 5, 2)
+    close(found[1, 2], linear_attention(query[1, 0], key[2], value))
+    assert not linear_attention(random(3, 4), random(0, 4), random(0, 2)).any()
+    assert linear_attention(*(random(0, d) for d in (4, 4, 2)), is_causal=True).shape == (0, 2)
+    gone = np.full((3, 2), -1e4)  # exp(-10000) rounds to zero
+    assert not linear_attention(gone, gone, random(3, 2)).any()
+
+
+def test_linear_weights_have_no_more_rank_than_features():
+    x = random(20, 3)
+    _, linear = by_the_square(x, x, x)
+    _, softmax = scaled_dot_product_attention(x, x, x)
+    assert np.linalg.matrix_rank(linear) == 3 < np.linalg.matrix_rank(softmax)
+
+
+@pytest.mark.parametrize("scale", [0.1, 1, 10, 1000])
+def test_linear_weights_on_what_is_looked_for_have_a_mean_below_features_over_tokens(scale):
+    x = scale * random(50, 3)
+    own = linear_attention(x, x, np.eye(50)).diagonal().sum()
+    assert 0 < own <= 3 < scaled_dot_product_attention(10 * x, 10 * x, np.eye(50))[1].trace() + 3
+    corners = 1e9 * np.eye(3)  # each feature to one token: the bound is reached
+    assert linear_attention(corners, corners, np.eye(3)).diagonal().sum() == pytest.approx(3)
+
+
+def test_linear_memory_grows_with_the_length_and_not_its_square():
+    def peak(length, is_causal):
+        x = random(length, 16).astype(np.float32)
+        tracemalloc.start()
+        try:
+            linear_attention(x, x, x, is_causal)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    for is_causal in (False, True):
+        assert peak(4096, is_causal) < 5 * peak(1024, is_causal)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (
+            (random(2, 3), random(3, 3), random(3, 3), True),
+            r"^query: expected shape \(\.\.\., 3, 3",
+        ),
+        ((random(2, 3), random(3, 2), random(3, 3)), r"^key: expected shape \(\.\.\., src_len, 3"),
+        ((random(2, 3), random(3, 3), random(2, 3)), r"^value: expected shape"),
+        ((random(2, 3),) * 3 + (True, 0), r"^block_size: expected at least 1, got 0"),
+        ((np.full((2, 3), np.nan),) + (random(2, 3),) * 2, r"^query: expected finite"),
+        ((np.full((2, 3), 1e200),) * 3, r"^query, key, value: expected products that fit"),
+    ],
+)
+def test_linear_refuses(arguments, message):
+    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match=message):
+        linear_attention(*arguments)

@@ -1,0 +1,382 @@
+"""attn.applications.summarization: stories that tell their headlines, written and picked."""
+
+import dataclasses
+import functools
+import itertools
+import re
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.nn.functional import cross_entropy
+
+import attn.applications.summarization.summarizer as summarizer_module
+from attn.applications import _sequences
+from attn.applications._sequences import collate, sequence_loss
+from attn.applications.summarization import Summarizer, lead
+from attn.applications.summarization.sentences import sentences_of
+from attn.applications.summarization.summarizer import TRAINING
+from attn.metrics import rouge
+from attn.training import TrainingConfig
+from attn.transformer import Transformer, TransformerConfig
+from attn_course import stories as stories_module
+from attn_course.stories import Story, stories
+
+# The data, read back by another route: every template as a regular expression.
+
+TABLES = tomllib.loads(
+    Path(stories_module.__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+
+
+def values_of(slot):
+    listed = TABLES["values"][slot]
+    if isinstance(listed, str):
+        return values_of(listed)
+    if isinstance(listed[0], list):
+        return ["".join(parts) for parts in itertools.product(*listed)]
+    return listed
+
+
+def pattern(template):
+    found = ""
+    for piece in re.split(r"(\{\w+\})", template):
+        if piece.startswith("{"):
+            found += f"(?P<{piece[1:-1]}>{'|'.join(map(re.escape, values_of(piece[1:-1])))})"
+        else:
+            found += re.escape(piece)
+    return re.compile(found, flags=re.IGNORECASE)
+
+
+@functools.cache
+def background():
+    return [("background", pattern(text)) for text in TABLES["background"]["sentences"]]
+
+
+@functools.cache
+def events_told():
+    """Return of every event the patterns of its sentences, each with its part."""
+    return {
+        name: [
+            (part, pattern(text)) for part in ("what", "rest", "details") for text in event[part]
+        ]
+        for name, event in TABLES["events"].items()
+    }
+
+
+def readings_of(text):
+    """Return every event that a story may be: its name, its parts, and the values told."""
+    sentences = re.split(r"(?<=\.) ", text)
+    found = []
+    for name, templates in events_told().items():
+        parts, values = [], []
+        for sentence in sentences:
+            for part, template in templates + background():
+                match = template.fullmatch(sentence)
+                if match:
+                    parts.append(part)
+                    values.append(match.groupdict())
+        if len(parts) == len(sentences):
+            found.append((name, parts, values))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unseen", [False, True])
+def test_every_story_tells_its_headline_in_two_of_four_to_six_sentences(unseen):
+    events, counts, places = set(), set(), set()
+    for text, headline in stories(500, seed=3, unseen=unseen):
+        [(name, parts, values)] = readings_of(text)
+        assert parts.count("what") == parts.count("rest") == 1
+        what, rest = parts.index("what"), parts.index("rest")
+        told = TABLES["events"][name]["headline"].format(**values[what] | values[rest])
+        assert headline == told[0].upper() + told[1:]
+        events.add(name)
+        counts.add(len(parts))
+        places.add(what)
+    assert events == {*events_told()} and len(events) == 12
+    assert counts == {4, 5, 6} and places == {0, 1, 2, 3, 4, 5}
+
+
+def test_no_two_sentences_of_a_story_are_the_same_and_no_two_slots_share_a_value():
+    for text, _ in stories(300, seed=4):
+        [(_, _, values)] = readings_of(text)
+        story = {slot: value.lower() for some in values for slot, value in some.items()}
+        assert len({*story.values()}) == len(story)
+        sentences = re.split(r"(?<=\.) ", text)
+        assert len({*sentences}) == len(sentences)
+        assert all(sentence.strip('"')[0].isupper() for sentence in sentences)
+
+
+@pytest.mark.slow
+def test_headlines_held_out_are_in_no_story_to_train_on():
+    seen = {story.headline for story in stories(4000, seed=0)}
+    unseen = {story.headline for story in stories(1000, seed=1, unseen=True)}
+    assert len(unseen) > 700 and not seen & unseen
+
+
+def test_the_same_seed_gives_the_same_stories_and_another_gives_others():
+    assert stories(20, seed=3) == stories(40, seed=3)[:20]
+    assert not {*stories(20, seed=3)} & {*stories(20, seed=4)}
+    assert stories(0, seed=1) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n": -1, "seed": 0}, "n: expected at least 0, got -1"),
+        ({"n": 0.5, "seed": 0}, "n: expected an integer, got 0.5"),
+        ({"n": 1, "seed": -1}, "seed: expected at least 0, got -1"),
+        ({"n": 1, "seed": None}, "seed: expected an integer, got None"),
+    ],
+)
+def test_stories_refuses(arguments, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        stories(**arguments)
+
+
+# Sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One. Two? Three! Four", ["One.", "Two?", "Three!", "Four"]),
+        (" It costs 3.50 euros.\n Well... yes. ", ["It costs 3.50 euros.", "Well...", "yes."]),
+        ('"Why not?" said Ana. "Because."', ['"Why not?" said Ana.', '"Because."']),
+        ("no end", ["no end"]),
+    ],
+)
+def test_sentences_end_where_a_mark_meets_a_space(text, sentences):
+    assert sentences_of(text) == sentences
+
+
+@given(st.text(alphabet='ab.?! \n"', min_size=1))
+def test_sentences_hold_all_that_is_no_space(text):
+    assert "".join("".join(sentences_of(text)).split()) == "".join(text.split())
+
+
+def test_the_lead_is_what_stands_first():
+    text = "One. Two. Three."
+    assert [lead(text), lead(text, 2), lead(text, 9)] == ["One.", "One. Two.", text]
+    with pytest.raises(ValueError, match="^n_sentences: expected at least 1, got 0$"):
+        lead(text, 0)
+
+
+# Loss
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+def test_the_loss_is_that_of_the_tokens_of_the_headlines(label_smoothing):
+    torch.manual_seed(0)
+    config = TransformerConfig(12, d_model=16, n_heads=2, n_layers=1, d_ff=32, dropout=0.0)
+    model = Transformer(config).eval()
+    pairs = [([7, 8, 9], [10]), ([5], [6, 7, 11])]
+    total, count = sequence_loss(model, collate(pairs), label_smoothing=label_smoothing)
+    right = 0.0
+    for story, headline in pairs:
+        logits, _ = model(torch.tensor(story), torch.tensor([2, *headline]))
+        right += cross_entropy(
+            logits, torch.tensor([*headline, 3]), reduction="sum", label_smoothing=label_smoothing
+        )
+    torch.testing.assert_close(total, right)
+    assert int(count) == 6
+
+
+# The whole system, trained a little on two events
+
+SHORT = dataclasses.replace(TRAINING, steps=200, warmup_steps=50, learning_rate=4e-3)
+
+
+def some_stories(n, seed, unseen):
+    return [s for s in stories(n, seed, unseen=unseen) if re.search("elected|injured", s.headline)]
+
+
+@pytest.fixture(scope="module", params=[pytest.param("trained", marks=pytest.mark.slow)])
+def trained():
+    """Train once; the mark makes every test that uses it slow."""
+    return Summarizer.fit(some_stories(6000, 0, unseen=False), training=SHORT)
+
+
+@pytest.fixture(scope="module")
+def unseen():
+    return some_stories(400, 1, unseen=True)
+
+
+def test_it_learns_to_write_headlines_it_has_never_seen(trained, unseen):
+    assert trained.evaluate(unseen)["exact_match"] > 0.85
+
+
+def test_a_headline_is_what_the_model_says_step_by_step(trained, unseen):
+    tokenizer = trained.tokenizer
+    for text, _ in unseen[:5]:
+        src, ids = torch.tensor([tokenizer.encode(text)]), [tokenizer.sos_id]
+        while ids[-1] != tokenizer.eos_id:
+            with torch.no_grad():
+                logits, _ = trained.model(src, torch.tensor([ids]))
+            ids.append(int(logits[0, -1].argmax()))
+        assert trained.generate(text) == tokenizer.decode(ids)
+
+
+def test_texts_read_together_get_the_headlines_that_they_get_alone(trained, unseen):
+    parts = [" ".join(sentences_of(text)[: 1 + i % 6]) for i, (text, _) in enumerate(unseen)]
+    alone = [Story(part, trained.generate(part)) for part in parts]
+    assert len({headline for _, headline in alone}) > 20
+    assert trained.evaluate(alone)["exact_match"] == 1
+
+
+def test_a_headline_ends_after_the_most_tokens(trained, unseen, monkeypatch):
+    whole = trained.generate(unseen[0].text)
+    monkeypatch.setattr(summarizer_module, "MAX_TOKENS", 3)
+    assert trained.generate(unseen[0].text).split() == whole.split()[:3]
+
+
+def test_sentence_scores_are_the_mean_attention_that_words_receive(trained, unseen):
+    for text, _ in unseen[:5]:
+        sentences, scores = trained.sentence_scores(text)
+        assert sentences == sentences_of(text)
+        weights = trained.attention(text).encoder
+        received = weights.sum(axis=(0, 1, 2)) / np.prod(weights.shape[:3])
+        first = 0
+        for sentence, score in zip(sentences, scores, strict=True):
+            n_words = len(trained.tokenizer.encode(sentence))
+            assert score == pytest.approx(received[first : first + n_words].mean(), rel=1e-5)
+            first += n_words
+        assert first == len(received)
+        assert received.sum() == pytest.approx(1.0, rel=1e-5)
+
+
+def test_the_sentences_with_the_highest_scores_are_picked_in_their_order(trained, unseen):
+    for text, _ in unseen[:10]:
+        sentences, scores = trained.sentence_scores(text)
+        ranked = sorted(range(len(sentences)), key=lambda i: -scores[i])
+        for n in range(1, len(sentences) + 1):
+            right = [sentence for i, sentence in enumerate(sentences) if i in ranked[:n]]
+            assert trained.extract(text, n) == " ".join(right)
+        assert trained.extract(text) == trained.extract(text, 1)
+        assert trained.extract(text, 99) == text
+
+
+def test_evaluation_compares_with_the_headlines_and_the_lead(trained, unseen, monkeypatch):
+    monkeypatch.setattr(_sequences, "AT_A_TIME", 5)
+    some = [*unseen[:12], Story(unseen[12].text, "Nothing of the kind")]
+    right = [story.headline for story in some]
+    written = [trained.generate(story.text) for story in some]
+    for n, arguments in ((1, ()), (2, (2,))):
+        numbers = trained.evaluate(some, *arguments)
+        assert numbers == {
+            "exact_match": sum(map(str.__eq__, written, right)) / 13,
+            "generate": rouge(written, right),
+            "extract": rouge([trained.extract(story.text, n) for story in some], right),
+            "lead": rouge([lead(story.text, n) for story in some], right),
+            "n_stories": 13,
+        }
+        assert numbers["exact_match"] < 1
+        assert numbers["extract"] != numbers["lead"] != numbers["generate"]
+
+
+def test_attention_is_that_of_the_model_as_it_writes(trained, unseen):
+    text = unseen[0].text
+    found = trained.attention(text)
+    assert found.headline[-1] == "<eos>" and found.story == re.findall(r"[\w-]+|\S", text)
+    ids = [trained.tokenizer.tokens.index(token) for token in found.headline]
+    assert trained.tokenizer.decode(ids) == trained.generate(text)
+    src = torch.tensor(trained.tokenizer.encode(text))
+    with torch.no_grad():
+        _, right = trained.model(src, torch.tensor([2, *ids[:-1]]), need_weights=True)
+    for got, layers in zip(found[2:], right, strict=True):
+        np.testing.assert_array_equal(got, torch.stack(layers).numpy())
+    assert found.cross.shape == (2, 4, len(found.headline), len(found.story))
+
+
+def test_unknown_words_are_read_but_cannot_be_written(trained):
+    headline = trained.generate("Most votes went to Qqq. Rrr voted for a new mayor on Sunday.")
+    assert headline and "Qqq" not in headline
+
+
+def test_the_same_seed_gives_the_same_weights_and_leaves_global_randomness_alone():
+    training = dataclasses.replace(SHORT, steps=3)
+    state = torch.get_rng_state()
+    fits = [
+        Summarizer.fit(stories(40, 0), training=dataclasses.replace(training, seed=seed))
+        for seed in (0, 0, 1)
+    ]
+    assert torch.equal(torch.get_rng_state(), state)
+    first, again, other = (list(fit.model.state_dict().values()) for fit in fits)
+    assert all(map(torch.equal, first, again))
+    # Three steps of warming up move no weight as far as another beginning would.
+    assert not torch.allclose(first[0], other[0], atol=0.01)
+    assert fits[0].history.losses == fits[1].history.losses and len(fits[0].history.losses) == 3
+
+
+def test_the_vocabulary_is_that_of_stories_and_headlines_as_they_are_written():
+    some = [Story("A cat sat.", "Cat Sits"), Story("The cat ran.", "Cat runs")]
+    fitted = Summarizer.fit(some, training=dataclasses.replace(SHORT, steps=1))
+    assert {*fitted.tokenizer.tokens[4:]} == {
+        *["A", "cat", "sat", ".", "The", "ran", "Cat", "Sits", "runs"]
+    }
+
+
+def test_label_smoothing_and_sizes_are_used():
+    losses = [
+        Summarizer.fit(
+            stories(40, 0),
+            sizes={"n_layers": 1},
+            training=TrainingConfig(steps=1, label_smoothing=smoothing),
+        )
+        for smoothing in (0.0, 0.1)
+    ]
+    assert losses[0].history.losses != losses[1].history.losses
+    assert len(losses[0].model.encoder.layers) == 1 and losses[0].model.config.d_model == 64
+
+
+def test_what_was_saved_comes_back(trained, unseen, tmp_path):
+    trained.save(tmp_path / "summarizer")
+    trained.save(tmp_path / "summarizer")  # in place of the other
+    loaded = Summarizer.load(str(tmp_path / "summarizer"))
+    assert loaded.history is None
+    for text, _ in unseen[:3]:
+        assert loaded.generate(text) == trained.generate(text)
+        np.testing.assert_array_equal(
+            loaded.sentence_scores(text)[1], trained.sentence_scores(text)[1]
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["summarizer"]
+
+
+def test_what_cannot_be_loaded_is_refused_and_a_folder_of_something_else_left_alone(
+    trained, tmp_path
+):
+    folder = tmp_path / "summarizer"
+    with pytest.raises(ValueError, match="^folder: expected a folder of the format 'attn summar"):
+        Summarizer.load(folder)
+    with pytest.raises(ValueError, match="^folder: expected a name in a folder that exists"):
+        trained.save(folder / "inner")
+    trained.save(folder)
+    (folder / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(ValueError, match="^path: expected a checkpoint of Transformer, got"):
+        Summarizer.load(folder)
+    (folder / "about.json").unlink()
+    with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
+        trained.save(folder)
+    assert (folder / "model.safetensors").read_bytes() == b"damaged"
+
+
+def test_bad_arguments_are_refused(trained):
+    for method in (trained.generate, trained.extract, trained.attention, trained.sentence_scores):
+        with pytest.raises(ValueError, match="^text: expected at least one word, got ' '$"):
+            method(" ")
+        with pytest.raises(ValueError, match="^text: expected a string, got int$"):
+            method(3)
+    with pytest.raises(ValueError, match="^n_sentences: expected at least 1, got 0$"):
+        trained.extract("A word.", 0)
+    with pytest.raises(ValueError, match="^references: expected at least one, got none$"):
+        trained.evaluate([])
+    with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
+        Summarizer.fit([], training=SHORT)
+    for story, name in ((Story("", "Yes"), "text"), (Story("Yes.", ""), "headline")):
+        with pytest.raises(ValueError, match=f"^{name}: expected at least one word, got ''$"):
+            Summarizer.fit([story], training=SHORT)

@@ -1,0 +1,223 @@
+"""from_torch and to_torch: the same numbers, mask by mask, as PyTorch's own modules."""
+
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from attn.attention import MultiHeadAttention
+from attn.layers import DecoderLayer, EncoderLayer
+from attn.masks import causal_mask, padding_mask
+from attn.positions import RotaryPositions
+from attn.transformer import (
+    Decoder,
+    Encoder,
+    Transformer,
+    TransformerConfig,
+    from_torch,
+    to_torch,
+)
+
+SIZES = {"d_model": 8, "n_heads": 2, "d_ff": 12}
+THEIRS = {"dim_feedforward": 12, "dropout": 0.3, "batch_first": True}
+LENGTHS = torch.tensor([5, 3])
+both_norms = pytest.mark.parametrize("norm", ["pre", "post"])
+
+
+def drawn(module):
+    """Draw every weight, those of norms and biases too, which otherwise are ones and zeros."""
+    generator = torch.Generator().manual_seed(0)
+    for parameter in module.double().parameters():
+        parameter.data = torch.randn(parameter.shape, generator=generator).double() / 2
+    return module.eval()
+
+
+def vectors(n, seed):
+    return torch.randn(2, n, 8, generator=torch.Generator().manual_seed(seed)).double()
+
+
+def assert_same_rows(ours, theirs, lengths=None):
+    real = slice(None) if lengths is None else padding_mask(lengths, ours.shape[1])[:, 0]
+    torch.testing.assert_close(ours[real], theirs[real], rtol=0, atol=1e-12)
+
+
+def attend(ours, theirs):
+    """Compare self-attention under both masks, and cross-attention under the padding mask."""
+    x, memory, mask = vectors(4, 1), vectors(5, 2), padding_mask(LENGTHS, 5)
+    causal, padding = ~causal_mask(5), ~mask[:, 0]
+    expected, _ = theirs(memory, memory, memory, key_padding_mask=padding, attn_mask=causal)
+    assert_same_rows(ours(memory, mask=mask, is_causal=True)[0], expected)
+    expected, weights = theirs(
+        x, memory, memory, key_padding_mask=padding, average_attn_weights=False
+    )
+    output, own_weights = ours(x, memory, mask=mask, need_weights=True)
+    assert_same_rows(output, expected)
+    assert_same_rows(own_weights, weights)
+
+
+def encode(ours, theirs):
+    x, mask = vectors(5, 1), padding_mask(LENGTHS, 5)
+    causal, padding = ~causal_mask(5), ~mask[:, 0]
+    assert_same_rows(ours(x, mask)[0], theirs(x, src_key_padding_mask=padding), LENGTHS)
+    assert_same_rows(ours(x, is_causal=True)[0], theirs(x, causal))
+
+
+def decode(ours, theirs):
+    x, memory, mask = vectors(4, 1), vectors(5, 2), padding_mask(LENGTHS, 5)
+    expected = theirs(x, memory, tgt_mask=~causal_mask(4), memory_key_padding_mask=~mask[:, 0])
+    assert_same_rows(ours(x, memory, memory_mask=mask)[0], expected)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_attention(bias):
+    theirs = drawn(nn.MultiheadAttention(8, 2, 0.3, bias, batch_first=True))
+    attend(from_torch(theirs), theirs)
+    ours = drawn(MultiHeadAttention(8, 2, 0.3, bias))
+    attend(ours, to_torch(ours))
+    assert from_torch(theirs).dropout == to_torch(ours).dropout == 0.3
+
+
+LAYERS = [
+    (EncoderLayer, nn.TransformerEncoderLayer, encode),
+    (DecoderLayer, nn.TransformerDecoderLayer, decode),
+]
+
+
+@both_norms
+@pytest.mark.parametrize("our_kind, their_kind, compare", LAYERS)
+def test_layers(our_kind, their_kind, compare, norm):
+    theirs = drawn(their_kind(8, 2, norm_first=norm == "pre", **THEIRS))
+    ours = from_torch(theirs)
+    assert type(ours) is our_kind and ours.dropout.p == 0.3 and not ours.training
+    compare(ours, theirs)
+    ours = drawn(our_kind(**SIZES, dropout=0.3, norm=norm))
+    assert type(to_torch(ours)) is their_kind
+    compare(ours, to_torch(ours))
+
+
+@both_norms
+@pytest.mark.parametrize("our_kind, their_kind, compare", LAYERS)
+def test_what_goes_there_drops_the_same_in_training(our_kind, their_kind, compare, norm):
+    """Not the attention weights, nor what is inside the feed-forward network."""
+    ours = drawn(our_kind(**SIZES, dropout=0.3, norm=norm)).train()
+    theirs = to_torch(ours)
+    assert theirs.training
+    rates = {name: part.p for name, part in theirs.named_modules() if isinstance(part, nn.Dropout)}
+    assert rates.pop("dropout") == 0 and set(rates.values()) == {0.3}
+    attentions = [p for p in theirs.modules() if isinstance(p, nn.MultiheadAttention)]
+    assert [attention.dropout for attention in attentions] == [0.0] * len(attentions)
+
+
+@both_norms
+@pytest.mark.parametrize("last_norm", [True, False])
+def test_stacks(norm, last_norm):
+    for (_, kind, compare), stack in zip(
+        LAYERS, (nn.TransformerEncoder, nn.TransformerDecoder), strict=True
+    ):
+        layer = kind(8, 2, norm_first=norm == "pre", **THEIRS)
+        theirs = drawn(stack(layer, 2, nn.LayerNorm(8) if last_norm else None))
+        compare(from_torch(theirs), theirs)
+        compare(from_torch(theirs), to_torch(from_torch(theirs)))
+
+
+@both_norms
+def test_the_whole_transformer_there_and_back(norm):
+    config = TransformerConfig(9, n_layers=2, norm=norm, **SIZES)
+    model = drawn(Transformer(config))
+    theirs = to_torch(model)
+    src, tgt = (
+        torch.tensor([[3, 4, 5, 6, 7], [8, 4, 2, 0, 0]]),
+        torch.tensor([[2, 5, 6], [2, 3, 4]]),
+    )
+    mask = padding_mask(LENGTHS, 5)
+    logits, _ = model(src, tgt, mask)
+    with torch.no_grad():
+        x = theirs(
+            model.src_embedding(src), model.tgt_embedding(tgt), tgt_mask=~causal_mask(3),
+            src_key_padding_mask=~mask[:, 0], memory_key_padding_mask=~mask[:, 0],
+        )  # fmt: skip
+        assert_same_rows(model.output(x), logits)
+
+    other = Transformer(config).double().eval()
+    other.src_embedding, other.tgt_embedding = model.src_embedding, model.tgt_embedding
+    other.output = model.output
+    other.encoder, other.decoder = from_torch(theirs)
+    assert type(other.encoder) is Encoder and type(other.decoder) is Decoder
+    assert torch.equal(other(src, tgt, mask)[0], logits)
+
+
+@both_norms
+def test_pytorchs_transformer_with_its_last_norms(norm):
+    theirs = drawn(nn.Transformer(8, 2, 2, 2, norm_first=norm == "pre", **THEIRS))
+    encoder, decoder = from_torch(theirs)
+    src, tgt, mask = vectors(5, 1), vectors(4, 2), padding_mask(LENGTHS, 5)
+    expected = theirs(
+        src, tgt, tgt_mask=~causal_mask(4),
+        src_key_padding_mask=~mask[:, 0], memory_key_padding_mask=~mask[:, 0],
+    )  # fmt: skip
+    output, _ = decoder(tgt, encoder(src, mask)[0], memory_mask=mask)
+    assert_same_rows(output, expected)
+
+
+@pytest.mark.filterwarnings("error")
+@both_norms
+def test_rows_of_padding_are_computed_there_too(norm):
+    ours = drawn(Encoder(TransformerConfig(9, n_layers=1, norm=norm, **SIZES)))
+    x, mask = vectors(5, 1), padding_mask(LENGTHS, 5)
+    with torch.no_grad():
+        assert_same_rows(ours(x, mask)[0], to_torch(ours)(x, src_key_padding_mask=~mask[:, 0]))
+
+
+def test_the_weights_are_a_copy_of_the_same_type():
+    theirs = nn.MultiheadAttention(8, 2).double()
+    ours = from_torch(theirs)
+    before = theirs.in_proj_weight.clone()
+    assert ours.q_proj.weight.dtype == to_torch(ours).in_proj_weight.dtype == torch.float64
+    with torch.no_grad():
+        ours.q_proj.weight.zero_()
+        to_torch(ours).in_proj_weight.zero_()
+    assert torch.equal(theirs.in_proj_weight, before) and ours.k_proj.weight.any()
+
+
+def layer(**options):
+    return nn.TransformerEncoderLayer(8, 2, 12, **options)
+
+
+@pytest.mark.parametrize(
+    "theirs, message",
+    [
+        (nn.MultiheadAttention(8, 2, add_bias_kv=True), "add_bias_kv = False, got True"),
+        (nn.MultiheadAttention(8, 2, add_zero_attn=True), "add_zero_attn = False, got True"),
+        (nn.MultiheadAttention(8, 2, kdim=6), "kdim = vdim = embed_dim = 8, got 6 and 8"),
+        (layer(activation="gelu"), "activation = relu, got gelu"),
+        (layer(activation=nn.GELU()), "activation = relu, got GELU"),
+        (layer(bias=False), "a layer with bias = True, got False"),
+        (layer(layer_norm_eps=1e-6), "norms nn.LayerNorm with eps = 1e-05 and a bias, got LayerNorm"),
+        (nn.TransformerDecoderLayer(8, 2, 12, activation="gelu"), "activation = relu, got gelu"),
+        (nn.TransformerEncoder(layer(), 1, nn.RMSNorm(8)), "norms nn.LayerNorm with"),
+        (nn.Linear(8, 8), "nn.MultiheadAttention, nn.TransformerEncoderLayer"),
+    ],
+)  # fmt: skip
+def test_what_has_no_counterpart_here(theirs, message):
+    with pytest.raises(ValueError, match="^module: expected " + re.escape(message)):
+        from_torch(theirs)
+
+
+@pytest.mark.parametrize(
+    "ours, message",
+    [
+        (
+            EncoderLayer(**SIZES, n_kv_heads=1),
+            "n_kv_heads = n_heads = 2 for PyTorch, got 1",
+        ),
+        (
+            MultiHeadAttention(8, 2, relative=RotaryPositions()),
+            "relative = None for PyTorch, got RotaryPositions",
+        ),
+        (nn.Linear(8, 8), "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or"),
+    ],
+)
+def test_what_has_no_counterpart_there(ours, message):
+    with pytest.raises(ValueError, match="^module: expected " + re.escape(message)):
+        to_torch(ours)

@@ -1,0 +1,1026 @@
+"""attn.training.train: against a loop written by hand, killed and gone on, alone and in two.
+
+Run as a script, under torchrun or not, this file is the processes that the tests start.
+"""
+
+import copy
+import dataclasses
+import io
+import math
+import os
+import pickle
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+from torch.distributed import barrier
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+import attn
+from attn.masks import padding_mask
+from attn.training import History, TrainingConfig, cross_entropy, learning_rate, pad, shift, train
+from attn.training.processes import Processes, join
+from attn.training.run import _move
+from attn.transformer import Transformer, TransformerConfig
+
+ENVIRONMENT = os.environ | {
+    "PYTHONPATH": os.pathsep.join([str(Path(attn.__file__).parents[1]), str(Path(__file__).parent)])
+}
+
+
+def refuses(message):
+    return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
+
+
+# a small task for every test: sequences of ids, and the same backwards
+
+
+def make_examples(n_examples=22):
+    rng = random.Random(0)
+    sources = [rng.choices(range(4, 11), k=rng.randint(1, 5)) for _ in range(n_examples)]
+    return [(source, [2, *source[::-1], 3]) for source in sources]
+
+
+def make_model(dropout=0.2, seed=0):
+    torch.manual_seed(seed)
+    sizes = {"d_model": 8, "n_heads": 2, "n_layers": 1, "d_ff": 16}
+    return Transformer(TransformerConfig(vocab_size=11, dropout=dropout, **sizes))
+
+
+def collate(examples):
+    src, lengths = pad([source for source, _ in examples], 0)
+    inputs, targets = shift(pad([target for _, target in examples], 0)[0])
+    src_mask = padding_mask(lengths, src.shape[1])
+    return {"src": src, "src_mask": src_mask, "inputs": inputs, "targets": targets}
+
+
+def sequence_loss(model, batch):
+    logits, _ = model(batch["src"], batch["inputs"], batch["src_mask"])
+    return cross_entropy(logits, batch["targets"], label_smoothing=0.1, pad_id=0)
+
+
+def length(example):
+    return len(example[0])
+
+
+CPU = torch.device("cpu")
+EXAMPLES = make_examples()
+CONFIG = TrainingConfig(
+    steps=24, batch_size=5, learning_rate=0.01, warmup_steps=4, validate_every=4, patience=50,
+    checkpoint_every=3, device="cpu",
+)  # fmt: skip
+PLAIN = dataclasses.replace(CONFIG, validate_every=None, patience=None, checkpoint_every=None)
+
+
+def run(model, checkpoint=None, config=CONFIG, examples=EXAMPLES, **hooks):
+    parts = {"loss": sequence_loss, "collate": collate} | hooks
+    validation = EXAMPLES[:6] if config.validate_every else None
+    return train(
+        model, examples=examples, config=config, length=length, validation=validation,
+        checkpoint=checkpoint, **parts,
+    )  # fmt: skip
+
+
+def assert_same(ours, theirs):
+    """Compare to the bit: tensors, and whatever holds them."""
+    assert type(ours) is type(theirs)
+    if isinstance(ours, torch.Tensor):
+        assert ours.dtype == theirs.dtype and torch.equal(ours, theirs)
+    elif isinstance(ours, dict):
+        assert list(ours) == list(theirs)
+        for name in ours:
+            assert_same(ours[name], theirs[name])
+    elif isinstance(ours, (list, tuple)):
+        assert len(ours) == len(theirs)
+        for pair in zip(ours, theirs, strict=True):
+            assert_same(*pair)
+    else:
+        assert ours == theirs
+
+
+def outcome(model, history):
+    return {
+        "losses": history.losses,
+        "validation": history.validation,
+        "weights": dict(model.state_dict()),
+    }
+
+
+# a step is what it should be
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"schedule": "inverse_sqrt", "warmup_steps": 2},
+        {"betas": (0.5, 0.8), "weight_decay": 0.5},
+        {"clip_norm": math.inf, "weight_decay": 0},
+        {"clip_norm": 1e-3},
+        {"clip_norm": 3},
+    ],
+)
+@pytest.mark.parametrize("scale", [1, pytest.param(1e-8, marks=pytest.mark.slow)])
+def test_a_run_is_a_loop_written_by_hand(changes, scale):
+    """In float64, with gradients so small in one case that the eps of AdamW counts."""
+    config = dataclasses.replace(PLAIN, batch_size=len(EXAMPLES), steps=12, **changes)
+
+    def loss(model, batch):
+        total, count = sequence_loss(model, batch)
+        return total * scale, count
+
+    model, by_hand = (make_model(dropout=0.0).double() for _ in range(2))
+    history = run(model, config=config, loss=loss)
+
+    optimizer = torch.optim.AdamW(
+        by_hand.parameters(), betas=config.betas, eps=1e-9, weight_decay=config.weight_decay,
+        foreach=False,
+    )  # fmt: skip
+    batch = collate(EXAMPLES)
+    losses = []
+    for step in range(1, 13):
+        optimizer.zero_grad()
+        logits, _ = by_hand(batch["src"], batch["inputs"], batch["src_mask"])
+        mean = scale * F.cross_entropy(
+            logits.mT, batch["targets"], ignore_index=0, label_smoothing=0.1
+        )
+        mean.backward()
+        losses.append(mean.item())
+        square = sum(p.grad.square().sum() for p in by_hand.parameters())
+        for p in by_hand.parameters():
+            p.grad *= min(1.0, config.clip_norm / square.sqrt().item())
+        rate = 0.01 * min(step / config.warmup_steps, 1)
+        if step > config.warmup_steps and config.schedule == "inverse_sqrt":
+            rate = 0.01 * math.sqrt(config.warmup_steps / step)
+        elif step > config.warmup_steps:
+            rate = 0.01 * math.cos(math.pi / 2 * (step - 4) / (13 - 4)) ** 2
+        optimizer.param_groups[0]["lr"] = rate
+        optimizer.step()
+    assert history.losses == pytest.approx(losses, rel=1e-6)
+    for ours, theirs in zip(model.parameters(), by_hand.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-7)
+
+
+def test_the_optimizer_is_fused():
+    """Its rounding tells: it differs from that of the other ways to compute AdamW."""
+
+    def cubes(model, batch):
+        return model.weight.pow(3).sum(), 1
+
+    config = dataclasses.replace(PLAIN, steps=6, clip_norm=math.inf)
+    model, fused, plain = (make_model(dropout=0.0).output for _ in range(3))
+    run(model, config=config, loss=cubes)
+    for by_hand, options in ((fused, {"fused": True}), (plain, {"foreach": False})):
+        optimizer = torch.optim.AdamW(
+            by_hand.parameters(), betas=config.betas, eps=1e-9, weight_decay=0.01, **options
+        )
+        for step in range(1, 7):
+            optimizer.zero_grad()
+            cubes(by_hand, None)[0].backward()
+            optimizer.param_groups[0]["lr"] = learning_rate(step, config)
+            optimizer.step()
+    assert not torch.equal(fused.weight, plain.weight)
+    assert torch.equal(model.weight, fused.weight)
+
+
+def test_decay_of_matrices_alone_spares_embeddings_norms_and_biases():
+    """Only the decay moves the weights here: nothing depends on the loss."""
+    config = TransformerConfig(
+        vocab_size=11, d_model=8, n_heads=2, n_layers=1, d_ff=16, norm="pre", positions="learned"
+    )
+    model = Transformer(config)
+    before = {name: p.clone() for name, p in model.named_parameters()}
+
+    def loss(model, batch):
+        return sum((p * 0).sum() for p in model.parameters()), 1
+
+    changes = {"decayed": "matrices", "weight_decay": 0.5, "warmup_steps": 1, "steps": 1}
+    run(model, config=dataclasses.replace(PLAIN, **changes), loss=loss)
+    for name, p in model.named_parameters():
+        is_matrix = name.endswith("weight") and ("proj" in name or "linear" in name)
+        expected = before[name] * (1 - 0.01 * 0.5) if is_matrix else before[name]
+        torch.testing.assert_close(p.data, expected, rtol=1e-6, atol=0, msg=name)
+    assert {p.ndim for name, p in model.named_parameters() if "embedding" in name} == {2}
+
+
+def test_without_decay_it_makes_no_difference_which_parameters_lose_it():
+    outcomes = []
+    for decayed in ("all", "matrices"):
+        model = make_model()
+        config = dataclasses.replace(PLAIN, weight_decay=0, decayed=decayed, steps=6)
+        outcomes.append(outcome(model, run(model, config=config)))
+    assert_same(*outcomes)
+
+
+def test_a_run_learns_and_ends_ready_for_use():
+    model = make_model()
+    assert isinstance(history := run(model, config=dataclasses.replace(PLAIN, steps=60)), History)
+    assert len(history.losses) == 60 and history.validation == []
+    assert all(type(loss) is float for loss in history.losses)
+    assert sum(history.losses[-5:]) < 0.8 * sum(history.losses[:5])
+    assert not model.training
+
+
+def test_every_example_is_learned_from_before_any_is_again():
+    seen = []
+
+    def remember(examples):
+        seen.append(len(examples))
+        return collate(examples)
+
+    run(make_model(), config=dataclasses.replace(PLAIN, steps=5), collate=remember)
+    assert sum(seen) == len(EXAMPLES) and max(seen) == 5
+
+
+def test_the_first_step_has_the_first_batch():
+    batches = []
+
+    def remember(examples):
+        batches.append(sorted(examples))
+        return collate(examples)
+
+    config = dataclasses.replace(PLAIN, steps=5)
+    run(make_model(), config=config, collate=remember)
+    assert sorted(example for batch in batches for example in batch) == sorted(EXAMPLES)
+    assert max(len({length(example) for example in batch}) for batch in batches) <= 3
+
+
+def test_the_seed_decides_and_nothing_else():
+    def weights(seed, disturb=0):
+        torch.manual_seed(disturb)
+        model = make_model()
+        torch.manual_seed(disturb)
+        run(model, config=dataclasses.replace(PLAIN, seed=seed, steps=3))
+        return dict(model.state_dict())
+
+    assert_same(weights(0), weights(0, disturb=1))
+    assert not torch.equal(weights(0)["output.weight"], weights(1)["output.weight"])
+
+
+def test_dropout_is_drawn_anew_in_every_step_and_leaves_no_trace():
+    drawn = []
+
+    def loss(model, batch):
+        drawn.append(torch.rand(()).item())
+        return sequence_loss(model, batch)
+
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    model = make_model()
+    torch.manual_seed(7)
+    run(model, config=PLAIN, loss=loss)
+    assert len(set(drawn)) == PLAIN.steps
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_validation_is_the_mean_without_dropout_and_changes_nothing():
+    modes = []
+
+    def loss(model, batch):
+        modes.append((model.training, torch.is_grad_enabled()))
+        return sequence_loss(model, batch)
+
+    model, alone = make_model(), make_model()
+    config = dataclasses.replace(CONFIG, steps=4, checkpoint_every=None)
+    history = run(model, config=config, loss=loss)
+    assert modes == [(True, True)] * 4 + [(False, False)] * 2  # six examples, five a batch
+    batch = collate(EXAMPLES[:6])
+    logits, _ = model(batch["src"], batch["inputs"], batch["src_mask"])
+    mean = F.cross_entropy(logits.mT, batch["targets"], ignore_index=0, label_smoothing=0.1)
+    assert history.validation == [(4, pytest.approx(mean.item(), rel=1e-5))]
+
+    run(alone, config=dataclasses.replace(PLAIN, steps=4))
+    assert_same(dict(alone.state_dict()), dict(model.state_dict()))
+
+
+def test_training_goes_on_in_training_mode_after_a_validation():
+    modes = []
+
+    def loss(model, batch):
+        modes.append(model.training)
+        return sequence_loss(model, batch)
+
+    run(make_model(), config=dataclasses.replace(CONFIG, steps=5, checkpoint_every=None), loss=loss)
+    assert modes == [True] * 4 + [False] * 2 + [True]
+
+
+# early stopping: one weight that falls by about lr a step, past the best value
+
+
+class Falling(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(1.0))
+
+
+def falls(model, batch):
+    if model.training:
+        return model.weight * len(batch[0]), len(batch[0])
+    return (model.weight - 0.5).abs() * len(batch[0]), len(batch[0])
+
+
+def flat(model, batch):
+    return model.weight * 0 + 1, 1
+
+
+STOPPING = TrainingConfig(
+    steps=100, batch_size=2, learning_rate=0.1, warmup_steps=1, schedule="inverse_sqrt",
+    weight_decay=0, validate_every=2, patience=2, device="cpu",
+)  # fmt: skip
+
+
+def fall(loss=falls, config=STOPPING, checkpoint=None):
+    model = Falling()
+    numbers = [1.0, 2.0, 3.0]
+    history = train(
+        model, loss, numbers, lambda some: (torch.tensor(some),), config,
+        validation=numbers if config.validate_every else None, checkpoint=checkpoint,
+    )  # fmt: skip
+    return model, history
+
+
+def test_it_stops_after_the_best_and_goes_back_to_it():
+    model, history = fall()
+    # Adam moves it by the learning rate: 1 - .1 (1 + 1/sqrt 2 + 1/sqrt 3 + ...).
+    steps, losses = zip(*history.validation, strict=True)
+    weight = [1 - 0.1 * sum(i**-0.5 for i in range(1, step + 1)) for step in steps]
+    assert losses == pytest.approx([abs(w - 0.5) for w in weight], abs=1e-4)
+    best = losses.index(min(losses))
+    assert 0 < best == len(losses) - 3
+    assert steps == tuple(range(2, 2 * len(steps) + 1, 2)) and len(history.losses) == steps[-1]
+    assert model.weight.item() == pytest.approx(weight[best], abs=1e-4)
+    assert history.since_best() == 2
+
+
+def test_an_equal_loss_is_no_improvement():
+    _, history = fall(flat)
+    assert history.validation == [(2, 1.0), (4, 1.0), (6, 1.0)] and len(history.losses) == 6
+
+
+def test_without_patience_the_last_weights_stay():
+    model, history = fall(config=dataclasses.replace(STOPPING, patience=None, steps=40))
+    assert len(history.losses) == 40 and len(history.validation) == 20
+    assert model.weight.item() == pytest.approx(1 - 0.1 * sum(i**-0.5 for i in range(1, 41)), 1e-3)
+
+
+def test_in_bfloat16_patience_sees_the_small_gains_too():
+    """Summed up in bfloat16, the losses of this run repeat themselves from step 50 on."""
+    config = dataclasses.replace(
+        CONFIG, steps=60, learning_rate=3e-3, validate_every=2, patience=2, checkpoint_every=None
+    )
+    found, expected = (
+        run(make_model(), config=dataclasses.replace(config, precision=precision))
+        for precision in ("bfloat16", "float32")
+    )
+    assert len(found.losses) == len(expected.losses) == 60
+    found, expected = dict(found.validation), dict(expected.validation)
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_loss_of_half_precision_is_added_up_in_float32():
+    """Three batches of one example, whose losses add up to 257.5: to 258 in bfloat16."""
+
+    def loss(model, batch):
+        total, count = falls(model, batch)
+        return (total if model.training else 0 * total + batch[0].sum()).bfloat16(), count
+
+    config = dataclasses.replace(STOPPING, steps=2, batch_size=1)
+    numbers = [256.0, 1.0, 0.5]
+    history = train(
+        Falling(), loss, numbers, lambda some: (torch.tensor(some),), config, validation=numbers
+    )
+    assert history.validation == [(2, pytest.approx(257.5 / 3, rel=1e-6))]
+
+
+def test_sums_keep_the_type_of_each_number():
+    total, count = Processes(0, 1, CPU).sum(torch.tensor(0.5), torch.tensor(2**24 + 1))
+    assert total.item() == 0.5 and count.item() == 2**24 + 1
+
+
+class NoFloat64(TorchDispatchMode):
+    """Refuse every computation in float64, as Apple's GPUs do."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        tensors = [x for x in tree_leaves(result) if isinstance(x, torch.Tensor)]
+        assert all(x.dtype != torch.float64 for x in tensors), function
+        return result
+
+
+def test_training_needs_no_float64():
+    config = dataclasses.replace(STOPPING, steps=2)
+    with NoFloat64():
+        train(
+            nn.Linear(1, 3), linear_loss, [0.0, 1.0, 2.0], lambda some: (torch.tensor(some),),
+            config, validation=[1.0],
+        )  # fmt: skip
+
+
+def linear_loss(model, batch):
+    return cross_entropy(model(batch[0][:, None]), batch[0].long(), label_smoothing=0.1)
+
+
+def test_since_best():
+    assert History().since_best() == 0
+    assert History([], [(2, 3.0)]).since_best() == 0
+    assert History([], [(2, 3.0), (4, 1.0), (6, 1.0), (8, 2.0)]).since_best() == 2
+
+
+def test_a_run_that_is_over_stays_over(tmp_path):
+    path = tmp_path / "run.pt"
+    model, history = fall(checkpoint=path)
+    content = path.read_bytes()
+
+    def never(model, batch):
+        raise AssertionError
+
+    again, same = fall(never, checkpoint=path)
+    assert same == history and torch.equal(again.weight, model.weight)
+    assert path.read_bytes() == content
+
+
+# what is not finite
+
+
+def spoilt(at, spoil):
+    """The loss, spoilt in one step; its weight is then as if that step had not been."""
+    calls = []
+
+    def loss(model, batch):
+        calls.append(None)
+        total, count = falls(model, batch)
+        return (spoil(model.weight) if len(calls) == at else total), count
+
+    return loss
+
+
+@pytest.mark.parametrize(
+    "spoil, message",
+    [
+        (lambda w: w * math.nan, "loss: expected a finite number, got nan in step 5"),
+        (lambda w: w * math.inf, "loss: expected a finite number, got inf in step 5"),
+        (lambda w: (w - w).sqrt(), "gradient: expected a finite number, got nan in step 5"),
+        (
+            lambda w: (w.detach() - w).sqrt(),
+            "gradient: expected a finite number, got inf in step 5",
+        ),
+    ],
+)
+def test_what_is_not_finite_ends_the_run_before_it_does_harm(spoil, message, tmp_path):
+    config = dataclasses.replace(STOPPING, validate_every=None, patience=None, checkpoint_every=2)
+    model, path = Falling(), tmp_path / "run.pt"
+    with refuses(message):
+        train(
+            model, spoilt(5, spoil), [1.0], lambda some: (torch.tensor(some),), config,
+            checkpoint=path,
+        )  # fmt: skip
+    after_four = 1 - 0.1 * sum(i**-0.5 for i in range(1, 5))
+    assert model.weight.item() == pytest.approx(after_four, abs=1e-4)
+    state = torch.load(path, weights_only=True)["state"]
+    assert torch.equal(state["weights"]["weight"], model.weight) and len(state["losses"]) == 4
+
+
+def test_a_validation_that_is_not_finite():
+    def loss(model, batch):
+        total, count = falls(model, batch)
+        return (total if model.training else total * math.nan), count
+
+    with refuses("validation loss: expected a finite number, got nan in step 2"):
+        fall(loss)
+
+
+def test_a_batch_without_terms():
+    with refuses("loss: expected a finite number, got nan in step 1"):
+        fall(lambda model, batch: (model.weight * 0, 0))
+
+
+def test_other_errors_tell_their_step():
+    def loss(model, batch):
+        if len(batch[0]) == 1:
+            raise KeyError("one")
+        return falls(model, batch)
+
+    with pytest.raises(KeyError) as caught:
+        fall(loss)
+    assert caught.value.__notes__ in (
+        ["In step 1 of the training."],
+        ["In step 2 of the training."],
+    )
+
+
+# arguments
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"examples": []}, "examples: expected at least one example, got none"),
+        ({"validation": []}, "validation: expected at least one example, got none"),
+        (
+            {"validation": None},
+            "validation: expected examples for validate_every = 4, got None",
+        ),
+        (
+            {"config": PLAIN},
+            "validation: expected None without validate_every, got 1 examples",
+        ),
+        ({"checkpoint": None}, "checkpoint: expected a path for checkpoint_every = 3, got None"),
+    ],
+)
+def test_arguments_are_checked_before_anything_happens(changes, message):
+    def never(*arguments):
+        raise AssertionError
+
+    arguments = {"examples": [1], "validation": [1], "checkpoint": "a", "config": CONFIG}
+    with refuses(message):
+        train(None, never, collate=never, length=never, **arguments | changes)
+
+
+@pytest.mark.parametrize("name", [".", "no such folder/run.pt", "file/run.pt"])
+def test_a_checkpoint_needs_a_folder_and_a_name(name, tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / name
+    with refuses(f"checkpoint: expected the name of a file in a folder that exists, got {path}"):
+        fall(checkpoint=path)
+
+
+# precision, compilation, devices, progress
+
+
+def test_bfloat16_is_for_products_not_for_weights():
+    kinds = []
+
+    def loss(model, batch):
+        kinds.append(model(batch["src"], batch["inputs"], batch["src_mask"])[0].dtype)
+        return sequence_loss(model, batch)
+
+    for precision, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+        model = make_model()
+        changes = {"steps": 4, "precision": precision, "checkpoint_every": None}
+        run(model, config=dataclasses.replace(CONFIG, **changes), loss=loss)
+        assert set(kinds) == {dtype} and len(kinds) == 4 + 2
+        assert all(parameter.dtype == torch.float32 for parameter in model.parameters())
+        kinds.clear()
+
+
+@pytest.mark.slow
+def test_compilation_is_asked_for(monkeypatch):
+    """With a compiler that only traces: what is compiled is whole, and the result the same."""
+    compiled = []
+
+    def compile_(module, **options):
+        assert options == {"dynamic": True}
+        compiled.append(module)
+        return original(module, dynamic=True, backend="eager")
+
+    original = torch.compile
+    monkeypatch.setattr(torch, "compile", compile_)
+    model, plain = make_model(dropout=0.0), make_model(dropout=0.0)
+    config = dataclasses.replace(PLAIN, steps=2)
+    history = run(model, config=dataclasses.replace(config, compile=True))
+    assert len(compiled) == 1 and compiled[0].model is model
+    assert history.losses == pytest.approx(run(plain, config=config).losses, rel=1e-5)
+    assert len(compiled) == 1
+
+
+def test_batches_move_to_the_device():
+    tensors = {"a": torch.ones(2), "b": torch.ones(3)}
+    moved = _move(tensors, torch.device("meta"))
+    assert list(moved) == ["a", "b"] and all(t.device.type == "meta" for t in moved.values())
+    moved = _move(tuple(tensors.values()), torch.device("meta"))
+    assert [t.device.type for t in moved] == ["meta", "meta"] and isinstance(moved, tuple)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_shows_in_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    history = run(make_model(), config=PLAIN)
+    shown = sys.stderr.getvalue()
+    assert "24/24" in shown and "step/s" in shown
+    assert f"loss {history.losses[-1]:.3f}" in shown
+
+
+def test_progress_shows_nowhere_else(capfd):
+    run(make_model(), config=PLAIN)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_process_that_is_not_the_first_shows_and_writes_nothing(monkeypatch, tmp_path):
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    run(make_model(), tmp_path / "run.pt")
+    assert sys.stderr.getvalue() == "" and not list(tmp_path.iterdir())
+
+
+# checkpoints
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A run that was never interrupted: its checkpoint and its outcome."""
+    path = tmp_path_factory.mktemp("whole") / "run.pt"
+    model = make_model()
+    return path, outcome(model, run(model, path))
+
+
+def stop_after(n_losses):
+    """A loss that is interrupted, as by Ctrl+C, after so many calls in training."""
+    calls = []
+
+    def loss(model, batch):
+        if model.training:
+            calls.append(None)
+        if len(calls) > n_losses:
+            raise KeyboardInterrupt
+        return sequence_loss(model, batch)
+
+    return loss
+
+
+@pytest.mark.parametrize(
+    "step",
+    [pytest.param(1, marks=pytest.mark.slow), 3, 8, pytest.param(23, marks=pytest.mark.slow)],
+)
+def test_an_interrupted_run_goes_on_to_the_same_end(step, whole, tmp_path):
+    path = tmp_path / "run.pt"
+    with pytest.raises(KeyboardInterrupt):
+        run(make_model(), path, loss=stop_after(step))
+    assert path.exists() == (step >= 3)
+    model = make_model(seed=0 if step < 3 else 5)  # what it starts from no longer matters
+    torch.rand(step)
+    history = run(model, str(path))
+    assert_same(outcome(model, history), whole[1])
+    assert_same(torch.load(path, weights_only=True), torch.load(whole[0], weights_only=True))
+    assert [file.name for file in tmp_path.iterdir()] == ["run.pt"]
+
+
+def test_a_run_with_two_groups_of_parameters_goes_on_to_the_same_end(tmp_path):
+    config = dataclasses.replace(CONFIG, decayed="matrices", weight_decay=0.5)
+    whole = make_model()
+    expected = outcome(whole, run(whole, config=config, checkpoint=tmp_path / "whole.pt"))
+    with pytest.raises(KeyboardInterrupt):
+        run(make_model(), tmp_path / "run.pt", config, loss=stop_after(8))
+    model = make_model(seed=5)
+    assert_same(outcome(model, run(model, tmp_path / "run.pt", config)), expected)
+
+
+def test_the_state_at_the_last_checkpoint_is_the_one_gone_on_from(tmp_path):
+    """Not an earlier one: the loss is called for the steps that are missing, and no other."""
+    path = tmp_path / "run.pt"
+    with pytest.raises(KeyboardInterrupt):
+        run(make_model(), path, loss=stop_after(8))
+    calls = []
+
+    def loss(model, batch):
+        calls.append(model.training)
+        return sequence_loss(model, batch)
+
+    run(make_model(), path, loss=loss)
+    assert calls.count(True) == 24 - 6
+
+
+def test_a_checkpoint_at_the_end_alone(tmp_path):
+    path = tmp_path / "run.pt"
+    config = dataclasses.replace(CONFIG, checkpoint_every=None)
+    with pytest.raises(KeyboardInterrupt):
+        run(make_model(), path, config, loss=stop_after(23))
+    assert not path.exists()
+    run(make_model(), path, config)
+    assert len(torch.load(path, weights_only=True)["state"]["losses"]) == 24
+
+
+CHANGED = {
+    "steps": 25, "batch_size": 4, "learning_rate": 0.02, "warmup_steps": 5,
+    "schedule": "inverse_sqrt", "betas": (0.9, 0.99), "weight_decay": 0.0, "decayed": "matrices",
+    "label_smoothing": 0.0,
+    "clip_norm": 2.0, "seed": 1, "validate_every": 3, "patience": 9, "checkpoint_every": 4,
+    "precision": "bfloat16", "compile": True, "device": "auto",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(TrainingConfig)])
+def test_another_configuration_may_not_go_on(name, whole):
+    config = dataclasses.replace(CONFIG, **{name: CHANGED[name]})
+    wanted, found = CHANGED[name], getattr(CONFIG, name)
+    message = f"one of a run with {name} = {wanted!r}, got {whole[0]}, of one with {found!r}"
+    with refuses(f"checkpoint: expected {message}"):
+        run(make_model(), whole[0], config)
+
+
+def other_word():
+    examples = copy.deepcopy(EXAMPLES)
+    source, target = examples[-1]
+    source[0] = target[-2] = 15 - source[0]
+    return examples
+
+
+@pytest.mark.parametrize(
+    "part, changes",
+    [
+        ("examples", {"examples": EXAMPLES[:-1]}),
+        ("examples", {"examples": EXAMPLES[::-1]}),
+        ("examples", {"examples": other_word()}),
+        ("model", {"model": make_model(dropout=0.3)}),
+        ("model", {"model": nn.Linear(3, 4)}),
+    ],
+)
+def test_other_examples_or_another_model_may_not_go_on(part, changes, whole):
+    message = f"one of a run with the same {part}, got {whole[0]}, of one with another"
+    with refuses(f"checkpoint: expected {message}"):
+        run(changes.pop("model", None) or make_model(), whole[0], **changes)
+
+
+def test_other_heads_may_not_go_on(whole):
+    """Of the same shapes, and the same layers as Python shows them."""
+    config = dataclasses.replace(make_model().config, n_heads=4)
+    with pytest.raises(ValueError, match="^checkpoint: expected one of a run with the same model"):
+        run(Transformer(config), whole[0])
+
+
+def test_other_examples_to_validate_with_may_not_go_on(whole):
+    with pytest.raises(ValueError, match="with the same examples"):
+        train(
+            make_model(), sequence_loss, EXAMPLES, collate, CONFIG, length=length,
+            validation=EXAMPLES[1:7], checkpoint=whole[0],
+        )  # fmt: skip
+
+
+def spoil_a_bit(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        largest = max(archive.infolist(), key=lambda file: file.file_size)
+        weights = archive.read(largest)
+    place = content.index(weights) + len(weights) // 2
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+def saved(value):
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: b"",
+        lambda content: b"# Notes\n",
+        lambda content: content[:-1],
+        lambda content: content[: len(content) // 2],
+        spoil_a_bit,
+        lambda content: saved([1]),
+        lambda content: saved({"format": "attn training 1"}),
+        lambda content: saved(torch.load(io.BytesIO(content)) | {"format": "attn training 2"}),
+        lambda content: saved(torch.load(io.BytesIO(content)) | {"more": 1}),
+    ],
+)
+def test_a_file_that_is_no_whole_checkpoint(spoil, whole, tmp_path):
+    path = tmp_path / "run.pt"
+    path.write_bytes(spoil(whole[0].read_bytes()))
+    content = path.read_bytes()
+    got = f"{path}, which is damaged or another kind of file"
+    with refuses(f"checkpoint: expected a checkpoint of training, got {got}"):
+        run(make_model(), path)
+    assert path.read_bytes() == content
+
+
+def test_nothing_in_a_file_is_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")  # changes PyTorch's default
+
+    class Trap:
+        def __reduce__(self):
+            return (type(tmp_path).touch, (tmp_path / "it ran",))
+
+    path = tmp_path / "run.pt"
+    for content in (saved({"format": Trap()}), pickle.dumps(Trap())):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="damaged or another kind"):
+            run(make_model(), path)
+    assert not (tmp_path / "it ran").exists()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_what_interrupts_a_save_leaves_the_old_file(error, tmp_path, monkeypatch):
+    path = tmp_path / "run.pt"
+    with pytest.raises(KeyboardInterrupt):
+        run(make_model(), path, loss=stop_after(5))
+    content = path.read_bytes()
+
+    def write_half(checkpoint, file):
+        assert file.name == f"{path}.part"
+        file.write(content[: len(content) // 2])
+        raise error
+
+    monkeypatch.setattr(torch, "save", write_half)
+    message = (
+        f"checkpoint: expected a file that can be written, got {path}: No space left on device"
+    )
+    with refuses(message) if isinstance(error, OSError) else pytest.raises(KeyboardInterrupt):
+        run(make_model(), path)
+    assert path.read_bytes() == content
+    assert [file.name for file in tmp_path.iterdir()] == ["run.pt"]
+
+
+def test_a_checkpoint_is_on_the_disk_before_it_takes_the_place_of_the_last(tmp_path, monkeypatch):
+    """Otherwise a power cut could leave an empty file under the right name."""
+    path, events = tmp_path / "run.pt", []
+
+    def fsync(descriptor):
+        content = Path(f"{path}.part").read_bytes()
+        events.append(("on disk", zipfile.ZipFile(io.BytesIO(content)).testzip()))
+
+    def replace(old, new, original=os.replace):
+        events.append(("in place", str(new)))
+        original(old, new)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "replace", replace)
+    run(make_model(), path, dataclasses.replace(PLAIN, steps=1))
+    assert events == [("on disk", None), ("in place", str(path))]
+
+
+# other processes
+
+
+def killed(path, result, event, count):
+    """Train in a process that is killed at the n-th event; return how it ended."""
+    if pid := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    left = [count]
+
+    def happen(name):
+        left[0] -= name == event
+        if left[0] == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def save(checkpoint, file, original=torch.save):
+        whole = io.BytesIO()
+        original(checkpoint, whole)
+        content = whole.getvalue()
+        file.write(content[: len(content) // 2])
+        file.flush()
+        happen("half written")
+        file.write(content[len(content) // 2 :])
+
+    def replace(old, new, original=os.replace):
+        happen("before replacing")
+        original(old, new)
+        happen("after replacing")
+
+    def loss(model, batch):
+        happen("training" if model.training else "validation")
+        return sequence_loss(model, batch)
+
+    torch.save, save_result, os.replace = save, torch.save, replace
+    model = make_model()
+    history = run(model, path, loss=loss)
+    save_result(outcome(model, history), result)
+    os._exit(0)
+
+
+def kill_again_and_again(folder):
+    """Kill one run at points drawn at random, then let it end; print what became of it."""
+    run(make_model(), config=dataclasses.replace(PLAIN, steps=1))  # what PyTorch loads late
+    path, rng, n_files = folder / "run.pt", random.Random(0), []
+    plan = [
+        ("training", rng.randint(1, 3)),
+        ("half written", 1),
+        ("training", rng.randint(4, 6)),
+        ("half written", rng.randint(1, 2)),
+        ("before replacing", 1),
+        ("after replacing", 1),
+        ("validation", rng.randint(1, 4)),
+        ("training", rng.randint(1, 4)),
+        ("none", 1),
+    ]
+    for event, count in plan:
+        code = killed(path, folder / "result.pt", event, count)
+        n_files.append((code, path.exists() and zipfile.ZipFile(path).testzip() is None))
+    print(n_files)
+
+
+def start(*arguments):
+    return subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_random_goes_on_to_the_same_bits(whole, tmp_path):
+    """And in another process than the run it is compared with, which was never interrupted."""
+    process = start(__file__, tmp_path)
+    assert process.returncode == 0, process.stderr
+    dead = -signal.SIGKILL
+    assert process.stdout == f"{[(dead, False)] * 2 + [(dead, True)] * 6 + [(0, True)]}\n"
+    assert process.stderr == ""
+    assert_same(torch.load(tmp_path / "result.pt", weights_only=True), whole[1])
+    assert_same(
+        torch.load(tmp_path / "run.pt", weights_only=True),
+        torch.load(whole[0], weights_only=True),
+    )
+    assert {file.name for file in tmp_path.iterdir()} == {"run.pt", "result.pt"}
+
+
+def train_in_two(folder):
+    """What each of the two processes of the test below does; its outcomes go to a file."""
+    rank = os.environ["RANK"]
+    found, path = {}, folder / "run.pt"
+
+    exact = dataclasses.replace(PLAIN, clip_norm=math.inf, warmup_steps=1, steps=1)
+    model = make_model(dropout=0.0, seed=int(rank)).double()
+    found["one step"] = run(model, config=exact).losses
+    found["gradients"] = [parameter.grad for parameter in model.parameters()]
+
+    model = make_model(dropout=0.0, seed=int(rank)).double()
+    found["many steps"] = outcome(model, run(model, folder / f"of {rank}.pt"))
+
+    calls = []
+    found["from first"] = join("cpu").from_first(lambda: calls.append(rank) or f"of {rank}")
+
+    def save_late(checkpoint, file, original=torch.save):
+        time.sleep(0.5)
+        original(checkpoint, file)
+
+    torch.save, save = save_late, torch.save
+    config = dataclasses.replace(PLAIN, steps=1)
+    run(make_model(), folder / "late.pt", config)
+    found["all see the last checkpoint"] = (folder / "late.pt").exists()
+    torch.save = save
+    barrier()
+    (folder / "late.pt").unlink(missing_ok=True)
+
+    drawn = []
+
+    def loss(model, batch):
+        losses = sequence_loss(model, batch)
+        if model.training:
+            drawn.append(torch.rand(()).item())
+        return losses
+
+    model = make_model()
+    found["dropout"] = outcome(model, run(model, path, loss=loss))
+    found["drawn"], found["calls"] = drawn, calls
+    if rank == "0":
+        path.unlink()
+    try:
+        run(make_model(), path, loss=stop_after(8))
+    except KeyboardInterrupt:
+        model = make_model()
+        found["gone on"] = outcome(model, run(model, path))
+    try:
+        run(make_model(), config=dataclasses.replace(PLAIN, batch_size=1))
+    except ValueError as error:
+        found["error"] = str(error)
+    torch.save(found, folder / f"found {rank}.pt")
+
+
+@pytest.mark.slow
+def test_two_processes_are_one(tmp_path):
+    """Batches of 4 or 5 sequences of 1 to 5 tokens: their halves are never equal."""
+    process = start(
+        "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 2, __file__, tmp_path
+    )
+    assert process.returncode == 0, process.stderr
+    found = [torch.load(tmp_path / f"found {rank}.pt", weights_only=True) for rank in range(2)]
+    names = {"run.pt", "of 0.pt", "found 0.pt", "found 1.pt"}
+    assert {file.name for file in tmp_path.iterdir()} == names  # the second writes no "of 1.pt"
+
+    assert [part.pop("calls") for part in found] == [["0"], []]
+    assert found[0]["from first"] == "of 0"
+    assert found[0]["all see the last checkpoint"]
+    drawn = [part.pop("drawn") for part in found]
+    assert len(set(drawn[0]) | set(drawn[1])) == len(drawn[0]) + len(drawn[1])
+    assert_same(*found)
+    assert_same(found[0]["gone on"], found[0]["dropout"])
+    message = "examples: expected 2 or more in every batch, one a process, got 1"
+    assert found[0]["error"] == message
+
+    exact = dataclasses.replace(PLAIN, clip_norm=math.inf, warmup_steps=1, steps=1)
+    alone = make_model(dropout=0.0).double()
+    assert found[0]["one step"] == pytest.approx(run(alone, config=exact).losses, rel=1e-14)
+    for ours, theirs in zip(found[0]["gradients"], alone.parameters(), strict=True):
+        torch.testing.assert_close(ours, theirs.grad, rtol=1e-12, atol=1e-14)
+
+    alone = make_model(dropout=0.0).double()
+    expected = outcome(alone, run(alone, tmp_path / "alone.pt"))
+    together = found[0]["many steps"]
+    torch.testing.assert_close(together, expected, rtol=1e-7, atol=1e-9)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    (train_in_two if "RANK" in os.environ else kill_again_and_again)(Path(sys.argv[1]))

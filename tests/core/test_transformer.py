@@ -1,0 +1,1003 @@
+"""attn.transformer against nn.Transformer, counts in closed form and what a model promises."""
+
+import copy
+import dataclasses
+import math
+import re
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from attn import reference
+from attn.cache import DecoderCache
+from attn.decoding import beam_search, greedy, sample
+from attn.masks import causal_mask, padding_mask
+from attn.positions import (
+    SCHEMES,
+    ALiBiPositions,
+    LearnedPositions,
+    RotaryPositions,
+    SinusoidalPositions,
+)
+from attn.transformer import (
+    Decoder,
+    DecoderOnly,
+    Encoder,
+    EncoderOnly,
+    Transformer,
+    TransformerConfig,
+)
+from attn.transformer.embedding import TokenEmbedding
+
+POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
+VOCAB_SIZE, TGT_VOCAB_SIZE, TGT_LEN, SRC_LEN = 11, 13, 5, 7
+SMALL = TransformerConfig(
+    vocab_size=VOCAB_SIZE, d_model=12, n_heads=3, n_layers=2, d_ff=20, dropout=0.0, max_len=16
+)
+
+# PyTorch tells that its fast path is off for some of the models that ours are compared with.
+pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+pre_and_post = pytest.mark.parametrize("norm", ["pre", "post"])
+all_positions = pytest.mark.parametrize("positions", POSITIONS)
+all_models = pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
+both_precisions = pytest.mark.parametrize(
+    "dtype, tolerance", [(torch.float64, 1e-10), (torch.float32, 1e-5)], ids=["double", "single"]
+)
+
+
+def random(*shape, dtype=torch.float64, seed=0):
+    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
+
+
+def random_ids(*shape, vocab_size=VOCAB_SIZE, seed=0):
+    return torch.randint(vocab_size, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def assert_close(actual, expected, tolerance=1e-10):
+    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+
+
+def randomise(module, seed=1):
+    """Give every parameter another value, so that no bias is zero and no gain one."""
+    for i, parameter in enumerate(module.parameters()):
+        noise = random(*parameter.shape, seed=seed + i).to(parameter.dtype)
+        if parameter.ndim > 1:
+            parameter.data = parameter.shape[-1] ** -0.5 * noise
+        else:
+            parameter.data += 0.2 * noise
+    return module
+
+
+def make(model_class, dtype=torch.float64, seed=1, **changes):
+    model = model_class(dataclasses.replace(SMALL, **changes)).to(dtype)
+    return randomise(model, seed).eval()
+
+
+def logits_of(model, ids, source=None, **options):
+    """Return what any of the three models makes of `ids`."""
+    if isinstance(model, Transformer):
+        return model(random_ids(*ids.shape[:-1], SRC_LEN) if source is None else source, ids)[0]
+    return model(ids, **options)[0]
+
+
+# nn.Transformer
+
+
+def as_ours(named):
+    """Name PyTorch's parameters, or their gradients, like ours; unpack the projections."""
+    ours = {}
+    for name, tensor in named:
+        name = name.replace("self_attn", "self_attention")
+        name = name.replace("multihead_attn", "cross_attention")
+        name = re.sub(r"norm(\d)", r"norm_\1", name)
+        name = re.sub(r"linear(\d)", r"feed_forward.linear_\1", name)
+        if "in_proj_" in name:
+            for letter, part in zip("qkv", tensor.chunk(3), strict=True):
+                ours[name.replace("in_proj_", f"{letter}_proj.")] = part
+        else:
+            ours[name] = tensor
+    return ours
+
+
+def pair(dtype, **changes):
+    """Return our model and an nn.Transformer of the same parameters, in training mode."""
+    ours = make(Transformer, dtype, **changes).train()
+    config = ours.config
+    theirs = nn.Transformer(
+        config.d_model,
+        config.n_heads,
+        config.n_layers,
+        config.n_layers,
+        config.d_ff,
+        dropout=0.0,
+        batch_first=True,
+        norm_first=config.norm == "pre",
+        dtype=dtype,
+    )
+    if config.norm == "post":
+        theirs.encoder.norm = theirs.decoder.norm = None
+    weights = as_ours(randomise(theirs, seed=100).named_parameters())
+    missing, unexpected = ours.load_state_dict(weights, strict=False)
+    assert not unexpected and not [name for name in missing if re.match("(en|de)coder", name)]
+    return ours, theirs
+
+
+def hidden(lengths, seq_len):
+    """PyTorch's key_padding_mask, True at padding, without `attn.masks`."""
+    return torch.tensor([[j >= length for j in range(seq_len)] for length in lengths])
+
+
+def logits_by_torch(theirs, embeddings, output, src, tgt, **masks):
+    """Figure 1 of the paper around nn.Transformer, from ids to logits."""
+    d_model, vectors = output.shape[1], []
+    for weight, ids in zip(embeddings, (src, tgt), strict=True):
+        table = reference.sinusoidal_positions(ids.shape[-1], d_model)
+        scaled = F.embedding(ids, weight) * math.sqrt(d_model)
+        vectors.append(scaled + torch.from_numpy(table).to(weight.dtype))
+    future = torch.ones(tgt.shape[-1], tgt.shape[-1]).triu(1).bool()
+    return theirs(*vectors, tgt_mask=future, **masks) @ output.T
+
+
+@pytest.mark.pairwise
+@pre_and_post
+@both_precisions
+@pytest.mark.parametrize("is_padded", [False, True])
+@pytest.mark.parametrize("tie, tgt_vocab_size", [(True, None), (True, 13), (False, 13)])
+def test_the_whole_model_equals_torch(tie, tgt_vocab_size, is_padded, dtype, tolerance, norm):
+    ours, theirs = pair(dtype, norm=norm, tie_embeddings=tie, tgt_vocab_size=tgt_vocab_size)
+    src, tgt = random_ids(3, SRC_LEN), random_ids(3, TGT_LEN, seed=1)
+    src_lengths, tgt_lengths, arguments, masks = [2, 7, 4], [5, 3, 1], (src, tgt), {}
+    if is_padded:
+        arguments = (*arguments, padding_mask(src_lengths, SRC_LEN))
+        arguments = (*arguments, padding_mask(tgt_lengths, TGT_LEN))
+        masks["src_key_padding_mask"] = hidden(src_lengths, SRC_LEN)
+        masks["memory_key_padding_mask"] = hidden(src_lengths, SRC_LEN)
+        masks["tgt_key_padding_mask"] = hidden(tgt_lengths, TGT_LEN)
+    embeddings = [ours.src_embedding.tokens.weight, ours.tgt_embedding.tokens.weight]
+    expected = logits_by_torch(theirs, embeddings, ours.output.weight, src, tgt, **masks)
+    logits, weights = ours(*arguments)
+    assert weights is None and logits.dtype == dtype
+    assert_close(logits, expected, tolerance)
+
+    upstream = random(*logits.shape, seed=9).to(dtype) / logits.numel() ** 0.5
+    own = dict(ours.named_parameters())
+    actual = dict(zip(own, torch.autograd.grad(logits, own.values(), upstream), strict=True))
+    shared = {name: p for name, p in own.items() if not re.match("(en|de)coder", name)}
+    inner = dict(theirs.named_parameters())
+    gradients = torch.autograd.grad(expected, [*inner.values(), *shared.values()], upstream)
+    wanted = as_ours(zip(inner, gradients, strict=False))
+    wanted.update(zip(shared, gradients[len(inner) :], strict=True))
+    assert len(shared) == {(True, None): 1, (True, 13): 2, (False, 13): 3}[tie, tgt_vocab_size]
+    assert_close(actual, wanted, tolerance)
+
+
+@pre_and_post
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_the_stacks_equal_torch_s(is_causal, norm):
+    ours, theirs = pair(torch.float64, norm=norm, n_layers=3)
+    x, memory = random(2, TGT_LEN, 12), random(2, SRC_LEN, 12, seed=1)
+    future = torch.ones(TGT_LEN, TGT_LEN).triu(1).bool() if is_causal else None
+    output, weights = ours.encoder(x, is_causal=is_causal)
+    assert weights is None
+    assert_close(output, theirs.encoder(x, mask=future))
+    output, weights = ours.decoder(x, memory, is_causal=is_causal)
+    assert weights is None
+    assert_close(output, theirs.decoder(x, memory, tgt_mask=future))
+
+
+def test_only_a_causal_decoder_is_blind_to_what_follows():
+    decoder, memory = make(Transformer).decoder, random(2, SRC_LEN, 12, seed=1)
+    x = random(2, TGT_LEN, 12)
+    changed = x.clone()
+    changed[:, 3:] += 1
+    for is_causal in (True, False):
+        before, after = (decoder(y, memory, is_causal=is_causal)[0] for y in (x, changed))
+        assert torch.equal(before[:, :3], after[:, :3]) == is_causal
+    assert torch.equal(decoder(x, memory)[0], decoder(x, memory, is_causal=True)[0])
+    encoder = make(Transformer).encoder
+    assert torch.equal(encoder(x)[0], encoder(x, is_causal=False)[0])
+
+
+@pre_and_post
+def test_one_layer_of_a_decoder_only_is_torch_s_encoder_layer_under_a_causal_mask(norm):
+    model = make(DecoderOnly, n_layers=1, norm=norm, positions="none", scale_embeddings=False)
+    theirs = nn.TransformerEncoderLayer(
+        12, 3, 20, dropout=0.0, batch_first=True, norm_first=norm == "pre", dtype=torch.float64
+    )
+    model.stack.layers[0].load_state_dict(as_ours(randomise(theirs).named_parameters()))
+    ids, weight = random_ids(3, TGT_LEN), model.output.weight
+    x = theirs(F.embedding(ids, weight), src_mask=torch.ones(5, 5).triu(1).bool())
+    if norm == "pre":
+        x = F.layer_norm(x, (12,), model.stack.norm.weight, model.stack.norm.bias)
+    assert_close(model(ids)[0], x @ weight.T)
+
+
+# what a model is made of
+
+
+def n_parameters(config):
+    """Count by formula: projections and biases of each attention, two linear layers, norms."""
+    d_model, d_ff, n_layers = config.d_model, config.d_ff, config.n_layers
+    d_kv = d_model // config.n_heads * (config.n_kv_heads or config.n_heads)
+    attention = 2 * (d_model**2 + d_model) + 2 * (d_model * d_kv + d_kv)
+    feed_forward = 2 * d_model * d_ff + d_ff + d_model
+    norm, last = 2 * d_model, 2 * d_model if config.norm == "pre" else 0
+    encoder = n_layers * (attention + feed_forward + 2 * norm) + last
+    decoder = n_layers * (2 * attention + feed_forward + 3 * norm) + last
+    learned = config.max_len * d_model if config.positions == "learned" else 0
+    src = config.vocab_size * d_model
+    tgt = (config.tgt_vocab_size or config.vocab_size) * d_model
+    if not config.tie_embeddings:
+        embeddings = src + 2 * tgt
+    else:
+        embeddings = tgt if config.tgt_vocab_size is None else src + tgt
+    single = (src if config.tie_embeddings else 2 * src) + encoder + learned
+    return {
+        Transformer: embeddings + encoder + decoder + 2 * learned,
+        EncoderOnly: single,
+        DecoderOnly: single,
+    }
+
+
+@settings(max_examples=30)
+@given(data=st.data())
+def test_parameters_are_as_many_as_the_formula_says(data):
+    draw = data.draw
+    n_kv_heads, group, half = (draw(st.integers(1, 3)) for _ in range(3))
+    config = TransformerConfig(
+        vocab_size=draw(st.integers(1, 9)),
+        tgt_vocab_size=draw(st.none() | st.integers(1, 9)),
+        d_model=2 * half * n_kv_heads * group,
+        n_heads=n_kv_heads * group,
+        n_layers=draw(st.integers(1, 3)),
+        d_ff=draw(st.integers(1, 9)),
+        norm=draw(st.sampled_from(["pre", "post"])),
+        positions=draw(st.sampled_from(POSITIONS)),
+        max_len=draw(st.integers(1, 9)),
+        n_kv_heads=draw(st.sampled_from([None, n_kv_heads])),
+        tie_embeddings=draw(st.booleans()),
+    )
+    with torch.device("meta"):
+        for model_class, expected in n_parameters(config).items():
+            assert sum(p.numel() for p in model_class(config).parameters()) == expected
+
+
+def test_the_base_model_of_the_paper_has_63_million_parameters():
+    config = TransformerConfig(vocab_size=37_000)
+    with torch.device("meta"):
+        model = Transformer(config)
+    assert sum(p.numel() for p in model.parameters()) == 63_082_496
+    assert n_parameters(config)[Transformer] == 63_082_496
+
+
+@pytest.mark.parametrize("tgt_vocab_size", [None, VOCAB_SIZE, 13])
+@pytest.mark.parametrize("tie", [True, False])
+def test_which_matrices_are_one(tie, tgt_vocab_size):
+    model = make(Transformer, tie_embeddings=tie, tgt_vocab_size=tgt_vocab_size)
+    src, tgt = model.src_embedding.tokens.weight, model.tgt_embedding.tokens.weight
+    assert (model.output.weight is tgt) == tie
+    assert (src is tgt) == (tie and tgt_vocab_size is None)
+    assert model.output.bias is None
+    for model_class in (EncoderOnly, DecoderOnly):
+        model = make(model_class, tie_embeddings=tie)
+        assert (model.output.weight is model.embedding.tokens.weight) == tie
+        assert model.output.bias is None
+
+
+@all_models
+def test_the_first_logits_are_as_large_for_every_size(model_class):
+    """Embeddings have variance 1 once scaled; an output matrix of its own is Xavier's."""
+    torch.manual_seed(0)
+    config = dataclasses.replace(SMALL, vocab_size=500, d_model=96, tie_embeddings=False)
+    model = model_class(config)
+    for name, parameter in model.named_parameters():
+        if "tokens" in name:
+            assert 0.98 < parameter.std() * 96**0.5 < 1.02
+    bound = (6 / 596) ** 0.5
+    assert 0.99 * bound < model.output.weight.abs().max() <= bound
+
+
+@pytest.mark.parametrize("positions", POSITIONS)
+def test_every_kind_of_positions_is_where_it_belongs(positions):
+    model = make(Transformer, positions=positions, n_kv_heads=1)
+    absolute = {"sinusoidal": SinusoidalPositions, "learned": LearnedPositions}
+    relative = {"rotary": RotaryPositions, "alibi": ALiBiPositions}
+    for embedding in (model.src_embedding, model.tgt_embedding):
+        assert type(embedding.positions) is absolute.get(positions, type(None))
+    if positions == "learned":
+        assert model.src_embedding.positions.weight.shape == (16, 12)
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        assert type(layer.self_attention.relative) is relative.get(positions, type(None))
+        assert layer.self_attention.n_kv_heads == 1
+        if positions == "rotary":
+            assert layer.self_attention.relative.base == 10_000.0
+        if positions == "alibi":
+            assert layer.self_attention.relative.n_heads == 3
+    assert {layer.cross_attention.relative for layer in model.decoder.layers} == {None}
+
+
+@pytest.mark.parametrize("scale", [True, False])
+@all_positions
+def test_embeddings_are_scaled_and_then_placed(positions, scale):
+    config = dataclasses.replace(SMALL, positions=positions, scale_embeddings=scale)
+    embedding = randomise(TokenEmbedding(VOCAB_SIZE, config).double())
+    ids = random_ids(2, 4)
+    expected = embedding.tokens.weight[ids] * (math.sqrt(12) if scale else 1)
+    table = {
+        "sinusoidal": lambda: torch.from_numpy(reference.sinusoidal_positions(16, 12)),
+        "learned": lambda: embedding.positions.weight,
+    }.get(positions, lambda: torch.zeros(16, 12))()
+    assert_close(embedding(ids), expected + table[:4])
+    assert_close(embedding(ids, 3), expected + table[3:7])
+
+
+@pre_and_post
+def test_the_single_stacks_are_the_parts_put_together(norm):
+    ids, mask = random_ids(3, TGT_LEN), padding_mask([5, 3, 1], TGT_LEN)
+    reader, writer = make(EncoderOnly, norm=norm), make(DecoderOnly, norm=norm)
+    for model, own, blocks in (
+        (reader, mask, reader.encoder.layers),
+        (writer, mask & causal_mask(TGT_LEN), writer.stack.layers),
+    ):
+        x, expected = model.embedding(ids), []
+        for layer in blocks:
+            x, weights = layer(x, own, need_weights=True)
+            expected.append(weights)
+        last = (model.encoder if model is reader else model.stack).norm
+        assert isinstance(last, nn.LayerNorm if norm == "pre" else nn.Identity)
+        logits, weights = model(ids, mask, need_weights=True)
+        assert_close(logits, last(x) @ model.output.weight.T)
+        assert isinstance(weights, tuple)
+        assert_close(weights, tuple(expected))
+        assert model(ids, mask)[1] is None
+        if model is reader:
+            vectors, weights = model.encode(ids, mask, need_weights=True)
+            assert_close((vectors, weights), (last(x), tuple(expected)))
+            assert model.encode(ids)[1] is None
+
+
+def test_weights_come_layer_by_layer():
+    model, src, tgt = make(Transformer), random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
+    src_mask, tgt_mask = padding_mask([7, 4], SRC_LEN), padding_mask([5, 2], TGT_LEN)
+    logits, weights = model(src, tgt, src_mask, tgt_mask, need_weights=True)
+    assert_close(logits, model(src, tgt, src_mask, tgt_mask)[0])
+    assert model(src, tgt)[1] is None and weights._fields == ("encoder", "decoder", "cross")
+    masks = (src_mask, tgt_mask & causal_mask(TGT_LEN), src_mask)
+    for kind, mask, tgt_len in zip(weights, masks, (SRC_LEN, TGT_LEN, TGT_LEN), strict=True):
+        assert isinstance(kind, tuple) and len(kind) == 2
+        for layer_weights in kind:
+            seen = mask[:, None].expand(2, 3, tgt_len, mask.shape[-1])
+            assert torch.equal(layer_weights > 0, seen)
+            assert_close(layer_weights.sum(dim=-1), torch.ones(2, 3, tgt_len).double())
+
+    memory, encoder_weights = model.encode(src, src_mask, need_weights=True)
+    half, others = model.decode(tgt, memory, src_mask, tgt_mask, need_weights=True)
+    assert_close(half, logits)
+    assert_close((encoder_weights, *others), tuple(weights))
+    assert model.encode(src)[1] is None and model.decode(tgt, memory)[1] is None
+
+
+# dropout
+
+
+def by_hand(layers, x, p, memory=None):
+    """Run post-norm layers, dropping what sub-layers computed."""
+    for layer in layers:
+        steps = [lambda x, f=layer.self_attention: f(x, is_causal=memory is not None)[0]]
+        if memory is not None:
+            steps.append(lambda x, f=layer.cross_attention: f(x, memory)[0])
+        steps.append(layer.feed_forward)
+        for i, step in enumerate(steps, start=1):
+            x = getattr(layer, f"norm_{i}")(x + F.dropout(step(x), p))
+    return x
+
+
+@all_positions
+def test_dropout_falls_on_embeddings_and_sub_layers(positions):
+    model = make(Transformer, torch.float32, dropout=0.3, positions=positions)
+    src, tgt = random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
+    in_evaluation, _ = model(src, tgt)
+    parts = copy.deepcopy(model)  # none of them drops anything in evaluation mode
+    torch.manual_seed(0)
+    in_training, _ = model.train()(src, tgt)
+    for p, logits in ((0.3, in_training), (0.0, in_evaluation)):
+        torch.manual_seed(0)
+        memory = by_hand(parts.encoder.layers, F.dropout(parts.src_embedding(src), p), p)
+        x = F.dropout(parts.tgt_embedding(tgt), p)
+        assert torch.equal(logits, parts.output(by_hand(parts.decoder.layers, x, p, memory)))
+    assert not torch.allclose(in_training, in_evaluation)
+
+
+@all_models
+def test_without_dropout_training_changes_nothing(model_class):
+    model, ids = make(model_class, torch.float32), random_ids(2, TGT_LEN)
+    assert torch.equal(logits_of(model.train(), ids), logits_of(model.eval(), ids))
+
+
+# who sees what
+
+
+def train(model, n_steps=5):
+    """Take a few steps towards any goal."""
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-2)
+    ids = random_ids(4, TGT_LEN, seed=3)
+    for _ in range(n_steps):
+        loss = F.cross_entropy(
+            logits_of(model.train(), ids).flatten(0, 1), ids.roll(-1, 1).flatten()
+        )
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return model.eval()
+
+
+@pytest.mark.pairwise
+@all_positions
+@pre_and_post
+@pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
+@pytest.mark.parametrize("is_trained", [False, True])
+def test_the_future_changes_nothing_to_the_bit(is_trained, model_class, norm, positions):
+    model = make(model_class, torch.float32, norm=norm, positions=positions)
+    model = train(model) if is_trained else model
+    src, ids = random_ids(2, SRC_LEN), random_ids(2, TGT_LEN, seed=1)
+    options = {"memory": model.encode(src)[0]} if model_class is Transformer else {}
+    run = model.decode if model_class is Transformer else model
+    for first in range(1, TGT_LEN):
+        changed = ids.clone()
+        changed[:, first:] = (changed[:, first:] + 1) % VOCAB_SIZE
+        for need_weights in (False, True):
+            before, after = (
+                run(x, need_weights=need_weights, **options)[0] for x in (ids, changed)
+            )
+            assert torch.equal(before[:, :first], after[:, :first])
+            assert (before[:, first:] != after[:, first:]).any(dim=-1).all()
+        # With the first token in a cache, the rest is read at once.
+        before, after = (run_cached(model, run, x, options) for x in (ids, changed))
+        assert torch.equal(before[:, :first], after[:, :first])
+        assert (before[:, first:] != after[:, first:]).any(dim=-1).all()
+
+
+def run_cached(model, run, ids, options, chunks=(1, TGT_LEN - 1)):
+    cache = model.new_cache()
+    parts = ids.split(chunks, dim=1)
+    return torch.cat([run(part, cache=cache, **options)[0] for part in parts], dim=1)
+
+
+@all_positions
+@pre_and_post
+def test_padding_of_the_source_changes_nothing(norm, positions):
+    model = make(Transformer, norm=norm, positions=positions)
+    src, tgt = random_ids(2, SRC_LEN), random_ids(2, TGT_LEN, seed=1)
+    padded = torch.cat([src, random_ids(2, 4, seed=2)], dim=1)
+    mask = padding_mask([SRC_LEN, SRC_LEN], SRC_LEN + 4)
+    assert_close(model(padded, tgt, mask)[0], model(src, tgt)[0])
+    assert not torch.allclose(model(padded, tgt)[0], model(src, tgt)[0], atol=1e-3)
+    reader = make(EncoderOnly, norm=norm, positions=positions)
+    assert_close(reader(padded, mask)[0][:, :SRC_LEN], reader(src)[0])
+
+
+@all_positions
+@pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
+def test_padding_at_the_end_of_the_target_changes_nothing(model_class, positions):
+    model = make(model_class, positions=positions)
+    ids = random_ids(2, TGT_LEN)
+    padded = torch.cat([ids, random_ids(2, 4, seed=2)], dim=1)
+    assert_close(logits_of(model, padded)[:, :TGT_LEN], logits_of(model, ids))
+
+
+@all_positions
+def test_without_positions_an_encoder_sees_a_set(positions):
+    model = make(EncoderOnly, positions=positions)
+    ids, order = torch.arange(TGT_LEN)[None], torch.tensor([3, 0, 4, 1, 2])
+    permuted, expected = model(ids[:, order])[0], model(ids)[0][:, order]
+    if positions == "none":
+        assert_close(permuted, expected)
+    else:
+        assert (permuted - expected).abs().max() > 1e-3
+
+
+def test_without_positions_a_decoder_reads_the_source_as_a_set():
+    model, tgt = make(Transformer, positions="none"), random_ids(1, TGT_LEN)
+    src, order = torch.arange(TGT_LEN)[None], torch.tensor([3, 0, 4, 1, 2])
+    assert_close(model(src[:, order], tgt)[0], model(src, tgt)[0])
+    model = make(Transformer)
+    assert (model(src[:, order], tgt)[0] - model(src, tgt)[0]).abs().max() > 1e-3
+
+
+@all_models
+@pytest.mark.parametrize("batch", [(), (1,), (2, 3)])
+def test_any_batch_equals_its_rows(model_class, batch):
+    model = make(model_class)
+    ids, source = random_ids(*batch, TGT_LEN), random_ids(*batch, SRC_LEN, seed=1)
+    logits = logits_of(model, ids, source)
+    assert logits.shape == (*batch, TGT_LEN, VOCAB_SIZE)
+    for index in np.ndindex(batch):
+        assert_close(logits[index], logits_of(model, ids[index], source[index]))
+
+
+# writing token by token
+
+
+@pytest.mark.pairwise
+@all_positions
+@pre_and_post
+@both_precisions
+@pytest.mark.parametrize("n_kv_heads", [None, 1])
+@pytest.mark.parametrize("chunks", [(1, 1, 1, 1, 1), (2, 1, 2), (5,)])
+def test_with_a_cache_the_parts_equal_the_whole(
+    chunks, n_kv_heads, dtype, tolerance, norm, positions
+):
+    changes = {"norm": norm, "positions": positions, "n_kv_heads": n_kv_heads}
+    ids, src_mask = random_ids(2, TGT_LEN), padding_mask([7, 4], SRC_LEN)
+    model = make(Transformer, dtype, **changes)
+    memory, _ = model.encode(random_ids(2, SRC_LEN, seed=1), src_mask)
+    decode = partial(model.decode, memory=memory, src_mask=src_mask)
+    assert_close(run_cached(model, decode, ids, {}, chunks), decode(ids)[0], tolerance)
+    model = make(DecoderOnly, dtype, **changes)
+    assert_close(run_cached(model, model, ids, {}, chunks), model(ids)[0], tolerance)
+
+
+def test_with_a_cache_masks_and_weights_cover_all_that_was_read():
+    """The first token is hidden from all; the mask of each step covers all the keys so far."""
+    ids, mask = random_ids(2, TGT_LEN), torch.tensor([False] + [True] * 4)
+    translator, writer = make(Transformer), make(DecoderOnly)
+    memory, _ = translator.encode(random_ids(2, SRC_LEN))
+    full, (own, cross) = translator.decode(ids, memory, None, mask, need_weights=True)
+    only, weights = writer(ids, mask, need_weights=True)
+    caches = translator.new_cache(), writer.new_cache()
+    for i in range(TGT_LEN):
+        token, so_far = ids[:, i : i + 1], mask[: i + 1]
+        options = {"need_weights": True, "cache": caches[0]}
+        logits, (own_i, cross_i) = translator.decode(token, memory, None, so_far, **options)
+        assert_close(logits[:, 0], full[:, i])
+        for layer in range(2):
+            assert_close(own_i[layer], own[layer][..., i : i + 1, : i + 1])
+            assert_close(cross_i[layer], cross[layer][..., i : i + 1, :])
+        logits, weights_i = writer(token, so_far, need_weights=True, cache=caches[1])
+        assert_close(logits[:, 0], only[:, i])
+        assert_close(weights_i[1], weights[1][..., i : i + 1, : i + 1])
+
+
+def test_a_step_reads_what_is_new_and_scores_what_follows():
+    ids, model = random_ids(2, TGT_LEN), make(Transformer)
+    memory, _ = model.encode(random_ids(2, SRC_LEN))
+    for step, run in (
+        (partial(model.step, memory=memory), partial(model.decode, memory=memory)),
+        (make(DecoderOnly).step, make(DecoderOnly)),
+    ):
+        cache = DecoderCache(2)
+        for length in (2, 3, 5):
+            expected = run(ids[:, :length])[0][:, -1]
+            assert_close(step(ids[:, :length], None), expected)
+            assert_close(step(ids[:, :length], cache), expected)
+            assert cache.length == length
+
+
+def test_a_step_repeats_and_projects_the_source_once(monkeypatch):
+    model, ids = make(Transformer), random_ids(6, TGT_LEN)
+    memory, other = (model.encode(random_ids(2, SRC_LEN, seed=i))[0] for i in range(2))
+    given, decode = [], model.decode
+    monkeypatch.setattr(
+        model,
+        "decode",
+        lambda ids, memory, *a, **k: given.append(memory) or decode(ids, memory, *a, **k),
+    )
+    cache = model.new_cache()
+    for length in (1, 2, 3):
+        expected = model.step(ids[:, :length], None, memory)
+        assert_close(model.step(ids[:, :length], cache, memory), expected)
+    assert [None if m is None else len(m) for m in given] == [6, 6, 6, None, 6, None]
+    with pytest.raises(ValueError, match="^memory: expected the memory that filled the cache"):
+        model.step(ids[:, :4], cache, other)
+    assert_close(
+        model.step(ids[:, :4], cache, memory.clone()), model.step(ids[:, :4], None, memory)
+    )
+
+
+def test_a_new_cache_is_empty_and_has_two_for_every_layer():
+    for model_class in (Transformer, DecoderOnly):
+        cache = make(model_class, n_layers=3).new_cache()
+        assert cache.length == 0
+        assert len(cache.self_attention) == len(cache.cross_attention) == 3
+
+
+SEARCHES = {
+    "greedy": greedy,
+    "sample": lambda *arguments, **options: sample(
+        *arguments, generator=torch.Generator().manual_seed(0), **options
+    ),
+    "beam": lambda *arguments, **options: beam_search(*arguments, width=3, **options)[0],
+}
+
+
+def some_end(step, prompt):
+    """Choose an end token that comes up: the fourth that is written in the first row."""
+    return int(greedy(step, prompt, end_id=None, max_new_tokens=4)[0, -1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+def test_decoding_is_the_same_with_a_cache(search):
+    for seed in range(10):  # every two of norm, positions and heads meet
+        changes = {
+            "vocab_size": 60,
+            "norm": ["pre", "post"][seed % 2],
+            "positions": POSITIONS[seed % 5],
+            "n_kv_heads": [None, 1][seed // 5],
+            "tie_embeddings": False,
+        }
+        model = make(Transformer, seed=1000 * seed, **changes)
+        src_mask = padding_mask([7, 4], SRC_LEN)
+        memory, _ = model.encode(random_ids(2, SRC_LEN, seed=seed), src_mask)
+        writer = make(DecoderOnly, seed=1000 * seed, **changes)
+        prompt = random_ids(2, 2, seed=seed)
+        for step, cache in (
+            (partial(model.step, memory=memory, src_mask=src_mask), model.new_cache()),
+            (writer.step, writer.new_cache()),
+        ):
+            options = {"end_id": some_end(step, prompt), "max_new_tokens": 8}
+            uncached = search(step, prompt, **options)
+            assert torch.equal(search(step, prompt, cache=cache, **options), uncached)
+
+
+def test_a_beam_of_one_is_greedy_and_batches_equal_their_rows():
+    for seed in range(5):
+        model = make(Transformer, seed=1000 * seed, vocab_size=60, tie_embeddings=False)
+        src, lengths = random_ids(3, SRC_LEN, seed=seed), [7, 2, 4]
+        src_mask, prompt = padding_mask(lengths, SRC_LEN), torch.full((3, 1), 2)
+        step = partial(model.step, memory=model.encode(src, src_mask)[0], src_mask=src_mask)
+        options = {"end_id": some_end(step, prompt), "max_new_tokens": 8}
+        together = greedy(step, prompt, cache=model.new_cache(), **options)
+        one_beam, _ = beam_search(step, prompt, width=1, cache=model.new_cache(), **options)
+        assert torch.equal(one_beam[:, 0], together)
+        beams, scores = beam_search(step, prompt, width=4, cache=model.new_cache(), **options)
+        for i, length in enumerate(lengths):
+            alone = partial(model.step, memory=model.encode(src[i : i + 1, :length])[0])
+            text = greedy(alone, prompt[:1], **options)[0]
+            assert torch.equal(together[i, : len(text)], text)
+            assert not together[i, len(text) :].any()
+            texts, own_scores = beam_search(alone, prompt[:1], width=4, **options)
+            n = texts.shape[-1]
+            assert torch.equal(beams[i, :, :n], texts[0]) and not beams[i, :, n:].any()
+            assert_close(scores[i], own_scores[0])
+
+
+@pytest.mark.parametrize("shape", [(SRC_LEN,), (1, SRC_LEN), (1, 1, SRC_LEN), (2, 1, SRC_LEN)])
+@pytest.mark.parametrize("width, has_cache", [(2, False), (3, True)])
+def test_every_mask_of_the_source_serves_a_beam(width, has_cache, shape):
+    model, prompt = make(Transformer, vocab_size=60, tie_embeddings=False), random_ids(2, 1)
+    mask = (torch.arange(SRC_LEN) < 4).expand(shape)
+    memory, _ = model.encode(random_ids(2, SRC_LEN), mask)
+    options = {"width": width, "end_id": 1, "max_new_tokens": 5}
+    step = partial(model.step, memory=memory, src_mask=mask)
+    cache = model.new_cache() if has_cache else None
+    ids, _ = beam_search(step, prompt, cache=cache, **options)
+    without_padding = partial(model.step, memory=memory[:, :4])
+    assert torch.equal(ids, beam_search(without_padding, prompt, **options)[0])
+
+
+# learning
+
+
+@pytest.mark.pairwise
+@pytest.mark.parametrize("n_kv_heads", [None, 1])
+@all_positions
+@pre_and_post
+@all_models
+def test_every_parameter_gets_a_gradient(model_class, norm, positions, n_kv_heads):
+    changes = {"norm": norm, "positions": positions, "n_kv_heads": n_kv_heads, "max_len": SRC_LEN}
+    model = make(model_class, tie_embeddings=False, **changes)
+    ids = torch.arange(SRC_LEN)[None]
+    (logits_of(model, ids, ids) * random(1, SRC_LEN, VOCAB_SIZE)).sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None and parameter.grad.isfinite().all()
+        if name.endswith("k_proj.bias") and (positions != "rotary" or "cross" in name):
+            # It adds the same to every score of a query, which softmax does not notice.
+            assert parameter.grad.abs().max() < 1e-12, name
+        elif "tokens" in name:
+            assert (parameter.grad[:SRC_LEN] != 0).all() and (parameter.grad[SRC_LEN:] == 0).all()
+        else:
+            assert parameter.grad.abs().max() > 1e-8, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm, positions", list(zip(["pre", "post"] * 3, POSITIONS, strict=False)))
+def test_it_learns_to_copy(norm, positions):
+    torch.manual_seed(0)
+    config = dataclasses.replace(SMALL, d_model=24, d_ff=48, positions=positions, norm=norm)
+    model, losses = Transformer(config), []
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
+    for i in range(60):
+        src = random_ids(16, 4, seed=i)
+        tgt = F.pad(src, (1, 0))
+        logits, _ = model(src, tgt[:, :-1])
+        losses.append(F.cross_entropy(logits.flatten(0, 1), src.flatten()))
+        optimiser.zero_grad()
+        losses[-1].backward()
+        optimiser.step()
+    assert losses[-1] < 0.7 * math.log(VOCAB_SIZE) < losses[0]
+
+
+# other numbers, other machines
+
+
+def test_bfloat16_is_close():
+    """8 bits of mantissa are 0.4% a rounding, of which each number takes some dozens."""
+    model, src, tgt = make(Transformer), random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
+    low, _ = copy.deepcopy(model).bfloat16()(src, tgt)
+    exact, _ = model(src, tgt)
+    assert low.dtype == torch.bfloat16
+    assert (low.double() - exact).norm() < 0.03 * exact.norm()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_it_compiles_into_one_graph(need_weights):
+    model, src, tgt = make(Transformer, n_layers=1), random_ids(2, 7), random_ids(2, TGT_LEN)
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    mask = padding_mask([7, 4], SRC_LEN)
+    actual, expected = (m(src, tgt, mask, need_weights=need_weights) for m in (compiled, model))
+    assert torch.equal(actual[0], expected[0])
+    if need_weights:
+        assert all(
+            torch.equal(a, b) for a, b in zip(actual[1].cross, expected[1].cross, strict=True)
+        )
+
+
+def test_shapes_can_be_had_without_numbers():
+    with torch.device("meta"):
+        model, ids = Transformer(SMALL), torch.empty(2, 5, dtype=torch.int64)
+    assert model(ids, ids)[0].shape == (2, 5, VOCAB_SIZE)
+
+
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
+def test_ids_are_of_either_type(dtype):
+    model, ids = make(DecoderOnly), random_ids(2, TGT_LEN)
+    assert torch.equal(model(ids.to(dtype))[0], model(ids)[0])
+
+
+# empty sequences and errors
+
+
+@pytest.mark.parametrize("batch, src_len, tgt_len", [(0, 7, 5), (2, 0, 5), (2, 7, 0), (0, 0, 0)])
+@all_positions
+def test_what_is_empty_is_no_special_case(batch, src_len, tgt_len, positions):
+    model = make(Transformer, positions=positions)
+    src, tgt = random_ids(batch, src_len), random_ids(batch, tgt_len)
+    logits, _ = model(src, tgt)
+    assert logits.shape == (batch, tgt_len, VOCAB_SIZE) and logits.isfinite().all()
+    for model_class in (EncoderOnly, DecoderOnly):
+        single = make(model_class, positions=positions)
+        assert single(tgt)[0].shape == (batch, tgt_len, VOCAB_SIZE)
+
+
+@all_models
+@pytest.mark.parametrize(
+    "ids, message",
+    [
+        (torch.tensor([[1, VOCAB_SIZE]]), f"ids: expected values from 0 to 10, got {VOCAB_SIZE}"),
+        (torch.tensor([[-1, 2]]), "ids: expected values from 0 to 10, got -1"),
+        (torch.ones(1, 2), "ids: expected a tensor of int64 or int32, got torch.float32"),
+        (torch.ones(1, 2).bool(), "ids: expected a tensor of int64 or int32, got torch.bool"),
+        (torch.ones(1, 2, dtype=torch.int16), "ids: expected .* or int32, got torch.int16"),
+        ([[1, 2]], "ids: expected a tensor of int64 or int32, got list"),
+        (torch.tensor(1), r"ids: expected shape \(..., seq_len\), got \(\)"),
+    ],
+)
+def test_ids_that_are_none(model_class, ids, message):
+    model, good = make(model_class), random_ids(1, 2)
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        logits_of(model, ids, good)
+    if model_class is Transformer:
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            model(ids, good)
+
+
+def test_every_vocabulary_has_its_own_last_id():
+    model = make(Transformer, tgt_vocab_size=13)
+    last, beyond = torch.tensor([[0, 12]]), torch.tensor([[0, 13]])
+    assert model(torch.tensor([[0, 10]]), last)[0].shape == (1, 2, 13)
+    with pytest.raises(ValueError, match="^ids: expected values from 0 to 10, got 12$"):
+        model(last, last)
+    with pytest.raises(ValueError, match="^ids: expected values from 0 to 12, got 13$"):
+        model(last % 11, beyond)
+
+
+@all_models
+def test_there_are_no_learned_positions_beyond_the_last(model_class):
+    model = make(model_class, positions="learned")
+    logits_of(model, random_ids(1, 16))
+    message = "^x: expected positions below n_positions = 16, all that were learned, got 16$"
+    with pytest.raises(ValueError, match=message):
+        logits_of(model, random_ids(1, 17))
+    if model_class is DecoderOnly:
+        cache = model.new_cache()
+        model(random_ids(1, 16), cache=cache)
+        with pytest.raises(ValueError, match=message):
+            model(random_ids(1, 1), cache=cache)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (
+            lambda model, ids: model.decode(ids, torch.ones(2, 5, 6)),
+            "memory: expected shape (..., src_len, 12), got (2, 5, 6)",
+        ),
+        (
+            lambda model, ids: model.encoder(torch.ones(2, 5, 6)),
+            "x: expected shape (..., seq_len, 12), got (2, 5, 6)",
+        ),
+        (
+            lambda model, ids: model(ids, ids, torch.ones(2, 1, 4).bool()),
+            "mask: expected a shape that broadcasts to (2, 5, 5), got (2, 1, 4)",
+        ),
+        (
+            lambda model, ids: model(ids, ids, None, torch.ones(2, 4, 4).bool()),
+            "mask: expected a shape that broadcasts to (2, 5, 5), got (2, 4, 4)",
+        ),
+        (
+            lambda model, ids: model(ids, ids, torch.ones(2, 1, 5)),
+            "mask: expected a boolean array (True = may attend), got dtype torch.float32",
+        ),
+        (
+            lambda model, ids: model.step(ids[:, 0], None, model.encode(ids)[0]),
+            "ids: expected shape (n_rows, length), got (2,)",
+        ),
+        (
+            lambda model, ids: model.step(ids[:1], None, model.encode(ids)[0]),
+            "ids: expected a multiple of 2 rows to match memory, got 1",
+        ),
+        (
+            lambda model, ids: model.step(ids, None, model.encode(ids)[0][:0]),
+            "ids: expected a multiple of 0 rows to match memory, got 2",
+        ),
+        (
+            lambda model, ids: model.step(ids[:, :0], None, model.encode(ids)[0]),
+            "ids: expected more than the 0 tokens that were read before, got 0",
+        ),
+        (
+            lambda model, ids: model.decode(ids, model.encode(ids)[0], cache=DecoderCache(3)),
+            "cache: expected one of n_layers = 2, got 3",
+        ),
+        (
+            lambda model, ids: model.encoder(torch.ones(2, 5, 12), cache=DecoderCache(1)),
+            "cache: expected one of n_layers = 2, got 1",
+        ),
+    ],
+)
+def test_arguments_that_do_not_fit(call, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        call(make(Transformer, torch.float32), random_ids(2, TGT_LEN))
+
+
+@pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
+def test_a_step_wants_all_that_was_written(model_class):
+    """Whoever hands a step the last token only gets a sentence, not another model's numbers."""
+    model, ids = make(model_class), random_ids(2, 3)
+    step = model.step
+    if model_class is Transformer:
+        step = partial(step, memory=model.encode(ids)[0])
+    cache = model.new_cache()
+    step(ids, cache)
+    for wrong in (ids[:, -1:], ids):
+        message = (
+            f"^ids: expected more than the 3 tokens that were read before, got {wrong.shape[1]}$"
+        )
+        with pytest.raises(ValueError, match=message):
+            step(wrong, cache)
+
+
+# the configuration
+
+
+def test_the_defaults_are_the_paper_s_base_model():
+    assert dataclasses.asdict(TransformerConfig(9)) == {
+        "vocab_size": 9,
+        "tgt_vocab_size": None,
+        "d_model": 512,
+        "n_heads": 8,
+        "n_layers": 6,
+        "d_ff": 2048,
+        "dropout": 0.1,
+        "norm": "post",
+        "positions": "sinusoidal",
+        "max_len": 512,
+        "n_kv_heads": None,
+        "tie_embeddings": True,
+        "scale_embeddings": True,
+        "attention": "scaled_dot_product",
+        "attention_dropout": 0.0,
+    }
+
+
+SIZES = [
+    "vocab_size", "tgt_vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len",
+    "n_kv_heads",
+]  # fmt: skip
+FLAGS = ["tie_embeddings", "scale_embeddings"]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        *(({name: 0}, f"{name}: expected at least 1, got 0") for name in SIZES),
+        *(({name: 2.0}, f"{name}: expected an integer, got 2.0") for name in SIZES),
+        *(({name: "8"}, f"{name}: expected an integer, got '8'") for name in SIZES),
+        *(({name: 1}, f"{name}: expected True or False, got 1") for name in FLAGS),
+        *(({name: None}, f"{name}: expected True or False, got None") for name in FLAGS),
+        ({"vocab_size": None}, "vocab_size: expected an integer, got None"),
+        ({"n_heads": 5}, "d_model: expected a multiple of n_heads = 5, got 12"),
+        ({"n_kv_heads": 2}, "n_heads: expected a multiple of n_kv_heads = 2, got 3"),
+        ({"dropout": 1.0}, "dropout: expected a number in [0, 1), got 1.0"),
+        ({"dropout": -0.1}, "dropout: expected a number in [0, 1), got -0.1"),
+        ({"dropout": "0.1"}, "dropout: expected a number in [0, 1), got '0.1'"),
+        ({"norm": "Pre"}, "norm: expected 'post' or 'pre', got 'Pre'"),
+        (
+            {"positions": "relative"},
+            f"positions: expected {' or '.join(map(repr, SCHEMES))}, got 'relative'",
+        ),
+        (
+            {"d_model": 9},
+            "positions: expected a kind for an odd size (9), got 'sinusoidal'",
+        ),
+        (
+            {"d_model": 18, "n_heads": 6, "positions": "rotary"},
+            "positions: expected a kind for an odd size (3), got 'rotary'",
+        ),
+    ],
+)
+def test_the_configuration_refuses_what_makes_no_model(change, message):
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        dataclasses.replace(SMALL, **change)
+
+
+@pytest.mark.parametrize("positions", ["learned", "alibi", "none"])
+def test_odd_sizes_are_fine_for_other_positions(positions):
+    model = make(Transformer, d_model=9, positions=positions)
+    assert model(random_ids(1, 3), random_ids(1, 3))[0].shape == (1, 3, VOCAB_SIZE)
+
+
+@all_models
+def test_the_smallest_sizes_make_a_model(model_class):
+    changes = dict.fromkeys(SIZES, 1) | {"positions": "learned", "dropout": 0}
+    model, ids = make(model_class, **changes), torch.zeros(1, 1, dtype=torch.int64)
+    assert logits_of(model, ids, ids).shape == (1, 1, 1)
+
+
+def test_numbers_of_other_libraries_become_python_s():
+    """``ids.max() + 1`` is a natural size of a vocabulary."""
+    sizes = {name: np.int64(getattr(SMALL, name) or 3) for name in SIZES}
+    for number in (np.float64, np.float32, np.float16):
+        config = TransformerConfig(**sizes, dropout=number(0.5), attention_dropout=number(0.25))
+        for name in SIZES:
+            assert type(getattr(config, name)) is int
+        assert type(config.dropout) is type(config.attention_dropout) is float
+        assert (config.dropout, config.attention_dropout) == (0.5, 0.25)
+    assert TransformerConfig(torch.tensor(9)) == TransformerConfig(9)
+
+
+def test_a_configuration_does_not_change():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        SMALL.d_model = 24
+    assert make(Transformer).config == SMALL
+
+
+@all_models
+def test_equal_weights_make_equal_models(model_class):
+    model, other = make(model_class, seed=1), make(model_class, seed=500)
+    ids = random_ids(2, TGT_LEN)
+    assert not torch.equal(logits_of(model, ids), logits_of(other, ids))
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(logits_of(model, ids), logits_of(other, ids))
+
+
+def test_the_names_of_the_stacks_classes():
+    assert type(make(Transformer).decoder) is Decoder
+    assert {type(m) for m in (make(EncoderOnly).encoder, make(DecoderOnly).stack)} == {Encoder}

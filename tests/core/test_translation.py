@@ -1,0 +1,411 @@
+"""attn.applications.translation: a translator of one noun phrase, trained in a few seconds."""
+
+import dataclasses
+import inspect
+import itertools
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from attn.applications import models
+from attn.applications._sequences import collate, predict, sequence_loss
+from attn.applications.translation import (
+    PRETRAINED,
+    TRAINING,
+    Translator,
+    UnknownWordError,
+)
+from attn.corpus import Pair, named
+from attn.decoding import greedy
+from attn.metrics import bleu
+from attn_course.grammar import document_pairs
+
+ROOT = Path(__file__).resolve().parents[2]
+NOUNS = {"house": "casa f", "cat": "gato m", "rose": "rosa f", "book": "libro m", "moon": "luna f"}
+COLOURS = {"red": "rojo", "black": "negro", "white": "blanco", "yellow": "amarillo"}
+
+
+def phrase(colour, noun):
+    word, gender = NOUNS[noun].split()
+    article, adjective = {"f": ("la", COLOURS[colour][:-1] + "a"), "m": ("el", COLOURS[colour])}[
+        gender
+    ]
+    links = frozenset({(0, 0), (1, 2), (2, 1)})
+    return Pair(f"the {colour} {noun}", f"{article} {word} {adjective}", links, links)
+
+
+PHRASES = [phrase(*words) for words in itertools.product(COLOURS, NOUNS)]
+SEEN = [*PHRASES, Pair("the moon", "la luna"), Pair("the house and the cat", "la casa y el gato")]
+QUICK = dataclasses.replace(TRAINING, steps=150, batch_size=16, warmup_steps=30, device="cpu")
+SIZES = {"d_model": 32, "n_heads": 2, "d_ff": 64, "dropout": 0.0}
+
+
+@pytest.fixture(scope="module", params=[pytest.param("translator", marks=pytest.mark.slow)])
+def translator():
+    """Train once; the mark makes every test that uses it slow."""
+    return Translator.fit(SEEN, sizes=SIZES, training=QUICK)
+
+
+def same(a, b):
+    """Return whether two translators are equal to the bit."""
+    weights = zip(a.model.state_dict().values(), b.model.state_dict().values(), strict=True)
+    return all(map(torch.equal, *zip(*weights, strict=True))) and (
+        (a.source, a.target, a.max_len, a.model.config)
+        == (b.source, b.target, b.max_len, b.model.config)
+    )
+
+
+# what it translates
+
+
+def test_it_learns_its_pairs(translator):
+    for pair in SEEN:
+        assert translator.translate(pair.source) == pair.target
+
+
+def test_several_sentences_are_those_one_by_one(translator):
+    texts = ["the red house", "the moon", "the house and the cat", "The RED house."]
+    one_by_one = [translator.translate(text) for text in texts]
+    assert translator.translate(texts) == one_by_one
+    assert one_by_one == ["la casa roja", "la luna", "la casa y el gato", "la casa roja"]
+    assert translator.translate([]) == []
+    many = texts * 50  # more than are decoded at a time, of several lengths
+    assert translator.translate(many) == one_by_one * 50
+
+
+@pytest.mark.parametrize("beam_width", [1, 2, 4])
+def test_a_beam_finds_what_the_greedy_search_finds_here(translator, beam_width):
+    sources = [pair.source for pair in PHRASES]
+    assert translator.translate(sources, beam_width=beam_width) == [p.target for p in PHRASES]
+
+
+def test_it_decodes_as_the_model_without_cache_or_batch(translator):
+    source, target = translator.source, translator.target
+    memory, _ = translator.model.encode(torch.tensor([source.encode("the black rose")]))
+    ids = greedy(
+        lambda ids, cache: translator.model.step(ids, None, memory),
+        torch.tensor([[target.sos_id]]),
+        end_id=target.eos_id,
+        max_new_tokens=9,
+    )
+    assert target.decode(ids[0]) == translator.translate("the black rose") == "la rosa negra"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("the green house", "text: expected words of the vocabulary, got 'green'"),
+        ("a house, the green sky!", "got 'a', ',', 'green', 'sky', '!'"),
+        ("the house..", "got '.'"),
+        ("", "text: expected a sentence, got an empty text"),
+        (" \n", "text: expected a sentence, got an empty text"),
+        (".", "text: expected a sentence, got an empty text"),
+        (5, "text: expected text, got int"),
+        ("the cat and the cat and", "text: expected at most 5 tokens, .* got 6"),
+        ("the " * 10_000, "text: expected at most 5 tokens, .* got 10000"),
+    ],
+)
+def test_what_it_cannot_translate_is_refused(translator, text, message):
+    with pytest.raises(ValueError, match=message):
+        translator.translate(text)
+    with pytest.raises(ValueError, match=message):
+        translator.translate(["the moon", text])
+    with pytest.raises(ValueError, match=message):
+        translator.attention(text)
+
+
+def test_unknown_words_are_in_the_error(translator):
+    with pytest.raises(UnknownWordError) as caught:
+        translator.translate("the green house is green")
+    assert caught.value.words == ["green", "is"]
+
+
+def test_the_width_of_a_beam_is_checked(translator):
+    with pytest.raises(ValueError, match="beam_width: expected at least 1, got 0"):
+        translator.translate("the moon", beam_width=0)
+
+
+# whom it attends to
+
+
+def test_attention_is_that_of_the_model(translator):
+    got = translator.attention("the red house")
+    assert got.source == ["the", "red", "house"]
+    assert got.target == ["la", "casa", "roja", "<eos>"]
+    assert got.encoder.shape == (2, 2, 3, 3)
+    assert got.decoder.shape == (2, 2, 4, 4)
+    assert got.cross.shape == (2, 2, 4, 3)
+    src, _, tgt = collate(translator._examples([phrase("red", "house")]))
+    with torch.no_grad():
+        _, weights = translator.model(src, tgt[:, :-1], need_weights=True)
+    for stack, layers in zip((got.encoder, got.decoder, got.cross), weights, strict=True):
+        for layer, expected in zip(stack, layers, strict=True):
+            np.testing.assert_allclose(layer, expected[0].numpy(), atol=1e-6)
+    assert np.triu(got.decoder, 1).max() == 0
+    assert got.encoder.max() > 0 and got.encoder[..., 0, 1].max() > 0  # no causal mask there
+
+
+def test_attention_reads_the_translation_it_is_given(translator):
+    got = translator.attention("the red house", "el gato negro")
+    assert got.target == ["el", "gato", "negro", "<eos>"]
+    own = translator.attention("the red house", "la casa roja")
+    free = translator.attention("the red house")
+    assert own.target == free.target
+    np.testing.assert_array_equal(own.cross, free.cross)
+    with pytest.raises(ValueError, match="^translation: .* got 'verde'$"):
+        translator.attention("the red house", "la casa verde")
+    with pytest.raises(ValueError, match="translation: expected a sentence, got an empty text"):
+        translator.attention("the red house", " ")
+
+
+# how good it is
+
+
+def test_evaluation_of_right_and_wrong_references(translator):
+    good = translator.evaluate(SEEN[-2:])
+    assert good == {
+        "exact_match": 1.0, "token_accuracy": 1.0, "bleu": pytest.approx(100.0),
+        "bleu_signature": good["bleu_signature"], "n_pairs": 2,
+    }  # fmt: skip
+    assert "tok:13a" in good["bleu_signature"]
+    wrong_last = Pair("the red moon", "la luna negra")
+    half = translator.evaluate([SEEN[0], wrong_last])
+    assert half["exact_match"] == 0.5
+    # Of each pair's three words and end all but one are right, and what follows a wrong word
+    # may be what the model says there or not.
+    assert half["token_accuracy"] in (7 / 8, 6 / 8)
+    assert (
+        half["bleu"]
+        == bleu(["la casa roja", "la luna roja"], ["la casa roja", "la luna negra"]).score
+    )
+    with pytest.raises(
+        ValueError, match="pairs: expected at least one pair of sentences, got none"
+    ):
+        translator.evaluate([])
+
+
+def test_token_accuracy_counts_each_token_once(translator):
+    """Of pairs of different lengths, in several batches, as counted one by one."""
+    pairs = [Pair("the house and the cat", "la casa y el libro"), *SEEN * 9]
+    right = count = 0
+    for pair in pairs:
+        logits, targets = predict(translator.model, collate(translator._examples([pair])))
+        right += int((logits.argmax(dim=-1) == targets).sum())
+        count += targets.numel()
+    assert right < count
+    assert translator.evaluate(pairs)["token_accuracy"] == pytest.approx(right / count)
+
+
+# how it learns
+
+
+def test_the_loss_is_the_sum_over_real_tokens_given_those_before(translator):
+    batch = collate(translator._examples([SEEN[0], SEEN[-1]]))
+    with torch.no_grad():
+        total, count = sequence_loss(translator.model, batch, label_smoothing=0.1)
+        parts = [
+            sequence_loss(
+                translator.model, collate(translator._examples([pair])), label_smoothing=0.1
+            )
+            for pair in (SEEN[0], SEEN[-1])
+        ]
+    assert int(count) == sum(int(n) for _, n in parts) == 4 + 6
+    assert float(total) == pytest.approx(sum(float(t) for t, _ in parts), rel=1e-5)
+
+
+def test_the_same_seed_gives_the_same_translator_and_another_another(translator):
+    few = dataclasses.replace(QUICK, steps=5)
+    again = [Translator.fit(SEEN, sizes=SIZES, training=few) for _ in range(2)]
+    assert same(*again)
+    other = dataclasses.replace(few, seed=1)
+    assert not same(again[0], Translator.fit(SEEN, sizes=SIZES, training=other))
+
+
+def test_the_first_weights_depend_on_the_seed_alone(translator):
+    few = dataclasses.replace(QUICK, steps=1)
+    first = Translator.fit(SEEN, sizes=SIZES, training=few)
+    torch.rand(7)
+    assert same(first, Translator.fit(SEEN, sizes=SIZES, training=few))
+
+
+def test_training_reads_the_smoothing_and_the_validation(tmp_path):
+    few = dataclasses.replace(QUICK, steps=4, validate_every=2, checkpoint_every=2)
+    plain = Translator.fit(
+        SEEN,
+        sizes=SIZES,
+        training=dataclasses.replace(few, validate_every=None),
+        checkpoint=tmp_path / "a",
+    )
+    held = Translator.fit(
+        SEEN, sizes=SIZES, training=few, validation=SEEN[:3], checkpoint=tmp_path / "b"
+    )
+    assert same(plain, held)
+    sharp = dataclasses.replace(
+        few, validate_every=None, checkpoint_every=None, label_smoothing=0.0
+    )
+    assert not same(plain, Translator.fit(SEEN, sizes=SIZES, training=sharp))
+    assert (tmp_path / "a").exists() and (tmp_path / "b").exists()
+
+
+def test_byte_pairs_spell_words_they_never_saw():
+    few = dataclasses.replace(QUICK, steps=3)
+    translator = Translator.fit(SEEN, tokenizer="bpe", vocab_size=290, sizes=SIZES, training=few)
+    assert translator.source.vocab_size == 290
+    assert isinstance(translator.translate("the moos"), str)
+    # A full stop is a token like any other here: this one is too long.
+    longest = max(SEEN, key=lambda pair: len(translator.source.encode(pair.source))).source
+    with pytest.raises(ValueError, match="at most"):
+        translator.translate(longest + ".")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"pairs": []}, "pairs: expected at least one pair of sentences, got none"),
+        ({"tokenizer": "letters"}, "tokenizer: expected 'words' or 'bpe', got 'letters'"),
+        ({"vocab_size": 2}, "vocab_size: expected at least 4, got 2"),
+        ({"sizes": {"n_heads": 3}}, "d_model: expected a multiple of n_heads = 3, got 64"),
+    ],
+)
+def test_bad_arguments_of_training(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        Translator.fit(**{"pairs": SEEN, "training": QUICK} | arguments)
+
+
+def test_the_defaults_are_small_and_pre_norm():
+    translator = Translator.fit(SEEN, training=dataclasses.replace(TRAINING, steps=1))
+    config = translator.model.config
+    assert (config.d_model, config.n_heads, config.n_layers, config.d_ff) == (64, 4, 2, 256)
+    assert (
+        config.norm == "pre"
+        and config.tie_embeddings
+        and config.dropout == 0.1
+        and config.positions == "rotary"
+    )
+    assert (config.vocab_size, config.tgt_vocab_size) == (
+        translator.source.vocab_size,
+        translator.target.vocab_size,
+    )
+    assert not translator.model.training
+
+
+# on disk
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "bpe"])
+def test_what_is_saved_is_loaded(tmp_path, tokenizer):
+    few = dataclasses.replace(QUICK, steps=2)
+    translator = Translator.fit(
+        SEEN, sizes=SIZES, training=few, tokenizer=tokenizer, vocab_size=280
+    )
+    translator.save(tmp_path / "model")
+    assert same(translator, Translator.load(tmp_path / "model"))
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+
+
+def test_a_quantised_one_is_small_and_says_the_same(translator, tmp_path):
+    translator.save(tmp_path / "whole")
+    translator.save(tmp_path / "small", quantised=True)
+    size = {
+        name: (tmp_path / name / "model.safetensors").stat().st_size for name in ("whole", "small")
+    }
+    assert size["small"] < 0.5 * size["whole"]
+    small = Translator.load(str(tmp_path / "small"))
+    sources = [pair.source for pair in PHRASES]
+    assert small.translate(sources) == translator.translate(sources)
+
+
+def test_saving_replaces_a_translator_and_nothing_else(translator, tmp_path):
+    translator.save(tmp_path / "model")
+    other = Translator.fit(SEEN[:3], sizes=SIZES, training=dataclasses.replace(QUICK, steps=1))
+    other.save(tmp_path / "model")
+    assert same(Translator.load(tmp_path / "model"), other)
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter.txt").write_text("years of work")
+    with pytest.raises(
+        ValueError, match="folder: expected a folder of the format 'attn translator"
+    ):
+        translator.save(tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
+    with pytest.raises(ValueError, match="folder: expected a name in a folder that exists"):
+        translator.save(tmp_path / "no" / "model")
+
+
+def test_a_failure_while_saving_leaves_the_old_one(translator, tmp_path, monkeypatch):
+    translator.save(tmp_path / "model")
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    other = Translator.fit(SEEN[:3], sizes=SIZES, training=dataclasses.replace(QUICK, steps=1))
+    monkeypatch.setattr(type(other.target), "save", fail)
+    with pytest.raises(ValueError, match="No space left"):
+        other.save(tmp_path / "model")
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    assert same(Translator.load(tmp_path / "model"), translator)
+    monkeypatch.undo()
+    rename = os.rename
+
+    def fail_once(src, dst):
+        if str(src).endswith(".new"):
+            raise OSError(5, "Input/output error")
+        rename(src, dst)
+
+    monkeypatch.setattr(os, "rename", fail_once)
+    with pytest.raises(ValueError, match="Input/output error"):
+        other.save(tmp_path / "model")
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    assert same(Translator.load(tmp_path / "model"), translator)
+
+
+def test_what_is_no_translator_is_not_loaded(translator, tmp_path):
+    with pytest.raises(ValueError, match=r"folder: expected a folder of the format .* nothing"):
+        Translator.load(tmp_path / "none")
+    with pytest.raises(ValueError, match="which holds something else"):
+        Translator.load(tmp_path)
+    translator.save(tmp_path / "model")
+    for name in ("about.json", "source.json", "target.json", "model.safetensors"):
+        path = tmp_path / "model" / name
+        content = path.read_bytes()
+        path.write_bytes(content[: len(content) // 2])
+        with pytest.raises(ValueError, match="expected"):
+            Translator.load(tmp_path / "model")
+        path.unlink()
+        with pytest.raises(ValueError, match="expected"):
+            Translator.load(tmp_path / "model")
+        path.write_bytes(content)
+    about = tmp_path / "model" / "about.json"
+    about.write_text(json.dumps(json.loads(about.read_text()) | {"tokenizer": "letters"}))
+    with pytest.raises(ValueError, match="tokenizer: expected 'words' or 'bpe', got 'letters'"):
+        Translator.load(tmp_path / "model")
+
+
+# the one that comes with the course
+
+
+@pytest.fixture(scope="module")
+def pretrained():
+    return Translator.pretrained()
+
+
+def test_it_knows_every_sentence_of_the_documents(pretrained):
+    pairs = document_pairs()
+    assert pretrained.translate([pair.source for pair in pairs]) == [p.target for p in pairs]
+
+
+def test_it_is_trained_as_the_chapters_say():
+    assert f"train --steps {PRETRAINED['steps']} " in (ROOT / "Makefile").read_text()
+    corpus = inspect.signature(named("grammar"))
+    assert PRETRAINED["n_train"] == corpus.parameters["n_train"].default
+
+
+def test_its_files_are_small():
+    folder = models.folder("translator")
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 400_000
+    model = Translator.pretrained().model
+    n_numbers = sum(parameter.numel() for parameter in model.parameters())
+    assert n_numbers < 350_000  # one byte each

@@ -1,0 +1,169 @@
+"""Rows of unequal length in one batch: padded prompts that go on together, texts in a row."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from attn.decoding import beam_search, greedy
+from attn.masks import padding_mask
+from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+
+POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+LENGTHS = (4, 1, 3)
+SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 32, "dropout": 0.0}
+all_positions = pytest.mark.parametrize("positions", POSITIONS)
+
+
+def make(model_class, positions, **changes):
+    torch.manual_seed(0)
+    config = TransformerConfig(**SIZES | changes, positions=positions, max_len=12, n_kv_heads=2)
+    model = model_class(config).double().eval()
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    return model
+
+
+def random_ids(*shape, seed=0):
+    return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def prompts_and_mask():
+    """Three prompts, padded on the left with a token that would change everything if seen."""
+    ids, mask = random_ids(3, 4), padding_mask(LENGTHS, 4).flip(-1)
+    return ids.where(mask[:, 0], 19), mask
+
+
+def assert_close(actual, expected):
+    torch.testing.assert_close(actual, expected, rtol=1e-10, atol=1e-10)
+
+
+@all_positions
+@pytest.mark.parametrize("with_cache", [False, True])
+@pytest.mark.parametrize("model_class", [DecoderOnly, Transformer])
+def test_unequal_prompts_go_on_together_as_one_at_a_time(model_class, with_cache, positions):
+    model, (prompts, mask) = make(model_class, positions), prompts_and_mask()
+    written = torch.cat((prompts, random_ids(3, 4, seed=1)), dim=1)
+    options, rows = {}, [{}] * 3
+    name = "mask"
+    if model_class is Transformer:
+        memory, name = model.encode(random_ids(3, 5, seed=2))[0], "tgt_mask"
+        options, rows = {"memory": memory}, [{"memory": memory[i : i + 1]} for i in range(3)]
+    cache = model.new_cache() if with_cache else None
+    for length in (4, 5, 7, 8):
+        together = model.step(written[:, :length], cache, **options, **{name: mask})
+        for i, n_real in enumerate(LENGTHS):
+            alone = model.step(written[i : i + 1, 4 - n_real : length], None, **rows[i])
+            assert_close(together[i : i + 1], alone)
+
+
+@all_positions
+def test_positions_of_prompts_can_be_said(positions):
+    """They go on behind the last; those counted from the mask are the same."""
+    model, (prompts, mask) = make(DecoderOnly, positions), prompts_and_mask()
+    places = torch.tensor([[0, 1, 2, 3], [0, 0, 0, 0], [0, 0, 1, 2]])
+    ids = torch.cat((prompts, random_ids(3, 2, seed=1)), dim=1)
+    expected = model.step(ids, None, mask)
+    assert_close(model.step(ids, None, mask, places), expected)
+    if positions in ("sinusoidal", "learned"):
+        assert (model.step(ids, None, mask, places + 3) - expected).abs().max() > 1e-3
+    cache = model.new_cache()
+    model(prompts, mask, positions=places, cache=cache)
+    # Without positions a forward with a cache goes on behind those it has.
+    seen = torch.cat((mask, mask.new_ones(3, 1, 2)), dim=-1)
+    assert_close(model(ids[:, 4:], seen, cache=cache)[0][:, -1], expected)
+
+
+def test_searches_let_unequal_prompts_grow():
+    model, (prompts, mask) = make(DecoderOnly, "rotary"), prompts_and_mask()
+    limits = {"end_id": None, "max_new_tokens": 4}
+    step = partial(model.step, mask=mask)
+    together = greedy(step, prompts, cache=model.new_cache(), **limits)
+    beams, scores = beam_search(step, prompts, width=3, cache=model.new_cache(), **limits)
+    for i, n_real in enumerate(LENGTHS):
+        prompt = prompts[i : i + 1, 4 - n_real :]
+        assert torch.equal(
+            together[i : i + 1, 4:], greedy(model.step, prompt, **limits)[:, n_real:]
+        )
+        alone, score = beam_search(model.step, prompt, width=3, **limits)
+        assert torch.equal(beams[i : i + 1, ..., 4:], alone[..., n_real:])
+        assert_close(scores[i : i + 1], score)
+
+
+@all_positions
+@pytest.mark.parametrize("model_class", [DecoderOnly, EncoderOnly, Transformer])
+def test_texts_in_a_row_do_not_see_each_other(model_class, positions):
+    model, ids = make(model_class, positions), random_ids(2, 7)
+    text = torch.tensor([0, 0, 0, 0, 1, 1, 1])
+    mask = text[:, None] == text
+    places = torch.tensor([0, 1, 2, 3, 0, 1, 2])
+    if model_class is Transformer:
+        src = random_ids(2, 7, seed=1)
+        packed = model.decode(
+            ids,
+            model.encode(src, mask, src_positions=places)[0],
+            mask,
+            mask,
+            tgt_positions=places,
+        )[0]
+        whole = model(src, ids, mask, mask, src_positions=places, tgt_positions=places)[0]
+        alone = [model(src[:, part], ids[:, part])[0] for part in (text == 0, text == 1)]
+        assert_close(whole, packed)
+    else:
+        packed = model(ids, mask, positions=places)[0]
+        alone = [model(ids[:, part])[0] for part in (text == 0, text == 1)]
+    assert_close(packed, torch.cat(alone, dim=1))
+
+
+@all_positions
+@pytest.mark.parametrize("model_class", [DecoderOnly, Transformer])
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_batch_may_be_empty(model_class, positions, masked):
+    model, ids = make(model_class, positions), random_ids(0, 3)
+    options = {"memory": model.encode(random_ids(0, 5))[0]} if model_class is Transformer else {}
+    name = "tgt_mask" if model_class is Transformer else "mask"
+    options |= {name: torch.ones(0, 1, 2, dtype=torch.bool)} if masked else {}
+    cache = model.new_cache()
+    for length in (2, 3):
+        assert model.step(ids[:, :length], cache, **options).shape == (0, 20)
+
+
+@pytest.mark.parametrize(
+    "mask, positions, message",
+    [
+        (torch.ones(2, 3), None, "mask: expected a boolean array (True = may attend), got "),
+        (torch.ones(2, 3).bool(), None, "mask: expected shape (n_prompts, 1, prompt_len), got "),
+        (
+            torch.ones(3, 1, 3).bool(),
+            None,
+            "mask: expected prompts that share 2 rows evenly, got 3",
+        ),
+        (
+            torch.ones(0, 1, 3).bool(),
+            None,
+            "mask: expected prompts that share 2 rows evenly, got 0",
+        ),
+        (
+            torch.ones(2, 1, 5).bool(),
+            None,
+            "mask: expected prompts of at most 4 tokens, as ids, got 5",
+        ),
+        (
+            torch.tensor([[[True, False]]]),
+            None,
+            "mask: expected prompts padded on the left, True at the end, got False there",
+        ),
+        (None, torch.arange(3), "positions: expected shape (n_prompts, prompt_len), got (3,)"),
+        (None, torch.ones(1, 3), "positions: expected integers, got dtype torch.float32"),
+        (
+            None,
+            torch.tensor([[0, 11]]),
+            "positions: expected positions below n_positions = 12, all that were learned, got 13",
+        ),
+        (None, torch.tensor([[-5, -4]]), "positions: expected at least 0, got -5"),
+    ],
+)
+def test_prompts_that_do_not_fit(mask, positions, message):
+    with pytest.raises(ValueError) as error:
+        make(DecoderOnly, "learned").step(random_ids(2, 4), None, mask, positions)
+    assert str(error.value).startswith(message)

@@ -1,0 +1,87 @@
+"""The words of the hints: short, in both languages, in the terms of the course. For `make lint`.
+
+Prints each sentence that breaks a rule, with its file, its mistake and the rule; exits with 1 if
+there is any.
+"""
+
+import re
+import runpy
+import sys
+import tomllib
+from pathlib import Path
+
+from attn_course.exercises.errors import MEANINGS
+from attn_course.exercises.spec import read_hints
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("attn_course/exercises/chapters", "assignments/sets")
+LANGUAGES = ("es", "en")
+SHORTEST, LONGEST = 40, 320  # characters of a hint
+LONGER = 1.6  # times, that a hint may be in one language than in the other
+
+# The ways not to say it: one term per concept, and no calque.
+AVOID = {
+    "es": r"\b(un|el|los|del|algún|otro) quer|promedi|frase|secuencia|quién se atiende"
+    r"|\bha[ns]? \w+do\b|[^e] desborda|dividir por|swapaxes|_len\b|aprend",
+    "en": r"add(s|ed)? up|an average|no average|learn|swapaxes|_len\b|\bno batch|`exp` rounds?\b",
+}
+
+
+def broken(sentences, seen, prose):
+    """Yield each rule that a hint breaks, in words.
+
+    Parameters
+    ----------
+    sentences : dict of str to str
+        The hint in each language.
+    seen : dict of str to dict
+        The hints so far, by text; exercises may share a hint, but not write it twice.
+    prose : dict
+        What `test_prose` defines: the terms of the whole course, and what is prose in a text.
+    """
+    if set(sentences) != set(LANGUAGES):
+        yield f"languages: it is in {sorted(sentences)}, and should be in {sorted(LANGUAGES)}"
+    for language, words in sentences.items():
+        if not SHORTEST < len(words) < LONGEST:
+            yield f"length: {len(words)} characters in {language}, not {SHORTEST} to {LONGEST}"
+        if not words.endswith((".", "`")):
+            yield f"full stop: in {language} it ends with {words[-1:]!r}"
+        if words.count("`") % 2:
+            yield f"code: in {language} a backtick is not closed"
+        if "  " in words:
+            yield f"spaces: two together in {language}"
+        found = re.search(AVOID.get(language, "$^"), words)
+        if found:
+            yield f"terms: {found[0]!r} in {language}"
+        if seen.setdefault(words, sentences) is not sentences:
+            yield f"repetition: the same words in {language} as another hint"
+    spanish = prose["plain"](sentences.get("es", ""))
+    for avoided, term in prose["AVOID"].items():
+        found = re.search(rf"\b(?:{avoided})\b", spanish, re.IGNORECASE)
+        if found:
+            yield f"terms: «{found[0]}»; the course says «{term}»"
+    lengths = sorted(map(len, sentences.values()))
+    if lengths[-1] > LONGER * lengths[0]:
+        yield f"proportion: {lengths[-1]} characters against {lengths[0]} in the other language"
+
+
+def faults(folders=FOLDERS, meanings=MEANINGS):
+    """Yield a line for each fault: file, mistake, rule."""
+    seen = {}
+    sys.path.insert(0, str(ROOT))  # for what the tests of the prose import
+    prose = runpy.run_path(str(ROOT / "tests" / "test_prose.py"))
+    for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.toml")):
+        written = tomllib.loads(path.read_text(encoding="utf-8"))
+        for name, hint in read_hints(path).items():
+            if "as_in" not in written[name]:
+                for rule in broken(hint, seen, prose):
+                    yield f"{path.relative_to(ROOT)}: {name}: {rule}"
+    for pattern, sentences in meanings.items():
+        for rule in broken(sentences, seen, prose):
+            yield f"attn_course/exercises/errors.py: {pattern}: {rule}"
+
+
+if __name__ == "__main__":
+    found = list(faults())
+    print("\n".join(found), end="\n" if found else "")
+    sys.exit(bool(found))

@@ -1,0 +1,226 @@
+"""What the tests need that pip does not bring: a browser, a sandbox, a database server.
+
+`make test` runs this file first. It installs what is missing where it may do so without asking:
+a headless Chromium inside `build/`, and packages of the system where `apt-get` can be run as root
+or through a `sudo` that wants no password. What cannot be installed is named, and the tests that
+need it are skipped through the one fixture `needed` of `tests/conftest.py`.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+from vendor import VENDOR, VendorError, fetch, node
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
+            "microsoft-edge", "msedge")  # fmt: skip
+MACOS_BROWSERS = ("Google Chrome", "Chromium", "Microsoft Edge")
+# Chromium's own sandbox needs namespaces that a container does not grant; the rest keeps it from
+# talking to servers of its maker in the background.
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+PINNED = VENDOR / "headless-chromium" / "chromium"
+
+
+class Missing(Exception):
+    """Something is not on this machine; the message says what, why and how to install it."""
+
+
+def browser():
+    """Return the path of a Chromium, Chrome or Edge that starts."""
+    named = os.environ.get("ATTN_BROWSER")
+    macos = (f"/Applications/{name}.app/Contents/MacOS/{name}" for name in MACOS_BROWSERS)
+    with sync_playwright() as playwright:
+        candidates = [*map(shutil.which, BROWSERS), *macos]
+        candidates += [playwright.chromium.executable_path, str(PINNED)]
+        for program in [named] if named else candidates:
+            if program and Path(program).exists() and _starts(playwright, program):
+                return program
+    if named:
+        raise Missing(f"no browser: ATTN_BROWSER names {named}, which does not start")
+    raise Missing(
+        "no browser: apt install chromium (Debian), brew install --cask chromium (macOS) or any "
+        "Chrome or Edge; or name its program in ATTN_BROWSER"
+    )
+
+
+def _starts(playwright, program):
+    """Tell whether it is a browser: Ubuntu's `chromium-browser` may only say how to get one."""
+    try:
+        playwright.chromium.launch(executable_path=program, args=QUIET, timeout=60_000).close()
+    except PlaywrightError:
+        return False
+    return True
+
+
+def sandbox():
+    """Make sure that student code can be run in bubblewrap."""
+    from assignments.grader.sandbox import NoSandbox, available
+
+    try:
+        available()
+    except NoSandbox as reason:
+        raise Missing(f"no sandbox for student code: {reason}") from None
+
+
+def postgresql():
+    """Return the folder with the programs of a PostgreSQL server."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    found = [*map(str, reversed(debian)), shutil.which("initdb")][0]
+    # A link into the folder of another program, such as a wrapper's, has no server beside it.
+    if found is None or not (Path(found).resolve().parent / "pg_ctl").exists():
+        raise Missing("no PostgreSQL server: apt install postgresql")
+    return Path(found).resolve().parent
+
+
+def compiler():
+    """Return the path of the C++ compiler that PyTorch's own compiler calls."""
+    if found := shutil.which("c++"):
+        return found
+    raise Missing("no C++ compiler: apt install g++")
+
+
+def kernel_headers():
+    """Return the header in which the kernel numbers its system calls."""
+    header = Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")
+    if header.exists():
+        return header
+    raise Missing("no headers of the kernel: apt install linux-libc-dev (x86-64 alone has them)")
+
+
+def git():
+    """Return the path of git; the tree must be a clone."""
+    if (found := shutil.which("git")) and (ROOT / ".git").exists():
+        return found
+    raise Missing("no git, or no clone: install git and clone the repository")
+
+
+PARTS = {
+    "browser": browser,
+    "sandbox": sandbox,
+    "postgresql": postgresql,
+    "compiler": compiler,
+    "kernel_headers": kernel_headers,
+    "git": git,
+}
+
+
+def install_browser():
+    """Unpack the pinned headless Chromium from npm, which brings the libraries it needs.
+
+    It is built for Linux on x86-64; elsewhere Playwright downloads its own.
+    """
+    if (sys.platform, platform.machine()) != ("linux", "x86_64"):
+        command = [sys.executable, "-m", "playwright", "install", "chromium"]
+        subprocess.run(command, check=False, timeout=600)
+        return
+    package = fetch("@sparticuz/chromium") / "bin"
+    with tempfile.TemporaryDirectory(dir=VENDOR) as scratch:
+        folder = Path(scratch, "unpacked")
+        folder.mkdir()
+        for packed in sorted(package.glob("*.br")):
+            unpacked = folder / packed.stem
+            subprocess.run([node(), "-e", _UNPACK, packed, unpacked], check=True)
+            if unpacked.suffix == ".tar":
+                with tarfile.open(unpacked) as tar:
+                    tar.extractall(folder, filter="data")
+                unpacked.unlink()
+        # A program like any other browser's: it finds its libraries and fonts by itself.
+        (folder / "chromium").rename(folder / "headless")
+        (folder / "chromium").write_text(_START, encoding="utf-8")
+        for name in ("chromium", "headless"):
+            (folder / name).chmod(0o755)
+        (folder / "fonts.conf").write_text(_FONTS, encoding="utf-8")
+        folder.rename(PINNED.parent)
+
+
+_UNPACK = """
+const { createReadStream, createWriteStream } = require("node:fs");
+const { createBrotliDecompress } = require("node:zlib");
+const [packed, unpacked] = process.argv.slice(1);
+createReadStream(packed).pipe(createBrotliDecompress()).pipe(createWriteStream(unpacked));
+"""
+
+_FONTS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">fonts</dir>
+  <dir>/usr/share/fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+</fontconfig>
+"""
+
+_START = """#!/bin/sh
+here=$(dirname -- "$(readlink -f -- "$0")")
+export LD_LIBRARY_PATH="$here/lib" FONTCONFIG_PATH="$here"
+exec "$here/headless" "$@"
+"""
+
+
+def install_package(name):
+    """Install a package of Debian or Ubuntu, if that takes no password.
+
+    Parameters
+    ----------
+    name : str
+    """
+    apt = shutil.which("apt-get")
+    as_root = [] if not hasattr(os, "geteuid") or os.geteuid() == 0 else ["sudo", "-n"]
+    if apt is None or (as_root and not _runs([*as_root, "true"])):
+        return
+    print(f"Installing {name}, which the tests need (apt-get) ...", flush=True)
+    command = [*as_root, apt, "-qq", "-o", "Acquire::Retries=1"]
+    _runs([*command, "update"])
+    _runs([*command, "install", "-y", "--no-install-recommends", name])
+
+
+def _runs(command):
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        done = subprocess.run(
+            command, check=False, capture_output=True, stdin=subprocess.DEVNULL,
+            env=environment, timeout=600,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+INSTALL = {
+    "browser": install_browser,
+    "sandbox": lambda: install_package("bubblewrap"),
+    "postgresql": lambda: install_package("postgresql"),
+}
+
+
+def main(names):
+    """Find the named parts, install what is missing, say in a sentence what cannot be had."""
+    for name in names:
+        try:
+            PARTS[name]()
+            continue
+        except Missing:
+            pass
+        try:
+            INSTALL[name]()
+        except VendorError as error:
+            print(error)
+        try:
+            PARTS[name]()
+        except Missing as missing:
+            print(f"The tests go on without it: {missing}.", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

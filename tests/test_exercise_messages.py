@@ -1,0 +1,249 @@
+"""What `check` says of an answer that is wrong and of no known mistake: what, where, and why."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from attn.reference import scaled_dot_product_attention, softmax
+from attn_course.exercises import check, exercises
+from attn_course.exercises.catalogue import load
+from attn_course.exercises.check import verdict
+from attn_course.exercises.record import record_of
+from tests.exercise_proofs import bare_text, say
+from tests.wrong_attempts import attention_with_naive_softmax, attention_with_nan
+
+ATTENTION = "scaled_dot_product_attention"
+EXERCISES = {name: load(name) for ids in exercises().values() for name in ids}
+SELF = "self_attention"
+SOFTMAX = "softmax"
+
+
+@pytest.mark.parametrize(
+    "exercise_id, attempt, es, en",
+    [
+        (SOFTMAX, lambda s: "weights", "devuelve `str`; debe devolver un arreglo", "an array"),
+        (SOFTMAX, lambda s: s.astype(object), "devuelve `ndarray[object]`", "`ndarray[object]`"),
+        (SOFTMAX, lambda s: softmax(s) + 0j, "`ndarray[complex128]`", "`ndarray[complex128]`"),
+        (SOFTMAX, lambda s: [[1.0], [1.0, 2.0]], "devuelve `list`", "returns `list`"),
+        (SOFTMAX, lambda s: (softmax(s), None), "devuelve `tuple`", "returns `tuple`"),
+        (
+            SOFTMAX,
+            lambda s: softmax(s).astype(int),
+            "tiene dtype `int64`; debe ser `float64`",
+            "has dtype `int64`; it should be `float64`",
+        ),
+        (
+            SOFTMAX,
+            lambda s: softmax(s)[..., None],
+            "tiene forma `(3, 1)`; debe ser `(3,)`",
+            "has shape `(3, 1)`; it should be `(3,)`",
+        ),
+        (
+            ATTENTION,
+            lambda q, k, v, m=None: (q, k, v),
+            "debe devolver la tupla `(output, weights)`",
+            "it should return the tuple `(output, weights)`",
+        ),
+        (
+            ATTENTION,
+            lambda q, k, v, m=None: (scaled_dot_product_attention(q, k, v, m)[0], None),
+            "devuelve `(ndarray[float64], None)`",
+            "returns `(ndarray[float64], None)`",
+        ),
+        (ATTENTION, lambda q, k, v, m=None: {"output": q}, "devuelve `dict`", "returns `dict`"),
+    ],
+)
+def test_an_answer_of_the_wrong_kind_is_described(exercise_id, attempt, es, en, language):
+    result = check(exercise_id, attempt)
+    assert result.status == "failed" and result.misconception is None
+    assert say(language, es, en) in result.message
+
+
+def in_place_softmax(scores):
+    largest = scores.max(axis=-1, keepdims=True)
+    scores -= np.where(largest == -np.inf, 0, largest)
+    return softmax(scores)
+
+
+def in_place_mask(query, key, value, mask=None):
+    result = scaled_dot_product_attention(query, key, value, mask)
+    if mask is not None:
+        mask[...] = True
+    return result
+
+
+def in_place_torch(scores):
+    return torch.from_numpy(scores).sub_(1.0).softmax(-1).nan_to_num()
+
+
+@pytest.mark.parametrize(
+    "exercise_id, attempt, name",
+    [
+        (SOFTMAX, in_place_softmax, "scores"),
+        (SOFTMAX, in_place_torch, "scores"),
+        (ATTENTION, in_place_mask, "mask"),
+    ],
+)
+def test_right_values_do_not_excuse_writing_into_the_input(exercise_id, attempt, name, language):
+    result = check(exercise_id, attempt)
+    assert result.status == "failed"
+    assert say(language, f"modifica `{name}`", f"modifies `{name}`") in result.message
+    assert result.message.endswith(
+        say(language, "\n\nPor lo demás, los valores son correctos.", "the values are right.")
+    )
+
+
+def softmax_in_place_following_the_advice(scores):
+    scores -= scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
+    return np.where(scores == -np.inf, 0, weights)
+
+
+def raise_after_writing(scores):
+    scores *= 2
+    return scores @ np.ones(7)
+
+
+@pytest.mark.parametrize(
+    "attempt, misconception",
+    [(softmax_in_place_following_the_advice, "empty_row"), (raise_after_writing, None)],
+)
+def test_writing_into_the_input_is_said_before_what_it_may_have_caused(
+    attempt, misconception, language
+):
+    result = check(SOFTMAX, attempt)
+    assert result.status == "failed" and result.misconception == misconception
+    start = "Todavía no. Tu función modifica `scores`", "Not yet. Your function modifies `scores`"
+    advice = "un arreglo nuevo o trabaja con una copia.\n\n", "or work on a copy.\n\n"
+    assert result.message.startswith(say(language, *start))
+    assert say(language, *advice) in result.message
+    if misconception is None:
+        assert "`ValueError: matmul" in result.message
+    bare = re.sub(r"[`*]", "", result.message)
+    assert bare_text(result._repr_html_()).replace("*", "") == "".join(bare.split())
+
+
+def test_an_output_kept_and_overwritten_by_the_learner_is_judged_as_it_was_returned():
+    kept = {}
+
+    def attempt(scores):
+        result = kept.setdefault(scores.shape, np.empty(scores.shape))
+        result[...] = softmax(scores)
+        return result
+
+    assert check(SOFTMAX, attempt)
+
+
+@pytest.mark.parametrize(
+    "where, es, en",
+    [
+        (
+            lambda query, mask: mask is not None and ~mask.any(-1, keepdims=True),
+            "`weights[1]`: nada está permitido en esa fila",
+            "`weights[1]`: nothing is allowed in that row",
+        ),
+        (
+            lambda query, mask: np.abs(query).max() > 30,
+            "`weights[0]`: con números grandes `exp` se desborda",
+            "`weights[0]`: with large numbers `exp` overflows",
+        ),
+    ],
+)
+def test_nan_is_located(where, es, en, language):
+    def attempt(query, key, value, mask=None):
+        output, weights = scaled_dot_product_attention(query, key, value, mask)
+        # The 7 keeps it from being a known mistake.
+        nan = where(query, mask) * np.ones_like(weights, dtype=bool)
+        return np.where(nan.any(-1, keepdims=True), 7, output), np.where(nan, np.nan, weights)
+
+    result = check(ATTENTION, attempt)
+    assert result.misconception is None
+    assert say(language, f"Hay NaN en {es}", f"There is NaN in {en}") in result.message
+
+
+@pytest.mark.parametrize(
+    "attend, es, en",
+    [
+        (attention_with_nan, "nada está permitido", "nothing is allowed"),
+        (attention_with_naive_softmax, "con números grandes", "with large numbers"),
+    ],
+)
+def test_self_attention_inherits_the_nan_of_the_attention_it_calls(attend, es, en, language):
+    def attempt(x, w_q, w_k, w_v, mask=None):
+        return attend(x @ w_q, x @ w_k, x @ w_v, mask)
+
+    result = check(SELF, attempt)
+    assert result.status == "failed" and result.misconception is None
+    assert say(language, es, en) in result.message
+
+
+def test_nan_elsewhere_is_located_without_a_guess(language):
+    attempt = lambda s: np.where(s < 0, np.nan, softmax(s))
+    message = check(SOFTMAX, attempt).message
+    assert say(language, "Hay NaN en `weights[0]`. ", "There is NaN in `weights[0]`. ") in message
+
+
+def test_without_a_known_mistake_the_smallest_failing_input_is_shown(language):
+    def attempt(scores):
+        return softmax(scores * 1.25) if scores.ndim > 1 else softmax(scores)
+
+    cases = EXERCISES[SOFTMAX].cases(0)
+    smallest = min((c["scores"] for c in cases if c["scores"].ndim > 1), key=np.size)
+    assert smallest.shape == (2, 2)
+    result = check(SOFTMAX, attempt)
+    assert result.misconception is None
+    with np.printoptions(precision=4, floatmode="fixed"):
+        blocks = [smallest, softmax(smallest), attempt(smallest)]
+        printed = [str(block).replace("\n", "\n      ") for block in blocks]
+    words = say(
+        language,
+        ["scores, forma", "se espera weights, forma", "tu función da weights, forma"],
+        ["scores, shape", "expected weights, shape", "your function gives weights, shape"],
+    )
+    expected = "\n".join(f"    {w} (2, 2):\n      {p}" for w, p in zip(words, printed, strict=True))
+    assert result.message == say(
+        language,
+        "Todavía no. Los valores de `weights` no son los esperados. "
+        "Tu función acierta siempre que `scores` tiene 1 eje, y falla siempre que tiene 2, 3 o 4 "
+        "ejes. No cuentes con un número de ejes: cuéntalos desde el final. "
+        f"Falla en 7 de 8 entradas; la más pequeña:\n\n{expected}",
+        "Not yet. The values of `weights` are not the expected ones. "
+        "Your function is right whenever `scores` has 1 axis, and wrong whenever it has 2, 3 or 4 "
+        "axes. Do not count on a number of axes: count them from the end. "
+        f"It fails on 7 of 8 inputs; the smallest:\n\n{expected}",
+    )
+
+
+def test_the_order_of_the_cases_does_not_matter():
+    def attempt(query, key, value, mask=None):
+        return scaled_dot_product_attention(query if mask is None else 2 * query, key, value, mask)
+
+    exercise = EXERCISES[ATTENTION]
+    first = check(ATTENTION, attempt)
+    backwards = dataclasses.replace(exercise, cases=lambda seed: exercise.cases(seed)[::-1])
+    assert verdict(record_of(backwards), attempt) == first
+    assert "mask, forma (2, 4):" in first.message
+
+
+def test_of_a_long_array_one_wrong_number_is_shown(language):
+    def attempt(query, key, value, mask=None):
+        output, weights = scaled_dot_product_attention(query, key, value, mask)
+        return output, weights + (query.ndim > 3)
+
+    message = check(ATTENTION, attempt).message
+    assert say(language, "query, forma (2, 3, 4, 6)\n", "query, shape (2, 3, 4, 6)\n") in message
+    assert (
+        say(language, "se espera weights[0, 0, 0, 0]:", "expected weights[0, 0, 0, 0]:") in message
+    )
+
+
+def test_only_the_wrong_output_is_named(language):
+    def attempt(query, key, value, mask=None):
+        output, weights = scaled_dot_product_attention(query, key, value, mask)
+        return output + 1, weights
+
+    message = check(ATTENTION, attempt).message
+    assert say(language, "de `output` no son", "of `output` are not") in message

@@ -1,0 +1,76 @@
+"""Several mistakes at once do not pass, and one of them is named."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from attn_course.exercises import check
+
+ATTENTION = "scaled_dot_product_attention"
+
+
+# Several mistakes at once. Each choice is right (None) or the misconceptions it may show as.
+
+SCALES = {
+    None: lambda q, v: np.sqrt(q.shape[-1]),
+    "unscaled": lambda q, v: 1,
+    "scaled_by_d_k": lambda q, v: q.shape[-1],
+    "scaled_by_d_v": lambda q, v: np.sqrt(v.shape[-1]),
+}
+TRANSPOSES = {None: lambda x: x.swapaxes(-1, -2), "unbatched_only": lambda x: x.T}
+AXES = {None: -1, "softmax_over_queries": -2, "softmax_over_everything": None}
+MASKS = {
+    None: lambda s, m: np.where(m, s, -np.inf),
+    "mask_ignored": lambda s, m: s,
+    "mask_inverted": lambda s, m: np.where(m, -np.inf, s),
+    "mask_as_factor": lambda s, m: s * m,
+    "finite_fill": lambda s, m: np.where(m, s, -1e9),
+    "mask_not_broadcast": lambda s, m: np.where(np.reshape(m, s.shape), s, -np.inf),
+}
+SUBTRACTED = {
+    None: lambda s, axis: np.maximum(s.max(axis=axis, keepdims=True), -1e300),
+    "empty_row": lambda s, axis: s.max(axis=axis, keepdims=True),
+    "overflow": lambda s, axis: 0,
+    "global_maximum": lambda s, axis: s.max(),
+}
+RETURNS = {
+    None: lambda output, weights: (output, weights),
+    "only_output": lambda output, weights: output,
+    "outputs_swapped": lambda output, weights: (weights, output),
+}
+CHOICES = (SCALES, TRANSPOSES, AXES, MASKS, SUBTRACTED, RETURNS)
+
+
+def composed(scale, transpose, axis, mask, subtracted, result):
+    def attention(query, key, value, allowed=None):
+        scores = query @ TRANSPOSES[transpose](key) / SCALES[scale](query, value)
+        if allowed is not None:
+            scores = MASKS[mask](scores, allowed)
+        exponentials = np.exp(scores - SUBTRACTED[subtracted](scores, AXES[axis]))
+        total = exponentials.sum(axis=AXES[axis], keepdims=True)
+        if subtracted is None:
+            total = np.maximum(total, 1e-300)
+        weights = exponentials / total
+        return RETURNS[result](weights @ value, weights)
+
+    return attention
+
+
+PAIRS = [
+    names for names in itertools.product(*CHOICES) if sum(name is not None for name in names) == 2
+]
+
+
+def test_without_mistakes_the_composition_is_right():
+    assert check(ATTENTION, composed(*[None] * len(CHOICES)))
+
+
+@pytest.mark.slow
+def test_two_mistakes_never_pass_and_the_hint_names_one_of_them():
+    for names in PAIRS:
+        result = check(ATTENTION, composed(*names))
+        assert result.status == "failed", names
+        # Whoever subtracts too little also divides 0 by 0 in an empty row.
+        allowed = {*names, "empty_row"} if {"overflow", "global_maximum"} & {*names} else {*names}
+        assert result.misconception in allowed | {None}, f"{names}: {result}"

@@ -1,0 +1,128 @@
+"""What `check` says of mistakes that nobody foresaw: what the wrong answers have in common."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from attn.reference import scaled_dot_product_attention, softmax
+from attn_course.exercises import check
+from tests.exercise_proofs import say
+from tests.wrong_attempts import activated, heads_one_by_one, without_nan
+
+ATTENTION = "scaled_dot_product_attention"
+FEED = "feed_forward"
+MULTI = "multi_head_attention"
+NORM = "layer_norm"
+SELF = "self_attention"
+SOFTMAX = "softmax"
+SPLIT = "split_heads"
+
+
+# What wrong answers have in common, where no known mistake explains them.
+
+
+def pool_without_nan(query, key, value):
+    weights = without_nan(key @ query)
+    return np.einsum("...j,...jd->...d", weights, value), weights
+
+
+def head_by_head(heads, w_o):
+    blocks = np.split(w_o, heads.shape[-3])
+    return np.stack([heads[..., h, :, :] @ w for h, w in enumerate(blocks)], axis=1)
+
+
+@pytest.mark.parametrize(
+    "exercise_id, attempt, es, en",
+    [
+        (
+            SOFTMAX,
+            lambda scores: softmax(scores) * (0.5 if scores.ndim > 1 else 1),
+            "las proporciones correctas, pero no el total: `weights[0]` suma 0.5000",
+            "the right proportions, but not the right total: `weights[0]` sums to 0.5000",
+        ),
+        (
+            "attention_pooling",
+            pool_without_nan,
+            "`weights` es todo ceros, y debe sumar 1",
+            "`weights` is all zeros, and should sum to 1",
+        ),
+        (
+            "head_contributions",
+            head_by_head,
+            "acierta siempre que `heads` tiene 4 ejes, y falla siempre que tiene 3 o 5 ejes",
+            "is right whenever `heads` has 4 axes, and wrong whenever it has 3 or 5 axes",
+        ),
+        (
+            ATTENTION,
+            lambda q, k, v, m=None: tuple(
+                a + 7 * (m is not None) for a in scaled_dot_product_attention(q, k, v, m)
+            ),
+            "acierta siempre que no hay `mask`, y falla siempre que la hay",
+            "is right whenever there is no `mask`, and wrong whenever there is",
+        ),
+        (
+            SOFTMAX,
+            lambda s: softmax(s) + 7 * (np.abs(s[np.isfinite(s)]).max(initial=0) > 900),
+            "acierta con números ordinarios, y falla con los muy grandes",
+            "is right with ordinary numbers, and wrong with very large ones",
+        ),
+        (
+            SPLIT,
+            lambda x, n_heads: x,
+            "    x, forma (2, 6)\n    n_heads: 2",
+            "    x, shape (2, 6)\n    n_heads: 2",
+        ),
+    ],
+)
+def test_what_the_wrong_answers_have_in_common_is_said(exercise_id, attempt, es, en, language):
+    result = check(exercise_id, attempt)
+    assert result.misconception is None
+    assert say(language, es, en) in result.message
+
+
+@pytest.mark.parametrize(
+    "exercise_id, attempt, es, en",
+    [
+        (
+            MULTI,
+            heads_one_by_one(cut=lambda w, part: w[part]),
+            "aquí miden 4 y 2. Revisa qué hay que trasponer, y si de una matriz cortaste filas",
+            "here they measure 4 and 2. Check what has to be transposed, and whether you cut rows",
+        ),
+        (SELF, lambda x, w_q, *_: np.dot(w_q, x), "(3,4) y (2,3)", "(3,4) and (2,3)"),
+        (
+            SELF,
+            lambda x, w_q, *_: torch.tensor(w_q) @ torch.tensor(x),
+            "(3x4) y (2x3)",
+            "(3x4) and (2x3)",
+        ),
+        (
+            FEED,
+            activated(lambda z: np.max(0, z)),
+            "usa `np.maximum(0, z)`",
+            "use `np.maximum(0, z)`",
+        ),
+        (FEED, activated(lambda z: np.max(z, 0)), "es un solo número", "is a single number"),
+        (
+            FEED,
+            activated(lambda z: z - z.max),
+            "le faltan los paréntesis",
+            "parentheses are missing",
+        ),
+        (FEED, activated(lambda z: math.exp(z)), "Una función de `math`", "A function of `math`"),
+        (FEED, activated(lambda z: z if z > 0 else -z), "con `np.where`", "with `np.where`"),
+        (NORM, lambda x, gain, bias: x + np.ones(7), "no encajan: (4,) (7,)", "fit: (4,) (7,)"),
+        (FEED, activated(lambda z: z[7]), "el elemento 7", "element 7"),
+        (FEED, activated(lambda z: z[0, 0, 0, 0, 0]), "Usas 5 índices", "You use 5 indices"),
+        (FEED, activated(lambda z: z.transpose(0, 2, 1)), "uno por uno", "one by one"),
+        (FEED, activated(lambda z: z.sum(axis=4)), "el eje 4 de", "axis 4 of"),
+        (SPLIT, lambda x, n: x.reshape(5, 5), "tiene 12, y en la forma (5,5)", "the array has 12"),
+        (SPLIT, lambda x, n: [a for a, b, c, d in [x.shape]], "hay 4 nombres", "are 4 names"),
+        ("embed", lambda t, v, e: {v: 0}[t], "en un diccionario", "in a dictionary"),
+    ],
+)
+def test_an_exception_is_told_in_other_words(exercise_id, attempt, es, en, language):
+    message = check(exercise_id, attempt).message
+    assert say(language, es, en) in message

@@ -1,0 +1,200 @@
+"""What is printed can be read: no colour that is another one in the dark, no type too small."""
+
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.colors import rgb_to_hsv
+from matplotlib.image import imread
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMES = ("light", "dark")
+# The dark scheme turns figures from light to dark and keeps their hues, so blue may be spoken of,
+# and white may not.
+LIGHTNESS = (
+    r"(?i)\b(white|black|dark(er|est)?|lighter|lightest|pale[rs]?t?|bright(er|est)?|gr[ea]y"
+    r"|blanc[oa]s?|negr[oa]s?|oscur[oa]s?|pálid[oa]s?|más clar[oa]s?|gris(es)?)\b"
+)
+CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks" / "es").glob("*.ipynb"))
+
+
+def mended(text):
+    """Quoted words and their translations in brackets are examples; the schemes have names."""
+    return re.sub(r"«[^»]*»|\([^)]*\)|“[^”]*”|\*[^*]+\*|modo oscuro|dark mode", "", text)
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+def test_no_figure_is_spoken_of_by_how_light_it_is(tab, server, language):
+    page = tab(java_script_enabled=False)
+    for chapter in CHAPTERS:
+        page.goto(f"{server}/{language}/{chapter}.html", wait_until="domcontentloaded")
+        spoken = page.evaluate("""() => {
+          const kept = ".tag_keep-colours";
+          const quizzes = [...document.querySelectorAll("[data-anywidget=quiz] > script")]
+            .map(script => JSON.parse(script.textContent).questions)
+            .flatMap(questions => JSON.stringify(questions));
+          const copy = document.querySelector("article").cloneNode(true);
+          const about = [...copy.querySelectorAll("img, figcaption")].filter(node => !node.closest(kept))
+            .map(node => node.alt ?? node.textContent);
+          for (const node of copy.querySelectorAll("pre, code, em, table, script, [data-anywidget], .katex")) node.remove();
+          const prose = [...copy.querySelectorAll("p, li, h2, h3")].map(node => node.textContent);
+          return [...quizzes, ...about, ...prose];
+        }""")
+        assert len(spoken) > 5
+        for text in spoken:
+            assert not re.search(LIGHTNESS, mended(text)), f"{chapter}: {text}"
+
+
+def test_no_widget_is_spoken_of_by_how_light_it_is():
+    for path in (ROOT / "attn_course" / "widgets").glob("*.js"):
+        for text in re.findall(r'"((?:[^"\\]|\\.)*)"', path.read_text(encoding="utf-8")):
+            if " " in text:
+                assert not re.search(LIGHTNESS, mended(text)), f"{path.name}: {text}"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_figures_keep_their_hues_and_their_scale_in_both_schemes(tab, server, scheme):
+    """The map of chapter 07 goes from orange over the page's own colour to blue."""
+    page = tab(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    page.goto(f"{server}/en/07_positional_encoding.html", wait_until="networkidle")
+    figure = page.locator(".cell_output img[alt^='A heat map of 50']")
+    figure.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    drawn = imread(io.BytesIO(figure.screenshot()))[..., :3]
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    ground = np.array(re.findall(r"\d+", ground), float) / 255
+    hue, saturation, _ = np.moveaxis(rgb_to_hsv(drawn), -1, 0)
+    strong = saturation > 0.3
+    shares = {
+        "blue": (strong & (hue > 0.52) & (hue < 0.62)).mean(),
+        "orange": (strong & (hue > 0.03) & (hue < 0.12)).mean(),
+        "ground": (abs(drawn - ground).max(axis=-1) < 0.05).mean(),
+    }
+    assert min(shares.values()) > 0.04, shares
+
+
+SMALL = """() => [...document.querySelectorAll(".attn-w")].flatMap(widget => {
+  const found = [];
+  const texts = document.createTreeWalker(widget, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const parent = texts.currentNode.parentElement;
+    if (!texts.currentNode.data.trim() || parent.closest(".attn-w-hidden")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    const { width, height } = range.getBoundingClientRect();
+    const size = parseFloat(getComputedStyle(parent).fontSize);
+    if (width && height && size < 12) found.push([widget.dataset.attn, texts.currentNode.data, size]);
+  }
+  return found;
+})"""
+CUT = """() => [...document.querySelectorAll(".attn-explorer-heat tbody td > span:first-child")].filter(span => {
+  const range = document.createRange();
+  range.selectNodeContents(span);
+  const frame = parseFloat(getComputedStyle(span.parentElement, "::after").borderLeftWidth) || 0;
+  const { clientWidth } = span;
+  return clientWidth && range.getBoundingClientRect().width > clientWidth - 2 * frame;
+}).map(span => span.textContent)"""
+
+
+def test_nothing_in_a_widget_is_too_small_or_cut_on_a_phone(tab, server):
+    page = tab(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    for chapter in CHAPTERS:
+        page.goto(f"{server}/en/{chapter}.html", wait_until="networkidle")
+        assert page.evaluate(SMALL) == [], chapter
+        assert page.evaluate(CUT) == [], chapter
+    page.goto(f"{server}/en/translator.html", wait_until="networkidle")
+    live = page.locator("[data-attn=live-translator]")
+    longest = max(live.locator("option").all_inner_texts()[1:], key=lambda text: len(text.split()))
+    assert len(longest.split()) >= 12
+    live.locator("[data-attn=pick]").select_option(longest)
+    page.wait_for_function(
+        "n => document.querySelectorAll('[data-attn=heat-cell][data-row=\"0\"]').length === n",
+        arg=len(longest.split()),
+    )
+    assert page.evaluate(SMALL) == [] and page.evaluate(CUT) == []
+
+
+def luminance(colour):
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_dashes_of_a_leak_stand_out(tab, server, scheme):
+    """Around the dashes, on both sides, is the widget's own ground, whatever the weight."""
+    page = tab(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    page.goto(f"{server}/en/06_masking.html")
+    painter = page.locator("[data-attn=painter]").first
+    painter.locator("[data-name=inverted]").click()
+    leaks = painter.locator("[data-attn=cell][data-leak]")
+    assert leaks.count() > 10
+    for pointed in (False, True):
+        for leak in leaks.all()[:3]:
+            if pointed:
+                leak.hover()
+            dash, ring, border, width, line = leak.evaluate("""cell => {
+              const own = getComputedStyle(cell), after = getComputedStyle(cell, "::after");
+              return [after.borderTopColor, own.boxShadow, own.borderTopColor, own.boxShadow.match(/(\\d+)px inset/)?.[1], after.borderTopWidth];
+            }""")
+            ring = re.match(r"rgba?\([^)]*\)", ring)[0]
+            assert contrast(dash, ring) >= 3 and contrast(dash, border) >= 3
+            assert int(width) > float(line.removesuffix("px"))
+            assert leak.get_attribute("aria-label").endswith("leak")
+
+
+@pytest.mark.parametrize("width", (1280, 390))
+def test_no_word_of_the_guesser_is_printed_over_a_bar(tab, server, width):
+    page = tab(viewport={"width": width, "height": 900})
+    page.goto(f"{server}/es/11_landscape.html")
+    guesser = page.locator("[data-attn=guesser]")
+    guesser.scroll_into_view_if_needed()
+    seen = 0
+    for sentence in guesser.locator("[data-attn=sentence]").all():
+        sentence.check()
+        for word in guesser.locator("[data-attn=word]").all():
+            word.click()
+            seen += guesser.locator("[data-attn=note]", has_text="puesto").count()
+            over = guesser.evaluate("""guesser => [...guesser.querySelectorAll("[data-attn=row]")].filter(row => {
+              const [name, bar] = row.cells;
+              const range = document.createRange();
+              range.selectNodeContents(name.querySelector("small"));
+              const right = Math.max(range.getBoundingClientRect().right, name.firstChild.getBoundingClientRect().right);
+              return right > bar.firstChild.getBoundingClientRect().left;
+            }).map(row => row.innerText)""")
+            assert over == []
+    assert seen > 5
+
+
+def test_the_two_figures_of_the_translator_agree(tab, server):
+    """The same rows, the same colour for the same weight, the same way to choose a sentence."""
+    for language in ("es", "en"):
+        page = tab(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+        page.goto(f"{server}/{language}/translator.html", wait_until="networkidle")
+        live = page.locator("[data-attn=live-translator]")
+        micro = page.locator("[data-attn=microscope]")
+        look = "node => [node.localName, node.className, node.innerText]"
+        for hook in ("pick", "sentence", "translate"):
+            one, other = (figure.locator(f"[data-attn={hook}]") for figure in (live, micro))
+            assert one.evaluate(look) == other.evaluate(look)
+        rows = "all => all.map(head => head.textContent)"
+        own = live.locator(".attn-live-heat tbody th").evaluate_all(rows)
+        assert own == micro.locator("[data-attn=matrix] tbody th").evaluate_all(rows)
+        assert own[0] == "<sos> → la"
+        # One head of one layer in both, so the weights are the same numbers.
+        live.locator("[data-attn=layer][value='1']").check()
+        live.locator("[data-attn=head][value='0']").check()
+        painted = "all => all.map(node => getComputedStyle(node))"
+        painted += ".map(style => [style.backgroundColor, style.color])"
+        heat = live.locator("[data-attn=heat-cell]").evaluate_all(painted)
+        assert heat == micro.locator("[data-attn=matrix] [data-attn=number]").evaluate_all(painted)
+        assert len({colour for colour, _ in heat}) > 3

@@ -1,0 +1,85 @@
+"""A printed chapter: no answers, page numbers, and nothing torn apart."""
+
+import re
+import zlib
+
+import pytest
+
+CHAPTER = "03_self_attention.html"
+
+
+@pytest.fixture
+def paper(tab, server):
+    """Open a page as it is printed: the browser's own events included."""
+
+    def open_page(language):
+        page = tab(viewport={"width": 1280, "height": 900}, color_scheme="dark")
+        page.goto(f"{server}/{language}/{CHAPTER}", wait_until="networkidle")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        return page
+
+    return open_page
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+def test_paper_asks_and_does_not_answer(paper, language):
+    page = paper(language)
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    quizzes = page.locator("[data-anywidget=quiz]")
+    assert quizzes.count() > 2
+    for quiz in quizzes.all():
+        state = quiz.locator("script").first.evaluate("script => JSON.parse(script.textContent)")
+        printed = " ".join(quiz.inner_text().split())
+        for question in state["questions"]:
+            for option in question["options"]:
+                assert not option["feedback"] or option["feedback"][:30] not in printed
+        assert quiz.locator("li:visible").count() >= 2
+    solutions = page.locator("main details.hide")
+    assert solutions.count() == 3
+    assert not any(solution.is_visible() for solution in solutions.all())
+    # Who has opened a solution wants it.
+    solutions.first.evaluate("details => { details.open = true; }")
+    assert solutions.first.is_visible()
+
+
+def test_type_is_set_in_proportion_and_holds_together(paper):
+    page = paper("en")
+    sizes = page.evaluate("""() => Object.fromEntries(["article section section > p", "figcaption", "h2", ".attn-fallback caption"].map(
+      what => [what, parseFloat(getComputedStyle(document.querySelector(what)).fontSize)]))""")
+    assert sizes["figcaption"] < sizes["article section section > p"] < sizes["h2"]
+    assert sizes[".attn-fallback caption"] < sizes["article section section > p"]
+    style = "(node, name) => getComputedStyle(node)[name]"
+    for heading in page.locator("main :is(h1, h2, h3)").all():
+        assert heading.evaluate(style, "breakAfter") == "avoid"
+    table = page.locator(".attn-fallback table").first
+    assert table.evaluate(style, "breakInside") == "avoid"
+    page.goto(page.url.replace(CHAPTER, "results.html"))
+    for table in page.locator("table.docutils").all():
+        assert table.evaluate(style, "display") == "table"
+        assert table.locator("thead").evaluate(style, "display") == "table-header-group"
+        assert table.locator("tr").first.evaluate(style, "breakInside") == "avoid"
+
+
+def test_pages_are_numbered(tab, server):
+    """The number is the only text of the page's foot, so a page of it has one text more."""
+    page = tab()
+    page.goto(f"{server}/en/notation.html")
+
+    def texts():
+        streams = re.findall(rb"stream\r?\n(.*?)endstream", page.pdf(), re.DOTALL)
+        pages = []
+        for stream in streams:
+            try:
+                content = zlib.decompress(stream)
+            except zlib.error:
+                continue
+            if b"BT" in content and b"Tf" in content:
+                pages.append(len(re.findall(rb"\bBT\b", content)))
+        return pages
+
+    numbered = texts()
+    page.add_style_tag(content="@page { @bottom-center { content: none } }")
+    plain = texts()
+    assert len(numbered) == len(plain) > 1
+    assert [a - b for a, b in zip(numbered, plain, strict=True)] == [0] + [1] * (len(plain) - 1)

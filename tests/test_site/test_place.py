@@ -1,0 +1,123 @@
+"""The place in the book: marked and in view in the contents, and kept by the language switch."""
+
+import pytest
+
+IN_VIEW = """link => {
+  const [box, frame] = [link, link.closest("nav")].map(node => node.getBoundingClientRect());
+  return box.height > 0 && box.top >= frame.top && box.bottom <= Math.min(frame.bottom, innerHeight);
+}"""
+
+
+def marked(page, nav):
+    """The text of the link that says where one is; it must be in view."""
+    link = page.locator(
+        f"{nav} a[aria-current=location], {nav}:not(:has([aria-current=location])) a[aria-current=page]"
+    )
+    assert link.evaluate(IN_VIEW)
+    return link.inner_text().strip()
+
+
+@pytest.mark.parametrize(
+    ("language", "last"), [("es", "Para seguir leyendo"), ("en", "Further reading")]
+)
+def test_the_contents_show_where_one_is(tab, server, language, last):
+    page = tab(viewport={"width": 1280, "height": 720})
+    page.goto(f"{server}/{language}/11_landscape.html")
+    assert marked(page, ".attn-sidebar").startswith("11")
+    sections = page.locator(".attn-sidebar li.current li > a")
+    assert sections.nth(3).evaluate(IN_VIEW)
+    third = sections.nth(12).get_attribute("href").removeprefix("#")
+    page.evaluate(
+        "id => scrollTo({top: document.getElementById(id).getBoundingClientRect().top + scrollY - 80, behavior: 'instant'})",
+        third,
+    )
+    page.locator(f".attn-sidebar a[href='#{third}'][aria-current]").wait_for()
+    assert marked(page, ".attn-sidebar") == sections.nth(12).inner_text()
+    page.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
+    page.locator(".attn-sidebar a[aria-current=location]", has_text=last).wait_for()
+    assert marked(page, ".attn-sidebar") == last
+    # One that is too short to come to the top is marked all the same when its link is followed.
+    before = sections.nth(sections.count() - 2)
+    before.click()
+    page.wait_for_timeout(1200)
+    assert marked(page, ".attn-sidebar") == before.inner_text()
+
+
+def test_the_menu_of_a_phone_opens_where_one_is(tab, server):
+    page = tab(viewport={"width": 390, "height": 700})
+    page.goto(f"{server}/es/A1_errata.html", wait_until="networkidle")
+    page.locator(".attn-menu summary").click()
+    page.wait_for_timeout(100)
+    assert marked(page, ".attn-menu nav") == "Erratas de los documentos"
+    page.locator(".attn-menu summary").click()
+    page.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
+    last = page.locator(".attn-menu li.current li > a").last
+    page.locator(".attn-menu li.current > ul > li:last-child > a[aria-current]").wait_for(
+        state="attached"
+    )
+    page.locator(".attn-menu summary").evaluate("node => node.click()")  # Playwright's own scrolls
+    page.wait_for_timeout(200)
+    assert marked(page, ".attn-menu nav") == last.inner_text().strip()
+    # A link to a section of this page shows it, and not the menu over it.
+    page.locator(".attn-menu li.current li > a").nth(2).click()
+    assert not page.locator(".attn-menu nav").is_visible()
+
+
+def place(page):
+    """The last section that begins above the middle of the window, by number, and how far above."""
+    return page.evaluate("""() => {
+      const sections = [...document.querySelectorAll("main section[id]")];
+      const tops = sections.map(section => section.getBoundingClientRect().top);
+      const i = tops.findLastIndex(top => top <= 360);
+      return [i, tops[i]];
+    }""")
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+def test_the_language_switch_keeps_the_place(tab, server, language):
+    page, other = tab(viewport={"width": 1280, "height": 720}), "en" if language == "es" else "es"
+    page.goto(f"{server}/{language}/09_decoding.html", wait_until="networkidle")
+    page.evaluate("scrollTo({top: 15709, behavior: 'instant'})")
+    page.wait_for_timeout(300)
+    section, above = place(page)
+    page.locator(".attn-twin").click()
+    page.wait_for_url(f"**/{other}/09_decoding.html#*", wait_until="networkidle")
+    page.wait_for_url(lambda url: "#place" not in url)
+    there, now = place(page)
+    # The sentences of one language are longer than those of the other, but not by a screen.
+    assert there == section and abs(now - above) < 500
+    # With the address of a section, and by keyboard.
+    anchor = page.locator("main section section[id]").nth(4).get_attribute("id")
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(f"{server}/{other}/index.html")
+    page.goto(f"{server}/{other}/09_decoding.html#{anchor}", wait_until="networkidle")
+    page.wait_for_timeout(1000)
+    section, above = place(page)
+    page.locator(".attn-twin").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**/{language}/09_decoding.html#*", wait_until="networkidle")
+    page.wait_for_url(lambda url: "#place" not in url)
+    there, now = place(page)
+    assert there == section and abs(now - above) < 30
+    assert page.errors == []
+
+
+def test_the_switch_leads_to_the_beginning_from_the_beginning(tab, server):
+    page = tab()
+    page.goto(f"{server}/es/03_self_attention.html")
+    page.locator(".attn-twin").click()
+    page.wait_for_url("**/en/03_self_attention.html")
+    assert page.evaluate("scrollY") == 0
+
+
+def test_both_editions_of_a_page_have_the_same_sections(browser, server, site):
+    """The switch counts sections, so their number, and the level of each, must be the same."""
+    page = browser.new_page(java_script_enabled=False)
+    levels = """all => all.map(section => [section.querySelector(":scope > :is(h1, h2, h3, h4, h5)")?.localName])"""
+    for path in sorted((site / "es").glob("*.html")):
+        found = []
+        for language in ("es", "en"):
+            page.goto(f"{server}/{language}/{path.name}", wait_until="domcontentloaded")
+            found.append(page.locator("main section[id], .attn-api dt[id]").evaluate_all(levels))
+        assert found[0] == found[1], path.name
+    page.close()
