@@ -18,7 +18,7 @@ from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parent
 LANGUAGES = ("es", "en")
-LANGUAGE_LINE = 'attn.set_language("{}")'
+LANGUAGE_LINE = 'attn_course.set_language("{}")'
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 

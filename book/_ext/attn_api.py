@@ -20,7 +20,11 @@ from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[2]
-PROSE_ONLY = {"attn", "attn.__main__"}  # a map, and a command line: nothing to be called
+PROSE_ONLY = {
+    "attn",
+    "attn.__main__",
+    "attn_course",
+}  # a map, and a command line: nothing to be called
 MANY = 3  # with more entries than this, a module begins with the list of them
 NAPOLEON = Config(napoleon_use_rtype=False, napoleon_use_ivar=True)
 ROLE = ".. default-role:: py:obj\n\n"  # single backticks in docstrings name code
@@ -68,7 +72,7 @@ def find(module, name):
     >>> find("attn.attention", "MultiHeadAttention")[0]
     'attn.attention.multi_head'
     """
-    while module and module.split(".")[0] == "attn":
+    while module and module.split(".")[0] in {"attn", "attn_course"}:
         if name in definitions(module):
             return module, definitions(module)[name]
         module, name = imported(module).get(name, (None, name))
@@ -89,16 +93,28 @@ def public_names(module):
     return [name for name in definitions(module) if not name.startswith("_")]
 
 
+def base_name(base):
+    """Return the name of a base class, without the types in its brackets.
+
+    >>> base_name(ast.parse("Application[Transformer]", mode="eval").body)
+    'Application'
+    """
+    return ast.unparse(base.value if isinstance(base, ast.Subscript) else base)
+
+
 def methods(module, node):
     """Return the public methods of a class, with those of its private bases: name -> (it, text).
 
     A base that is itself published has its own entry; the others are not to be known by name.
     A method without a docstring has that of the method it replaces, or is left out.
+
+    >>> "load" in methods(*find("attn.applications.translation", "Translator"))
+    True
     """
     found = {}
-    for base in node.bases:
-        place = find(module, ast.unparse(base))
-        if place and base.id not in public_names(place[0].rpartition(".")[0]):
+    for base in map(base_name, node.bases):
+        place = find(module, base)
+        if place and base not in public_names(place[0].rpartition(".")[0]):
             found |= methods(*place)
     for item in node.body:
         if isinstance(item, ast.FunctionDef) and not item.name.startswith("_"):
@@ -112,6 +128,8 @@ def signature(node, drop_first=False):
 
     >>> signature(definitions("attn.masks")["causal_mask"])
     '(tgt_len, src_len=None, *, device=None)'
+    >>> signature(definitions("attn.reference.masks")["padding_mask"])  # which has annotations
+    '(lengths, seq_len)'
     """
     arguments = ast.parse(f"def f({ast.unparse(node.args)}): pass").body[0].args
     if drop_first:
@@ -153,8 +171,8 @@ def constructor(module, node):
     if "dataclass" in decorators(node):
         given = [item for item in node.body if isinstance(item, ast.AnnAssign)]
         return f"({', '.join(map(_field, given))})"
-    for base in node.bases:
-        place = find(module, ast.unparse(base))
+    for base in map(base_name, node.bases):
+        place = find(module, base)
         if place:
             return constructor(*place)
     return ""
@@ -171,7 +189,7 @@ def entry(module, name):
     text = ast.get_docstring(node)
     if isinstance(node, ast.FunctionDef):
         return directive("function", name + signature(node), fields(text, "function"))
-    body = fields(text, "class")
+    body = [*fields(text, "class"), ""]
     for method, (item, words) in methods(home, node).items():
         marks = decorators(item)
         if marks & {"property", "functools.cached_property"}:

