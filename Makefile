@@ -32,16 +32,36 @@ notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es
 	@$(BIN)/python notebooks/build.py $(CHAPTER)
 
 .PHONY: test
-test: .venv/full.stamp book ## Run every test: package, notebooks of both editions, site in a browser
-	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile
+test: .venv/full.stamp book ## Run every test: package, notebooks, site in a browser
+	@$(BIN)/python -m tests.machine browser sandbox
+	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-fast
-test-fast: .venv/full.stamp ## Run the tests of the package and of the sources (no notebooks, no browser)
-	@$(BIN)/python -m pytest attn tests --ignore=tests/test_site
+test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute; no notebooks, browser, grader)
+	@$(BIN)/python -m pytest attn attn_course tests --ignore=tests/test_site --ignore=tests/test_assignments \
+	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
+
+.PHONY: test-core
+test-core: .venv/full.stamp ## Run the quick tests of the package attn alone (less than a minute)
+	@$(BIN)/python -m pytest attn tests/core \
+	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
+
+.PHONY: test-changed
+test-changed: .venv/full.stamp book ## Run the tests that a change reaches (all since a commit: make test-changed BASE=main)
+	@$(BIN)/python tests/changed.py $(or $(BASE),HEAD)
 
 .PHONY: test-grader
 test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to every set, attacks, workers, PostgreSQL, formgrader
+	@$(BIN)/python -m tests.machine browser sandbox postgresql
 	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
+
+.PHONY: test-notebooks
+test-notebooks: .venv/full.stamp ## Run the Spanish notebooks too, which make test compares with the English (minutes)
+	@$(BIN)/python -m pytest --nbval notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
+
+.PHONY: test-processor
+test-processor: .venv/full.stamp ## Compare the English notebooks as another processor computes them (minutes)
+	@$(BIN)/python tests/other_processor.py $(BIN)/python -m pytest --nbval notebooks/en -n 2 --dist loadfile
 
 .PHONY: bench
 bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
@@ -80,8 +100,12 @@ demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback 
 	@$(BIN)/python -m assignments.demo_class $(SET)
 
 .PHONY: lint
-lint: .venv/full.stamp ## Check style (what pre-commit runs)
+lint: .venv/full.stamp ## Check style (what pre-commit runs), declared imports, the words of hints, types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/python -W ignore -m deptry attn attn_course
+	@$(BIN)/python -W ignore -m deptry . --config tests/deptry.toml
+	@$(BIN)/python tests/lint_hints.py
+	@$(BIN)/mypy
 
 .PHONY: clean
 clean: ## Remove what was built (.venv stays)
