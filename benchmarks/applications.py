@@ -28,6 +28,7 @@ from attn.applications.summarization.sentences import sentences_of
 from attn.applications.visual_question import VisualQuestionAnswerer, model
 from attn.applications.visual_question import answerer as looker
 from attn.metrics import rouge
+from attn.tokenizer.words import join
 from attn.transformer import Decoder
 from attn_course.images import make_examples, words
 from attn_course.images.questions import KINDS, Question
@@ -102,7 +103,7 @@ def said(one, span):
     """Return the words of a span: none if it ends before it starts."""
     if span is None:
         return ""
-    return answerer.join(one.tokens[span[0] : span[1] + 1])
+    return join(one.tokens[span[0] : span[1] + 1])
 
 
 def reading(steps=answerer.TRAINING.steps, n=N_QUESTIONS, seeds=SEEDS):

@@ -131,6 +131,7 @@ def shape(function):
     return [(each.name, each.kind, each.default is each.empty) for each in arguments]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", sorted(set(on_api_pages("en")) - attn_api.PROSE_ONLY))
 def test_the_api_read_is_the_api_there_is(module):
     """What the parser finds in the files is what Python finds in the imported module."""

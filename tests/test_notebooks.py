@@ -288,6 +288,7 @@ def test_an_unknown_chapter_is_named_and_the_known_ones_listed(capsys):
     assert "03_self_attention" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_failing_cell_leaves_the_old_notebook_as_it_was(tmp_path, monkeypatch, capsys):
     (tmp_path / "src").mkdir()
     (tmp_path / "es").mkdir()

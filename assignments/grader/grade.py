@@ -72,12 +72,12 @@ def _run(cells, problem_set, secret, limits, unsafe):
     again without it, as long as a task has less than full marks and there is time.
     """
     tasks = {task.grade_id: task for task in problem_set.tasks}
-    cases = {name: draw(task, secret) for name, task in tasks.items()}
-    marks = {name: judge(task, cases[name], None, {}) for name, task in tasks.items()}
+    records = {name: draw(task, secret) for name, task in tasks.items()}
+    marks = {name: judge(task, records[name], None, {}) for name, task in tasks.items()}
     broken, waiting = {}, list(tasks)
     ends, left = time.monotonic() + limits.wall_s, limits.wall_s
     while waiting and left > 0:  # of the project a person reads all
-        requests = [request(tasks[name], cases[name]) for name in waiting]
+        requests = [request(tasks[name], records[name].cases) for name in waiting]
         outcome = sandbox.run(
             list(cells.items()),
             [description for description, _ in requests],
@@ -88,7 +88,7 @@ def _run(cells, problem_set, secret, limits, unsafe):
         )
         answers, last = _sort(outcome.frames, list(cells), waiting, broken)
         for name, reports, arrays in answers:
-            mark = judge(tasks[name], cases[name], reports, arrays)
+            mark = judge(tasks[name], records[name], reports, arrays)
             marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
         steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
         if last not in steps:

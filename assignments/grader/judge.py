@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from attn_course.exercises.compare import Answer
 from attn_course.exercises.diagnose import misconception, wrong_on
-from attn_course.exercises.record import record_of, smallest_first
+from attn_course.exercises.record import record_of
 
 DRAWS = 3  # of the inputs of a task
 MOST_VALUES = 8  # that a function returns
@@ -45,8 +45,9 @@ class Mark:
     modified: str | None = None
 
 
+@functools.cache  # Oracle and known mistakes run once, and not for every submission of a class.
 def draw(task, secret):
-    """Return the inputs that a task is marked on: in one course the same for everyone.
+    """Return what a task is marked on: in one course the same inputs for everyone.
 
     Whoever hands in the same notebook gets the same marks, and whoever hands in again meets no
     luckier inputs. They are drawn more than once, since one draw may hide a fault.
@@ -59,23 +60,25 @@ def draw(task, secret):
 
     Returns
     -------
-    list of dict
-        Arrays by argument, the smallest input first.
+    attn_course.exercises.record.Record
+        The inputs, the smallest first, and the answers to them: the right ones, and those of
+        each known mistake.
     """
-    return _draw(task.exercise.cases, task.grade_id, secret)
-
-
-@functools.cache  # For every submission of a class again.
-def _draw(cases, name, secret):
-    drawn = []
+    cases = []
     for number in range(DRAWS):
-        seed = hmac.digest(secret, f"{name}\0{number}".encode(), hashlib.sha256)[:8]
-        drawn += cases(int.from_bytes(seed, "big"))
-    return smallest_first(drawn)
+        seed = hmac.digest(secret, f"{task.grade_id}\0{number}".encode(), hashlib.sha256)[:8]
+        cases += task.exercise.cases(int.from_bytes(seed, "big"))
+    return record_of(task.exercise, cases)
 
 
 def request(task, cases):
     """Return what the sandbox needs to know of a task, and its inputs.
+
+    Parameters
+    ----------
+    task : Task
+    cases : list of dict
+        Those of what `draw` returned.
 
     Returns
     -------
@@ -98,14 +101,14 @@ def request(task, cases):
     return description, inputs
 
 
-def judge(task, cases, reports, arrays):
+def judge(task, record, reports, arrays):
     """Mark what came back from the sandbox.
 
     Parameters
     ----------
     task : Task
-    cases : list of dict
-        Its inputs, from `draw`.
+    record : attn_course.exercises.record.Record
+        Its inputs and the answers to them, from `draw`.
     reports : list of dict, or None
         One for each input, as inside.py writes them; None if the run never got that far.
     arrays : dict of str to ndarray
@@ -117,15 +120,14 @@ def judge(task, cases, reports, arrays):
     """
     if reports is None:
         return _mark(task, 0.0, "stopped")
-    record = record_of(task.exercise, cases)
-    answers = _answers(reports, arrays, cases)
+    answers = _answers(reports, arrays, record.cases)
     if all(answer.missing for answer in answers):
         return _mark(task, 0.0, "unanswered")
     failing = wrong_on(answers, record.expected)
     modified = next((answer.modified for answer in answers if answer.modified), None)
     groups = dict.fromkeys(task.points, True)
     for i in failing:
-        groups[task.group(cases[i])] = False
+        groups[task.group(record.cases[i])] = False
     if modified and "arguments" in groups:
         groups["arguments"] = False
     if not groups[next(iter(groups))]:

@@ -368,6 +368,7 @@ def peak_memory(attend, length):
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_online_memory_grows_with_the_length_and_not_its_square():
     online, naive = (
         [peak_memory(attend, length) for length in (1024, 4096)]

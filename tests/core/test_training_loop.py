@@ -373,6 +373,7 @@ def test_without_patience_the_last_weights_stay():
     assert model.weight.item() == pytest.approx(1 - 0.1 * sum(i**-0.5 for i in range(1, 41)), 1e-3)
 
 
+@pytest.mark.slow
 def test_in_bfloat16_patience_sees_the_small_gains_too():
     """Summed up in bfloat16, the losses of this run repeat themselves from step 50 on."""
     config = dataclasses.replace(
@@ -668,6 +669,7 @@ def test_an_interrupted_run_goes_on_to_the_same_end(step, whole, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["run.pt"]
 
 
+@pytest.mark.slow
 def test_a_run_with_two_groups_of_parameters_goes_on_to_the_same_end(tmp_path):
     config = dataclasses.replace(CONFIG, decayed="matrices", weight_decay=0.5)
     whole = make_model()

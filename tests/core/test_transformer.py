@@ -646,6 +646,7 @@ def test_decoding_is_the_same_with_a_cache(search):
             assert torch.equal(search(step, prompt, cache=cache, **options), uncached)
 
 
+@pytest.mark.slow
 def test_a_beam_of_one_is_greedy_and_batches_equal_their_rows():
     for seed in range(5):
         model = make(Transformer, seed=1000 * seed, vocab_size=60, tie_embeddings=False)

@@ -254,6 +254,7 @@ def test_no_image_or_question_to_learn_from_has_a_pair_held_out():
     assert len({shape for shape, _ in HELD_OUT}) == len({colour for _, colour in HELD_OUT}) == 4
 
 
+@pytest.mark.slow
 def test_held_out_examples_ask_about_held_out_pairs_only():
     examples = make_examples(1000, "en", held_out=True)
     for example in examples:

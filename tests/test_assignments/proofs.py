@@ -73,8 +73,8 @@ def function(exercise, source):
 
 def marked(task, attempt, secret=SECRETS[0]):
     """Judge an attempt that ran right here, from the reports that the sandbox would write."""
-    cases = draw(task, secret)
-    description, inputs = request(task, cases)
+    record = draw(task, secret)
+    description, inputs = request(task, record.cases)
     reports, arrays = [], {}
     for number, names in enumerate(description["cases"]):
         case = {name: inputs[f"{task.grade_id}/{number}/{name}"] for name in names}
@@ -89,7 +89,7 @@ def marked(task, attempt, secret=SECRETS[0]):
             }
         )
         arrays |= {f"{number}/{i}": value for i, value in enumerate(answer.values or ())}
-    return judge(task, cases, reports, arrays)
+    return judge(task, record, reports, arrays)
 
 
 @functools.cache
@@ -270,7 +270,7 @@ class Proofs:
     def test_every_group_has_inputs_and_every_input_a_group(self, exercise):
         task = self.tasks[exercise]
         for secret in FEW:
-            groups = {task.group(case) for case in draw(task, secret)}
+            groups = {task.group(case) for case in draw(task, secret).cases}
             assert groups == set(task.points) - {"arguments"}
 
     # The master -------------------------------------------------------------------------

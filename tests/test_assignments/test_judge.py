@@ -10,12 +10,13 @@ from attn_course.exercises.compare import run
 from tests.test_assignments.probes import ATTENTION, SOFTMAX, group
 
 SECRET = b"7"
-CASES = draw(SOFTMAX, SECRET)
+RECORD = draw(SOFTMAX, SECRET)
+CASES = RECORD.cases
 
 
 def reported(function, task=SOFTMAX, secret=SECRET):
     """Return what inside.py would send for a function."""
-    description, inputs = request(task, draw(task, secret))
+    description, inputs = request(task, draw(task, secret).cases)
     reports, arrays = [], {}
     for number, names in enumerate(description["cases"]):
         case = {name: inputs[f"{task.grade_id}/{number}/{name}"] for name in names}
@@ -80,7 +81,7 @@ def test_writing_into_an_argument_costs_its_point():
     assert (mark.points, mark.status, mark.modified) == (4.0, "partial", "scores")
     assert mark.groups == {"values": True, "large": True, "arguments": False}
     free = replace(SOFTMAX, points={"values": 3, "large": 1})
-    assert judge(free, CASES, *reported(in_place)).points == 4.0
+    assert judge(free, RECORD, *reported(in_place)).points == 4.0
 
 
 def test_the_exception_of_the_first_failing_input_is_named():
@@ -97,7 +98,7 @@ def test_a_function_that_is_not_there_is_unanswered():
 
 
 def test_a_run_that_was_stopped_is_no_answer():
-    assert judge(SOFTMAX, CASES, None, {}) == Mark("t-softmax", 0.0, 5.0, "stopped")
+    assert judge(SOFTMAX, RECORD, None, {}) == Mark("t-softmax", 0.0, 5.0, "stopped")
 
 
 # --- Forged reports
@@ -113,7 +114,7 @@ def test_values_are_believed_only_as_arrays():
         {name: np.float64(0) for name in arrays},
         {f"{name}x": a for name, a in arrays.items()},
     ):
-        assert judge(SOFTMAX, CASES, reports, forged).points == 0
+        assert judge(SOFTMAX, RECORD, reports, forged).points == 0
 
 
 def test_echoing_the_inputs_earns_nothing():
@@ -126,7 +127,7 @@ def test_echoing_the_inputs_earns_nothing():
     [[], {}, "passed", 5, True, [[]], [None] * 50, [{}] * 8, [{"n_values": 1}] * 10**5],
 )
 def test_reports_that_are_none_earn_nothing(reports):
-    mark = judge(SOFTMAX, CASES, reports, {})
+    mark = judge(SOFTMAX, RECORD, reports, {})
     assert (mark.points, mark.status) == (0.0, "wrong")
 
 
@@ -134,14 +135,14 @@ def test_reports_that_are_none_earn_nothing(reports):
 def test_a_number_of_values_that_is_none_earns_nothing(n_values):
     reports, arrays = reported(softmax)
     forged = [report | {"n_values": n_values} for report in reports]
-    assert judge(SOFTMAX, CASES, forged, arrays).points == 0
+    assert judge(SOFTMAX, RECORD, forged, arrays).points == 0
 
 
 def test_more_arrays_than_a_function_returns_are_not_looked_up():
     assert MOST_VALUES == 8
     many = {f"{case}/{i}": np.zeros(1) for case in range(20) for i in range(20)}
     for n_values in (8, 9):
-        assert judge(SOFTMAX, CASES, [{"n_values": n_values}] * 8, many).points == 0
+        assert judge(SOFTMAX, RECORD, [{"n_values": n_values}] * 8, many).points == 0
 
 
 @pytest.mark.parametrize(
@@ -167,14 +168,14 @@ def test_more_arrays_than_a_function_returns_are_not_looked_up():
 def test_what_is_said_beside_the_values_changes_no_mark(forged):
     for function, wanted in ((softmax, 5.0), (plain_softmax, 4.0), (lambda scores: scores, 0.0)):
         reports, arrays = reported(function)
-        mark = judge(SOFTMAX, CASES, [report | forged for report in reports], arrays)
+        mark = judge(SOFTMAX, RECORD, [report | forged for report in reports], arrays)
         assert (mark.points, mark.max_points, mark.modified) == (wanted, 5.0, None)
 
 
 def test_without_values_no_exception_earns_anything():
     for name in ("FloatingPointError", "OverflowError", "ValueError", "NameError", "Odd"):
         report = {"n_values": None, "error": {"type": name, "message": "ambiguous"}}
-        mark = judge(SOFTMAX, CASES, [report] * 8, {})
+        mark = judge(SOFTMAX, RECORD, [report] * 8, {})
         assert mark.points == 0
         assert mark.error == ("Exception" if name == "Odd" else name)
 
@@ -182,7 +183,7 @@ def test_without_values_no_exception_earns_anything():
 def test_only_names_of_python_and_of_arguments_reach_a_mark():
     script = "<script>alert(1)</script>"
     report = {"n_values": None, "error": {"type": script, "message": script}, "modified": script}
-    mark = judge(SOFTMAX, CASES, [report | {"returned": script}] * 8, {})
+    mark = judge(SOFTMAX, RECORD, [report | {"returned": script}] * 8, {})
     assert "script" not in repr(mark)
 
 
@@ -214,7 +215,7 @@ def test_exceptions_are_named_from_a_closed_list(name, kind):
 
 def test_inputs_depend_on_the_secret_of_the_course_and_on_the_task_alone():
     def drawn(task, secret):
-        return b"".join(array.tobytes() for case in draw(task, secret) for array in case.values())
+        return b"".join(array.tobytes() for case in draw(task, secret).cases for array in case.values())
 
     assert drawn(SOFTMAX, b"a") == drawn(SOFTMAX, b"a")
     other_task = replace(SOFTMAX, grade_id="another")
