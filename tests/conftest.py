@@ -46,6 +46,14 @@ def language(request):
 
 
 @pytest.fixture(scope="session")
+def corpus():
+    """The corpus of the grammar in its parts, drawn once: that takes ten seconds."""
+    from attn_course.grammar import splits
+
+    return splits()
+
+
+@pytest.fixture(scope="session")
 def attention_inputs():
     """A strategy for NumPy (query, key, value, mask): any lengths, batches that broadcast."""
     return _attention_inputs()

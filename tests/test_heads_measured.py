@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from attn.applications.translation import Translator, facts
-from attn_course.grammar import splits
 from benchmarks import heads
 
 pytestmark = pytest.mark.slow
@@ -19,8 +18,8 @@ def measured():
 
 
 @pytest.fixture(scope="module")
-def parts():
-    return splits()
+def parts(corpus):
+    return corpus
 
 
 @pytest.fixture(scope="module")

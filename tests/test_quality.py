@@ -2,13 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from attn.applications.translation import PRETRAINED, TRAINING, Translator
 from attn.metrics import wilson_interval
-from attn_course.grammar import document_pairs, splits
+from attn_course.grammar import document_pairs
 from benchmarks import quality
 from benchmarks.report import PAGES, QUALITY
 
@@ -23,8 +24,8 @@ NEEDS_ALL = {"one word apart", "IBM model 1"}
 
 
 @pytest.fixture(scope="module")
-def subject():
-    return Translator.pretrained(), splits(n_train=100)
+def subject(corpus):
+    return Translator.pretrained(), replace(corpus, train=corpus.train[:100])
 
 
 # Not "memory", which looks things up in all the training, nor "cuts", which takes minutes, nor

@@ -1,13 +1,13 @@
 """What chapter 8 draws: a cheap part of it again, and whether its files fit together."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
 from attn.metrics import align, alignment_error_rate
-from attn_course.grammar import splits
 from benchmarks import training_curves as curves
 
 pytestmark = pytest.mark.slow
@@ -17,9 +17,9 @@ REPLAY = json.loads(curves.REPLAY.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def parts():
+def parts(corpus):
     torch.set_num_threads(1)
-    return splits(n_train=curves.N_TRAIN)
+    return replace(corpus, train=corpus.train[: curves.N_TRAIN])
 
 
 def test_the_recorded_run_starts_as_it_did(parts):

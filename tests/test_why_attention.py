@@ -34,10 +34,9 @@ def test_a_vote_takes_the_letter_most_heard_in_each_segment():
 
 
 @pytest.mark.slow
-def test_the_sentences_the_translator_aligns_are_none_it_was_trained_on():
+def test_the_sentences_the_translator_aligns_are_none_it_was_trained_on(corpus):
     hundred = splits(n_train=0, n_validation=0, n_test=100, n_held_out=0).test
-    kept = splits(n_train=0)
-    assert {*hundred} <= {*kept.test, *kept.validation}
+    assert {*hundred} <= {*corpus.test, *corpus.validation}
 
 
 def test_a_reversed_string_is_the_string_backwards(generator):

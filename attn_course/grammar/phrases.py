@@ -104,18 +104,25 @@ def unit(english, spanish, links=None):
 
     A word that has no sure link is possibly linked to every word of the other side.
     """
-    source = tuple(Word(text) for text in english.split())
-    texts = spanish.split()
+    texts, linked = _linked(english, spanish, links)
+    source = tuple([Word(text) for text in texts])
     target = tuple(
-        Word(text, tuple(source[i] for i in sure), tuple(source[i] for i in possible))
-        for text, (sure, possible) in zip(
-            texts, _links(len(source), len(texts), links), strict=True
-        )
+        [
+            Word(text, tuple([source[i] for i in sure]), tuple([source[i] for i in possible]))
+            for text, sure, possible in linked
+        ]
     )
     return Phrase(source, target)
 
 
 @functools.cache
+def _linked(english, spanish, links):
+    """Return the source words, and of each target word its text, sure and possible positions."""
+    source, target = english.split(), spanish.split()
+    found = zip(target, _links(len(source), len(target), links), strict=True)
+    return source, [(text, sure, possible) for text, (sure, possible) in found]
+
+
 def _links(src_len, tgt_len, links):
     """Return for each target position the source positions of its sure and possible links."""
     if links is not None:
@@ -155,17 +162,13 @@ def to_pair(phrase, frame):
             texts.append(word.text)
         target[id(word)] = len(texts) - 1
 
-    def links(name):
-        return {
-            (source[id(other)], target[id(word)])
-            for word in phrase.target
-            for other in getattr(word, name)
-        }
-
-    agreements, coreferences, polysemes = [], [], []
+    sure, possible, agreements, coreferences, polysemes = [], [], [], [], []
     for word in phrase.target:
+        j = target[id(word)]
+        sure += [(source[id(other)], j) for other in word.sure]
+        possible += [(source[id(other)], j) for other in word.possible]
         if word.agrees_with:
-            j, nouns = target[id(word)], tuple(target[id(noun)] for noun in word.agrees_with)
+            nouns = tuple(target[id(noun)] for noun in word.agrees_with)
             agreements.append(Agreement(j, nouns, min(abs(j - noun) for noun in nouns)))
     for i, word in enumerate(phrase.source):
         if word.refers_to:
@@ -178,8 +181,8 @@ def to_pair(phrase, frame):
     return Pair(
         source=" ".join(word.text for word in phrase.source),
         target=" ".join(texts),
-        sure=frozenset(links("sure")),
-        possible=frozenset(links("sure") | links("possible")),
+        sure=frozenset(sure),
+        possible=frozenset(sure + possible),
         agreements=tuple(agreements),
         coreferences=tuple(coreferences),
         polysemes=tuple(polysemes),

@@ -1,5 +1,7 @@
 """Simple sentences, one function for each construction: from choices to a phrase."""
 
+import functools
+
 from attn_course.grammar.choice import Impossible
 from attn_course.grammar.clauses import (
     be,
@@ -40,6 +42,12 @@ def verbs(test):
 
 def takes_object(verb):
     return bool(verb.object) and not verb.to and not verb.inverse
+
+
+@functools.cache
+def transitive_verbs():
+    """Return the verbs that take an object, and how often each is drawn."""
+    return {verb: 4 if verb.first else 1 for verb in verbs(takes_object)}
 
 
 def draw_tense(pick, verb):
@@ -128,7 +136,7 @@ def existence(pick):
 
 def action(pick):
     """the cat chased the mouse: el gato persiguió al ratón"""
-    verb = pick.weighted({v: 4 if v.first else 1 for v in verbs(takes_object)})
+    verb = pick.weighted(transitive_verbs())
     tense = draw_tense(pick, verb)
     subject = draw_subject(pick, verb.subject, spanish_tense(verb, tense), first=verb.first)
     if verb.english[0] == verb.english[2] and subject.person == "he" and pick.chance(0.4):

@@ -215,7 +215,9 @@ def test_exceptions_are_named_from_a_closed_list(name, kind):
 
 def test_inputs_depend_on_the_secret_of_the_course_and_on_the_task_alone():
     def drawn(task, secret):
-        return b"".join(array.tobytes() for case in draw(task, secret).cases for array in case.values())
+        return b"".join(
+            array.tobytes() for case in draw(task, secret).cases for array in case.values()
+        )
 
     assert drawn(SOFTMAX, b"a") == drawn(SOFTMAX, b"a")
     other_task = replace(SOFTMAX, grade_id="another")

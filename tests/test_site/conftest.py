@@ -14,6 +14,7 @@ from tests.machine import QUIET
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "build" / "site"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.fixture(scope="session")
@@ -50,6 +51,27 @@ def browser(needed):
         running = playwright.chromium.launch(executable_path=program, args=QUIET)
         yield running
         running.close()
+
+
+@pytest.fixture(scope="session")
+def violations():
+    """Return a list of what axe-core finds wrong in a tab, by all its rules or by some."""
+    from vendor import fetch
+
+    axe = (fetch("axe-core") / "axe.min.js").read_text(encoding="utf-8")
+
+    def violations(page, rules=AXE_TAGS):
+        if not page.evaluate("'axe' in globalThis"):
+            page.evaluate(axe)
+        # To describe what is right takes axe-core longer than to find what is wrong.
+        run = "rules => axe.run({runOnly: rules, resultTypes: ['violations']})"
+        return [
+            f"{rule['id']}: {node['html'][:160]} {node['failureSummary']}"
+            for rule in page.evaluate(run, rules)["violations"]
+            for node in rule["nodes"]
+        ]
+
+    return violations
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urlparse
 
 import pytest
-from vendor import fetch
 
 ROOT = Path(__file__).resolve().parents[2]
 # From the two tables of contents, so that a page that fails to build is missed.
@@ -21,7 +20,6 @@ PAGES = ["index.html#", *(f"{lang}/{name}.html" for lang in ("es", "en") for nam
 DARK = [page for page in PAGES if not page.startswith("en/")]
 CHAPTER = "03_self_attention.html"
 
-AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 WATCH_SHIFTS = """
 window.shift = 0;
@@ -32,10 +30,9 @@ new PerformanceObserver((list) => {
 
 
 @pytest.fixture(scope="module")
-def visits(browser, server):
+def visits(browser, server, violations):
     """Visit a page once in a scheme; remember all that the tests below ask about."""
     known = {}
-    axe = (fetch("axe-core") / "axe.min.js").read_text(encoding="utf-8")
 
     def visit(page, scheme):
         if (page, scheme) in known:
@@ -53,15 +50,9 @@ def visits(browser, server):
         seen["theme"] = tab.evaluate("getComputedStyle(document.body).backgroundColor")
         seen["shift"] = tab.evaluate("window.shift")
         tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
-        tab.evaluate(axe)
         # In the dark only colours can go wrong that were right in the light.
-        rules = AXE_TAGS if scheme == "light" else ["color-contrast"]
-        run = "rules => axe.run({runOnly: rules, resultTypes: ['violations']})"
-        seen["axe"] = [
-            f"{rule['id']}: {node['html'][:160]} {node['failureSummary']}"
-            for rule in tab.evaluate(run, rules)["violations"]
-            for node in rule["nodes"]
-        ]
+        rules = {} if scheme == "light" else {"rules": ["color-contrast"]}
+        seen["axe"] = violations(tab, **rules)
         if scheme == "light":
             look_at_what_no_scheme_changes(tab, seen)
         context.close()

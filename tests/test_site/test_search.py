@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from vendor import fetch
 
 LANGUAGES = ("es", "en")
 CHAPTER = "03_self_attention"
@@ -111,13 +110,9 @@ def test_it_works_from_a_folder(tab, site):
 
 
 @pytest.mark.parametrize("scheme", ("light", "dark"))
-def test_results_are_accessible(tab, server, scheme):
+def test_results_are_accessible(tab, server, scheme, violations):
     page = tab(color_scheme=scheme)
     page.goto(f"{server}/es/search.html?q=softmax")
     page.locator(".attn-results").wait_for()
     page.evaluate("for (const more of document.querySelectorAll('details')) more.open = true")
-    page.evaluate((fetch("axe-core") / "axe.min.js").read_text(encoding="utf-8"))
-    violations = page.evaluate(
-        "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag22aa', 'best-practice']})"
-    )
-    assert [rule["id"] for rule in violations["violations"]] == []
+    assert violations(page) == []
