@@ -84,8 +84,8 @@ release: .venv/full.stamp ## Make the problem sets into two nbgrader courses (ma
 	@$(BIN)/python -m assignments.release $(call course,release)
 
 .PHONY: grade
-grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2)
-	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(OPTIONS)
+grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2; one student: STUDENT=id)
+	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)
 
 .PHONY: stats
 stats: .venv/full.stamp ## Show where a class stumbles (make stats COURSE=folder SET=ps2)

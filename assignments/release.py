@@ -92,6 +92,7 @@ def release(folder, names):
     sets = {name: {lang: split(masters[name], lang) for lang in LANGUAGES} for name in names}
     for name, editions in sets.items():
         _check_same_grades(name, editions)
+        _check_points(problem_set(name), editions["es"])
     records = {
         name: [record_of(task.exercise) for task in problem_set(name).tasks] for name in names
     }
@@ -141,6 +142,25 @@ def _check_same_grades(name, editions):
 
     if grades(editions["es"]) != grades(editions["en"]):
         raise CourseError(f"{name}: the graded cells of the two editions differ.")
+
+
+def _check_points(asked, edition):
+    """Raise `CourseError` unless a master gives each task what the grader can give it."""
+    cells = (cell.metadata.get("nbgrader", {}) for cell in edition.cells)
+    said = {cell["grade_id"]: cell["points"] for cell in cells if cell.get("grade")}
+    for task in asked.tasks:
+        if said.get(task.grade_id) != task.max_points:
+            raise CourseError(
+                f"{asked.name}: expected {task.max_points:g} points for {task.grade_id}, as in "
+                f"assignments/sets/{asked.name}/__init__.py, got {said.get(task.grade_id)} in the "
+                "master."
+            )
+    known = {task.grade_id for task in asked.tasks} | set(asked.manual)
+    if unknown := sorted(set(said) - known):
+        raise CourseError(
+            f"{asked.name}: nobody would mark {', '.join(unknown)} of the master: it is no task "
+            f"and not among the manual ones of assignments/sets/{asked.name}/__init__.py."
+        )
 
 
 def main(arguments):

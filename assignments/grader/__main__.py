@@ -34,12 +34,17 @@ def main(arguments):
         if not options.unsafe:
             sandbox.available()
         if options.command == "worker":
-            batch = Batch(course, options.set, options.unsafe)
+            batch = Batch(course, options.set, options.unsafe, options.student)
             for handed, result in batch.work():
                 print(line(handed, result), flush=True)
             return 0
         return grade_class(
-            course, options.set, jobs=options.jobs, unsafe=options.unsafe, again=options.again
+            course,
+            options.set,
+            jobs=options.jobs,
+            unsafe=options.unsafe,
+            again=options.again,
+            student=options.student,
         )
     except CourseError as error:
         print(error, file=sys.stderr)
@@ -72,6 +77,7 @@ def _parser():
             command.add_argument("--language", choices=["en", "es"], default="en", help="of hints")
         if name in ("grade", "worker"):
             command.add_argument("--unsafe", action="store_true", help="run without the sandbox")
+            command.add_argument("--student", metavar="ID", help="grade this student alone")
         if name == "grade":
             command.add_argument("--again", action="store_true", help="grade everything anew")
             command.add_argument(

@@ -67,6 +67,21 @@ def is_unanswered(released_cell, cell):
     return cell is None or cell.source.strip() in ("", released_cell.source.strip())
 
 
+def written_elsewhere(released_cells, submission):
+    """Return whether a student wrote text into a cell that is none of the release's.
+
+    Such a cell is new, the second of its id, or has lost what tells its id.
+    """
+    known = {_grade_id(cell) for cell in released_cells} - {None}
+    given, seen = {cell.source.strip() for cell in released_cells}, set()
+    for cell in submission.cells:
+        is_own = cell.grade_id not in known or cell.grade_id in seen
+        if is_own and cell.kind != "code" and cell.source.strip() not in {"", *given}:
+            return True
+        seen.add(cell.grade_id)
+    return False
+
+
 def inert(markdown):
     """Return Markdown that shows no tag, link or picture, and runs nothing.
 

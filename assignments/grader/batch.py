@@ -17,7 +17,7 @@ from pathlib import Path
 import assignments
 import attn
 import attn_course
-from assignments.grader.autograded import is_unanswered, rebuild
+from assignments.grader.autograded import is_unanswered, rebuild, written_elsewhere
 from assignments.grader.course import LANGUAGES, CourseError, problem_set, write
 from assignments.grader.feedback import feedback, verdict
 from assignments.grader.grade import Graded, grade
@@ -39,6 +39,8 @@ class Batch:
         The set.
     unsafe : bool, default False
         Without the sandbox.
+    student : str, optional
+        The only one to look at.
 
     Attributes
     ----------
@@ -53,15 +55,20 @@ class Batch:
         If there is no such set, or nothing was handed in.
     """
 
-    def __init__(self, course, name, unsafe=False):
+    def __init__(self, course, name, unsafe=False, student=None):
         self.course, self.name, self.unsafe = course, name, unsafe
         self.set = problem_set(name)
         self.released = {language: course.released(language, name) for language in LANGUAGES}
+        self.models = {language: course.models(language, name) for language in LANGUAGES}
         self.config = {language: course.config(language) for language in LANGUAGES}
         self.submissions, self.skipped, self.remarks = find(course, name)
         if not self.submissions:
             folders = " or ".join(str(course.folder / lang / "submitted") for lang in LANGUAGES)
             raise CourseError(f"There are no submissions of {name} in {folders}.")
+        if student is not None:
+            self.submissions = [one for one in self.submissions if one.student == student]
+            if not self.submissions:
+                raise CourseError(f"There is no submission of {name} by {student}.")
         self._version = _version(course.secret)
 
     def result(self, handed):
@@ -162,7 +169,8 @@ class Batch:
         claim.write("x")
         claim.flush()
         try:
-            graded = grade(handed.path, self.set, self.course.secret, unsafe=self.unsafe)
+            models, secret = self.models[handed.language], self.course.secret
+            graded = grade(handed.path, self.set, secret, models=models, unsafe=self.unsafe)
             result["graded"] = asdict(graded)
             self._record(handed, graded)
             return result | {"marks": self.hand_back(handed, result)}
@@ -182,6 +190,8 @@ class Batch:
             for name, cell in answers.items()
             if is_unanswered(cell, submission.answer(name) if submission else None)
         }
+        if submission and written_elsewhere(cells, submission):
+            unanswered -= set(self.set.manual)  # it may be the answer: a person has to look
         points = {mark.grade_id: mark.points for mark in graded.marks}
         config = self.config[handed.language]
         record(config, handed.student, self.name, points, unanswered, handed.timestamp)

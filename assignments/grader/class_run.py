@@ -15,7 +15,7 @@ ROOT = Path(assignments.__file__).resolve().parents[1]
 BAR = 24
 
 
-def grade_class(course, name, *, jobs, unsafe=False, again=False):
+def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None):
     """Grade the submissions of a set and hand everything back.
 
     Parameters
@@ -26,6 +26,8 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False):
         Workers at a time.
     unsafe, again : bool, default False
         Without the sandbox; also what is graded already.
+    student : str, optional
+        The only one to grade; by default the whole class.
 
     Returns
     -------
@@ -37,7 +39,7 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False):
     CourseError
         If nothing can be graded: no such set, no submissions, no gradebook.
     """
-    batch = Batch(course, name, unsafe)
+    batch = Batch(course, name, unsafe, student)
     check_gradebook(batch.config["es"], name)
     for remark in batch.skipped + batch.remarks:
         print(remark)
@@ -46,6 +48,7 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False):
     unchanged = [handed for handed in batch.submissions if handed not in waiting]
     command = [sys.executable, "-m", "assignments.grader", "worker", str(course.folder), name]
     command += ["--unsafe"] if unsafe else []
+    command += ["--student", student] if student is not None else []
     progress = _Progress(len(waiting))
     left, deaths = len(waiting), 0
     while left:

@@ -65,6 +65,23 @@ class Course:
             raise CourseError(f"There is no {path}: run `make release` first.")
         return nbformat.read(path, as_version=4)
 
+    def models(self, language, name):
+        """Return the right answers of a set, by the grade id of the task.
+
+        They are those of ``source``, where the instructor may have changed them; none if it is
+        no longer there.
+        """
+        path = self.path(language, "source", ".", name)
+        if not path.is_file():
+            return {}
+        cells = nbformat.read(path, as_version=4).cells
+        marked = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell.source for cell in cells}
+        return {
+            grade_id: marked[f"{grade_id}-answer"]
+            for grade_id in filter(None, marked)
+            if f"{grade_id}-answer" in marked
+        }
+
     @property
     def secret(self):
         """The bytes from which inputs are drawn.

@@ -72,6 +72,8 @@ def verdict(mark, language="en"):
         lines.append(f"{words['hint']}: {mark.misconception}")
     if mark.error:
         lines.append(words["raised"].format(error=mark.error))
+    if mark.spared:
+        lines.append(words["spared"])
     return "\n".join(lines)
 
 
@@ -118,6 +120,8 @@ def _task(part, problem_set, submission, graded, marks, language):
         return shown
     if given["is_manual"]:
         shown["notes"].append(words["overruled"])
+    if mark.spared:
+        shown["notes"].append(words["spared"])
     shown["groups"] = [
         {
             "name": GROUPS[name][language],

@@ -7,6 +7,8 @@ from assignments.grader import sandbox
 from assignments.grader.judge import Mark, draw, exception_named, judge, request
 from assignments.grader.submission import BadSubmission, read
 
+FATAL = ("output", "process")
+
 
 @dataclass(frozen=True)
 class Graded:
@@ -31,7 +33,7 @@ class Graded:
     broken_cells: dict | None = None
 
 
-def grade(path, problem_set, secret, *, limits=None, unsafe=False):
+def grade(path, problem_set, secret, *, models=None, limits=None, unsafe=False):
     """Grade a submitted notebook. In a course, the same notebook always gets the same marks.
 
     Parameters
@@ -40,6 +42,9 @@ def grade(path, problem_set, secret, *, limits=None, unsafe=False):
     problem_set : ProblemSet
     secret : bytes
         The course's own, from which the inputs are drawn.
+    models : dict of str to str, optional
+        By grade id, the cell of a right answer. A task that does not get all its points runs once
+        more with these in place of the earlier tasks that do not either, and the better counts.
     limits : assignments.grader.sandbox.Limits, optional
     unsafe : bool, default False
         Without the sandbox.
@@ -60,46 +65,83 @@ def grade(path, problem_set, secret, *, limits=None, unsafe=False):
         for number, cell in enumerate(submission.cells)
         if cell.kind == "code" and cell.grade_id not in problem_set.manual
     }
-    marks, broken = _run(cells, problem_set, secret, limits or sandbox.Limits(), unsafe)
-    return Graded(submission.digest, marks, broken_cells=broken)
+    run = _Run(problem_set, secret, limits or sandbox.Limits(), unsafe)
+    marks, broken = run.mark(cells, [task.grade_id for task in problem_set.tasks])
+    # What ended the process once would end it again.
+    cells = {n: source for n, source in cells.items() if broken.get(n) not in FATAL}
+    for name, earlier in _built_upon(marks, models or {}):
+        end = max(cells, default=-1) + 1
+        again, _ = run.mark(cells | {end: "\n\n".join(earlier)}, [name])
+        if again[name].points > marks[name].points:
+            marks[name] = replace(again[name], spared=True)
+    return Graded(submission.digest, tuple(marks.values()), broken_cells=broken)
 
 
-def _run(cells, problem_set, secret, limits, unsafe):
-    """Return the marks, and the cells that broke.
+def _built_upon(marks, models):
+    """Yield tasks with less than all their points, and models of those before that have less too.
 
-    A step that takes too long is ended where it is, and the run goes on. What ends the process,
-    or cannot be ended without it, costs the cell or the task it is in and no other: all runs
-    again without it, as long as a task has less than full marks and there is time.
+    The functions of a set call each other by name, so that a right one defined at the end of the
+    notebook serves whoever calls it.
     """
-    tasks = {task.grade_id: task for task in problem_set.tasks}
-    records = {name: draw(task, secret) for name, task in tasks.items()}
-    marks = {name: judge(task, records[name], None, {}) for name, task in tasks.items()}
-    broken, waiting = {}, list(tasks)
-    ends, left = time.monotonic() + limits.wall_s, limits.wall_s
-    while waiting and left > 0:  # of the project a person reads all
-        requests = [request(tasks[name], records[name].cases) for name in waiting]
-        outcome = sandbox.run(
-            list(cells.items()),
-            [description for description, _ in requests],
-            {key: array for _, inputs in requests for key, array in inputs.items()},
-            packages=problem_set.packages,
-            limits=replace(limits, wall_s=left),
-            unsafe=unsafe,
-        )
-        answers, last = _sort(outcome.frames, list(cells), waiting, broken)
-        for name, reports, arrays in answers:
-            mark = judge(tasks[name], records[name], reports, arrays)
-            marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
-        steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
-        if last not in steps:
-            break  # at its end, or where the submission wants us to believe it was
-        kind, culprit = steps[steps.index(last)]
-        if kind == "cell":
-            broken[culprit] = outcome.stopped or "process"
-            del cells[culprit]
-        waiting = [name for name in waiting if name != culprit and marks[name].status != "passed"]
-        left = ends - time.monotonic()
-    return tuple(marks.values()), broken
+    wrong = [name for name, mark in marks.items() if mark.points < mark.max_points]
+    for place, name in enumerate(wrong):
+        earlier = [models[other] for other in wrong[:place] if other in models]
+        if earlier and marks[name].status != "unanswered":
+            yield name, earlier
+
+
+class _Run:
+    """Runs cells, asks for tasks and marks them, within the time of one submission.
+
+    Parameters
+    ----------
+    problem_set : ProblemSet
+    secret : bytes
+    limits : assignments.grader.sandbox.Limits
+    unsafe : bool
+    """
+
+    def __init__(self, problem_set, secret, limits, unsafe):
+        self.tasks = {task.grade_id: task for task in problem_set.tasks}
+        self.records = {name: draw(task, secret) for name, task in self.tasks.items()}
+        self.packages, self.limits, self.unsafe = problem_set.packages, limits, unsafe
+        self.end = time.monotonic() + limits.wall_s
+
+    def mark(self, cells, names):
+        """Return the marks of some tasks, and the cells that broke.
+
+        A step that takes too long is ended where it is, and the run goes on. What ends the
+        process, or cannot be ended without it, costs the cell or the task it is in and no other:
+        all runs again without it, as long as a task has less than full marks and there is time.
+        """
+        cells, waiting, broken = dict(cells), list(names), {}
+        marks = {name: judge(self.tasks[name], self.records[name], None, {}) for name in names}
+        # Of the project, which has no tasks, a person reads all.
+        while waiting and (left := self.end - time.monotonic()) > 0:
+            requests = [request(self.tasks[name], self.records[name].cases) for name in waiting]
+            outcome = sandbox.run(
+                list(cells.items()),
+                [description for description, _ in requests],
+                {key: array for _, inputs in requests for key, array in inputs.items()},
+                packages=self.packages,
+                limits=replace(self.limits, wall_s=left),
+                unsafe=self.unsafe,
+            )
+            answers, last = _sort(outcome.frames, list(cells), waiting, broken)
+            for name, reports, arrays in answers:
+                mark = judge(self.tasks[name], self.records[name], reports, arrays)
+                marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
+            steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
+            if last not in steps:
+                break  # at its end, or where the submission wants us to believe it was
+            kind, culprit = steps[steps.index(last)]
+            if kind == "cell":
+                broken[culprit] = outcome.stopped or "process"
+                del cells[culprit]
+            waiting = [
+                name for name in waiting if name != culprit and marks[name].status != "passed"
+            ]
+        return marks, broken
 
 
 def _sort(frames, cells, names, broken):

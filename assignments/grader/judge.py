@@ -33,6 +33,9 @@ class Mark:
         Type of the exception that the first wrong answer raised.
     modified : str or None
         The argument it wrote into.
+    spared : bool
+        Whether these are the points of a second run, with right versions of the earlier functions
+        of the set that the student got wrong: an error made there is charged there alone.
     """
 
     grade_id: str
@@ -43,6 +46,7 @@ class Mark:
     misconception: str | None = None
     error: str | None = None
     modified: str | None = None
+    spared: bool = False
 
 
 @functools.cache  # Oracle and known mistakes run once, and not for every submission of a class.

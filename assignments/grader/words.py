@@ -68,6 +68,8 @@ WORDS = {
         "manual": "Lo calificó una persona.",
         "pending": "Falta que lo califique una persona.",
         "overruled": "Quien califica cambió la nota de esta tarea.",
+        "spared": "Tu función llama a otra anterior que tiene un error. Aquí se calificó con una "
+        "versión correcta de esa otra, para que el error cuente una sola vez.",
         "raised": "En una entrada, tu función lanzó `{error}`.",
         "modified": "Tu función modifica su argumento `{name}`: crea un arreglo nuevo o trabaja "
         "con una copia.",
@@ -96,6 +98,8 @@ WORDS = {
         "manual": "Marked by a person.",
         "pending": "To be marked by a person.",
         "overruled": "Your marker changed the mark of this task.",
+        "spared": "Your function calls an earlier one that has an error. Here it was marked with a "
+        "right version of that other, so that the error counts only once.",
         "raised": "On one input, your function raised `{error}`.",
         "modified": "Your function modifies its argument `{name}`: make a new array or work on a "
         "copy.",

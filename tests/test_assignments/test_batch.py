@@ -364,6 +364,69 @@ def test_what_cannot_be_read_gets_nothing_and_a_page_that_says_why(
     assert batch.waiting() == []
 
 
+HELPER = {
+    "softmax-with-temperature-answer": "def softmax_with_temperature(scores, temperature):\n"
+    "    powers = np.exp(scores / temperature[..., None])\n"
+    "    return powers / powers.sum(axis=0, keepdims=True)"
+}
+
+
+@walls
+def test_an_error_in_a_function_that_others_call_is_charged_once(course, hand_in):
+    """The model answers to two later tasks call the first one, whose softmax has a wrong axis."""
+    path = hand_in("ana", HELPER)
+    ((_, result),) = Batch(course, "ps2").work()
+    marks = {mark["grade_id"]: mark for mark in result["graded"]["marks"]}
+    assert marks["softmax-with-temperature"]["points"] == 0
+    assert result["marks"]["score"] == 85 - 15
+    spared = {name for name, mark in marks.items() if mark["spared"]}
+    assert {"attend-once", "packed-self-attention"} <= spared
+    page = course.path("es", "feedback", "ana", "ps2", ".html").read_text(encoding="utf-8")
+    assert page.count("para que el error cuente una sola vez") == len(spared)
+    # What is wrong by itself stays wrong.
+    text = path.read_text(encoding="utf-8")
+    assert " / np.sqrt(query.shape[-1])" in text
+    path.write_text(text.replace(" / np.sqrt(query.shape[-1])", ""), encoding="utf-8")
+    ((_, result),) = Batch(course, "ps2").work()
+    marks = {mark["grade_id"]: mark for mark in result["graded"]["marks"]}
+    assert (marks["attend-once"]["points"], marks["attend-once"]["spared"]) == (0, False)
+
+
+REPORT = "Las dos proyecciones son la misma, y por eso los puntajes crecen con d_k."
+
+
+def moved(cells, report):
+    """The report stands in a cell of the student's own; the one to answer in is as it came."""
+    cells.append({"cell_type": "markdown", "metadata": {}, "source": REPORT})
+
+
+def doubled(cells, report):
+    """Of two cells with the id of the report, the first is blank."""
+    cells.insert(cells.index(report), {**report, "source": ""})
+    report["source"] = REPORT
+
+
+def stripped(cells, report):
+    """The cell of the report has lost its metadata."""
+    report["source"], report["metadata"] = REPORT, {}
+
+
+@walls
+@pytest.mark.parametrize("edit", [moved, doubled, stripped, None])
+def test_a_report_that_cannot_be_matched_goes_to_a_person(course, hand_in, edit):
+    path = hand_in("ana", step="release")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    cells = notebook["cells"]
+    is_report = lambda cell: (
+        cell["metadata"].get("nbgrader", {}).get("grade_id") == "same-projection"
+    )
+    if edit:
+        edit(cells, next(filter(is_report, cells)))
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    ((_, result),) = Batch(course, "ps2").work()
+    assert result["marks"]["needs_manual_grade"] is bool(edit)
+
+
 @walls
 def test_a_fault_of_the_grader_stops_nobody_and_is_tried_again(course, hand_in, monkeypatch):
     hand_in("ana")
@@ -457,6 +520,18 @@ def test_a_line_names_what_there_is_to_know(course, hand_in):
     assert "softmax-with-temperature: stopped" in said
     assert "causal-padding-mask: future" in said
     assert "packed-self-attention: mask" in said
+
+
+@walls
+def test_one_student_can_be_graded_alone(course, hand_in, capfd):
+    hand_in("ana")
+    hand_in("bob")
+    assert main(["grade", str(course.folder), "ps2", "--jobs", "1", "--student", "bob"]) == 0
+    said = capfd.readouterr().out
+    assert "[1/1] bob" in said and "1 graded (0 of them before)" in said
+    assert [handed.student for handed in Batch(course, "ps2").waiting()] == ["ana"]
+    assert main(["grade", str(course.folder), "ps2", "--student", "eva"]) == 1
+    assert capfd.readouterr().err == "There is no submission of ps2 by eva.\n"
 
 
 @walls

@@ -200,6 +200,22 @@ def test_editions_with_other_points_are_refused(tmp_path, monkeypatch):
     assert not (tmp_path / "c").exists()
 
 
+def test_points_that_the_grader_does_not_give_are_refused(tmp_path, monkeypatch):
+    split = module.split
+
+    def skewed(master, language):
+        edition = split(master, language)
+        for cell in edition.cells:
+            if cell.metadata.get("nbgrader", {}).get("points") == 20:
+                cell.metadata.nbgrader.points = 21
+        return edition
+
+    monkeypatch.setattr(module, "split", skewed)
+    with pytest.raises(CourseError, match="ps2: expected 20 points for attend-once, .*, got 21 in"):
+        release(tmp_path / "course", ["ps2"])
+    assert not (tmp_path / "course").exists()
+
+
 def test_what_nbgrader_refuses_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr(
         module.NbGraderAPI,
