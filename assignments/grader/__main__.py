@@ -34,7 +34,7 @@ def main(arguments):
         if not options.unsafe:
             sandbox.available()
         if options.command == "worker":
-            batch = Batch(course, options.set, options.unsafe, options.student)
+            batch = Batch(course, options.set, options.unsafe, options.student, trial=options.trial)
             for handed, result in batch.work():
                 print(line(handed, result), flush=True)
             return 0
@@ -45,6 +45,7 @@ def main(arguments):
             unsafe=options.unsafe,
             again=options.again,
             student=options.student,
+            agreed=(lambda n: True) if options.yes else _ask if sys.stdin.isatty() else None,
         )
     except CourseError as error:
         print(error, file=sys.stderr)
@@ -57,6 +58,10 @@ def main(arguments):
         )
         print(f"No sandbox: {reason}. {otherwise}", file=sys.stderr)
     return 1
+
+
+def _ask(n_changes):
+    return input(f"Take {n_changes} new marks? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _parser():
@@ -78,8 +83,13 @@ def _parser():
         if name in ("grade", "worker"):
             command.add_argument("--unsafe", action="store_true", help="run without the sandbox")
             command.add_argument("--student", metavar="ID", help="grade this student alone")
+        if name == "worker":
+            command.add_argument("--trial", action="store_true", help="change no mark")
         if name == "grade":
-            command.add_argument("--again", action="store_true", help="grade everything anew")
+            command.add_argument(
+                "--again", action="store_true", help="grade everything anew; show what changes, ask"
+            )
+            command.add_argument("--yes", action="store_true", help="take new marks unasked")
             command.add_argument(
                 "--jobs", type=int, default=os.cpu_count(), help="workers (default: one per core)"
             )

@@ -2,8 +2,8 @@
 
 Workers share nothing but the course's folder. Each takes a submission by locking a file, which
 the system unlocks if the worker dies, grades it, and leaves the result in
-``COURSE/grading/SET/STUDENT.json``. A result stands for as long as the submission and the code
-that marks stay the same.
+``COURSE/grading/SET/STUDENT.json``. A result stands for as long as the submission and the course's
+secret stay the same, whatever becomes of this project: who wants new marks asks for them, in a trial.
 """
 
 import fcntl
@@ -14,8 +14,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-import assignments
-import attn
 import attn_course
 from assignments.grader.autograded import is_unanswered, rebuild, written_elsewhere
 from assignments.grader.course import LANGUAGES, CourseError, problem_set, write
@@ -41,6 +39,8 @@ class Batch:
         Without the sandbox.
     student : str, optional
         The only one to look at.
+    trial : bool, default False
+        Grade beside the results there are, which stay, as does the gradebook.
 
     Attributes
     ----------
@@ -55,8 +55,8 @@ class Batch:
         If there is no such set, or nothing was handed in.
     """
 
-    def __init__(self, course, name, unsafe=False, student=None):
-        self.course, self.name, self.unsafe = course, name, unsafe
+    def __init__(self, course, name, unsafe=False, student=None, *, trial=False):
+        self.course, self.name, self.unsafe, self.trial = course, name, unsafe, trial
         self.set = problem_set(name)
         self.released = {language: course.released(language, name) for language in LANGUAGES}
         self.models = {language: course.models(language, name) for language in LANGUAGES}
@@ -69,7 +69,8 @@ class Batch:
             self.submissions = [one for one in self.submissions if one.student == student]
             if not self.submissions:
                 raise CourseError(f"There is no submission of {name} by {student}.")
-        self._version = _version(course.secret)
+        self._inputs = hashlib.sha256(course.secret).hexdigest()
+        self._version = version(name)
 
     def result(self, handed):
         """Return the result of a submission as it was graded last, or None if it never was."""
@@ -83,14 +84,24 @@ class Batch:
         """Return the submissions that have no result."""
         return [handed for handed in self.submissions if self.result(handed) is None]
 
-    def forget(self, *, failures_only):
-        """Drop the results that failed, or all."""
+    def retry(self):
+        """Drop the results that failed."""
         for handed in self.submissions:
             result = self.result(handed)
-            if result and ("failure" in result or not failures_only):
+            if result and "failure" in result:
                 self._file(handed, "json").unlink()
                 # The same file: another worker may hold it.
                 self._file(handed, "lock").open("w").close()
+
+    def of_another_version(self):
+        """Return the submissions that were graded with another version of the set or the grader."""
+        results = ((handed, self.result(handed)) for handed in self.submissions)
+        return [h for h, result in results if result and result.get("version") != self._version]
+
+    def adopt(self, handed, result):
+        """Make the result of a trial the one that counts."""
+        self._record(handed, _graded(result))
+        write(self._file(handed, "json"), json.dumps(result))
 
     def deaths(self):
         """Return how often a worker began a submission and has not ended it."""
@@ -104,7 +115,7 @@ class Batch:
         tuple of (Handed, dict)
             Each submission that this worker graded, and its result.
         """
-        mine = set()  # Never twice: a host with other code may void each result as it comes.
+        mine = set()  # Never twice, even if a file changes each time that it is graded.
         while waiting := [handed for handed in self.waiting() if handed not in mine]:
             took_any = False
             for handed in waiting:
@@ -163,7 +174,7 @@ class Batch:
         return None
 
     def _grade(self, handed, claim):
-        result = {"key": self._key(handed)}
+        result = {"key": self._key(handed), "version": self._version}
         if _size(claim.name) >= MOST_DEATHS:
             return result | {"failure": "the grader died of it"}
         claim.write("x")
@@ -172,12 +183,15 @@ class Batch:
             models, secret = self.models[handed.language], self.course.secret
             graded = grade(handed.path, self.set, secret, models=models, unsafe=self.unsafe)
             result["graded"] = asdict(graded)
+            if self.trial:
+                return result
             self._record(handed, graded)
             return result | {"marks": self.hand_back(handed, result)}
         except CourseError:
             raise
         except Exception as error:  # noqa: BLE001 - one submission must not stop the others
-            return {"key": result["key"], "failure": f"{type(error).__name__}: {error}"}
+            result.pop("graded", None)
+            return result | {"failure": f"{type(error).__name__}: {error}"}
         finally:
             claim.truncate(0)  # Only who was killed leaves a trace.
 
@@ -204,10 +218,16 @@ class Batch:
             digest = bad.reason
         except Exception as error:  # noqa: BLE001 - whoever grades it will say
             digest = type(error).__name__
-        return [digest, handed.language, handed.timestamp, self._version]
+        return [digest, handed.language, handed.timestamp, self._inputs]
+
+    @property
+    def folder(self):
+        """Where the results are."""
+        folder = self.course.folder / "grading" / self.name
+        return folder / "trial" if self.trial else folder
 
     def _file(self, handed, suffix):
-        return self.course.folder / "grading" / self.name / f"{handed.student}.{suffix}"
+        return self.folder / f"{handed.student}.{suffix}"
 
     @contextmanager
     def _claim(self, handed):
@@ -242,18 +262,13 @@ def _size(path):
     return path.stat().st_size if path.exists() else 0
 
 
-def _version(secret):
-    """Return a digest of what marks depend on in all submissions: the inputs, and the code."""
-    folders = [Path(assignments.__file__).parent]
-    folders += [
-        Path(attn_course.__file__).parent / "exercises",
-        Path(attn.__file__).parent / "reference",
-    ]
-    digest = hashlib.sha256(secret)
-    # The order of the hints decides which of two mistakes is named.
-    paths = [
-        path for folder in folders for kind in ("py", "toml") for path in folder.rglob(f"*.{kind}")
-    ]
-    for path in sorted(paths):
+def version(name):
+    """Return a digest of what marks depend on besides the inputs: the set, and who marks it."""
+    grader = Path(__file__).parent
+    exercises = Path(attn_course.__file__).parent / "exercises"
+    paths = [*(grader.parent / "sets" / name).iterdir(), *grader.glob("*.py")]
+    paths += [exercises / f"{part}.py" for part in ("compare", "diagnose", "record")]
+    digest = hashlib.sha256()
+    for path in sorted(path for path in paths if path.suffix in (".py", ".toml")):
         digest.update(path.read_bytes())
     return digest.hexdigest()

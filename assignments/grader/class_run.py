@@ -1,6 +1,7 @@
 """`grade`: start workers, show how far they are, then bring everything up to date and sum up."""
 
 import queue
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ ROOT = Path(assignments.__file__).resolve().parents[1]
 BAR = 24
 
 
-def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None):
+def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, agreed=None):
     """Grade the submissions of a set and hand everything back.
 
     Parameters
@@ -25,9 +26,12 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None):
     jobs : int
         Workers at a time.
     unsafe, again : bool, default False
-        Without the sandbox; also what is graded already.
+        Without the sandbox; also what is graded already, in a trial that shows what would change.
     student : str, optional
         The only one to grade; by default the whole class.
+    agreed : callable, optional
+        Called when a trial has shown that marks would change; returns whether they shall. Without
+        it they stay.
 
     Returns
     -------
@@ -43,19 +47,24 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None):
     check_gradebook(batch.config["es"], name)
     for remark in batch.skipped + batch.remarks:
         print(remark)
-    batch.forget(failures_only=not again)
-    waiting = batch.waiting()
-    unchanged = [handed for handed in batch.submissions if handed not in waiting]
+    batch.retry()
     command = [sys.executable, "-m", "assignments.grader", "worker", str(course.folder), name]
     command += ["--unsafe"] if unsafe else []
     command += ["--student", student] if student is not None else []
-    progress = _Progress(len(waiting))
-    left, deaths = len(waiting), 0
-    while left:
-        progress.follow(_start(command, min(max(jobs, 1), left)))
-        before, (left, deaths) = (left, deaths), (len(batch.waiting()), batch.deaths())
-        if (left, deaths) == before:
-            break  # The workers do not even start: what they printed says why.
+    if again:
+        trial = Batch(course, name, unsafe, student, trial=True)
+        shutil.rmtree(trial.folder, ignore_errors=True)
+        _work_off(trial, [*command, "--trial"], jobs)
+        _adopt(batch, trial, agreed)
+        shutil.rmtree(trial.folder, ignore_errors=True)
+    waiting = batch.waiting()
+    unchanged = [handed for handed in batch.submissions if handed not in waiting]
+    _work_off(batch, command, jobs)
+    if others := len(batch.of_another_version()):
+        print(
+            f"{others} of these marks come from another version of {name} or of the grader, and "
+            "stay. --again shows what would change."
+        )
     failed = False
     for handed in unchanged:
         # What formgrader changed since, and late penalties.
@@ -66,11 +75,48 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None):
     return _sum_up(batch, len(unchanged), table) or int(failed)
 
 
+def _work_off(batch, command, jobs):
+    """Let workers grade what waits, and begin again where they die."""
+    left, deaths = len(batch.waiting()), 0
+    progress = _Progress(left)
+    while left:
+        progress.follow(_start(command, min(max(jobs, 1), left)))
+        before, (left, deaths) = (left, deaths), (len(batch.waiting()), batch.deaths())
+        if (left, deaths) == before:
+            break  # The workers do not even start: what they printed says why.
+
+
+def _adopt(batch, trial, agreed):
+    """Show which marks a trial changes; take its results if none does, or if that is agreed."""
+    found = [(handed, batch.result(handed), trial.result(handed)) for handed in trial.submissions]
+    found = [(h, old, new) for h, old, new in found if old and new and "graded" in new]
+    changes = [text for handed, old, new in found for text in _changes(handed, old, new)]
+    for text in changes:
+        print(text)
+    if changes and not (agreed and agreed(len(changes))):
+        print(f"{len(changes)} marks would change, and stay. To take the new ones, add --yes.")
+        return
+    for handed, _, new in found:
+        batch.adopt(handed, new)
+
+
+def _changes(handed, old, new):
+    before = {mark["grade_id"]: mark["points"] for mark in old.get("graded", {}).get("marks", ())}
+    for mark in new["graded"]["marks"]:
+        points, was = mark["points"], before.get(mark["grade_id"])
+        if was != points:
+            was = "-" if was is None else f"{was:g}"
+            yield f"{handed.student:16} {mark['grade_id']}: {was} -> {points:g}"
+
+
 def line(handed, result):
     """Return what there is to say of a graded submission."""
     start = f"{handed.student:16} {handed.language} "
     if "failure" in result:
         return f"{start} not graded: {result['failure']}"
+    if "marks" not in result:
+        points = sum(mark["points"] for mark in result["graded"]["marks"])
+        return f"{start} {points:5g} in a trial"
     marks, graded = result["marks"], result["graded"]
     shown = f"{start} {marks['total']:5g} / {marks['max_score']:g}"
     notes = [f"late: -{marks['penalty']:g}"] if marks["penalty"] else []

@@ -23,8 +23,8 @@ PS2 = problem_set("ps2")
 STUDENTS = students(PS2)
 SCORES = {
     "ana.nunez": 85, "diego.pena": 65, "lucia.gomez": 74, "mateo.ruiz": 70, "sofia.ibanez": 0,
-    "tomas.rey": 68, "emily.clark": 85, "jack.moore": 70, "grace.lee": 78, "oliver.smith": 70,
-    "mia.jones": 65, "noah.brown": 30,
+    "tomas.rey": 68, "emily.clark": 85, "jack.moore": 70, "grace.lee": 82, "oliver.smith": 70,
+    "mia.jones": 65, "noah.brown": 70,
 }  # fmt: skip
 NAMED = {
     "diego.pena": "unscaled", "lucia.gomez": "mask_inverted", "mateo.ruiz": "future",
