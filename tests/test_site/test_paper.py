@@ -15,6 +15,8 @@ def paper(tab, server):
     def open_page(language):
         page = tab(viewport={"width": 1280, "height": 900}, color_scheme="dark")
         page.goto(f"{server}/{language}/{CHAPTER}", wait_until="networkidle")
+        # A busy machine may be idle on the network before the theme has chosen its scheme.
+        page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
         return page
