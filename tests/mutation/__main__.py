@@ -22,7 +22,7 @@ ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
 # The modules to mutate, each with its own tests: those of what builds on it do not count.
 TESTS = {
-    "masks": ["test_masks"],
+    "masks": ["test_masks", "test_reference_length"],
     "attention": ["test_attention", "test_multi_head", "test_cache"],
     "positions": ["test_positions"],
     "layers": ["test_layers"],
@@ -31,7 +31,7 @@ TESTS = {
 }
 # What the tests import from beside them.
 SHARED = [
-    *("tests/__init__.py", "tests/conftest.py", "tests/machine.py"),
+    *("tests/__init__.py", "tests/conftest.py", "tests/machine.py", "book/_ext/vendor.py"),
     *("tests/core/__init__.py", "tests/core/no_float64.py", "tests/core/other_device.py"),
 ]
 LEAST = 0.95
@@ -73,8 +73,8 @@ def try_mutants(module):
 def prepare(module):
     """Lay out here what mutmut copies before it changes anything; return the files to mutate."""
     tests = [f"tests/core/{name}.py" for name in TESTS[module]]
-    Path("tests/core").mkdir(parents=True)
     for name in ("attn", "conftest.py", *SHARED, *tests):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).symlink_to(ROOT / name)
     source = ROOT / "attn" / module
     paths = source.rglob("*.py") if source.is_dir() else [source.with_suffix(".py")]
@@ -82,7 +82,7 @@ def prepare(module):
     settings = {
         "source_paths": ["attn"],
         "only_mutate": files,
-        "also_copy": ["conftest.py"],
+        "also_copy": ["conftest.py", "book"],
         "pytest_add_cli_args_test_selection": tests,
         "pytest_add_cli_args": ["-p", "mutation_hooks"],
         "process_isolation": "forkserver",  # PyTorch is not forked once it has computed
