@@ -77,7 +77,7 @@ results: .venv/full.stamp ## Measure what the trained systems get right, for the
 
 .PHONY: mutation
 mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (minutes)
-	@$(BIN)/python tests/mutation $(MODULES)
+	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
 .PHONY: release
 release: .venv/full.stamp ## Make the problem sets into two nbgrader courses (make release COURSE=folder)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -67,17 +68,22 @@ def test_what_became_of_each_mutant(tmp_path, monkeypatch):
     codes = dict(zip(names, (1, -24, 0), strict=True))
     meta = {"exit_code_by_key": codes, **{key: {} for key in keys}}
     (folder / "causal.py.meta").write_text(json.dumps(meta))
+    file = "attn/masks/causal.py"
+    (tmp_path / "attn" / "masks").mkdir(parents=True)
+    (tmp_path / file).write_text(source)
+    assert mutation.list_mutants(file) == names
 
     function, method = "attn.masks.causal.f", "attn.masks.causal.Box.g"
-    assert list(mutation.read_outcomes("attn/masks/causal.py")) == [
+    assert list(mutation.read_outcomes(file, names)) == [
         ((function, "def f(a=1):", "def f(a=2):"), "killed"),
         ((method, "3,", "None,"), "stopped"),
         ((method, "3,", "4,"), "survived"),
     ]
+    assert list(mutation.read_outcomes(file, names[1:2])) == [((method, "3,", "None,"), "stopped")]
     for code in (0, 33, None, 255, -9):  # 33: no test reaches it; None: it was not tried
         meta["exit_code_by_key"] = dict.fromkeys(names, code)
         (folder / "causal.py.meta").write_text(json.dumps(meta))
-        fates = [fate for _, fate in mutation.read_outcomes("attn/masks/causal.py")]
+        fates = [fate for _, fate in mutation.read_outcomes(file, names)]
         assert fates == ["survived"] * 3
 
 
@@ -108,8 +114,8 @@ def test_a_module_may_be_one_file(tmp_path, monkeypatch):
 def test_a_run_leaves_nothing(tmp_path, monkeypatch, capsys):
     """Each run has a folder of its own, so two do not meet, and it is gone in the end."""
 
-    def try_mutants(module):
-        assert Path.cwd().parent == tmp_path / "build"
+    def try_mutants(module, every):
+        assert Path.cwd().parent == tmp_path / "build" and every == 1
         Path("left over").touch()
         return {f"attn/{module}.py": [((f"attn.{module}.f", "", ""), "killed")]}
 
@@ -125,10 +131,34 @@ def test_a_run_leaves_nothing(tmp_path, monkeypatch, capsys):
     assert list((tmp_path / "build").iterdir()) == [] and Path.cwd() == before
 
 
-def test_other_modules_are_refused():
-    expected = "modules: expected some of masks, .*, decoding, got plots"
+def test_a_sample_is_every_so_many_of_a_module_and_judges_those_alone(tmp_path, monkeypatch):
+    tried = []
+
+    def mutmut(command, **_):
+        tried.append(command[2:])
+        return subprocess.CompletedProcess(command, 0)
+
+    def outcomes(file, names):
+        return [(FIRST, "survived"), *(((name, "", ""), "killed") for name in names * 20)]
+
+    monkeypatch.setattr(mutation, "BUILD", tmp_path)
+    monkeypatch.setattr(mutation.subprocess, "run", mutmut)
+    monkeypatch.setattr(mutation, "list_mutants", lambda file: [f"{file}.{i}" for i in range(5)])
+    monkeypatch.setattr(mutation, "read_outcomes", outcomes)
+    monkeypatch.setattr(mutation, "read_argued", lambda: {FIRST, SECOND})
+    for options, code in ((["--sample", "3"], 0), ([], "Argued, but no survivor")):
+        with pytest.raises(SystemExit) as stopped:
+            mutation.main(["masks", *options])
+        assert stopped.value.code == code or code in stopped.value.code
+    assert tried == [[f"attn/masks.py.{i}" for i in some] for some in ((0, 3), range(5))]
+
+
+def test_other_modules_and_samples_are_refused():
+    expected = "modules: expected some of masks, .*, decoding, .*, got plots"
     with pytest.raises(SystemExit, match=f"^{expected}$"):
         mutation.main(["masks", "plots"])
+    with pytest.raises(SystemExit, match="^sample: expected at least 1, got 0$"):
+        mutation.main(["masks", "--sample", "0"])
 
 
 @pytest.mark.parametrize("module", mutation.TESTS)

@@ -1,11 +1,12 @@
 """Break the PyTorch modules of attn in every small way, and ask the tests to notice.
 
-`make mutation` runs it, or `make mutation MODULES="masks attention"`. mutmut changes one
-operator, constant, comparison, argument or default at a time, in a copy, and runs the tests of
+`make mutation` runs it, or `make mutation MODULES="masks attention"`, and with SAMPLE=10 only
+every tenth mutant of each module, always the same ones. mutmut changes one operator, constant, comparison, argument or default at a time, in a copy, and runs the tests of
 that module that reach it. They must kill 95% of these mutants. Each of the others must stand
 in `survivors.toml` beside this file, with the reason why no test can kill it.
 """
 
+import argparse
 import contextlib
 import json
 import os
@@ -39,35 +40,45 @@ LEAST = 0.95
 FATES = {1: "killed", -signal.SIGSEGV: "killed", -signal.SIGXCPU: "stopped"}
 
 
-def main(modules):
+def main(arguments):
+    parser = argparse.ArgumentParser(prog="tests/mutation", allow_abbrev=False)
+    parser.add_argument("modules", nargs="*", default=list(TESTS))
+    parser.add_argument("--sample", type=int, default=1, metavar="N", help="try every Nth mutant")
+    options = parser.parse_args(arguments)
+    modules, every = options.modules, options.sample
     for module in modules:
         if module not in TESTS:
             sys.exit(f"modules: expected some of {', '.join(TESTS)}, got {module}")
+    if every < 1:
+        sys.exit(f"sample: expected at least 1, got {every}")
     BUILD.mkdir(exist_ok=True)
     outcomes = {}
     for module in modules:
         print(f"\n{module}: the mutants that the tests in {' and '.join(TESTS[module])} kill")
         folder = TemporaryDirectory(prefix="mutation-", dir=BUILD, ignore_cleanup_errors=True)
         with folder as work, contextlib.chdir(work):
-            outcomes |= try_mutants(module)
+            outcomes |= try_mutants(module, every)
     run = tuple(f"attn.{module}." for module in modules)
     argued = {mutant for mutant in read_argued() if mutant[0].startswith(run)}
+    if every > 1:  # Only a whole run can say of the others that they survive no more.
+        argued &= {mutant for of_file in outcomes.values() for mutant, _ in of_file}
     sys.exit(report(outcomes, argued))
 
 
-def try_mutants(module):
-    """Run the tests of a module on each of its mutants; return what became of them, by file."""
+def try_mutants(module, every):
+    """Run a module's tests on every so many of its mutants; return what became of them, by file."""
     files = prepare(module)
+    names = [name for file in files for name in list_mutants(file)][::every]
     fixed = {"PYTHONPATH": str(HERE), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     environment = {**os.environ, **fixed}
     mutmut = Path(sys.executable).with_name("mutmut")
-    if subprocess.run([mutmut, "run"], env=environment, check=False).returncode:
+    if subprocess.run([mutmut, "run", *names], env=environment, check=False).returncode:
         # mutmut does not say which test failed.
         again = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "mutation_hooks", "tests"]
         environment["MUTANT_UNDER_TEST"] = "stats"
         subprocess.run(again, cwd="mutants", env=environment, check=False)
         sys.exit("No mutant was tried: the tests must pass without any.")
-    return {file: found for file in files if (found := list(read_outcomes(file)))}
+    return {file: found for file in files if (found := list(read_outcomes(file, names)))}
 
 
 def prepare(module):
@@ -97,9 +108,18 @@ def prepare(module):
     return files
 
 
-def read_outcomes(file):
-    """Yield each mutant of a file, as (function, original, changed), and what became of it."""
+def list_mutants(file):
+    """Return the names that mutmut gives to the mutants of a file, in their order there."""
     # Imported here, so that the tests of the rest of this file need no parser.
+    from mutmut.mutation.file_mutation import mutate_file_contents
+    from mutmut.utils import format_utils
+
+    mutated = mutate_file_contents(file, Path(file).read_text(encoding="utf-8"))
+    return [format_utils.get_mutant_name(Path(file), name) for name in mutated.mutant_names]
+
+
+def read_outcomes(file, names):
+    """Yield each mutant named, as (function, original, changed), and what became of it."""
     from mutmut.mutation.data import SourceFileMutationData
     from mutmut.mutation.diff_apply import get_diff_for_mutant
     from mutmut.utils import format_utils
@@ -107,6 +127,8 @@ def read_outcomes(file):
     data = SourceFileMutationData(path=file)
     data.load()
     for name, code in data.exit_code_by_key.items():
+        if name not in names:
+            continue
         function, of_class = format_utils.orig_function_and_class_names_from_key(name)
         parts = filter(None, (format_utils.get_module_from_key(name), of_class, function))
         change = get_diff_for_mutant(name, path=file).split("\n")[3:]
@@ -154,6 +176,6 @@ def report(outcomes, argued):
 
 if __name__ == "__main__":
     try:
-        main(sys.argv[1:] or TESTS)
+        main(sys.argv[1:])
     except KeyboardInterrupt:
         sys.exit("\nInterrupted: nothing was changed outside build/.")
