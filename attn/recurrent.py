@@ -89,10 +89,10 @@ class RecurrentEncoderDecoder(nn.Module):
             raise wrong("need_weights", "False without attention", need_weights)
         memory, last = self.encoder(self.embedding(source))
         states, _ = self.decoder(self.embedding(target), last)
-        weights = None
-        if self.attention:
-            weights = (states @ memory.mT).softmax(dim=-1)
-            states = torch.cat([states, weights @ memory], dim=-1)
+        if not self.attention:
+            return self.out_proj(states), None
+        weights = (states @ memory.mT).softmax(dim=-1)
+        states = torch.cat([states, weights @ memory], dim=-1)
         return self.out_proj(states), weights if need_weights else None
 
 

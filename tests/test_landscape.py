@@ -1,4 +1,4 @@
-"""Chapter 11's mathematics against PyTorch and by counting; its recurrent model; its measurements."""
+"""Chapter 11's mathematics against PyTorch and by counting; its measurements."""
 
 import itertools
 import json
@@ -117,51 +117,6 @@ def test_the_contrastive_loss_is_pytorchs_cross_entropy_twice(shape, temperature
 def test_the_contrastive_loss_refuses_what_does_not_fit(images, texts, temperature, message):
     with pytest.raises(ValueError, match=message):
         reference.contrastive_loss(images, texts, temperature)
-
-
-# The model that reads both ways ---------------------------------------------------------------
-
-
-def two_ways(seed=0):
-    torch.manual_seed(seed)
-    return BidirectionalRecurrent(vocab_size=12, d_model=8)
-
-
-@torch.no_grad()
-def test_each_direction_is_a_gru_that_stops_before_the_word():
-    model, ids = two_ways(), torch.tensor([[2, 5, 6, 7, 8, 3]])
-    found = model(ids, torch.tensor([6]))[0]
-    x = model.embedding(ids)
-    for i in range(1, 5):
-        _, before = model.forwards(x[:, :i])
-        _, after = model.backwards(x[:, i + 1 :].flip(1))
-        wanted = model.out_proj(torch.cat([before[0], after[0]], dim=-1))[0]
-        torch.testing.assert_close(found[i - 1], wanted)
-
-
-@torch.no_grad()
-def test_a_word_does_not_see_itself_and_sees_all_the_others():
-    model, ids = two_ways(1), torch.tensor([[2, 5, 6, 7, 8, 3]])
-    for changed in range(6):
-        other = ids.clone()
-        other[0, changed] = 10
-        differs = (model(ids, torch.tensor([6])) - model(other, torch.tensor([6])))[0].abs().sum(-1)
-        assert (differs > 1e-6).tolist() == [place != changed for place in range(1, 5)]
-
-
-@torch.no_grad()
-def test_padding_changes_nothing():
-    model = two_ways(2)
-    alone = model(torch.tensor([[2, 5, 6, 3]]), torch.tensor([4]))
-    ids = torch.tensor([[2, 5, 6, 3, 0, 0], [2, 5, 6, 7, 8, 3]])
-    padded = model(ids, torch.tensor([4, 6]))
-    torch.testing.assert_close(padded[:1, :2], alone)
-
-
-@pytest.mark.parametrize("lengths", [[2], [6]])
-def test_lengths_that_cannot_be_are_refused(lengths):
-    with pytest.raises(ValueError, match="lengths: expected from 3 to seq_len = 5"):
-        two_ways()(torch.tensor([[2, 5, 6, 7, 3]]), torch.tensor(lengths))
 
 
 # The measurements -----------------------------------------------------------------------------

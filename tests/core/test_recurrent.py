@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.func import functional_call
 
-from attn.recurrent import BidirectionalRecurrent, RecurrentEncoderDecoder
+from attn.recurrent import BidirectionalRecurrent, RecurrentEncoderDecoder, _reverse
+from tests.core.other_device import DEVICE, OtherDevice
 
 VOCAB, D_MODEL = 11, 6
 
@@ -54,13 +55,6 @@ def assert_gradients_are_those_of_small_changes(model, *inputs):
 
 def test_gradients_reach_every_parameter_by_every_path(model, batch):
     assert_gradients_are_those_of_small_changes(model, *batch)
-
-
-def test_gradients_reach_both_directions():
-    torch.manual_seed(0)
-    model = BidirectionalRecurrent(VOCAB, D_MODEL).double()
-    ids, lengths = torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor([5, 3])
-    assert_gradients_are_those_of_small_changes(model, ids, lengths)
 
 
 def test_a_row_depends_on_the_target_so_far_and_on_nothing_later(model, batch):
@@ -124,5 +118,88 @@ def test_other_arguments_are_refused(batch):
     with pytest.raises(ValueError, match=r"^d_model: expected at least 1, got 0$"):
         RecurrentEncoderDecoder(VOCAB, 0)
     model = RecurrentEncoderDecoder(VOCAB, D_MODEL, attention=False)
-    with pytest.raises(ValueError, match=r"^need_weights: expected False without attention"):
+    with pytest.raises(
+        ValueError, match="^need_weights: expected False without attention, got True$"
+    ):
         model(*batch, need_weights=True)
+
+
+# both ways
+
+
+@pytest.fixture
+def both_ways():
+    torch.manual_seed(0)
+    return BidirectionalRecurrent(VOCAB, D_MODEL).double()
+
+
+@torch.no_grad()
+def test_each_direction_is_a_gru_that_stops_before_the_word(both_ways):
+    model, ids = both_ways, torch.tensor([[2, 5, 6, 7, 8, 3]])
+    found = model(ids, torch.tensor([6]))[0]
+    assert len(found) == 4
+    x = model.embedding(ids)
+    for i in range(1, 5):
+        _, before = model.forwards(x[:, :i])
+        _, after = model.backwards(x[:, i + 1 :].flip(1))
+        wanted = model.out_proj(torch.cat([before[0], after[0]], dim=-1))[0]
+        torch.testing.assert_close(found[i - 1], wanted)
+
+
+@torch.no_grad()
+def test_a_word_does_not_see_itself_and_sees_all_the_others(both_ways):
+    model, ids = both_ways, torch.tensor([[2, 5, 6, 7, 8, 3]])
+    for changed in range(6):
+        other = ids.clone()
+        other[0, changed] = 10
+        differs = (model(ids, torch.tensor([6])) - model(other, torch.tensor([6])))[0].abs().sum(-1)
+        assert (differs > 1e-6).tolist() == [place != changed for place in range(1, 5)]
+
+
+@torch.no_grad()
+def test_padding_changes_nothing(both_ways):
+    ids = torch.tensor([[2, 5, 6, 3, 0, 0], [2, 5, 3, 0, 0, 0], [2, 5, 6, 7, 8, 3]])
+    padded = both_ways(ids, torch.tensor([4, 3, 6]))
+    for row, length in ((0, 4), (1, 3)):
+        alone = both_ways(ids[row : row + 1, :length], torch.tensor([length]))
+        torch.testing.assert_close(padded[row, : length - 2], alone[0])
+
+
+def test_texts_are_turned_around_on_their_own_device():
+    """The GRUs are PyTorch's; this is the step between them that makes a tensor."""
+    x, lengths = torch.arange(8.0).reshape(2, 4, 1), torch.tensor([4, 2])
+    with OtherDevice():
+        found = _reverse(x.to(DEVICE), lengths.to(DEVICE)).cpu()
+    assert found[0, :, 0].tolist() == [3, 2, 1, 0] and found[1, :2, 0].tolist() == [5, 4]
+
+
+def test_gradients_reach_both_directions(both_ways):
+    ids, lengths = torch.tensor([[2, 5, 6, 7, 3], [2, 8, 3, 0, 0]]), torch.tensor([5, 3])
+    assert_gradients_are_those_of_small_changes(both_ways, ids, lengths)
+
+
+@pytest.mark.parametrize(
+    "shape, lengths, message",
+    [
+        ((5,), [5], r"ids: expected shape \(batch_size, seq_len\), got \(5,\)"),
+        ((2, 5), [5], r"lengths: expected shape \(2,\), got \(1,\)"),
+        ((0, 5), [], r"lengths: expected from 3 to seq_len = 5, got \[\]"),
+        ((2, 5), [2, 5], r"lengths: expected from 3 to seq_len = 5, got \[2, 5\]"),
+        ((2, 5), [3, 6], r"lengths: expected from 3 to seq_len = 5, got \[3, 6\]"),
+    ],
+)
+def test_texts_that_cannot_be_are_refused(both_ways, shape, lengths, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        both_ways(torch.zeros(shape, dtype=torch.long), torch.tensor(lengths).long())
+
+
+def test_sizes_that_cannot_be_are_refused():
+    with pytest.raises(ValueError, match=r"^vocab_size: expected at least 1, got 0$"):
+        BidirectionalRecurrent(0)
+    with pytest.raises(ValueError, match=r"^d_model: expected at least 1, got 0$"):
+        BidirectionalRecurrent(VOCAB, 0)
+
+
+@pytest.mark.parametrize("model_class", [RecurrentEncoderDecoder, BidirectionalRecurrent])
+def test_vectors_have_64_numbers_unless_told_otherwise(model_class):
+    assert model_class(VOCAB).embedding.weight.shape == (VOCAB, 64)
