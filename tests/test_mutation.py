@@ -150,7 +150,7 @@ def test_a_sample_is_every_so_many_of_a_module_and_judges_those_alone(tmp_path, 
         with pytest.raises(SystemExit) as stopped:
             mutation.main(["masks", *options])
         assert stopped.value.code == code or code in stopped.value.code
-    assert tried == [[f"attn/masks.py.{i}" for i in some] for some in ((0, 3), range(5))]
+    assert tried == [["attn/masks.py.0", "attn/masks.py.3"], []]  # mutmut takes none for all
 
 
 def test_other_modules_and_samples_are_refused():

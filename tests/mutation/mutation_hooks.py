@@ -34,4 +34,5 @@ def pytest_collection_modifyitems(items):
 
 
 def _is_slow(item):
-    return "compil" in item.name or getattr(item.obj, "is_hypothesis_test", False)
+    is_drawn = getattr(item.obj, "is_hypothesis_test", False)
+    return is_drawn or "compil" in item.name or item.get_closest_marker("slow") is not None
