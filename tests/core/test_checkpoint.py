@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 from attn.transformer._safetensors import pack, unpack
+from attn.transformer.quantised import quantise
+from tests.core.other_device import DEVICE, OtherDevice
 
 SIZES = {"vocab_size": 11, "d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 20, "max_len": 9}
 SMALL = TransformerConfig(**SIZES)
@@ -70,6 +72,16 @@ def test_numbers_of_any_precision_come_back(dtype, tmp_path):
     model.save(tmp_path / "model")
     logits = logits_of(Transformer.load(tmp_path / "model"))
     assert logits.dtype == dtype and torch.equal(logits, logits_of(model))
+
+
+def test_numbers_on_another_device_are_saved_as_from_the_cpu():
+    numbers = torch.randn(3, 4)
+    expected = [pack({"w": numbers}, {}), pack(quantise({"w": numbers}), {})]
+    with OtherDevice():
+        there = numbers.to(DEVICE)
+        rounded = quantise({"w": there})
+        assert {tensor.device.type for tensor in rounded.values()} == {"cpu"}
+        assert [pack({"w": there}, {}), pack(rounded, {})] == expected
 
 
 def test_a_name_may_be_a_string_and_a_file_is_replaced(tmp_path):

@@ -253,6 +253,10 @@ WHOLE = torch.zeros(2, 3).long()
             torch.ones(2, 3, 4), WHOLE, {"label_smoothing": 1.0},
             "label_smoothing: expected a number in [0, 1), got 1.0",
         ),
+        (
+            torch.ones(2, 3, 4), WHOLE, {"label_smoothing": -0.1},
+            "label_smoothing: expected a number in [0, 1), got -0.1",
+        ),
     ],
 )  # fmt: skip
 def test_cross_entropy_refuses(logits, target, options, message):

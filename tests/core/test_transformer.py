@@ -204,6 +204,22 @@ def test_only_a_causal_decoder_is_blind_to_what_follows():
     assert torch.equal(encoder(x)[0], encoder(x, is_causal=False)[0])
 
 
+def test_causal_attention_alone_is_told_to_the_kernel_and_makes_no_mask(monkeypatch):
+    """A mask would say the same at a cost: a square of the length in memory, and time."""
+    kernel, calls = F.scaled_dot_product_attention, []
+
+    def watched(query, key, value, mask, **options):
+        calls.append((mask is None, options["is_causal"]))
+        return kernel(query, key, value, mask, **options)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    make(DecoderOnly)(random_ids(2, TGT_LEN))
+    assert calls == [(True, True)] * 2
+    calls.clear()
+    make(Transformer)(random_ids(2, SRC_LEN), random_ids(2, TGT_LEN))
+    assert calls == [(True, False)] * 2 + [(True, True), (True, False)] * 2
+
+
 @pre_and_post
 def test_one_layer_of_a_decoder_only_is_torch_s_encoder_layer_under_a_causal_mask(norm):
     model = make(DecoderOnly, n_layers=1, norm=norm, positions="none", scale_embeddings=False)
