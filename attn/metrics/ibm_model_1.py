@@ -121,14 +121,13 @@ def ibm_model_1(
     shape = len(source_ids), len(target_ids)
     probabilities = np.full(shape, 1 / shape[1])
     log_likelihoods = []
-    for iteration in range(iterations + 1):
+    while True:
         shares = probabilities[sources, targets]
         totals = np.bincount(words, weights=shares)
         log_likelihoods.append(float(np.log(totals).sum() - log_ways))
-        if iteration == iterations:
-            break
+        if len(log_likelihoods) > iterations:
+            return IBMModel1(probabilities, source_ids, target_ids, log_likelihoods)
         shares = shares / totals[words]
         cells = np.ravel_multi_index((sources, targets), shape)
         counts = np.bincount(cells, weights=shares, minlength=shape[0] * shape[1]).reshape(shape)
         probabilities = counts / counts.sum(axis=1, keepdims=True)
-    return IBMModel1(probabilities, source_ids, target_ids, log_likelihoods)

@@ -69,7 +69,7 @@ def translation_memory(
     targets, similarity = [], []
     for source in sources:
         asked = set(source.split())
-        shared = np.zeros(len(pairs), dtype=int)
+        shared = np.zeros(len(pairs))
         for word in asked & where.keys():
             shared[where[word]] += 1
         ratio = shared / np.maximum(len(asked) + sizes - shared, 1)

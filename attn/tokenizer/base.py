@@ -42,9 +42,8 @@ class Tokenizer:
         return len(self.tokens)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tokenizer) or type(self) is not type(other):
-            return False
-        return self._content() == other._content()
+        # What a tokenizer holds begins with its kind.
+        return isinstance(other, Tokenizer) and self._content() == other._content()
 
     def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> list[int]:
         """Turn text into ids.
@@ -127,8 +126,9 @@ class Tokenizer:
         >>> WordTokenizer(["cielo", "el"]).decode([2, 5, 4, 1, 3, 0, 0])
         'el cielo <unk>'
         """
-        if getattr(ids, "ndim", 1) != 1:
-            raise wrong("ids", "shape (seq_len,)", tuple(getattr(ids, "shape", ())))
+        shape = tuple(getattr(ids, "shape", (None,)))  # a list has one dimension
+        if len(shape) != 1:
+            raise wrong("ids", "shape (seq_len,)", shape)
         silent = {self.pad_id, self.sos_id, self.eos_id}
         checked = [self._check_id(i) for i in ids]
         return self._to_text([i for i in checked if i not in silent])

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from attn.metrics import (
@@ -129,6 +129,7 @@ def test_rouge_sees_accents_but_no_case_and_no_marks():
     assert rouge(["esta"], ["está"])["rouge1"] == 0.0
     assert rouge(["nin\u0303o"], ["niño"])["rouge1"] == 1.0
     assert rouge(["canta"], ["cantas"])["rouge1"] == 0.0  # no stemming
+    assert rouge(["Strasse"], ["Straße"])["rouge1"] == 0.0  # whose capitals are the same
     assert rouge([""], ["nada"])["rougeL"] == 0.0
 
 
@@ -171,6 +172,7 @@ def test_a_token_is_linked_to_its_largest_weight():
         ),
         (np.ones((2, 0)), "expected shape (tgt_len, src_len), src_len at least 1, got (2, 0)"),
         ([[1, math.nan]], "expected finite numbers, got 1 NaN or infinite"),
+        ([[1, None]], "expected finite numbers, got 1 NaN or infinite"),
     ],
 )
 def test_align_refuses(weights, message):
@@ -381,6 +383,7 @@ def test_nothing_aligns_with_no_source():
 
 
 @given(*[st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=8)] * 2)
+@example([["a", "b"]], [["a", "c"], ["a", "b"]])  # one word apart, and itself thereafter
 def test_one_word_apart_is_what_comparing_with_each_finds(sources, known):
     found = one_word_apart([" ".join(words) for words in sources], [" ".join(w) for w in known])
     expected = [
@@ -399,15 +402,35 @@ def test_wilson_gives_the_intervals_of_newcombe(n_right, n, low, high):
     assert wilson_interval(n - n_right, n) == pytest.approx((1 - high, 1 - low), abs=5e-5)
 
 
+def test_wilson_stays_from_zero_to_one():
+    """Also where rounding would carry a bound past its end, as with 20 right of 20."""
+    for n in range(1, 100):
+        low, high = (wilson_interval(n_right, n) for n_right in (0, n))
+        assert low[0] >= 0 and high[1] <= 1
+
+
 def test_the_bootstrap_against_every_way_to_draw():
     """Four sentences can be drawn in 256 ways, all alike."""
-    numerators, denominators = np.array([1, 2, 9, 4]), np.array([4, 3, 9, 16])
+    numerators, denominators = np.array([18, 12, 18, 1]), np.array([2, 2, 3, 2])
     drawn = np.array(list(itertools.product(range(4), repeat=4)))
     means = numerators[drawn].sum(axis=1) / denominators[drawn].sum(axis=1)
     expected = np.percentile(means, [2.5, 97.5])
     found = bootstrap_interval(numerators, denominators, n_resamples=20_000)
     np.testing.assert_allclose(found, expected, atol=0.02)
     assert bootstrap_interval([2, 2, 2]) == (2, 2)
+
+
+def test_the_bootstrap_draws_the_same_sentences_every_time():
+    numbers = np.random.default_rng(0).random(50)
+    as_ever = bootstrap_interval(numbers)
+    assert as_ever == bootstrap_interval(numbers, n_resamples=2000, seed=0)
+    assert as_ever != bootstrap_interval(numbers, seed=1)
+
+
+def test_the_bootstrap_adds_half_precision_up_in_full():
+    """The sum, 80,000, is more than a number of half precision can be."""
+    sixteens = np.full(5000, 16, dtype=np.float16)
+    assert bootstrap_interval(sixteens, sixteens, n_resamples=2) == (1, 1)
 
 
 @pytest.mark.parametrize(

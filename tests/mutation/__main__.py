@@ -35,6 +35,8 @@ TESTS = {
         "test_torch_weights",
     ],
     "training": ["test_training", "test_training_loop"],
+    "tokenizer": ["test_tokenizer"],
+    "metrics": ["test_metrics", "test_translation_memory"],
 }
 # What the tests import from beside them.
 SHARED = [
