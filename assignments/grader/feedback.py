@@ -7,18 +7,26 @@ and no test: those stay outside. All that comes from the student is text, and st
 import base64
 import hashlib
 import re
+import sys
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from assignments.grader.autograded import is_unanswered
+from assignments.grader.standins import DISPLAY
 from assignments.grader.submission import REASONS
 from assignments.grader.words import GROUPS, LIMITS, WORDS
 from attn_course.exercises.result import EMPHASIS
 from attn_course.palette import DARK, LIGHT, css_variables
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
+# Read off the text: the parser of Python is not meant for what strangers write.
+IMPORT = re.compile(
+    r"(?:^|[:;])[ \t]*(?:from[ \t]+(\w+)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^#;\n]+))",
+    re.MULTILINE,
+)
+IMPORTED = re.compile(r"\s*(\w+)(?:\.\w+)*(?:\s+as\s+\w+)?\s*")
 
 
 def feedback(problem_set, released, submission, graded, marks, language):
@@ -56,7 +64,7 @@ def feedback(problem_set, released, submission, graded, marks, language):
             _task(part, problem_set, submission, graded, marks, language)
             for part in _parts(released, marks["grades"])
         ],
-        broken=_broken(submission, graded, language),
+        broken=_broken(problem_set, submission, graded, language),
         style=Markup(style),
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
     )
@@ -135,7 +143,11 @@ def _task(part, problem_set, submission, graded, marks, language):
     if mark.misconception in known:
         shown["hint"] = known[mark.misconception].hint[language]
     if mark.error:
-        shown["notes"].append(words["raised"].format(error=mark.error))
+        sources = [answer["source"] or "" for answer in shown["answers"]]
+        shown["notes"] += [
+            words["raised"].format(error=mark.error),
+            *_not_allowed(mark.error, "\n".join(sources), problem_set, language),
+        ]
     arguments = {name for case in task.exercise.cases(0) for name in case}
     if mark.modified in arguments:
         shown["notes"].append(words["modified"].format(name=mark.modified))
@@ -154,17 +166,35 @@ def _answer(released_cell, submission, comments):
     }
 
 
-def _broken(submission, graded, language):
+def _broken(problem_set, submission, graded, language):
     words, lines = WORDS[language], []
-    count = [cell.kind for cell in submission.cells] if submission else []
+    cells = submission.cells if submission else ()
     for number, kind in sorted((graded.broken_cells or {}).items()):
         # As the reader counts them: cells of code, from 1.
-        where = count[: number + 1].count("code")
+        where = [cell.kind for cell in cells[: number + 1]].count("code")
         if kind in LIMITS:
             lines.append(words["cell_limit"].format(number=where, why=LIMITS[kind][language]))
         else:
-            lines.append(words["cell"].format(number=where, kind=kind.replace("`", "")))
+            source = cells[number].source if number < len(cells) else ""
+            said = words["cell"].format(number=where, kind=kind.replace("`", ""))
+            lines.append(" ".join([said, *_not_allowed(kind, source, problem_set, language)]))
     return lines
+
+
+def _not_allowed(kind, source, problem_set, language):
+    """Return the sentence that names packages which are not there, if that is what raised."""
+    found = set()
+    for package, several in IMPORT.findall(source) if kind == "ModuleNotFoundError" else ():
+        parts = map(IMPORTED.fullmatch, several.split(","))
+        found |= {package, *(part[1] for part in parts if part)} - {""}
+    found -= {*sys.stdlib_module_names, *DISPLAY, *problem_set.packages}
+    if not found:
+        return []
+    names, packages = (
+        ", ".join(f"`{name}`" for name in several)
+        for several in (sorted(found), problem_set.packages)
+    )
+    return [WORDS[language]["not_allowed"].format(names=names, packages=packages)]
 
 
 def _style():

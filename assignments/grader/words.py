@@ -60,6 +60,8 @@ WORDS = {
         "cell": "La celda {number} lanzó `{kind}`; lo que viene después de ese punto de la celda "
         "no se ejecutó.",
         "cell_limit": "La celda {number} se interrumpió: {why}.",
+        "not_allowed": "Estos problemas no permiten {names}: al calificar solo están {packages} y "
+        "la biblioteca estándar.",
         "passed": "Correcto en todas las entradas.",
         "partial": "Correcto en parte.",
         "wrong": "Todavía no: falla en las entradas ordinarias.",
@@ -90,6 +92,8 @@ WORDS = {
         "broken": "Cells that stopped",
         "cell": "Cell {number} raised `{kind}`; nothing after that point of the cell was run.",
         "cell_limit": "Cell {number} was interrupted: {why}.",
+        "not_allowed": "This set does not allow {names}: when it is marked there are only "
+        "{packages} and the standard library.",
         "passed": "Right on all inputs.",
         "partial": "Right in part.",
         "wrong": "Not yet: it fails on the ordinary inputs.",

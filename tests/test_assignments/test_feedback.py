@@ -161,6 +161,28 @@ def test_cells_that_stopped_are_counted_as_the_reader_counts(course, hand_in):
     assert set(LIMITS) == {"time", "output", "process"}
 
 
+def test_a_package_that_the_set_does_not_allow_is_named(course, hand_in):
+    source = (
+        "import numpy as np, os.path\ntry: import scipy.special as sp\nexcept ImportError: pass\n"
+        "from matplotlib import cm\ndef f():\n    from torch.nn import functional\n"
+        '"""\nimport the rest\nfrom here on\n"""\na = 1; import pandas as pd, keras'
+    )
+    submission = submitted(course, hand_in, {"attend-once-answer": source})
+    number = next(n for n, c in enumerate(submission.cells) if c.grade_id == "attend-once-answer")
+    said = {
+        "es": "Estos problemas no permiten {}: al calificar solo están numpy y la biblioteca "
+        "estándar.",
+        "en": "This set does not allow {}: when it is marked there are only numpy and the standard "
+        "library.",
+    }
+    for kind, times in (("ModuleNotFoundError", 2), ("ImportError", 0)):  # cell and function
+        marks = full_marks(attend_once=wrong("attend-once", error=kind)).marks
+        graded = Graded("digest", marks, None, {number: kind})
+        for language, sentence in said.items():
+            text = Tags(page(course, graded, submission, language=language)).text
+            assert text.count(sentence.format("keras, pandas, scipy, torch")) == times
+
+
 def test_lateness_comments_and_marks_by_hand(course, hand_in):
     graded = full_marks()
     marks = marks_of(graded, penalty=8.5, total=90.5, score=99.0, hours_late=36.04,
