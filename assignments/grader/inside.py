@@ -1,14 +1,14 @@
 """Runs inside the sandbox: the student's cells, then each function on the inputs of its task.
 
 Whatever the student's code does to this process, only frames of arrays leave it, and those
-who read them believe nothing else. It uses the standard library, NumPy, and three files that
-lie beside it in the sandbox: wire.py, syscalls.py and compare.py (`attn_course.exercises.compare`).
+who read them believe nothing else. It uses the standard library, NumPy, and what lies beside it
+in the sandbox: wire.py, syscalls.py, standins.py, compare.py (`attn_course.exercises.compare`),
+and of IPython what reads cells.
 """
 
-import importlib.machinery
+import importlib
 import json
 import os
-import re
 import resource
 import signal
 import sys
@@ -19,94 +19,10 @@ from pathlib import Path
 JOB = Path(sys.argv[1])
 
 
-class Nothing:
-    """Stands for what a graded run has no use for: figures, widgets, `check`."""
-
-    def __call__(self, *args, **kwargs):
-        return self
-
-    def __getattr__(self, name):
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return self
-
-    def __iter__(self):
-        return iter((self, self))
-
-    def __getitem__(self, key):
-        return self
-
-    def __setitem__(self, key, value):
-        pass
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return False
-
-    def __instancecheck__(self, instance):
-        return False
-
-    def __repr__(self):
-        return ""
-
-
-class Bar(Nothing):
-    """A progress bar that shows nothing, and goes through the items all the same."""
-
-    def __init__(self, items=(), *args, **kwargs):
-        self.items = range(items) if isinstance(items, int) else items
-
-    def __iter__(self):
-        return iter(self.items)
-
-
-class Stub(types.ModuleType):
-    """A module of `Nothing`."""
-
-    __path__ = ()
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Bar if name in ("tqdm", "trange") else Nothing()
-
-
-class StubFinder:
-    """Finds a `Stub` for every module but those of Python and of the packages of the set."""
-
-    def __init__(self, packages):
-        self.real = {*sys.stdlib_module_names, *packages}
-
-    def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in self.real:
-            return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=True)
-
-    def create_module(self, spec):
-        return Stub(spec.name)
-
-    def exec_module(self, module):
-        pass
-
-
 def limit(limits):
     """Set limits on this process that it cannot raise again."""
     for name, values in limits.items():
         resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), values)
-
-
-def compiled(index, source):
-    """Compile a cell; where it is no plain Python, without IPython's magics and shell lines."""
-    try:
-        return compile(source, f"<cell {index}>", "exec", dont_inherit=True)
-    except SyntaxError:
-        if re.match(r"\s*%%(?!time|capture|prun)", source):
-            source = ""  # another language
-        source = re.sub(r"^([ \t]*)%time[ \t]+", r"\1", source, flags=re.MULTILINE)
-        source = re.sub(r"^[ \t]*[%!?].*|^.*[!?][ \t]*$", "", source, flags=re.MULTILINE)
-        return compile(source, f"<cell {index}>", "exec", dont_inherit=True)
 
 
 def say(error):
@@ -152,10 +68,6 @@ class Clock:
         raise TimeUp
 
 
-def execute(index, source, namespace):
-    exec(compiled(index, source), namespace)  # noqa: S102 - what a sandbox is for
-
-
 def answer(run, function, task, inputs):
     """Call a function on each input of its task, by `attn_course.exercises.compare.run`.
 
@@ -196,11 +108,13 @@ def main():
     out = os.fdopen(os.dup(1), "wb")
     import numpy as np
     from compare import run
+    from standins import Nothing, Shell, StubFinder, ipython_transform
     from syscalls import forbid
 
     job = json.loads((JOB / "job.json").read_text(encoding="utf-8"))
     with np.load(JOB / "inputs.npz", allow_pickle=False) as archive:
         inputs = dict(archive)
+    transform = ipython_transform()
     sys.meta_path.insert(0, StubFinder(job["packages"]))
     limit(job["limits"])
     if job["sealed"]:
@@ -211,8 +125,10 @@ def main():
     write_frame(out, {"ready": True})
 
     clock = Clock(*job["clock"])
-    shown = ("display", "get_ipython", "help", "exit", "quit")
+    shown = ("display", "help", "exit", "quit")
     namespace = {"__name__": "__main__", **dict.fromkeys(shown, Nothing())}
+    shell = Shell(namespace, transform)
+    namespace["get_ipython"] = importlib.import_module("IPython").get_ipython = shell
     asked, slow = {}, set()  # by task, the function asked last; tasks that had their time
 
     def defined(task):
@@ -230,7 +146,7 @@ def main():
 
     for index, source in job["cells"]:
         write_frame(out, {"begins": ["cell", index]})
-        _, error = clock.run(execute, index, source, namespace)
+        _, error = clock.run(shell.run_cell, source, f"<cell {index}>")
         if error is not None:
             late = isinstance(error, TimeUp)
             write_frame(out, {"cell": index, "late": late, "error": say(error)})

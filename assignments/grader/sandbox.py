@@ -7,6 +7,7 @@ process bound all there is; from outside, only the clock and what it writes are 
 """
 
 import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -119,7 +120,8 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
         _refuse_without_bubblewrap()
     with tempfile.TemporaryDirectory(prefix="attn-job-") as folder:
         job = Path(folder)
-        _furnish(job, HERE / "inside.py", Path(compare.__file__))
+        _furnish(job, HERE / "inside.py", Path(compare.__file__), HERE / "standins.py")
+        _lend_ipython(job)
         np.savez(job / "inputs.npz", **inputs)
         text = json.dumps(
             {
@@ -133,7 +135,10 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
         )
         (job / "job.json").write_text(text, encoding="utf-8")
         if unsafe:
-            command = [sys.executable, *_script(job, _site())]
+            (job / "packages").mkdir()
+            for folder in _folders(packages):
+                (job / "packages" / folder.name).symlink_to(folder)
+            command = [sys.executable, *_script(job, job / "packages")]
         else:
             command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
         return _watch(command, job, limits)
@@ -176,6 +181,20 @@ def _furnish(job, script, *more):
     (job / "empty").mkdir()
 
 
+def _lend_ipython(job):
+    """Copy into a job the two files of IPython that make Python of a cell with magics.
+
+    They need no other of its files, and none of the packages that all of it needs.
+    """
+    found = importlib.util.find_spec("IPython")
+    if found is None:
+        return
+    for name in ("core/inputtransformer2.py", "utils/tokenutil.py"):
+        place = job / "IPython" / name
+        place.parent.mkdir(parents=True)
+        shutil.copy(Path(found.origin).parent / name, place)
+
+
 def _refuse_without_bubblewrap():
     if sys.platform != "linux":
         raise NoSandbox(f"bubblewrap needs Linux, and this is {sys.platform}")
@@ -214,6 +233,12 @@ def _script(job, packages):
 
 def _site():
     return Path(np.__file__).parents[1]
+
+
+def _folders(packages):
+    """Return where packages are installed, each with the libraries that came with it."""
+    folders = [_site() / name for package in packages for name in (package, f"{package}.libs")]
+    return [folder for folder in folders if folder.exists()]
 
 
 def _walls(limits, job, packages, shared=()):
@@ -262,10 +287,8 @@ def _walls(limits, job, packages, shared=()):
                 hidden = f"{place}/{installed.relative_to(source)}"
                 arguments += ["--ro-bind", str(job / "empty"), hidden]
     arguments += ["--ro-bind", str(base / "bin" / version), python[0]]
-    for package in packages:
-        for folder in (_site() / package, _site() / f"{package}.libs"):
-            if folder.exists():
-                arguments += ["--ro-bind", str(folder), f"/packages/{folder.name}"]
+    for folder in _folders(packages):
+        arguments += ["--ro-bind", str(folder), f"/packages/{folder.name}"]
     for source, place in shared:
         arguments += ["--dir", os.path.dirname(place), "--ro-bind", str(source), place]
     arguments += ["--ro-bind", str(job), "/job", "--remount-ro", "/"]

@@ -153,7 +153,10 @@ def test_neither_the_course_nor_its_answers_can_be_read_inside():
     )
     nowhere, ours = map(eval, found.values())
     assert nowhere == [None, None, None]
-    names = ["compare.py", "inputs.npz", "inside.py", "job.json", "syscalls.py", "wire.py"]
+    names = [
+        *("IPython/core/inputtransformer2.py", "IPython/utils/tokenutil.py", "compare.py"),
+        *("inputs.npz", "inside.py", "job.json", "standins.py", "syscalls.py", "wire.py"),
+    ]
     assert sorted(ours) == [f"/job/{name}" for name in names]
 
 

@@ -90,10 +90,10 @@ HONEST = {
             "bar = other(total=3)\nbar.update(1)\nbar.close()\nwith tqdm([5]) as b: b.set_postfix(a=1)"
         )
     ],
-    "packages that are not there": [
+    "a way out where a package is not there": [
         (
-            "import torch, pandas as pd, scipy.special\nfrom torch import nn\n"
-            "assert not isinstance(1.0, torch.Tensor)\nassert not isinstance(pd, nn.Module)"
+            "import importlib.util\nassert importlib.util.find_spec('torch') is None\n"
+            "try:\n    import scipy.special\nexcept ImportError:\n    erf = None\nassert erf is None"
         )
     ],
     "notebook functions": ["help(len)\nexit()\nquit()"],
@@ -109,12 +109,40 @@ HONEST = {
     "two lines with a percent sign": ["a = (7\n     % 4)\nassert a == 3"],
     "questions in comments": ["a = 5  # right?\nb = 6  # surely!", "assert (a, b) == (5, 6)"],
     "text like a magic": ["s = '''\n%time x\n!ls\n'''", "assert s == '\\n%time x\\n!ls\\n'"],
+    "questions beside a magic": [
+        "%matplotlib inline\nc = 5  # right?\nd = '''\n!ls\n'''  # surely!\nassert c == 5",
+        "assert d == '\\n!ls\\n'",
+    ],
+    "what magics give": [
+        "files = !ls\nassert files == []\ntwo = %time 1 + 1\nassert two == 2",
+        "%time three = 3\n%prun -l 5 -s cumtime four = 4\nassert (three, four) == (3, 4)",
+        "%%prun -s cumtime\nfive = 5\n%time six = 6",
+        "from IPython import get_ipython\nassert (five, six) == (5, 6)\nimport IPython.display",
+        "%%time\nseven = 7",
+        "assert seven == 7\nbest = %timeit -o 1 + 1\nbest.average\nout.show()",
+    ],
+    "a prompt that was pasted": [">>> eight = 8\n... nine = 9", "assert (eight, nine) == (8, 9)"],
+    "awaits": [
+        (
+            "import asyncio\nasync def eleven():\n    await asyncio.sleep(0)\n    return 11\n"
+            "assert await eleven() == 11\ntwelve = 12"
+        ),
+        "x = %time await eleven()\nassert (x, twelve) == (11, 12)",
+    ],
+    "figures unpacked": [
+        (
+            "import matplotlib.pyplot as plt\nn, bins, patches = plt.hist([1])\n"
+            "fig, ((a, b, c), *more, last) = plt.subplots(2, 3)\nassert more == []\n"
+            "for line, text, point in [plt.plot([1])]:\n    line.remove()"
+        )
+    ],
 }
 
 
-def test_what_notebooks_are_full_of_costs_nothing(tmp_path):
+@both_modes
+def test_what_notebooks_are_full_of_costs_nothing(tmp_path, unsafe):
     cells = [cell for several in HONEST.values() for cell in several]
-    result = graded(tmp_path, *cells, RIGHT_SOFTMAX, RIGHT_ATTENTION)
+    result = graded(tmp_path, *cells, RIGHT_SOFTMAX, RIGHT_ATTENTION, unsafe=unsafe)
     assert result.broken_cells == {}
     assert points(result) == FULL
 
@@ -132,6 +160,16 @@ BROKEN = {
     "bytearray(10**11)": "MemoryError",
     "open('/new', 'w')": "OSError",
     "import subprocess\nsubprocess.run(['ls'])": "PermissionError",
+    "import pandas": "ModuleNotFoundError",
+    "%%time\n1 / 0": "ZeroDivisionError",
+    "import asyncio\nawait asyncio.sleep(1)": "RuntimeError",
+    (
+        "import types\n@types.coroutine\ndef needs_a_loop():\n    yield 1\nawait needs_a_loop()"
+    ): "RuntimeError",
+    (
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(4) as pool:\n"
+        "    list(pool.map(abs, range(9)))"
+    ): "RuntimeError",
 }
 
 
@@ -218,7 +256,8 @@ def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
     assert set(eval(shown[0])) <= roots
     assert set(eval(shown[1])) <= {"numpy", "numpy.libs"}
     assert shown[2] == str(
-        ["compare.py", "empty", "inputs.npz", "inside.py", "job.json", "syscalls.py", "wire.py"]
+        ["IPython", "compare.py", "empty", "inputs.npz", "inside.py", "job.json"]
+        + ["standins.py", "syscalls.py", "wire.py"]
     )
     assert shown[3] == "['null', 'urandom']"
     assert shown[4] == "[]"
