@@ -1,9 +1,10 @@
 """Break the PyTorch modules of attn in every small way, and ask the tests to notice.
 
 `make mutation` runs it, or `make mutation MODULES="masks attention"`, and with SAMPLE=10 only
-every tenth mutant of each module, always the same ones. mutmut changes one operator, constant, comparison, argument or default at a time, in a copy, and runs the tests of
-that module that reach it. They must kill 95% of these mutants. Each of the others must stand
-in `survivors.toml` beside this file, with the reason why no test can kill it.
+every tenth mutant of each module, always the same ones. mutmut changes one operator, constant,
+comparison, argument or default at a time, in a copy, and runs the tests of that module that reach
+it. They must kill 95% of these mutants. Each of the others must stand in `survivors.toml` beside
+this file, with the reason why no test can kill it.
 """
 
 import argparse
