@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import signal
 import subprocess
 import tomllib
 from pathlib import Path
@@ -65,7 +66,7 @@ def test_what_became_of_each_mutant(tmp_path, monkeypatch):
     (folder / "causal.py").write_text(mutated.code)
     names = [f"attn.masks.causal.{name}" for name in mutated.mutant_names]
     keys = ("hash_by_function_name", "durations_by_key", "estimated_durations_by_key")
-    codes = dict(zip(names, (1, -24, 0), strict=True))
+    codes = dict(zip(names, (1, -signal.SIGXCPU, 0), strict=True))
     meta = {"exit_code_by_key": codes, **{key: {} for key in keys}}
     (folder / "causal.py.meta").write_text(json.dumps(meta))
     file = "attn/masks/causal.py"
@@ -80,11 +81,12 @@ def test_what_became_of_each_mutant(tmp_path, monkeypatch):
         ((method, "3,", "4,"), "survived"),
     ]
     assert list(mutation.read_outcomes(file, names[1:2])) == [((method, "3,", "None,"), "stopped")]
-    for code in (0, 33, None, 255, -9):  # 33: no test reaches it; None: it was not tried
+    # 33: no test reaches it; None: it was not tried
+    fate_of = dict.fromkeys((0, 33, None, 255, -9), "survived") | {-signal.SIGPROF: "stopped"}
+    for code, fate in fate_of.items():
         meta["exit_code_by_key"] = dict.fromkeys(names, code)
         (folder / "causal.py.meta").write_text(json.dumps(meta))
-        fates = [fate for _, fate in mutation.read_outcomes(file, names)]
-        assert fates == ["survived"] * 3
+        assert [found for _, found in mutation.read_outcomes(file, names)] == [fate] * 3
 
 
 def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):

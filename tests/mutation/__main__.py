@@ -46,7 +46,8 @@ SHARED = [
 ]
 LEAST = 0.95
 # By exit status of pytest. Stopped means that the tests took many times what they should.
-FATES = {1: "killed", -signal.SIGSEGV: "killed", -signal.SIGXCPU: "stopped"}
+STOPS = (signal.SIGXCPU, signal.SIGPROF)
+FATES = {1: "killed", -signal.SIGSEGV: "killed", **{-stop: "stopped" for stop in STOPS}}
 
 
 def main(arguments):

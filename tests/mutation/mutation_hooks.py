@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from unittest.mock import patch
 
 import torch
@@ -26,6 +27,12 @@ def _pretend_to_compile(function, **_):
             return function(*args, **kwargs)
 
     return compiled
+
+
+def pytest_runtest_setup():
+    # A minute of computing, ten times what the slowest test needs, is a loop without end. How long
+    # mutmut would wait depends on how long all the tests take.
+    signal.setitimer(signal.ITIMER_PROF, 60)
 
 
 def pytest_collection_modifyitems(items):
