@@ -4,6 +4,7 @@ import dataclasses
 import math
 import re
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -411,6 +412,20 @@ def test_randomness_depends_on_each_of_the_numbers():
 
     assert drawn(1, 2, 3) == drawn(1, 2, 3)
     assert len({drawn(a, b, c) for a in range(4) for b in range(4) for c in range(4)}) == 64
+
+
+def test_the_device_gets_the_seed_of_the_cpu(monkeypatch):
+    """Without one, all there is to see is what PyTorch is asked to seed."""
+    seeds = []
+
+    def module_of(device):
+        return SimpleNamespace(manual_seed=lambda seed: seeds.append((str(device), seed)))
+
+    monkeypatch.setattr(torch, "get_device_module", module_of)
+    for name in ("cuda:1", "mps", "cpu"):
+        set_seed(torch.device(name), 1, 2)
+    seed = torch.default_generator.initial_seed()
+    assert seeds == [("cuda:1", seed), ("mps", seed)]
 
 
 def test_randomness_is_left_as_it_was():
