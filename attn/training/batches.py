@@ -42,10 +42,7 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
     try:
         lengths = [len(sequence) for sequence in sequences]
         seq_len = max(lengths)
-        rows = [
-            [*sequence, *[pad_id] * (seq_len - length)]
-            for sequence, length in zip(sequences, lengths, strict=True)
-        ]
+        rows = [[*sequence, *[pad_id] * (seq_len - len(sequence))] for sequence in sequences]
         # Without the dtype, PyTorch would make an empty list a tensor of floats.
         return torch.tensor(rows, dtype=torch.int64), torch.tensor(lengths)
     except (TypeError, ValueError, RuntimeError):

@@ -1,5 +1,6 @@
 """attn.training: its numbers against PyTorch's and closed forms; batches, devices, arguments."""
 
+import atexit
 import dataclasses
 import math
 import re
@@ -11,6 +12,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import distributed
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR
 
@@ -18,6 +20,7 @@ from attn import training
 from attn.training import TrainingConfig, choose_device, cross_entropy, learning_rate, pad, shift
 from attn.training.batches import Batches
 from attn.training.devices import keep_randomness, set_seed
+from attn.training.processes import join
 
 
 def refuses(message):
@@ -451,6 +454,22 @@ def test_randomness_of_a_cuda_device_is_kept_too(monkeypatch):
         with keep_randomness(torch.device(name)):
             pass
     assert kept == [[torch.device("cuda:1")], [], []]
+
+
+def test_processes_on_cuda_take_a_device_each_and_meet_once_over_nccl(monkeypatch):
+    """Without two devices, all there is to see is what PyTorch is asked to do."""
+    has(monkeypatch, cuda=2)
+    for name, value in (("RANK", "3"), ("WORLD_SIZE", "4"), ("LOCAL_RANK", "1")):
+        monkeypatch.setenv(name, value)
+    asked = []
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: asked.append(str(device)))
+    monkeypatch.setattr(distributed, "init_process_group", asked.append)
+    monkeypatch.setattr(distributed, "is_initialized", lambda: bool(asked))
+    monkeypatch.setattr(atexit, "register", asked.append)
+    for _ in range(2):
+        processes = join("auto")
+        assert (processes.rank, processes.count, str(processes.device)) == (3, 4, "cuda:1")
+    assert asked == ["cuda:1", "nccl", distributed.destroy_process_group]
 
 
 def test_who_writes(monkeypatch):
