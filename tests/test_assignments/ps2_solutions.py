@@ -378,6 +378,20 @@ SLIPS = {
             ),
             MAXIMUM_TOO_EARLY,
             ("finite fill", "finite_fill", "scores, -np.inf)\n", "scores, -1e9)\n"),
+            *(
+                (
+                    f"{fill}, then zeros",
+                    "finite_fill",
+                    [
+                        ("np.where(mask, scores, -np.inf)", f"np.where(mask, scores, {fill})"),
+                        (
+                            "exponentials / total)\n",
+                            "exponentials / total) * (True if mask is None else mask)\n",
+                        ),
+                    ],
+                )
+                for fill in (-1000, -5000)
+            ),
             (
                 "NaN if nothing is allowed",
                 "empty_row",
@@ -536,6 +550,20 @@ SLIPS = {
             ("unbatched only", "matrix_only", "key.mT", "key.T"),
             MAXIMUM_TOO_EARLY,
             ("finite fill", "finite_fill", "scores, -np.inf)\n", "scores, -1e9)\n"),
+            *(
+                (
+                    f"{fill}, then zeros",
+                    "finite_fill",
+                    [
+                        ("np.where(mask, scores, -np.inf)", f"np.where(mask, scores, {fill})"),
+                        (
+                            "exponentials / total)\n",
+                            "exponentials / total) * (True if mask is None else mask)\n",
+                        ),
+                    ],
+                )
+                for fill in (-1000, -5000)
+            ),
             (
                 "NaN if nothing is allowed",
                 "empty_row",

@@ -49,6 +49,9 @@ def cases(seed):
     large_and_masked = draw((2,), 3, 4, 2, mask=mask)
     large_and_masked["query"][:, 0] = 40
     large_and_masked["key"][..., 0] = np.where(mask, [[-40], [40]], [[40], [80]])
+    # The one key that is allowed scores less than many a number that stands for -inf.
+    far_below = draw((2,), 3, 4, 2, mask=np.array([[False, True, False], [True, False, False]]))
+    far_below["query"][:, 0], far_below["key"][..., 0] = 200, -200
     one_empty_row = chequered(3, 4)
     one_empty_row[1] = False
     return [
@@ -59,6 +62,7 @@ def cases(seed):
         draw((3,), 5, 4, 6, mask=chequered(3, 5)),
         large,
         large_and_masked,
+        far_below,
         draw((3,), 4, 2, 3, mask=one_empty_row),
         draw((), 3, 4, 2),
         draw((), 4, 3, 2, mask=chequered(4)),
@@ -109,6 +113,12 @@ def _scaled_after(query, key, value, mask=None):
 
 def _mask_afterwards(query, key, value, mask=None):
     _, weights = attend_once(query, key, value)
+    weights = weights if mask is None else weights * mask
+    return _mean(weights, value), weights
+
+
+def _filled_and_zeroed(query, key, value, mask=None):
+    weights = softmax(_masked(_scaled(query, key), mask, -5000))
     weights = weights if mask is None else weights * mask
     return _mean(weights, value), weights
 
@@ -177,7 +187,11 @@ MISTAKES = {
         _maximum_before_mask(wrong.share_or_zero),
         _maximum_before_mask(wrong.share),
     ),
-    "finite_fill": (_attention(mask=lambda s, m: _masked(s, m, -1e9)),),
+    "finite_fill": (
+        _attention(mask=lambda s, m: _masked(s, m, -1e9)),
+        _attention(mask=lambda s, m: _masked(s, m, -5000)),
+        _filled_and_zeroed,
+    ),
     "empty_row": (_attention(weigh=wrong.nan_if_empty),),
 }
 

@@ -58,12 +58,17 @@ def cases(seed):
     large_and_masked = draw(3, 4, 2, mask=np.array([[True, True, False]]))
     with_large_scores(large_and_masked["x"], *np.split(large_and_masked["w_qkv"], 3, axis=-1)[:2])
     large_and_masked["x"][:, :2] = [[40, -40], [40, -40], [10, 40]]
+    # The one token that is allowed scores less than many a number that stands for -inf.
+    far_below = draw(3, 4, 2, mask=np.array([1, 2, 0])[:, None] == np.arange(3))
+    with_large_scores(far_below["x"], *np.split(far_below["w_qkv"], 3, axis=-1)[:2])
+    far_below["x"][:, :2] = [200, -200]
     return [
         draw(2, 3, 4),
         draw(3, 4, 2),
         draw(3, 3, 3),
         large,
         large_and_masked,
+        far_below,
         draw(3, 6, 5, mask=np.tril(np.ones((3, 3), dtype=bool))),
         draw(4, 3, 6, mask=every_other),
         draw(3, 4, 5, mask=one_empty_row),
@@ -104,6 +109,16 @@ def _mask_afterwards(x, w_qkv, mask=None):
     _, weights = packed_self_attention(x, w_qkv)
     weights = weights if mask is None else weights * mask
     return weights @ (x @ _thirds(w_qkv)[2]), weights
+
+
+def _filled_and_zeroed(fill):
+    def attention(x, w_qkv, mask=None):
+        query, key, value = (x @ w for w in _thirds(w_qkv))
+        weights = softmax(_masked(query @ key.mT / np.sqrt(query.shape[-1]), mask, fill))
+        weights = weights if mask is None else weights * mask
+        return weights @ value, weights
+
+    return attention
 
 
 def _maximum_before_mask(divide):
@@ -163,7 +178,12 @@ MISTAKES = {
         _maximum_before_mask(wrong.share_or_zero),
         _maximum_before_mask(wrong.share),
     ),
-    "finite_fill": (_attention(mask=lambda s, m: _masked(s, m, -1e9)),),
+    "finite_fill": (
+        _attention(mask=lambda s, m: _masked(s, m, -1e9)),
+        _attention(mask=lambda s, m: _masked(s, m, -5000)),
+        _filled_and_zeroed(-5000),
+        _filled_and_zeroed(-1000),
+    ),
     "empty_row": (_attention(weigh=wrong.nan_if_empty),),
 }
 
