@@ -53,9 +53,9 @@ class Nothing:
 
 
 def _unpacked(frame):
-    """Return how many names are about to be filled: ``n, bins, patches = plt.hist(x)`` fills 3.
+    """Return how many names a frame is filling: ``n, bins, patches = plt.hist(x)`` fills three.
 
-    Two where a frame is doing anything else: most often `plt.subplots` hands its pair on.
+    Whatever else goes through `Nothing`, a loop say, finds two in it.
     """
     for step in dis.get_instructions(frame.f_code):
         if step.offset == frame.f_lasti:
@@ -112,15 +112,17 @@ def ipython_transform():
     """
     try:
         from IPython.core.inputtransformer2 import TransformerManager
+
+        transform = TransformerManager().transform_cell
     except ImportError:
-        return str
+        transform = str
     for name in [name for name in sys.modules if name.split(".")[0] == "IPython"]:
         del sys.modules[name]
-    return TransformerManager().transform_cell
+    return transform
 
 
 class Shell(Nothing):
-    """Runs cells, and is what they find under `get_ipython()`.
+    """Runs cells, and answers to `get_ipython()` in them.
 
     Parameters
     ----------
