@@ -33,9 +33,7 @@ from attn.training.processes import Processes, join
 from attn.training.run import _move
 from attn.transformer import Transformer, TransformerConfig
 
-ENVIRONMENT = os.environ | {
-    "PYTHONPATH": os.pathsep.join([str(Path(attn.__file__).parents[1]), str(Path(__file__).parent)])
-}
+FOLDERS = os.pathsep.join([str(Path(attn.__file__).parents[1]), str(Path(__file__).parent)])
 
 
 def refuses(message):
@@ -253,6 +251,22 @@ def test_the_first_step_has_the_first_batch():
     run(make_model(), config=config, collate=remember)
     assert sorted(example for batch in batches for example in batch) == sorted(EXAMPLES)
     assert max(len({length(example) for example in batch}) for batch in batches) <= 3
+
+
+def test_examples_held_out_stand_together_by_length_too():
+    batches = []
+
+    def remember(examples):
+        batches.append(examples)
+        return collate(examples)
+
+    config = dataclasses.replace(CONFIG, steps=4, checkpoint_every=None)
+    train(
+        make_model(), sequence_loss, EXAMPLES, remember, config, length=length, validation=EXAMPLES
+    )
+    held_out = batches[4:]
+    assert sorted(example for batch in held_out for example in batch) == sorted(EXAMPLES)
+    assert max(len({length(example) for example in batch}) for batch in held_out) <= 3
 
 
 def test_the_seed_decides_and_nothing_else():
@@ -545,6 +559,14 @@ def test_arguments_are_checked_before_anything_happens(changes, message):
     arguments = {"examples": [1], "validation": [1], "checkpoint": "a", "config": CONFIG}
     with refuses(message):
         train(None, never, collate=never, length=never, **arguments | changes)
+
+
+@pytest.mark.parametrize("name", ["examples", "validation"])
+def test_every_process_needs_an_example_of_every_batch(name, monkeypatch):
+    monkeypatch.setattr("attn.training.loop.join", lambda device: Processes(0, 2, CPU))
+    arguments = {"examples": [1.0, 2.0], "validation": [1.0, 2.0]} | {name: [1.0, 2.0, 3.0]}
+    with refuses(f"{name}: expected 2 or more in every batch, one a process, got 1"):
+        train(Falling(), falls, collate=tuple, config=STOPPING, **arguments)
 
 
 @pytest.mark.parametrize("name", [".", "no such folder/run.pt", "file/run.pt"])
@@ -917,7 +939,7 @@ def kill_again_and_again(folder):
 def start(*arguments):
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
-        env=ENVIRONMENT, capture_output=True, text=True, timeout=120, check=False,
+        env=os.environ | {"PYTHONPATH": FOLDERS}, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
 
 
