@@ -180,6 +180,13 @@ def test_the_weights_are_a_copy_of_the_same_type():
     assert torch.equal(theirs.in_proj_weight, before) and ours.k_proj.weight.any()
 
 
+def test_a_stack_of_odd_width_has_a_counterpart():
+    """No waves are added to its vectors, which would come in pairs."""
+    theirs = drawn(nn.TransformerEncoder(nn.TransformerEncoderLayer(9, 3, **THEIRS), 1)).eval()
+    x = torch.randn(2, 4, 9).double()
+    torch.testing.assert_close(from_torch(theirs)(x)[0], theirs(x))
+
+
 def layer(**options):
     return nn.TransformerEncoderLayer(8, 2, 12, **options)
 
@@ -196,7 +203,11 @@ def layer(**options):
         (layer(layer_norm_eps=1e-6), "norms nn.LayerNorm with eps = 1e-05 and a bias, got LayerNorm"),
         (nn.TransformerDecoderLayer(8, 2, 12, activation="gelu"), "activation = relu, got gelu"),
         (nn.TransformerEncoder(layer(), 1, nn.RMSNorm(8)), "norms nn.LayerNorm with"),
-        (nn.Linear(8, 8), "nn.MultiheadAttention, nn.TransformerEncoderLayer"),
+        (
+            nn.Linear(8, 8),
+            ("nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, "
+            "nn.TransformerEncoder, nn.TransformerDecoder or nn.Transformer, got Linear"),
+        ),
     ],
 )  # fmt: skip
 def test_what_has_no_counterpart_here(theirs, message):
@@ -215,7 +226,13 @@ def test_what_has_no_counterpart_here(theirs, message):
             MultiHeadAttention(8, 2, relative=RotaryPositions()),
             "relative = None for PyTorch, got RotaryPositions",
         ),
-        (nn.Linear(8, 8), "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or"),
+        (
+            nn.Linear(8, 8),
+            (
+                "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or Transformer, "
+                "got Linear"
+            ),
+        ),
     ],
 )
 def test_what_has_no_counterpart_there(ours, message):

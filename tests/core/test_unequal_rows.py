@@ -115,6 +115,25 @@ def test_texts_in_a_row_do_not_see_each_other(model_class, positions):
     assert_close(packed, torch.cat(alone, dim=1))
 
 
+@pytest.mark.parametrize("positions", ["rotary", "alibi"])
+@pytest.mark.parametrize(
+    "model_class, name",
+    [
+        (DecoderOnly, "positions"),
+        (EncoderOnly, "positions"),
+        (Transformer, "src_positions"),
+        (Transformer, "tgt_positions"),
+    ],
+)
+def test_relative_positions_are_counted_from_those_that_are_said(model_class, name, positions):
+    """A shift of them all changes nothing, but twice the distance does."""
+    model, places = make(model_class, positions), torch.arange(7)
+    ids = [random_ids(2, 7, seed=i) for i in range(2 if model_class is Transformer else 1)]
+    expected = model(*ids)[0]
+    assert_close(model(*ids, **{name: places + 3})[0], expected)
+    assert (model(*ids, **{name: 2 * places})[0] - expected).abs().max() > 1e-3
+
+
 @all_positions
 @pytest.mark.parametrize("model_class", [DecoderOnly, Transformer])
 @pytest.mark.parametrize("masked", [False, True])
@@ -154,6 +173,11 @@ def test_a_batch_may_be_empty(model_class, positions, masked):
             "mask: expected prompts padded on the left, True at the end, got False there",
         ),
         (None, torch.arange(3), "positions: expected shape (n_prompts, prompt_len), got (3,)"),
+        (
+            None,
+            torch.zeros(3, 2).long(),
+            "positions: expected prompts that share 2 rows evenly, got 3",
+        ),
         (None, torch.ones(1, 3), "positions: expected integers, got dtype torch.float32"),
         (
             None,
