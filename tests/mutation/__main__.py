@@ -32,8 +32,8 @@ TESTS = {
     "decoding": ["test_decoding"],
     "recurrent": ["test_recurrent"],
     "transformer": [
-        *("test_transformer", "test_unequal_rows", "test_checkpoint", "test_quantised"),
-        "test_torch_weights",
+        *("test_transformer", "test_registered", "test_unequal_rows"),
+        *("test_checkpoint", "test_quantised", "test_torch_weights"),
     ],
     "training": ["test_training", "test_training_loop"],
     "tokenizer": ["test_tokenizer"],
