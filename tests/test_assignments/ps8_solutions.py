@@ -331,6 +331,15 @@ def greedy_decode"""),
                 "    scores = np.zeros(len(start))",
                 "    scores = np.zeros(len(start))\n    if start == end:\n        return ids, scores",
             ),
+            (
+                "the start ends",
+                None,
+                [
+                    ("            if last == end:\n                break\n", ""),
+                    ("            row =", ("            if last == end:\n"
+                     "                break\n            row =")),
+                ],
+            ),
             ("base two", None, "np.log(", "np.log2("),
             ("writes into logits", None, "    scores =", "    logits[0] = 0\n    scores ="),
         ],
@@ -394,6 +403,18 @@ def greedy_decode"""),
              "for j in range(length - n + 1)) > 1")),
             ("short", "short_sentences", "        length = len(sentence)",
              "        length = len(sentence)\n        sentence[n - 1]"),
+            ("digits of the prefix", None,
+             "np.array_equal(sentence[i : i + n - 1], sentence[length - n + 1 :])",
+             ('"".join(map(str, sentence[i : i + n - 1])) == '
+              '"".join(map(str, sentence[length - n + 1 :]))')),
+            *((f"text joined by {separator!r}", None,
+               [("        for i in range(length - n + 1):",
+                 (f"        for v in range(vocab_size if length >= n else 0):\n"
+                  f"            gram = [*sentence[length - n + 1 :], v]\n"
+                  f"            text, gram = ({separator!r}.join(map(str, s)) "
+                  f"for s in (sentence, gram))\n"
+                  f"            if gram in text:\n                allowed[b, v] = False\n"
+                  f"        for i in ():"))]) for separator in ("", " ")),
             ("one too many", None, "        length = len(sentence)",
              "        length = len(sentence)\n        allowed[b, -1] = False"),
             ("writes into ids", None, "    return allowed", "    ids[...] = 0\n    return allowed"),
@@ -441,6 +462,13 @@ def corpus_bleu(candidates, references, max_n):
                "    precisions ="))]),
             ("shortest", "other_reference_length",
              "min(lengths, key=lambda length: abs(length - len(words)))", "min(lengths)"),
+            ("first of the closest", "other_reference_length",
+             "sorted(len(goal) for goal in goals)", "[len(goal) for goal in goals]"),
+            ("digits of the gram", None, "Counter(tuple(s[i : i + n]) for",
+             'Counter("".join(map(str, s[i : i + n])) for'),
+            *((f"counted in the text of {to}", None, "max(goal[gram] for goal in there)",
+               (f'max("".join(map({to}, goal)).count("".join(map({to}, gram))) '
+                f"for goal in goals)")) for to in ("str", "chr")),
             ("padding", "padding_counted", " if t != 0", ""),
             ("recall", "divided_by_reference",
              [("                totals[n - 1] += count\n", ""),

@@ -37,7 +37,11 @@ def cases(seed):
         code = dict(zip(letters, rng.permutation(vocab_size)[: len(letters)], strict=True))
         ids = np.array([[code[letter] for letter in text] for text in sentences], dtype=int)
         found.append({"ids": ids, "n": np.array(n), "vocab_size": np.array(vocab_size)})
-    return found
+    # Ids that read alike when their digits are joined: 1 and 23, 12 and 3.
+    a, b, c, d = rng.permutation(np.arange(1, 10))[:4]
+    ac, cb, dc = 10 * a + c, 10 * c + b, 10 * d + c
+    digits = np.array([[a, cb, d, ac, b], [ac, b, d, c, b], [a, b, dc, a, b]])
+    return [*found, {"ids": digits, "n": np.array(3), "vocab_size": np.array(100)}]
 
 
 # The wrong functions.

@@ -39,6 +39,7 @@ def cases(seed):
         (["aabb/abcde/a", "bccd/bcd/abccd", "ab/abc/cab"], 1),
         (["abcde/abcdfg/deabc/bcdeab", "bcad/bca/eeeeeee/bcade"], 3),
         (["abcb/cbca/bcd", "dabc/abcd/dab"], 4),
+        (["axddd/ybddd/dda", "by/axb/bax"], 2),
         (["abcd/badc", "dba/cdb"], 3),
         (["ab/abc", "c/cd"], 3),
         (["abce/abcd", "/bcd", "da/dab"], 4),
@@ -46,6 +47,8 @@ def cases(seed):
     found = []
     for sentences, max_n in corpora:
         code = dict(zip("abcdefg", rng.permutation(7) + 1, strict=True))
+        # Joined, the digits of `ax` and of `yb` are the same.
+        code |= {"x": 10 * code["c"] + code["b"], "y": 10 * code["a"] + code["c"]}
         rows = [[[code[c] for c in text] for text in row.split("/")] for row in sentences]
         found.append(
             {
@@ -214,6 +217,7 @@ MISTAKES = {
         _wrong(length=lambda length, others: max(others)),
         _wrong(length=lambda length, others: np.mean(others)),
         _wrong(length=lambda n, others: min(others, key=lambda o: (abs(o - n), -o))),
+        _wrong(length=lambda n, others: min(others, key=lambda o: abs(o - n))),
     ),
     "padding_counted": (_wrong(padded=True),),
     "divided_by_reference": (

@@ -1,6 +1,7 @@
 """Problem set 8, `greedy_decode`: several sentences at once, and the ways to get them wrong."""
 
 from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 
@@ -36,31 +37,47 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def draw(vocab_size, lengths, limit, offset=0):
-        """Draw until sentences have these lengths, end included; 0: they do not end in time."""
+    def draw(vocab_size, lengths, limit, offset=0, asks=None):
+        """Draw until sentences have these lengths, end included; 0: they do not end in time.
+
+        Sentence number `asks` starts from the end token.
+        """
         while True:
             logits = rng.normal(size=(vocab_size, vocab_size))
             logits[:, PAD] -= 6
             logits += offset * (-1) ** np.arange(vocab_size)[:, None]
-            end, *others = rng.permutation(np.arange(1, vocab_size))
-            start = np.array(others[: len(lengths)])
-            case = {
-                "logits": logits,
-                "start": start,
-                "end": np.array(end),
-                "max_new_tokens": np.array(limit),
-            }
-            ids, _ = greedy_decode(**case)
-            found = [int((row == end).any() and row.tolist().index(end) + 1) for row in ids]
-            # What follows the end must not be the end again, or nobody sees who goes on.
-            if found == list(lengths) and logits[end].argmax() != end and (ids != start[0]).all():
-                return case
+            follows = logits.argmax(axis=1).tolist()
+            tokens = rng.permutation(np.arange(1, vocab_size)).tolist()
+            for end, *start in permutations(tokens, 1 + len(lengths)):
+                if asks is not None:
+                    start[asks] = end
+                written = [_until(end, token, follows, limit) for token in start]
+                found = [len(ids) if ids[-1] == end else 0 for ids in written]
+                # What follows the end must not be the end again, or nobody sees who goes on.
+                again = follows[end] == end or any(start[0] in ids for ids in written)
+                if found == lengths and not again:
+                    return {
+                        "logits": logits,
+                        "start": np.array(start),
+                        "end": np.array(end),
+                        "max_new_tokens": np.array(limit),
+                    }
 
     return [
         draw(5, [2], 4), draw(6, [3], 5), draw(7, [2], 3), draw(8, [3], 6),
         draw(7, [2, 3], 4), draw(8, [3, 1], 5), draw(9, [1, 3, 2], 4),
+        draw(8, [2, 3], 4, asks=1),
         draw(6, [0, 2], 4), draw(7, [0], 3), draw(8, [3, 2], 3, 900), draw(6, [3], 4, 900),
     ]  # fmt: skip
+
+
+def _until(end, token, follows, limit):
+    """Return what is written after a token, given which follows which."""
+    ids = []
+    while len(ids) < limit and end not in ids:
+        token = follows[token]
+        ids.append(token)
+    return ids
 
 
 # The wrong functions.

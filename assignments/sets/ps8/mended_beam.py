@@ -58,14 +58,15 @@ def cases(seed):
         return not any(ids[-1] == end for _, ids in beam)
 
     def best_goes_on(beam, end):
-        return beam[0][1][-1] != end and any(ids[-1] == end for _, ids in beam)
+        ended = [ids for _, ids in beam if ids[-1] == end]
+        return ended and beam[0][1][-1] != end and [end] not in ended
 
     early = _wrong(stop=any)
     return [
         draw(5, 2, 6, early, accept=all_end), draw(6, 3, 5, early, accept=all_end),
         draw(5, 2, 7, _greedy, accept=all_end), draw(6, 2, 5, _set_aside, accept=all_end),
-        draw(5, 2, 6, _each, accept=all_end), draw(6, 3, 7, _mean_at_the_end, accept=all_end),
-        draw(7, 2, 5, _mean_throughout, _greedy, accept=all_end),
+        draw(8, 2, 6, _each, accept=all_end), draw(6, 3, 7, _mean_at_the_end, accept=all_end),
+        draw(8, 2, 6, _mean_throughout, _greedy, accept=all_end),
         draw(6, 2, 2, accept=none_ends), draw(7, 3, 4, accept=best_goes_on),
         draw(6, 1, 5, accept=all_end), draw(7, 1, 6, accept=all_end),
     ]  # fmt: skip
@@ -91,6 +92,7 @@ def search(
     best=_by_score, add=float.__add__, each=False,
 ):  # fmt: skip
     """Search with a beam, wrong in what is asked for; return what is kept, the best first."""
+    rows, start, end = log_probabilities.tolist(), int(start), int(end)
     beam = [(0.0, [])]
     for _ in range(int(max_new_tokens)):
         grown = []
@@ -98,8 +100,8 @@ def search(
             if ids and ids[-1] == end and not grow:
                 grown += [(score, ids)] * keep
                 continue
-            row = log_probabilities[ids[-1] if ids else start]
-            own = [(add(score, float(row[token])), [*ids, token]) for token in range(len(row))]
+            row = rows[ids[-1] if ids else start]
+            own = [(add(score, log_p), [*ids, token]) for token, log_p in enumerate(row)]
             grown += sorted(own, key=best, reverse=True)[: int(width)] if each else own
         beam = sorted(grown, key=best, reverse=True)[: None if each else int(width)]
         if stop(ids[-1] == end for _, ids in beam):
