@@ -366,6 +366,14 @@ SLIPS = {
                 "order[None] | question[:, None, :]",
                 "order[None] | question[:, :, None]",
             ),
+            ("one at least", None, "<= prefix[:, None]", "<= np.maximum(prefix, 1)[:, None]"),
+            (
+                "up to the last asked",
+                None,
+                "real & (np.cumsum(real, axis=1) <= prefix[:, None])",
+                ("np.array([np.arange(n) <= np.flatnonzero(row)[p - 1] "
+                "for row, p in zip(real, prefix)])"),
+            ),
             ("padding seen", "padding_visible", " & real[:, None, :]", " & (real | True)[:, None]"),
             (
                 "rows emptied",

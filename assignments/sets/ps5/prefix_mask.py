@@ -45,15 +45,20 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def draw(seq_len, lengths, left=()):
-        """Return rows of so many real tokens; those named in `left` have their pads in front."""
+    def draw(seq_len, lengths, left=(), unasked=()):
+        """Return rows of so many real tokens.
+
+        Those named in `left` have their pads in front, and those in `unasked`, no question.
+        """
         real = np.arange(seq_len) < np.array(lengths)[:, None]
         for row in left:
             real[row] = real[row, ::-1]
         # At least two of the question and two of the answer; those of neighbours differ.
         prefix = [2 + (b + rng.integers(2)) % max(1, n - 3) for b, n in enumerate(lengths)]
         prefix[0] = 2 if prefix[-1] != 2 or len(prefix) == 1 else 3
-        return {"real": real, "prefix": np.array(prefix)}
+        prefix = np.array(prefix)
+        prefix[list(unasked)] = 0
+        return {"real": real, "prefix": prefix}
 
     return [
         draw(5, [5]),
@@ -61,8 +66,10 @@ def cases(seed):
         draw(7, [7, 7, 7]),
         draw(6, [5]),
         draw(7, [7, 5, 6]),
+        draw(6, [6, 5], unasked=[1]),
         draw(6, [5], left=[0]),
         draw(7, [7, 5, 6], left=[1, 2]),
+        draw(6, [4, 6, 5], left=[0], unasked=[0, 2]),
         draw(8, [5, 6], left=[0]),
     ]
 
