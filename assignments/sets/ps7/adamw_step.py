@@ -47,14 +47,18 @@ def cases(seed):
 
     unseen = draw(3, 2, t=1)  # the embedding of a word that is not in the batch
     unseen["gradient"][1] = 0
+    seen_before = draw(3, 2, t=5)  # the means of what has no gradient now go on shrinking
+    seen_before["gradient"][1] = 0
     return [
         draw(2, 3, t=1),
         draw(3, 2, t=4, learning_rate=0.1),
         draw(4, 3, t=9, weight_decay=0.5),
         draw(2, 2, 3, t=3),
+        draw(1, 4, 1, t=2),  # axes of size 1 are axes
         draw(3, t=1),
         draw(4, t=6, weight_decay=0.6),
         unseen,
+        seen_before,
         draw(4, 2, t=3, scale=1e-8),  # no larger than ten times epsilon
     ]
 

@@ -27,15 +27,18 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def draw(warmup, n_steps, n_before, n_after, floor=0.0, n_beyond=0):
+    def draw(warmup, n_steps, n_before, n_after, floor=0.0, n_beyond=0, shuffled=False):
         peak = rng.uniform(0.4, 0.9)
         # The ends, where a schedule goes wrong, are always among the steps.
         before = 2 + rng.permutation(max(warmup - 2, 0))[:n_before]
         after = warmup + 2 + rng.permutation(n_steps - warmup - 2)[:n_after]
         beyond = n_steps + 1 + rng.permutation(n_steps - warmup)[:n_beyond]
         ends = [1, warmup, warmup + 1, n_steps] if warmup else [1, n_steps]
+        t = np.sort(np.concatenate([before, ends, after, beyond]).astype(int))
+        if shuffled:
+            t = np.concatenate([t[1::2][::-1], t[::2]])
         return {
-            "t": np.sort(np.concatenate([before, ends, after, beyond]).astype(int)),
+            "t": t,
             "peak": np.array(peak),
             "floor": np.array(floor * peak),
             "warmup": np.array(warmup),
@@ -47,7 +50,7 @@ def cases(seed):
         draw(5, 12, 2, 3),
         draw(4, 20, 2, 5),
         draw(3, 10, 1, 2, floor=0.1),
-        draw(6, 15, 2, 4, floor=0.3),
+        draw(6, 15, 2, 4, floor=0.3, shuffled=True),
         draw(3, 8, 1, 2, n_beyond=2),
         draw(4, 11, 2, 2, floor=0.2, n_beyond=3),
         draw(0, 7, 0, 2),
