@@ -74,10 +74,11 @@ def cases(seed):
 
     large = draw((4, 2), (2, 3), 3, 2)
     with_large_scores(large)
-    # A forbidden key has by far the highest score in the rows whose query is positive.
+    # A forbidden key has by far the highest score in the rows whose query is positive; in the
+    # others, allowed ones score less than many a number that stands for -inf.
     masked = draw((4, 2), (2, 3), 4, 2, mask=np.array([[True, True, False]] * 2))
-    with_large_scores(masked, 60)
-    masked["key"][..., 2, 0] = 120
+    with_large_scores(masked, 150)
+    masked["key"][..., 2, 0] = 300
     one_empty_row = chequered(3, 4)
     one_empty_row[1] = False
     return [

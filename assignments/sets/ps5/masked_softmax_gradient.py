@@ -55,7 +55,7 @@ def cases(seed):
         draw(3, 5),
         draw(5, 4),
         draw(2, 5, height=900.0),
-        draw(3, 4, height=-2000.0),
+        draw(3, 4, height=-9000.0),
         draw(3, 5, dead=[1], alone=[2]),
         draw(2, 4, dead=[0, 1]),
         draw(3, 4, batch=(2,)),

@@ -37,11 +37,21 @@ def cases(seed):
         case["x"] *= size
         return case | {"lengths": np.array(lengths)}
 
+    def far_below(d_model, d_k, d_v, capacity, lengths):
+        """Let all scores of the first sentence be less than many a number that stands for -inf."""
+        while True:
+            case = draw(d_model, d_k, d_v, capacity, lengths, size=9000)
+            query, new = (case["x"][0] @ case[name] for name in ("w_q", "w_k"))
+            if query @ new < 0:
+                scores = rng.uniform(-7001, -6999, (lengths[0], 1))
+                case["keys"][0, : lengths[0]] = scores * np.sqrt(d_k) * query / (query @ query)
+                return case
+
     return [
         draw(3, 2, 4, 5, [2]), draw(4, 3, 2, 6, [3, 3]), draw(5, 2, 3, 7, [1, 1]),
         draw(4, 3, 2, 5, [2, 4]), draw(3, 4, 2, 6, [5, 1, 3]), draw(5, 3, 4, 7, [2, 3, 6, 1]),
         draw(4, 2, 3, 5, [0]), draw(3, 4, 2, 6, [2, 0, 4]),
-        draw(4, 3, 2, 5, [2, 4], size=9000), draw(3, 2, 4, 6, [3, 2, 1], size=9000),
+        draw(4, 3, 2, 5, [2, 4], size=9000), far_below(3, 2, 4, 6, [3, 2, 1]),
     ]  # fmt: skip
 
 
