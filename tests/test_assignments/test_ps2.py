@@ -20,6 +20,7 @@ WORTH = {
     (answers.ONCE, "mask ignored"): (8 + 1, "partial"),
     (answers.ONCE, "mask without if"): (0, "wrong"),
     (answers.ONCE, "finite fill"): (18, "partial"),
+    (answers.ONCE, "-5000, then zeros"): (18, "partial"),
     (answers.ONCE, "maximum before the mask"): (18, "partial"),
     (answers.ONCE, "one batch axis only"): (18, "partial"),
     (answers.ONCE, "writes into the mask"): (19, "partial"),

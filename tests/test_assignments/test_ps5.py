@@ -22,6 +22,8 @@ WORTH = {
     (answers.PACKED, "writes into ids"): (19, "partial"),
     (answers.PREFIX, "plain causal"): (0, "wrong"),
     (answers.PREFIX, "from the edge"): (11, "partial"),
+    (answers.PREFIX, "one at least"): (11, "partial"),
+    (answers.PREFIX, "up to the last asked"): (8, "partial"),
     (answers.PREFIX, "padding seen"): (8, "partial"),
     (answers.PREFIX, "writes into real"): (14, "partial"),
     (answers.GRADIENT, "diagonal"): (0, "wrong"),
