@@ -74,6 +74,11 @@ def test_numbers_of_any_precision_come_back(dtype, tmp_path):
     assert logits.dtype == dtype and torch.equal(logits, logits_of(model))
 
 
+def test_the_bytes_do_not_depend_on_the_order_of_what_is_said():
+    tensors = {"w": torch.ones(2)}
+    assert pack(tensors, {"a": 1, "b": 2}) == pack(tensors, {"b": 2, "a": 1})
+
+
 def test_numbers_on_another_device_are_saved_as_from_the_cpu():
     numbers = torch.randn(3, 4)
     expected = [pack({"w": numbers}, {}), pack(quantise({"w": numbers}), {})]

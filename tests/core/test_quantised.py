@@ -55,6 +55,13 @@ def test_each_row_is_whole_numbers_and_a_scale(matrix):
             assert abs(float(x) - step * row_scale) <= 0.50001 * row_scale
 
 
+def test_steps_stay_within_a_byte_where_the_scale_is_rounded_most():
+    """190 of the smallest numbers there are: their scale, 1.5 of them, becomes 1."""
+    smallest = 2.0**-149
+    tensors = quantise({"w": torch.tensor([[190 * smallest, -190 * smallest]])})
+    assert tensors["w.scale"].tolist() == [smallest] and tensors["w"].tolist() == [[127, -127]]
+
+
 @pytest.mark.parametrize(
     "row, steps",
     [

@@ -126,6 +126,7 @@ def test_the_whole_transformer_there_and_back(norm):
     config = TransformerConfig(9, n_layers=2, norm=norm, **SIZES)
     model = drawn(Transformer(config))
     theirs = to_torch(model)
+    assert (theirs.d_model, theirs.nhead) == (8, 2)
     src, tgt = (
         torch.tensor([[3, 4, 5, 6, 7], [8, 4, 2, 0, 0]]),
         torch.tensor([[2, 5, 6], [2, 3, 4]]),
@@ -169,11 +170,12 @@ def test_rows_of_padding_are_computed_there_too(norm):
         assert_same_rows(ours(x, mask)[0], to_torch(ours)(x, src_key_padding_mask=~mask[:, 0]))
 
 
-def test_the_weights_are_a_copy_of_the_same_type():
+def test_the_weights_are_a_copy_of_the_same_type_on_the_same_device():
     theirs = nn.MultiheadAttention(8, 2).double()
     ours = from_torch(theirs)
     before = theirs.in_proj_weight.clone()
     assert ours.q_proj.weight.dtype == to_torch(ours).in_proj_weight.dtype == torch.float64
+    assert from_torch(nn.MultiheadAttention(8, 2, device="meta")).q_proj.weight.is_meta
     with torch.no_grad():
         ours.q_proj.weight.zero_()
         to_torch(ours).in_proj_weight.zero_()

@@ -74,6 +74,17 @@ def test_positions_of_prompts_can_be_said(positions):
     assert_close(model(ids[:, 4:], seen, cache=cache)[0][:, -1], expected)
 
 
+def test_rows_that_grew_from_one_prompt_share_what_is_said_of_it():
+    model, ids = make(DecoderOnly, "rotary"), random_ids(2, 5)
+    ids[:, :3] = ids[0, :3]
+    mask, places = torch.tensor([[[False, True, True]]]), torch.tensor([[0, 0, 2]])
+    alone = [model.step(row[None], None, mask, places) for row in ids]
+    assert_close(model.step(ids, None, mask, places), torch.cat(alone))
+    # The prompt again, without the token that is hidden.
+    shown = [model(row[None, 1:], positions=torch.tensor([0, 2, 3, 4]))[0][:, -1] for row in ids]
+    assert_close(torch.cat(alone), torch.cat(shown))
+
+
 def test_searches_let_unequal_prompts_grow():
     model, (prompts, mask) = make(DecoderOnly, "rotary"), prompts_and_mask()
     limits = {"end_id": None, "max_new_tokens": 4}
