@@ -76,7 +76,7 @@ results: .venv/full.stamp ## Measure what the trained systems get right, for the
 	@$(BIN)/python -m benchmarks.quality
 
 .PHONY: mutation
-mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (minutes)
+mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (an hour or more; SAMPLE=10: minutes)
 	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
 .PHONY: release
