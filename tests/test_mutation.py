@@ -102,7 +102,7 @@ def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     assert tests == [f"tests/core/test_{name}.py" for name in ("attention", "multi_head", "cache")]
     assert settings["mutmut"]["pytest_add_cli_args"] == ["-p", "mutation_hooks"]
     assert settings["mutmut"]["process_isolation"] == "forkserver"
-    assert settings["mutmut"]["also_copy"] == ["conftest.py", "book"]  # and tests, by itself
+    assert settings["mutmut"]["also_copy"] == ["conftest.py", "book", "Makefile"]  # and tests, by itself
     for name in (*tests, *files, "conftest.py", *mutation.SHARED):
         assert Path(name).read_text() == (ROOT / name).read_text()
     assert settings["pytest"]["ini_options"]["addopts"]

@@ -7,10 +7,18 @@ import pytest
 import torch
 from torch import nn
 
-from attn.applications import question_answering, summarization, translation, visual_question
+from attn.applications import (
+    _application,
+    _sequences,
+    question_answering,
+    summarization,
+    translation,
+    visual_question,
+)
 from attn.applications._application import Application
 from attn.corpus import Pair
-from attn.training import TrainingConfig
+from attn.tokenizer import WordTokenizer
+from attn.training import History, TrainingConfig
 from tests.core.other_device import DEVICE, OtherDevice, OtherTensor
 
 ONE_STEP = TrainingConfig(steps=1, device="cpu")
@@ -68,6 +76,67 @@ def test_what_is_saved_is_loaded_exactly_or_rounded(name, tmp_path):
     ):
         assert torch.equal(parameter, ours)
         torch.testing.assert_close(parameter, theirs, rtol=0, atol=0.05)
+
+
+def told_to_train(monkeypatch, fit, *arguments, **options):
+    """Return the examples and the options that `attn.training.train` gets."""
+    told = []
+
+    def train(model, loss, examples, collate, training, **options):
+        told.append((examples, options))
+        return History()
+
+    monkeypatch.setattr(_application, "train", train)
+    fit(*arguments, **options)
+    return told.pop()
+
+
+@pytest.mark.parametrize(
+    ("name", "lengths"),
+    [
+        ("translation", [6, 4]),  # the words of both sentences
+        ("question_answering", [11] * 5),  # <sos>, the question, <eos>, the passage
+        ("summarization", [5, 3]),  # the words of the text
+    ],
+)
+def test_training_is_told_how_long_an_example_is(name, lengths, monkeypatch):
+    examples, options = told_to_train(monkeypatch, fit, name)
+    assert [options["length"](example) for example in examples] == lengths
+    assert options["validation"] is options["checkpoint"] is None
+
+
+def test_a_question_about_an_image_begins_with_sos(monkeypatch):
+    [(image, ids, answer)], _ = told_to_train(monkeypatch, fit, "visual_question")
+    assert image.shape == (48, 48, 3) and answer == 0
+    assert len(ids) == 6 and ids[0] == WordTokenizer.sos_id
+
+
+def test_training_is_told_what_to_validate_on_and_where_to_write(monkeypatch, tmp_path):
+    pairs = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")]
+    examples, options = told_to_train(
+        monkeypatch, translation.Translator.fit, pairs,
+        validation=pairs[1:], checkpoint=tmp_path, training=ONE_STEP,
+    )  # fmt: skip
+    assert options["validation"] == examples[1:] and options["checkpoint"] == tmp_path
+
+
+def test_a_batch_is_of_about_one_length_and_of_many(monkeypatch):
+    assert len(list(_sequences.by_length(["a"] * 100))) == 1
+    monkeypatch.setattr(_sequences, "AT_A_TIME", 2)
+    batches = []
+
+    def compute(some):
+        batches.append(some)
+        return [text.upper() for text in some]
+
+    texts = ["ccc", "a", "dddd", "bb", ""]
+    assert Application._in_batches(texts, compute) == [text.upper() for text in texts]
+    assert batches == [["", "a"], ["bb", "ccc"], ["dddd"]]
+    batches.clear()
+    Application._in_batches(texts, compute, length=lambda text: -len(text))
+    assert batches == [["dddd", "ccc"], ["bb", "a"], [""]]
+    with pytest.raises(ValueError, match="shorter"):
+        Application._in_batches(texts, lambda some: some[1:])
 
 
 def test_models_come_back_from_the_device():

@@ -16,8 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn.applications import _sequences
-from attn.applications.question_answering import QuestionAnswerer
+from attn.applications.question_answering import Answer, QuestionAnswerer
 from attn.applications.question_answering.answerer import TRAINING, span_loss
+from attn.applications.question_answering.answers import quote
 from attn.applications.question_answering.encoding import collate, encode
 from attn.applications.question_answering.spans import (
     CONTEXT,
@@ -366,6 +367,13 @@ def test_encode_refuses(arguments, message):
         encode(WORDS, True, *arguments)
 
 
+def test_a_span_is_quoted_with_its_place_in_the_passage():
+    one = encode(WORDS, True, "The sky is blue.", "What is blue?")
+    span = (one.n_before + 1) * MAX_WORDS + 1  # the second word of the context and one more
+    assert quote(one, span, 0.75) == Answer("sky is", 1, 3, 0.75)
+    assert quote(one, 0, 0.25) == Answer("", None, None, 0.25)
+
+
 def test_an_answer_may_have_as_many_words_as_a_span():
     one = encode(WORDS, True, "a b c d e f g h i", "Why?", "b c d e f g h i", 1)
     assert divmod(one.span, MAX_WORDS) == (one.n_before + 1, MAX_WORDS - 1)
@@ -413,6 +421,13 @@ def trained():
 
 
 @pytest.fixture(scope="module")
+def untrained():
+    """What an answerer does without having learned anything, this one does as well."""
+    training = dataclasses.replace(SHORT, steps=1)
+    return QuestionAnswerer.fit(some_questions(40, 0, unseen=False), training=training)
+
+
+@pytest.fixture(scope="module")
 def unseen():
     return some_questions(60, 1, unseen=True)
 
@@ -438,12 +453,12 @@ def test_answers_are_words_of_the_passage_with_their_place_and_probability(train
             assert answer.start is answer.end is None
 
 
-def test_the_answer_is_the_most_probable_of_all_spans(trained, unseen):
+def test_the_answer_is_the_most_probable_of_all_spans(untrained, unseen):
     for context, question, *_ in unseen[::20]:
-        one = encode(trained.tokenizer, True, context, question)
+        one = encode(untrained.tokenizer, True, context, question)
         ids, roles = torch.tensor([one.ids]), torch.tensor([one.roles])
         with torch.no_grad():
-            start, end, _ = trained.model(ids, roles, [len(one.ids)])
+            start, end, _ = untrained.model(ids, roles, [len(one.ids)])
         scores = {("", None, None): float(start[0, 0] + end[0, 0])}
         words = split(context)
         for i in range(len(words)):
@@ -451,20 +466,20 @@ def test_the_answer_is_the_most_probable_of_all_spans(trained, unseen):
                 score = start[0, one.n_before + i] + end[0, one.n_before + j - 1]
                 scores[join(words[i:j]), i, j] = float(score)
         best = max(scores, key=scores.get)
-        answer = trained.answer(context, question)
+        answer = untrained.answer(context, question)
         assert answer[:3] == best
         right = math.exp(scores[best] - np.logaddexp.reduce([*scores.values()]))
         assert answer.probability == pytest.approx(right, rel=1e-4)
 
 
-def test_evaluation_counts_answers_given_one_at_a_time(trained, unseen, monkeypatch):
+def test_evaluation_counts_answers_given_one_at_a_time(untrained, unseen, monkeypatch):
     monkeypatch.setattr(_sequences, "AT_A_TIME", 7)
     some = unseen[::4]
     wrong = Question(some[0].context, some[0].question, "wrong", 0)
     silent = Question(some[1].context, some[1].question, "" if some[1].answer else "wrong", None)
     some += [wrong, silent]
-    found = [trained.answer(context, question).text for context, question, *_ in some]
-    numbers = trained.evaluate(some)
+    found = [untrained.answer(context, question).text for context, question, *_ in some]
+    numbers = untrained.evaluate(some)
     right = [text == question.answer for text, question in zip(found, some, strict=True)]
     knows = [bool(text) == bool(q.answer) for text, q in zip(found, some, strict=True)]
     assert numbers == {
@@ -475,20 +490,34 @@ def test_evaluation_counts_answers_given_one_at_a_time(trained, unseen, monkeypa
     assert numbers["exact_match"] < numbers["knows_if"] < 1
 
 
+def test_questions_of_about_one_length_are_read_together(untrained, unseen, monkeypatch):
+    monkeypatch.setattr(_sequences, "AT_A_TIME", 4)
+    lengths, sizes = [], []
+
+    def read(encoded, original=untrained._answer_batch):
+        lengths.extend(len(one.ids) for one in encoded)
+        sizes.append(len(encoded))
+        return original(encoded)
+
+    monkeypatch.setattr(untrained, "_answer_batch", read)
+    untrained.evaluate(unseen[:10])
+    assert sizes == [4, 4, 2] and lengths == sorted(lengths)
+
+
 def test_unknown_words_do_not_hinder_it(trained):
     assert "quux" not in trained.tokenizer.tokens and "bendy" not in trained.tokenizer.tokens
     context = "The first bendy lamp, QUUX, was finished in 1903."
     assert trained.answer(context, "When was the first lamp built?").text == "1903"
 
 
-def test_attention_is_that_of_the_reader(trained):
-    tokens, weights = trained.attention(ENIAC, ASKED)
+def test_attention_is_that_of_the_reader(untrained):
+    tokens, weights = untrained.attention(ENIAC, ASKED)
     assert tokens == ["<sos>", *split(ASKED), "<eos>", *split(ENIAC)]
-    config = trained.model.config
+    config = untrained.model.config
     assert weights.shape == (config.n_layers, config.n_heads, len(tokens), len(tokens))
-    one = encode(trained.tokenizer, True, ENIAC, ASKED)
+    one = encode(untrained.tokenizer, True, ENIAC, ASKED)
     with torch.no_grad():
-        *_, right = trained.model(
+        *_, right = untrained.model(
             torch.tensor([one.ids]), torch.tensor([one.roles]), [len(one.ids)], need_weights=True
         )
     np.testing.assert_array_equal(weights, np.stack([layer[0] for layer in right]))
@@ -523,7 +552,7 @@ def test_sizes_may_be_chosen():
     assert len(fitted.model.encoder.layers) == 1 and fitted.model.config.d_model == 64
 
 
-def test_marks_are_learned_from_and_may_be_left_out(trained):
+def test_marks_are_learned_from_and_may_be_left_out(untrained):
     training = dataclasses.replace(SHORT, steps=2)
     some = questions(40, 0)
     with_marks, without = (
@@ -531,18 +560,18 @@ def test_marks_are_learned_from_and_may_be_left_out(trained):
         for marks in (True, False)
     )
     assert with_marks.history.losses != without.history.losses
-    unmarking = QuestionAnswerer(trained.model, trained.tokenizer, False)
-    probability = trained.answer(ENIAC, ASKED).probability
+    unmarking = QuestionAnswerer(untrained.model, untrained.tokenizer, False)
+    probability = untrained.answer(ENIAC, ASKED).probability
     assert unmarking.answer(ENIAC, ASKED).probability != probability
 
 
-def test_what_was_saved_comes_back(trained, unseen, tmp_path):
-    trained.save(tmp_path / "answerer")
+def test_what_was_saved_comes_back(untrained, unseen, tmp_path):
+    untrained.save(tmp_path / "answerer")
     loaded = QuestionAnswerer.load(tmp_path / "answerer")
     assert loaded.history is None and loaded.marks_question_words is True
     for context, question, *_ in unseen[::30]:
-        assert loaded.answer(context, question) == trained.answer(context, question)
-    unmarking = QuestionAnswerer(trained.model, trained.tokenizer, False)
+        assert loaded.answer(context, question) == untrained.answer(context, question)
+    unmarking = QuestionAnswerer(untrained.model, untrained.tokenizer, False)
     unmarking.save(tmp_path / "answerer")  # in place of the other
     loaded = QuestionAnswerer.load(str(tmp_path / "answerer"))
     assert loaded.marks_question_words is False
@@ -550,15 +579,15 @@ def test_what_was_saved_comes_back(trained, unseen, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["answerer"]
 
 
-def test_what_cannot_be_loaded_is_refused(trained, tmp_path):
+def test_what_cannot_be_loaded_is_refused(untrained, tmp_path):
     folder = tmp_path / "answerer"
     with pytest.raises(ValueError, match="^folder: expected a folder of the format 'attn question"):
         QuestionAnswerer.load(folder)
-    trained.save(folder)
+    untrained.save(folder)
     (folder / "reader.safetensors").write_bytes(b"damaged")
     with pytest.raises(ValueError, match="^path: expected a checkpoint of SpanReader, got"):
         QuestionAnswerer.load(folder)
-    trained.save(folder)
+    untrained.save(folder)
     (folder / "words.json").unlink()
     with pytest.raises(ValueError, match="words.json: expected a file that can be read"):
         QuestionAnswerer.load(folder)
@@ -571,10 +600,10 @@ def test_what_cannot_be_loaded_is_refused(trained, tmp_path):
         QuestionAnswerer.load(folder)
 
 
-def test_a_folder_of_something_else_is_left_alone(trained, tmp_path):
+def test_a_folder_of_something_else_is_left_alone(untrained, tmp_path):
     (tmp_path / "diary.txt").write_text("mine")
     with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
-        trained.save(tmp_path)
+        untrained.save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["diary.txt"]
 
 
@@ -589,21 +618,21 @@ def test_the_smoothing_of_the_configuration_reaches_the_loss():
     assert all(map(math.isfinite, losses)) and losses[0] != losses[1]
 
 
-def test_fit_refuses(trained):
+def test_fit_refuses(untrained):
     with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
         QuestionAnswerer.fit([], training=SHORT)
     with pytest.raises(ValueError, match="^answer: expected words of the context from start = 1"):
         QuestionAnswerer.fit([Question("The sky.", "What?", "sea", 1)], training=SHORT)
 
 
-def test_answers_and_attention_and_evaluation_refuse(trained):
-    for ask in (trained.answer, trained.attention):
+def test_answers_and_attention_and_evaluation_refuse(untrained):
+    for ask in (untrained.answer, untrained.attention):
         with pytest.raises(ValueError, match="^context: expected at least one word, got ''$"):
             ask("", "Why?")
         with pytest.raises(ValueError, match="^question: expected a string, got int$"):
             ask("Because.", 3)
     with pytest.raises(ValueError, match="^references: expected at least one, got none$"):
-        trained.evaluate([])
+        untrained.evaluate([])
 
 
 def test_plain_tuples_are_examples_too():

@@ -5,6 +5,7 @@ import inspect
 import itertools
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from attn.applications.translation import (
 from attn.corpus import Pair, named
 from attn.decoding import greedy
 from attn.metrics import bleu
+from attn.tokenizer import WordTokenizer
 from attn_course.grammar import document_pairs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,6 +50,12 @@ SIZES = {"d_model": 32, "n_heads": 2, "d_ff": 64, "dropout": 0.0}
 def translator():
     """Train once; the mark makes every test that uses it slow."""
     return Translator.fit(SEEN, sizes=SIZES, training=QUICK)
+
+
+@pytest.fixture(scope="module")
+def beginner():
+    """Half a second of training: it has learned some of its pairs and not the others."""
+    return Translator.fit(SEEN, sizes=SIZES, training=dataclasses.replace(QUICK, steps=20))
 
 
 def same(a, b):
@@ -109,24 +117,24 @@ def test_it_decodes_as_the_model_without_cache_or_batch(translator):
         ("the " * 10_000, "text: expected at most 5 tokens, .* got 10000"),
     ],
 )
-def test_what_it_cannot_translate_is_refused(translator, text, message):
+def test_what_it_cannot_translate_is_refused(beginner, text, message):
     with pytest.raises(ValueError, match=message):
-        translator.translate(text)
+        beginner.translate(text)
     with pytest.raises(ValueError, match=message):
-        translator.translate(["the moon", text])
+        beginner.translate(["the moon", text])
     with pytest.raises(ValueError, match=message):
-        translator.attention(text)
+        beginner.attention(text)
 
 
-def test_unknown_words_are_in_the_error(translator):
+def test_unknown_words_are_in_the_error(beginner):
     with pytest.raises(UnknownWordError) as caught:
-        translator.translate("the green house is green")
+        beginner.translate("the green house is green")
     assert caught.value.words == ["green", "is"]
 
 
-def test_the_width_of_a_beam_is_checked(translator):
+def test_the_width_of_a_beam_is_checked(beginner):
     with pytest.raises(ValueError, match="beam_width: expected at least 1, got 0"):
-        translator.translate("the moon", beam_width=0)
+        beginner.translate("the moon", beam_width=0)
 
 
 # whom it attends to
@@ -147,6 +155,19 @@ def test_attention_is_that_of_the_model(translator):
             np.testing.assert_allclose(layer, expected[0].numpy(), atol=1e-6)
     assert np.triu(got.decoder, 1).max() == 0
     assert got.encoder.max() > 0 and got.encoder[..., 0, 1].max() > 0  # no causal mask there
+
+
+def test_without_a_translation_attention_reads_the_model_s_own(beginner):
+    text = "the red house"
+    own = beginner.translate(text)
+    got, expected = beginner.attention(text), beginner.attention(text, own)
+    assert own and got.source == text.split() and got.target == [*own.split(), "<eos>"]
+    src, _, tgt = collate(beginner._examples([Pair(text, own)]))
+    with torch.no_grad():
+        _, weights = beginner.model(src, tgt[:, :-1], need_weights=True)
+    for found, same, layers in zip(got[2:], expected[2:], weights, strict=True):
+        np.testing.assert_array_equal(found, same)
+        np.testing.assert_allclose(found, torch.cat(layers).numpy(), atol=1e-6)
 
 
 def test_attention_reads_the_translation_it_is_given(translator):
@@ -188,36 +209,52 @@ def test_evaluation_of_right_and_wrong_references(translator):
         translator.evaluate([])
 
 
-def test_token_accuracy_counts_each_token_once(translator):
+def test_evaluation_is_what_the_metrics_say_of_the_translations(beginner):
+    sources = ["the red house", "the moon"]
+    own = beginner.translate(sources)
+    pairs = [Pair(sources[0], own[0]), Pair(sources[1], "el gato")]
+    found = beginner.evaluate(pairs)
+    score = bleu(own, [own[0], "el gato"])
+    assert found == {
+        "exact_match": 0.5, "token_accuracy": found["token_accuracy"],
+        "bleu": score.score, "bleu_signature": score.signature, "n_pairs": 2,
+    }  # fmt: skip
+    wide = beginner.translate(sources, beam_width=3)
+    assert wide != own
+    pairs = [Pair(*pair) for pair in zip(sources, wide, strict=True)]
+    assert beginner.evaluate(pairs, beam_width=3)["exact_match"] == 1
+    with pytest.raises(ValueError, match="^pairs: expected at least one pair of sentences, got n"):
+        beginner.evaluate([])
+
+
+def test_token_accuracy_counts_each_token_once(beginner):
     """Of pairs of different lengths, in several batches, as counted one by one."""
     pairs = [Pair("the house and the cat", "la casa y el libro"), *SEEN * 9]
     right = count = 0
     for pair in pairs:
-        logits, targets = predict(translator.model, collate(translator._examples([pair])))
+        logits, targets = predict(beginner.model, collate(beginner._examples([pair])))
         right += int((logits.argmax(dim=-1) == targets).sum())
         count += targets.numel()
     assert right < count
-    assert translator.evaluate(pairs)["token_accuracy"] == pytest.approx(right / count)
+    assert beginner.evaluate(pairs)["token_accuracy"] == pytest.approx(right / count)
 
 
 # how it learns
 
 
-def test_the_loss_is_the_sum_over_real_tokens_given_those_before(translator):
-    batch = collate(translator._examples([SEEN[0], SEEN[-1]]))
+def test_the_loss_is_the_sum_over_real_tokens_given_those_before(beginner):
+    batch = collate(beginner._examples([SEEN[0], SEEN[-1]]))
     with torch.no_grad():
-        total, count = sequence_loss(translator.model, batch, label_smoothing=0.1)
+        total, count = sequence_loss(beginner.model, batch, label_smoothing=0.1)
         parts = [
-            sequence_loss(
-                translator.model, collate(translator._examples([pair])), label_smoothing=0.1
-            )
+            sequence_loss(beginner.model, collate(beginner._examples([pair])), label_smoothing=0.1)
             for pair in (SEEN[0], SEEN[-1])
         ]
     assert int(count) == sum(int(n) for _, n in parts) == 4 + 6
     assert float(total) == pytest.approx(sum(float(t) for t, _ in parts), rel=1e-5)
 
 
-def test_the_same_seed_gives_the_same_translator_and_another_another(translator):
+def test_the_same_seed_gives_the_same_translator_and_another_another():
     few = dataclasses.replace(QUICK, steps=5)
     again = [Translator.fit(SEEN, sizes=SIZES, training=few) for _ in range(2)]
     assert same(*again)
@@ -225,7 +262,7 @@ def test_the_same_seed_gives_the_same_translator_and_another_another(translator)
     assert not same(again[0], Translator.fit(SEEN, sizes=SIZES, training=other))
 
 
-def test_the_first_weights_depend_on_the_seed_alone(translator):
+def test_the_first_weights_depend_on_the_seed_alone():
     few = dataclasses.replace(QUICK, steps=1)
     first = Translator.fit(SEEN, sizes=SIZES, training=few)
     torch.rand(7)
@@ -319,8 +356,8 @@ def test_a_quantised_one_is_small_and_says_the_same(translator, tmp_path):
     assert small.translate(sources) == translator.translate(sources)
 
 
-def test_saving_replaces_a_translator_and_nothing_else(translator, tmp_path):
-    translator.save(tmp_path / "model")
+def test_saving_replaces_a_translator_and_nothing_else(beginner, tmp_path):
+    beginner.save(tmp_path / "model")
     other = Translator.fit(SEEN[:3], sizes=SIZES, training=dataclasses.replace(QUICK, steps=1))
     other.save(tmp_path / "model")
     assert same(Translator.load(tmp_path / "model"), other)
@@ -329,14 +366,14 @@ def test_saving_replaces_a_translator_and_nothing_else(translator, tmp_path):
     with pytest.raises(
         ValueError, match="folder: expected a folder of the format 'attn translator"
     ):
-        translator.save(tmp_path / "thesis")
+        beginner.save(tmp_path / "thesis")
     assert (tmp_path / "thesis" / "chapter.txt").read_text() == "years of work"
     with pytest.raises(ValueError, match="folder: expected a name in a folder that exists"):
-        translator.save(tmp_path / "no" / "model")
+        beginner.save(tmp_path / "no" / "model")
 
 
-def test_a_failure_while_saving_leaves_the_old_one(translator, tmp_path, monkeypatch):
-    translator.save(tmp_path / "model")
+def test_a_failure_while_saving_leaves_the_old_one(beginner, tmp_path, monkeypatch):
+    beginner.save(tmp_path / "model")
 
     def fail(*args):
         raise OSError(28, "No space left on device")
@@ -346,7 +383,7 @@ def test_a_failure_while_saving_leaves_the_old_one(translator, tmp_path, monkeyp
     with pytest.raises(ValueError, match="No space left"):
         other.save(tmp_path / "model")
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
-    assert same(Translator.load(tmp_path / "model"), translator)
+    assert same(Translator.load(tmp_path / "model"), beginner)
     monkeypatch.undo()
     rename = os.rename
 
@@ -359,15 +396,15 @@ def test_a_failure_while_saving_leaves_the_old_one(translator, tmp_path, monkeyp
     with pytest.raises(ValueError, match="Input/output error"):
         other.save(tmp_path / "model")
     assert [p.name for p in tmp_path.iterdir()] == ["model"]
-    assert same(Translator.load(tmp_path / "model"), translator)
+    assert same(Translator.load(tmp_path / "model"), beginner)
 
 
-def test_what_is_no_translator_is_not_loaded(translator, tmp_path):
+def test_what_is_no_translator_is_not_loaded(beginner, tmp_path):
     with pytest.raises(ValueError, match=r"folder: expected a folder of the format .* nothing"):
         Translator.load(tmp_path / "none")
     with pytest.raises(ValueError, match="which holds something else"):
         Translator.load(tmp_path)
-    translator.save(tmp_path / "model")
+    beginner.save(tmp_path / "model")
     for name in ("about.json", "source.json", "target.json", "model.safetensors"):
         path = tmp_path / "model" / name
         content = path.read_bytes()
@@ -382,6 +419,16 @@ def test_what_is_no_translator_is_not_loaded(translator, tmp_path):
     about.write_text(json.dumps(json.loads(about.read_text()) | {"tokenizer": "letters"}))
     with pytest.raises(ValueError, match="tokenizer: expected 'words' or 'bpe', got 'letters'"):
         Translator.load(tmp_path / "model")
+
+
+def test_vocabularies_that_do_not_fit_the_model_are_refused(beginner, tmp_path):
+    folder = tmp_path / "model"
+    beginner.save(folder)
+    sizes = beginner.source.vocab_size, beginner.target.vocab_size + 1
+    WordTokenizer([*beginner.target.tokens[4:], "verde"]).save(folder / "target.json")
+    message = f"folder: expected vocabularies of its model's sizes, got {folder}, with {sizes}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Translator.load(folder)
 
 
 # the one that comes with the course

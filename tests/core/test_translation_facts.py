@@ -7,6 +7,7 @@ import torch
 from attn.applications.translation import TranslationAttention, Translator, facts
 from attn.corpus import Agreement, Coreference, Pair, Polyseme
 from attn.layers import DecoderLayer
+from attn.metrics import diagonal_alignment, ibm_model_1, uniform_alignment
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
@@ -68,11 +69,11 @@ def saying(translator, monkeypatch):
     """Let the translator predict these tokens of PAIR right; all of any other pair."""
 
     def say(*right):
-        monkeypatch.setattr(
-            facts,
-            "predictions",
-            lambda _, pair: np.array(right) if pair is PAIR else np.ones(9, dtype=bool),
-        )
+        def predictions(asked, pair):
+            assert asked is translator
+            return np.array(right) if pair is PAIR else np.ones(9, dtype=bool)
+
+        monkeypatch.setattr(facts, "predictions", predictions)
         return translator
 
     return say
@@ -109,6 +110,20 @@ def test_baselines_know_only_what_they_may(translator):
     again = facts.alignment_errors(translator, pairs)
     assert found["uniform"] == again["uniform"]
     assert 0 < found["average"] <= 1
+
+
+def test_baselines_are_those_of_the_metrics(translator):
+    pairs = [PAIR, PLAIN]
+    found = facts.alignment_errors(translator, pairs, rate=lambda *links: links)
+    words = [(pair.source.split(), pair.target.split()) for pair in pairs]
+    lengths, rng = [(len(a), len(b)) for a, b in words], np.random.default_rng(0)
+    model = ibm_model_1(words)
+    for name, expected in {
+        "diagonal": [diagonal_alignment(*length) for length in lengths],
+        "uniform": [uniform_alignment(*length, rng) for length in lengths],
+        "ibm_model_1": [model.align(*pair) for pair in words],
+    }.items():
+        assert found[name] == (expected, [p.sure for p in pairs], [p.possible for p in pairs])
 
 
 def test_ibm_model_1_learns_from_what_it_is_given(translator):

@@ -10,6 +10,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+import attn.applications.visual_question.answerer as answerer_module
 from attn.applications.visual_question import VisualQuestionAnswerer
 from attn.applications.visual_question.answerer import TRAINING
 from attn.applications.visual_question.model import (
@@ -462,6 +463,13 @@ def answerer():
 
 
 @pytest.fixture(scope="module")
+def spanish():
+    """The same without having learned anything."""
+    examples = make_examples(200, "es", kinds=("colour", "exists"))
+    return VisualQuestionAnswerer.fit(examples, sizes=SMALL, training=replace(QUICK, steps=1))
+
+
+@pytest.fixture(scope="module")
 def unseen():
     return make_examples(300, "es", seed=1, kinds=("colour", "exists"))
 
@@ -482,9 +490,9 @@ def test_it_learns_what_colour_things_are(answerer, unseen):
     assert all(type(score) is float for score in scores.values())
 
 
-@pytest.mark.slow
-def test_scores_are_the_means_that_a_loop_finds(untrained):
-    examples = make_examples(300, "en", seed=3)
+def test_scores_are_the_means_that_a_loop_finds(untrained, monkeypatch):
+    monkeypatch.setattr(answerer_module, "AT_A_TIME", 32)
+    examples = make_examples(80, "en", seed=3)
     scores, right, masses, hits, chances = untrained.evaluate(examples), {}, [], [], []
     for example in examples:
         text, _ = untrained.answer(example.image, example.question)
@@ -502,9 +510,9 @@ def test_scores_are_the_means_that_a_loop_finds(untrained):
         assert scores[name] == pytest.approx(np.mean(values), abs=1e-5), name
 
 
-def test_questions_about_nothing_that_is_there_have_no_map_to_measure(answerer, unseen):
+def test_questions_about_nothing_that_is_there_have_no_map_to_measure(spanish, unseen):
     nothing = [e for e in unseen if not e.asked.any()]
-    assert list(answerer.evaluate(nothing)) == ["accuracy", "exists"]
+    assert list(spanish.evaluate(nothing)) == ["accuracy", "exists"]
 
 
 def test_an_answer_has_the_probability_of_the_softmax(untrained):
@@ -520,16 +528,16 @@ def test_an_answer_has_the_probability_of_the_softmax(untrained):
     assert answer.probability == pytest.approx(exponentials[best] / exponentials.sum())
 
 
-def test_attention_is_a_map_for_each_layer_head_and_token(answerer, unseen):
+def test_attention_is_a_map_for_each_layer_head_and_token(spanish, unseen):
     example = unseen[0]
-    attention = answerer.attention(example.image, "¿De qué color es el balón?")
+    attention = spanish.attention(example.image, "¿De qué color es el balón?")
     tokens = ["<sos>", "¿", "de", "qué", "color", "es", "el", "balón", "?"]
     assert attention.tokens == tokens
     assert attention.weights.shape == (2, 2, 9, 6, 6)
     np.testing.assert_allclose(attention.weights.sum(axis=(-1, -2)), 1, atol=1e-5)
-    ids = torch.tensor(answerer.tokenizer.encode("¿de qué color es el balón?", sos=True))
+    ids = torch.tensor(spanish.tokenizer.encode("¿de qué color es el balón?", sos=True))
     with torch.no_grad():
-        _, (_, cross) = answerer.model(torch.from_numpy(example.image), ids, need_weights=True)
+        _, (_, cross) = spanish.model(torch.from_numpy(example.image), ids, need_weights=True)
     for layer in range(2):
         flat = attention.weights[layer].reshape(2, 9, 36)
         np.testing.assert_allclose(flat, cross[layer].numpy(), atol=1e-6)
@@ -642,36 +650,36 @@ def test_it_refuses_to_be_measured_by_words_it_does_not_know(untrained):
 # on disk
 
 
-def test_it_comes_back_to_the_bit(answerer, unseen, tmp_path):
-    answerer.save(tmp_path / "vqa")
+def test_it_comes_back_to_the_bit(spanish, unseen, tmp_path):
+    spanish.save(tmp_path / "vqa")
     loaded = VisualQuestionAnswerer.load(str(tmp_path / "vqa"))
     assert [path.name for path in tmp_path.iterdir()] == ["vqa"]
-    assert loaded.answers == answerer.answers and loaded.tokenizer == answerer.tokenizer
-    assert loaded.evaluate(unseen[:50]) == answerer.evaluate(unseen[:50])
+    assert loaded.answers == spanish.answers and loaded.tokenizer == spanish.tokenizer
+    assert loaded.evaluate(unseen[:50]) == spanish.evaluate(unseen[:50])
     for example in unseen[:5]:
         pair = example.image, example.question
-        assert loaded.answer(*pair) == answerer.answer(*pair)
-        assert np.array_equal(loaded.attention(*pair).weights, answerer.attention(*pair).weights)
+        assert loaded.answer(*pair) == spanish.answer(*pair)
+        assert np.array_equal(loaded.attention(*pair).weights, spanish.attention(*pair).weights)
 
 
-def test_a_saved_one_is_replaced_and_nothing_else_is(answerer, untrained, tmp_path):
+def test_a_saved_one_is_replaced_and_nothing_else_is(spanish, untrained, tmp_path):
     folder = tmp_path / "vqa"
-    for one in (answerer, untrained):
+    for one in (spanish, untrained):
         one.save(folder)
         assert VisualQuestionAnswerer.load(folder).answers == one.answers
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
-        answerer.save(tmp_path / "mine")
+        spanish.save(tmp_path / "mine")
     assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
     with pytest.raises(ValueError, match="^folder: expected a name in a folder that exists, got"):
-        answerer.save(tmp_path / "nowhere" / "vqa")
+        spanish.save(tmp_path / "nowhere" / "vqa")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "vqa"]
 
 
 @pytest.mark.parametrize("part", ["model", "tokenizer"])
-def test_a_save_that_fails_leaves_the_old_one(answerer, untrained, tmp_path, monkeypatch, part):
-    answerer.save(tmp_path / "vqa")
+def test_a_save_that_fails_leaves_the_old_one(spanish, untrained, tmp_path, monkeypatch, part):
+    spanish.save(tmp_path / "vqa")
 
     def fail(path, **options):
         raise OSError(28, "No space left on device")
@@ -679,7 +687,7 @@ def test_a_save_that_fails_leaves_the_old_one(answerer, untrained, tmp_path, mon
     monkeypatch.setattr(getattr(untrained, part), "save", fail)
     with pytest.raises(ValueError, match="^folder: .* No space left on device$"):
         untrained.save(tmp_path / "vqa")
-    assert VisualQuestionAnswerer.load(tmp_path / "vqa").answers == answerer.answers
+    assert VisualQuestionAnswerer.load(tmp_path / "vqa").answers == spanish.answers
     assert [path.name for path in tmp_path.iterdir()] == ["vqa"]
 
 
@@ -700,9 +708,9 @@ def test_it_does_not_load_what_is_no_answerer(untrained, tmp_path):
         VisualQuestionAnswerer.load(folder)
 
 
-def test_it_does_not_load_parts_that_do_not_fit(answerer, untrained, tmp_path):
+def test_it_does_not_load_parts_that_do_not_fit(spanish, untrained, tmp_path):
     folder, other = tmp_path / "vqa", tmp_path / "other"
-    answerer.save(other)
+    spanish.save(other)
     message = f"folder: expected a model with the words and answers it learned, got {folder}"
     about = {"format": "attn visual question answerer 1"}
     for answers in ({}, {"answers": 17}, {"answers": untrained.answers[1:]}):

@@ -38,10 +38,17 @@ TESTS = {
     "training": ["test_training", "test_training_loop"],
     "tokenizer": ["test_tokenizer"],
     "metrics": ["test_metrics", "test_translation_memory"],
+    "applications": [
+        *("test_applications", "test_translation", "test_translation_facts"),
+        *("test_question_answering", "test_summarization", "test_visual_question"),
+    ],
 }
+# Modules whose slow tests train for seconds, so often that a run would take a day: left out.
+QUICK = {"applications"}
 # What the tests import from beside them.
 SHARED = [
     *("tests/__init__.py", "tests/conftest.py", "tests/machine.py", "book/_ext/vendor.py"),
+    "Makefile",
     *("tests/core/__init__.py", "tests/core/no_float64.py", "tests/core/other_device.py"),
 ]
 LEAST = 0.95
@@ -104,9 +111,9 @@ def prepare(module):
     settings = {
         "source_paths": ["attn"],
         "only_mutate": files,
-        "also_copy": ["conftest.py", "book"],
+        "also_copy": ["conftest.py", "book", "Makefile"],
         "pytest_add_cli_args_test_selection": tests,
-        "pytest_add_cli_args": ["-p", "mutation_hooks"],
+        "pytest_add_cli_args": ["-p", "mutation_hooks", *(["-m", "not slow"] * (module in QUICK))],
         "process_isolation": "forkserver",  # PyTorch is not forked once it has computed
         # 5 * (18 s + what the tests took): a loop without end is stopped, a busy machine is not.
         "timeout_constant": 18,

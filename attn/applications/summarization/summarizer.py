@@ -144,7 +144,7 @@ class Summarizer(Application[Transformer]):
         """
         n_sentences = check_size("n_sentences", n_sentences, least=1)
         sentences, scores = self.sentence_scores(text)
-        best = np.argsort(-scores, kind="stable")[:n_sentences]
+        best = sorted(range(len(sentences)), key=lambda i: -scores[i])[:n_sentences]
         return " ".join(sentences[i] for i in sorted(best))
 
     def sentence_scores(self, text: str) -> tuple[list[str], NDArray[np.floating]]:
