@@ -102,10 +102,18 @@ def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     assert tests == [f"tests/core/test_{name}.py" for name in ("attention", "multi_head", "cache")]
     assert settings["mutmut"]["pytest_add_cli_args"] == ["-p", "mutation_hooks"]
     assert settings["mutmut"]["process_isolation"] == "forkserver"
-    assert settings["mutmut"]["also_copy"] == ["conftest.py", "book", "Makefile"]  # and tests, by itself
+    copied = settings["mutmut"]["also_copy"]
+    assert copied == ["conftest.py", "book", "Makefile"]  # and tests, by itself
     for name in (*tests, *files, "conftest.py", *mutation.SHARED):
         assert Path(name).read_text() == (ROOT / name).read_text()
     assert settings["pytest"]["ini_options"]["addopts"]
+
+
+def test_of_a_module_that_trains_the_slow_tests_are_left_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mutation.prepare("applications")
+    settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["mutmut"]
+    assert settings["pytest_add_cli_args"] == ["-p", "mutation_hooks", "-m", "not slow"]
 
 
 def test_a_module_may_be_one_file(tmp_path, monkeypatch):

@@ -81,7 +81,7 @@ def read_folder(folder: str | Path, wanted: str) -> About:
         If it is no such folder.
     """
     try:
-        about = json.loads((Path(folder) / ABOUT).read_text(encoding="utf-8"))
+        about = json.loads((Path(folder) / ABOUT).read_bytes())
     except (OSError, ValueError):
         about = None
     if not isinstance(about, dict) or about.get("format") != wanted:

@@ -76,6 +76,8 @@ def test_what_is_saved_is_loaded_exactly_or_rounded(name, tmp_path):
     ):
         assert torch.equal(parameter, ours)
         torch.testing.assert_close(parameter, theirs, rtol=0, atol=0.05)
+    sizes = [(tmp_path / kind / fitted._model_file).stat().st_size for kind in ("exact", "rounded")]
+    assert sizes[1] < 0.5 * sizes[0]
 
 
 def told_to_train(monkeypatch, fit, *arguments, **options):

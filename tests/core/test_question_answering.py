@@ -28,6 +28,7 @@ from attn.applications.question_answering.spans import (
     SpanReader,
     span_logits,
 )
+from attn.masks import padding_mask
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.words import join, split
 from attn.training import TrainingConfig
@@ -268,6 +269,15 @@ def test_padding_changes_nothing():
     alone = model(IDS[1:, :5], ROLES[1:, :5], [5])
     torch.testing.assert_close(start[1, :5], alone[0][0])
     torch.testing.assert_close(end[1, :5], alone[1][0])
+
+
+def test_the_vector_of_its_role_is_added_to_each_token():
+    model = reader()
+    assert model.roles.weight.shape == (3, 16)
+    x = model.embedding(IDS) + model.roles.weight[ROLES]
+    read, _ = model.encoder(x, padding_mask([8, 5], 8))
+    start, end, _ = model(IDS, ROLES, [8, 5])
+    torch.testing.assert_close(torch.stack((start, end), dim=-1), model.output(read))
 
 
 def test_question_and_context_see_each_other_and_roles_are_read():
@@ -593,7 +603,8 @@ def test_what_cannot_be_loaded_is_refused(untrained, tmp_path):
         QuestionAnswerer.load(folder)
     about = json.loads((folder / "about.json").read_text())
     (folder / "about.json").write_text(json.dumps(about | {"marks_question_words": None}))
-    with pytest.raises(ValueError, match="^folder: expected marks_question_words to be true or"):
+    message = f"folder: expected marks_question_words to be true or false, got {folder}: None"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         QuestionAnswerer.load(folder)
     (folder / "about.json").write_text(json.dumps(about | {"format": "attn summarizer 1"}))
     with pytest.raises(ValueError, match="^folder: expected a folder of the format"):

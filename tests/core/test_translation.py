@@ -19,11 +19,12 @@ from attn.applications.translation import (
     TRAINING,
     Translator,
     UnknownWordError,
+    vocabularies,
 )
 from attn.corpus import Pair, named
 from attn.decoding import greedy
 from attn.metrics import bleu
-from attn.tokenizer import WordTokenizer
+from attn.tokenizer import BytePairTokenizer, WordTokenizer
 from attn_course.grammar import document_pairs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -126,6 +127,10 @@ def test_what_it_cannot_translate_is_refused(beginner, text, message):
         beginner.attention(text)
 
 
+def test_case_and_a_full_stop_in_the_end_change_nothing(beginner):
+    assert beginner.translate("The MOON. ") == beginner.translate("the moon")
+
+
 def test_unknown_words_are_in_the_error(beginner):
     with pytest.raises(UnknownWordError) as caught:
         beginner.translate("the green house is green")
@@ -177,10 +182,15 @@ def test_attention_reads_the_translation_it_is_given(translator):
     free = translator.attention("the red house")
     assert own.target == free.target
     np.testing.assert_array_equal(own.cross, free.cross)
-    with pytest.raises(ValueError, match="^translation: .* got 'verde'$"):
-        translator.attention("the red house", "la casa verde")
-    with pytest.raises(ValueError, match="translation: expected a sentence, got an empty text"):
-        translator.attention("the red house", " ")
+
+
+@pytest.mark.parametrize(
+    ("translation", "message"),
+    [("la casa verde", "words of the vocabulary, got 'verde'"), (" ", "a sentence, got an empty")],
+)
+def test_attention_refuses_what_is_no_translation(beginner, translation, message):
+    with pytest.raises(ValueError, match=f"^translation: expected {message}"):
+        beginner.attention("the red house", translation)
 
 
 # how good it is
@@ -297,6 +307,14 @@ def test_byte_pairs_spell_words_they_never_saw():
     longest = max(SEEN, key=lambda pair: len(translator.source.encode(pair.source))).source
     with pytest.raises(ValueError, match="at most"):
         translator.translate(longest + ".")
+
+
+def test_of_byte_pairs_there_are_two_thousand_unless_told_otherwise(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(BytePairTokenizer, "train", lambda texts, size: sizes.append(size))
+    vocabularies.learn(SEEN, "bpe", None)
+    vocabularies.learn(SEEN, "bpe", 300)
+    assert sizes == [2000, 2000, 300, 300]
 
 
 @pytest.mark.parametrize(
@@ -418,6 +436,18 @@ def test_what_is_no_translator_is_not_loaded(beginner, tmp_path):
     about = tmp_path / "model" / "about.json"
     about.write_text(json.dumps(json.loads(about.read_text()) | {"tokenizer": "letters"}))
     with pytest.raises(ValueError, match="tokenizer: expected 'words' or 'bpe', got 'letters'"):
+        Translator.load(tmp_path / "model")
+
+
+def test_the_most_tokens_it_accepts_are_at_least_one(beginner, tmp_path):
+    parts = beginner.model, beginner.source, beginner.target
+    assert Translator(*parts, max_len=1).max_len == 1
+    with pytest.raises(ValueError, match="^max_len: expected at least 1, got 0$"):
+        Translator(*parts, max_len=0)
+    beginner.save(tmp_path / "model")
+    about = tmp_path / "model" / "about.json"
+    about.write_text(json.dumps(json.loads(about.read_text()) | {"max_len": None}))
+    with pytest.raises(ValueError, match="^max_len: expected an integer, got None$"):
         Translator.load(tmp_path / "model")
 
 

@@ -418,6 +418,14 @@ def test_words_look_ahead_and_padding_changes_nothing():
     assert (model(image, other, padding_mask([5, 3], 5))[0] - logits)[0].abs().max() > 1e-4
 
 
+def test_the_answer_is_read_at_the_first_token():
+    torch.manual_seed(0)
+    model = VisualQuestionModel(config()).eval()
+    image, ids = images(1)[0], torch.tensor([2, 5, 6])
+    x, _ = model.decoder(model.embedding(ids), model.patches(image), is_causal=False)
+    torch.testing.assert_close(model(image, ids)[0], model.output(x[0]))
+
+
 def test_the_model_returns_all_weights_when_asked():
     torch.manual_seed(0)
     model = VisualQuestionModel(config(n_layers=3)).eval()
@@ -722,6 +730,13 @@ def test_it_does_not_load_parts_that_do_not_fit(spanish, untrained, tmp_path):
     (folder / "questions.json").write_bytes((other / "questions.json").read_bytes())
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         VisualQuestionAnswerer.load(folder)
+
+
+def test_the_one_that_comes_with_the_course_knows_both_languages():
+    answerer = VisualQuestionAnswerer.pretrained()
+    empty = torch.tensor(GROUND, dtype=torch.uint8).expand(48, 48, 3).numpy()
+    asked = ("Is there a ball?", "¿Hay un balón?")
+    assert [answerer.answer(empty, question).text for question in asked] == ["no", "no"]
 
 
 def test_a_model_without_a_number_of_answers_is_refused():

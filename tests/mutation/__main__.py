@@ -1,4 +1,4 @@
-"""Break the PyTorch modules of attn in every small way, and ask the tests to notice.
+"""Break the modules of attn in every small way, and ask the tests to notice.
 
 `make mutation` runs it, or `make mutation MODULES="masks attention"`, and with SAMPLE=10 only
 every tenth mutant of each module, always the same ones. mutmut changes one operator, constant,
@@ -43,7 +43,7 @@ TESTS = {
         *("test_question_answering", "test_summarization", "test_visual_question"),
     ],
 }
-# Modules whose slow tests train for seconds, so often that a run would take a day: left out.
+# Of these modules the slow tests are left out: they train for seconds, and for each mutant again.
 QUICK = {"applications"}
 # What the tests import from beside them.
 SHARED = [
