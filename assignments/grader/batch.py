@@ -266,7 +266,8 @@ def version(name):
     """Return a digest of what marks depend on besides the inputs: the set, and who marks it."""
     grader = Path(__file__).parent
     exercises = Path(attn_course.__file__).parent / "exercises"
-    paths = [*(grader.parent / "sets" / name).iterdir(), *grader.glob("*.py")]
+    sets = grader.parent / "sets"
+    paths = [*sets.glob(f"{name}.py"), *sets.glob(f"{name}/*"), *grader.glob("*.py")]
     paths += [exercises / f"{part}.py" for part in ("compare", "diagnose", "record")]
     digest = hashlib.sha256()
     for path in sorted(path for path in paths if path.suffix in (".py", ".toml")):

@@ -478,7 +478,7 @@ def test_a_fault_of_the_grader_stops_nobody_and_is_tried_again(course, hand_in, 
     assert batch.waiting() == []
     assert batch.deaths() == 0
     monkeypatch.setattr(module, "grade", right)
-    batch.forget(failures_only=True)
+    batch.retry()
     assert [handed.student for handed in batch.waiting()] == ["ana"]
     assert graded(course) == {"ana": 85}
 
@@ -493,11 +493,11 @@ def test_a_submission_that_killed_two_workers_is_given_up(course, hand_in):
     assert graded(course) == {"ana": 85}
     assert lock.read_text() == ""
     batch = Batch(course, "ps2")
-    batch.forget(failures_only=False)
+    lock.with_suffix(".json").unlink()
     lock.write_text("xx")
     ((_, result),) = batch.work()
     assert result["failure"] == "the grader died of it"
-    batch.forget(failures_only=True)
+    batch.retry()
     assert batch.deaths() == 0
     assert graded(course) == {"ana": 85}
 

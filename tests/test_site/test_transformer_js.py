@@ -605,7 +605,7 @@ def test_what_is_refused(script, message, small, run):
     assert refusal(run, script) == message
 
 
-def test_files_that_are_no_model_for_the_page(run, tmp_path):
+def test_files_that_are_no_model_for_the_page(run, tmp_path, monkeypatch):
     def load(content):
         text = base64.b64encode(content).decode()
         script = (
@@ -628,7 +628,7 @@ def test_files_that_are_no_model_for_the_page(run, tmp_path):
         make(positions=kind).save(path, quantised=True)
         message = f"positions: expected 'sinusoidal', 'learned', 'rotary' or 'none', got '{kind}'"
         assert load(path.read_bytes()) == message
-    VARIANTS.setdefault("another", ScaledDotProduct)
+    monkeypatch.setitem(VARIANTS, "another", ScaledDotProduct)
     make(attention="another").save(path, quantised=True)
     message = "attention: expected 'scaled_dot_product', got 'another'"
     assert load(path.read_bytes()) == message
