@@ -62,8 +62,8 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     _work_off(batch, command, jobs)
     if others := len(batch.of_another_version()):
         print(
-            f"{others} of these marks come from another version of {name} or of the grader, and "
-            "stay. --again shows what would change."
+            f"Submissions graded with another version of {name} or of the grader: {others}. Their "
+            "marks stay; --again shows what would change."
         )
     failed = False
     for handed in unchanged:
@@ -94,7 +94,7 @@ def _adopt(batch, trial, agreed):
     for text in changes:
         print(text)
     if changes and not (agreed and agreed(len(changes))):
-        print(f"{len(changes)} marks would change, and stay. To take the new ones, add --yes.")
+        print(f"Marks that would change: {len(changes)}. They stay; --yes takes the new ones.")
         return
     for handed, _, new in found:
         batch.adopt(handed, new)

@@ -326,11 +326,14 @@ def test_who_grades_anew_sees_what_would_change_and_decides(course, hand_in, cap
     before = state(course)
     command = ["grade", str(course.folder), "ps2", "--jobs", "1"]
     assert main(command) == 0
-    assert "1 of these marks come from another version of ps2" in capfd.readouterr().out
+    assert (
+        "Submissions graded with another version of ps2 or of the grader: 1."
+        in capfd.readouterr().out
+    )
     monkeypatch.setattr("sys.stdin", io.StringIO())  # no terminal: nobody to ask
     assert main([*command, "--again"]) == 0
     said = capfd.readouterr().out
-    assert "ana              attend-once: 3 -> 20\n1 marks would change, and stay." in said
+    assert "ana              attend-once: 3 -> 20\nMarks that would change: 1. They stay;" in said
     assert state(course) == before
     assert json.loads((results / "ana.json").read_text())["version"] == "older"
     assert main([*command, "--again", "--yes"]) == 0
