@@ -4,6 +4,9 @@ SHELL := /bin/bash
 PORT ?= 8000
 SET ?= ps2
 course = $(or $(COURSE),$(error Say where the course is: make $(1) COURSE=../course))
+sets = $(or $(abspath $(SETS)),$(error Say where your sets are: make $(1) SETS=../my-sets))
+# The set that was asked for, and not the one that stands here.
+named = $(if $(filter command line,$(origin SET)),$(SET))
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
 
@@ -79,9 +82,18 @@ results: .venv/full.stamp ## Measure what the trained systems get right, for the
 mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (an hour or more; SAMPLE=10: minutes)
 	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
+.PHONY: new-set
+new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=folder SET=name FROM=ps2)
+	@$(BIN)/python -m assignments.new_set $(call sets,new-set) $(SET) $(if $(FROM),--template $(FROM))
+
+.PHONY: prove
+prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove SETS=folder; one: SET=name)
+	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
+	@SETS=$(call sets,prove) ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -k Test_ -p no:nbval -n 2
+
 .PHONY: release
-release: .venv/full.stamp ## Make the problem sets into two nbgrader courses (make release COURSE=folder)
-	@$(BIN)/python -m assignments.release $(call course,release)
+release: .venv/full.stamp ## Make problem sets into two nbgrader courses (make release COURSE=folder; SETS=folder SET=name VARIANT=yes)
+	@$(BIN)/python -m assignments.release $(call course,release) $(named) $(if $(SETS),--sets $(call sets,release)) $(if $(VARIANT),--variant)
 
 .PHONY: grade
 grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2; one student: STUDENT=id)

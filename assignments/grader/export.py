@@ -5,7 +5,7 @@ import io
 
 from nbgrader.api import MissingEntry
 
-from assignments.grader.course import problem_set, write
+from assignments.grader.course import write
 from assignments.grader.gradebook import check_gradebook, open_gradebook
 
 
@@ -27,7 +27,7 @@ def export(course, name):
     CourseError
         If the gradebook cannot be reached, or there is no such set.
     """
-    asked = problem_set(name)
+    asked = course.problem_set(name)
     tasks = [*(task.grade_id for task in asked.tasks), *asked.manual]
     check_gradebook(course.config("es"), name)
     with open_gradebook(course.config("es")) as book:

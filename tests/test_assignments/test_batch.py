@@ -307,7 +307,7 @@ def test_only_what_changed_is_graded_again(course, hand_in, monkeypatch):
     assert graded(course) == {"ana": 85}
     hand_in("bob", language="en", when="2026-03-09 10:00:00")
     assert graded(course) == {"bob": 85}
-    monkeypatch.setattr(module, "version", lambda name: "other code")
+    monkeypatch.setattr(module, "version", lambda folder: "other code")
     assert graded(course) == {}
     assert len(Batch(course, "ps2").of_another_version()) == 2
 
