@@ -7,6 +7,8 @@ course = $(or $(COURSE),$(error Say where the course is: make $(1) COURSE=../cou
 sets = $(or $(abspath $(SETS)),$(error Say where your sets are: make $(1) SETS=../my-sets))
 # The set that was asked for, and not the one that stands here.
 named = $(if $(filter command line,$(origin SET)),$(SET))
+# The chapters that train for minutes: they take as long as all others together.
+LONG := notebooks/en/08_training.ipynb notebooks/en/11_landscape.ipynb
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
 
@@ -37,7 +39,7 @@ notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es
 .PHONY: test
 test: .venv/full.stamp book ## Run every test: package, notebooks, site in a browser
 	@$(BIN)/python -m tests.machine browser sandbox
-	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder $(LONG:%=--ignore=%)
 
 .PHONY: test-fast
 test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute; no notebooks, browser, grader)
@@ -59,8 +61,8 @@ test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to ever
 	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
 
 .PHONY: test-notebooks
-test-notebooks: .venv/full.stamp ## Run the Spanish notebooks too, which make test compares with the English (minutes)
-	@$(BIN)/python -m pytest --nbval notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
+test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out: the Spanish, and those that train longest
+	@$(BIN)/python -m pytest --nbval $(LONG) notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-processor
 test-processor: .venv/full.stamp ## Compare the English notebooks as another processor computes them (minutes)
