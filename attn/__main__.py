@@ -115,11 +115,12 @@ def _pairs_to_train(
 
         parts = named(options.corpus)()
         return parts["train"], parts["validation"]
+    from attn.corpus import hold_out
+
     pairs = _read(options.pairs)
-    n_held_out = min(len(pairs) // 20, 500)
-    if n_held_out < LEAST_HELD_OUT:
-        return pairs, None
-    return pairs[n_held_out:], pairs[:n_held_out]
+    n_sources = len({pair.source for pair in pairs})
+    n_held_out = min(n_sources // 20, 500)
+    return hold_out(pairs, n_held_out) if n_held_out >= LEAST_HELD_OUT else (pairs, None)
 
 
 def _read(path: Path) -> "list[Pair]":
@@ -173,7 +174,8 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("train", "evaluate"):
         commands.choices[name].add_argument(
             "--corpus", default="grammar", metavar="NAME",
-            help="one that an installed package offers (default: grammar, the course's)",
+            help="grammar, the course's (the default); tatoeba, which people wrote; or another "
+            "that an installed package offers",
         )  # fmt: skip
     for name in ("translate", "evaluate"):
         commands.choices[name].add_argument(
