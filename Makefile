@@ -86,12 +86,12 @@ mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the 
 
 .PHONY: new-set
 new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=folder SET=name FROM=ps2)
-	@$(BIN)/python -m assignments.new_set $(call sets,new-set) $(SET) $(if $(FROM),--template $(FROM))
+	@$(BIN)/python -m assignments.new_set $(call sets,new-set) $(or $(named),$(error Say what the set is called: make new-set SETS=../my-sets SET=quiz1)) $(if $(FROM),--template $(FROM))
 
 .PHONY: prove
 prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove SETS=folder; one: SET=name)
 	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
-	@SETS=$(call sets,prove) ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -k Test_ -p no:nbval -n 2
+	@SETS=$(call sets,prove) ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
 
 .PHONY: release
 release: .venv/full.stamp ## Make problem sets into two nbgrader courses (make release COURSE=folder; SETS=folder SET=name VARIANT=yes)
