@@ -98,6 +98,18 @@ def read(path):
     return Submission(hashlib.sha256(data).hexdigest(), tuple(_cell(cell) for cell in cells))
 
 
+def text_of(value):
+    """Return text that nbformat may keep as a list of lines; None if it is neither.
+
+    Half of a surrogate pair is text to JSON and to no encoding, so that no page could be sent.
+    """
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = "".join(value)
+    if not isinstance(value, str):
+        return None
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _bytes(path):
     # nbgrader's STUDENT/SET/FILE: the folders of a student may be links as well.
     if any(folder.is_symlink() for folder in path.absolute().parents[:2]):
@@ -124,10 +136,8 @@ def _open_plainly(path, flags):
 def _cell(cell):
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
         raise BadSubmission("not a notebook")
-    source = cell.get("source", "")
-    if isinstance(source, list) and all(isinstance(line, str) for line in source):
-        source = "".join(source)
-    if not isinstance(source, str):
+    source = text_of(cell.get("source", ""))
+    if source is None:
         raise BadSubmission("not a notebook")
     metadata = cell.get("metadata")
     mine = metadata.get("nbgrader") if isinstance(metadata, dict) else None
