@@ -5,6 +5,7 @@ and no test: those stay outside. All that comes from the student is text, and st
 """
 
 import base64
+import functools
 import hashlib
 import re
 import sys
@@ -208,6 +209,7 @@ def _style():
     return f":root {{ color-scheme: light dark; {light} }}\n{screens}\n{sheet}"
 
 
+@functools.cache  # The template is read once, and not for every student of a class.
 def _environment():
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
