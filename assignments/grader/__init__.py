@@ -16,6 +16,7 @@
 `class_run`      workers on every core, progress, a summary
 `autograded`     the notebook that formgrader shows
 `feedback`       the page that the student gets back, in the words of `words`
+`similar`        submissions that resemble each other, for a person to look at
 `export`         a table for the LMS
 ===============  ==========================================================================
 

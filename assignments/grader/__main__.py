@@ -27,6 +27,12 @@ def main(arguments):
         if options.command == "stats":
             print(stats(course, options.set, options.language))
             return 0
+        if options.command == "similar":
+            # What draws figures comes with it, and no other command needs that.
+            from assignments.grader.similar import similar
+
+            print(similar(course, options.set, options.archive))
+            return 0
         if options.unsafe and os.geteuid() == 0:
             raise CourseError(
                 "As root, --unsafe would give student code the machine: it is refused."
@@ -72,6 +78,7 @@ def _parser():
         "worker": "grade beside other workers, on this host or others, what nobody has graded",
         "csv": "write the marks of a set for an LMS",
         "stats": "show how many students made each mistake, the hardest task first",
+        "similar": "list submissions that resemble each other or public answers; change no mark",
     }
     for name, text in helps.items():
         command = commands.add_parser(name, help=text, description=text)
@@ -80,6 +87,11 @@ def _parser():
         command.add_argument("--db", metavar="URL", help="gradebook, if not the course's own")
         if name == "stats":
             command.add_argument("--language", choices=["en", "es"], default="en", help="of hints")
+        if name == "similar":
+            command.add_argument(
+                "--archive", action="append", type=Path, default=[], metavar="FOLDER",
+                help="notebooks and Python files that students may have found; may be repeated",
+            )  # fmt: skip
         if name in ("grade", "worker"):
             command.add_argument("--unsafe", action="store_true", help="run without the sandbox")
             command.add_argument("--student", metavar="ID", help="grade this student alone")

@@ -118,7 +118,7 @@ def _restored(released_cell, cell, verdicts):
     outputs = _outputs(cell.outputs) if is_answer and cell.kind == "code" else []
     if mine.grade and mine.grade_id in verdicts:
         outputs = [_text(verdicts[mine.grade_id])]
-    return new_code_cell(_visible(source), metadata=released_cell.metadata, outputs=outputs)
+    return new_code_cell(visible(source), metadata=released_cell.metadata, outputs=outputs)
 
 
 def _own(cell):
@@ -126,10 +126,11 @@ def _own(cell):
         return new_markdown_cell(inert(cell.source))
     # A raw cell would go to the page as it is.
     outputs = _outputs(cell.outputs) if cell.kind == "code" else []
-    return new_code_cell(_visible(cell.source), outputs=outputs)
+    return new_code_cell(visible(cell.source), outputs=outputs)
 
 
-def _visible(text):
+def visible(text):
+    """Return text without characters that show nothing or turn its direction."""
     return _INVISIBLE.sub("", text)
 
 
@@ -149,7 +150,7 @@ def _kept(output):
 
 
 def _text(text):
-    return new_output("stream", name="stdout", text=_visible(text[:MOST_TEXT]) + "\n")
+    return new_output("stream", name="stdout", text=visible(text[:MOST_TEXT]) + "\n")
 
 
 def _is_png(image):

@@ -52,9 +52,8 @@ def feedback(problem_set, released, submission, graded, marks, language):
         HTML that is one file, loads nothing and runs nothing.
     """
     words = WORDS[language]
-    style = _style()
-    template = _environment().get_template("feedback.html.j2")
-    return template.render(
+    return page(
+        "feedback.html.j2",
         language=language,
         words=words,
         title=_heading(released.cells[0].source),
@@ -66,9 +65,15 @@ def feedback(problem_set, released, submission, graded, marks, language):
             for part in _parts(released, marks["grades"])
         ],
         broken=_broken(problem_set, submission, graded, language),
-        style=Markup(style),
-        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
     )
+
+
+def page(template, **values):
+    """Return a page made of one of our templates: one file, which escapes all it is given."""
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    whole = _environment().get_template(template)
+    return whole.render(style=Markup(style), style_hash=digest, **values)
 
 
 def verdict(mark, problem_set, language="en"):
