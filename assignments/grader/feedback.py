@@ -27,6 +27,11 @@ IMPORT = re.compile(
     r"(?:^|[:;])[ \t]*(?:from[ \t]+(\w+)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^#;\n]+))",
     re.MULTILINE,
 )
+# What starts another process, thread or program; and what it raises where there is none to be had.
+STARTS = re.compile(
+    r"\b(?:threading|multiprocessing|concurrent|subprocess|fork|Popen|(?:\w*Pool|Thread|Process)(?=\())"
+)
+NOT_STARTED = ("FileNotFoundError", "PermissionError", "RuntimeError")
 IMPORTED = re.compile(r"\s*(\w+)(?:\.\w+)*(?:\s+as\s+\w+)?\s*")
 
 
@@ -192,7 +197,9 @@ def _broken(problem_set, submission, graded, language):
 
 
 def _not_allowed(kind, source, problem_set, language):
-    """Return the sentence that names packages which are not there, if that is what raised."""
+    """Return the sentence that says what is not there, if that is what raised."""
+    if kind in NOT_STARTED and STARTS.search(source):
+        return [WORDS[language]["alone"]]
     found = set()
     for package, several in IMPORT.findall(source) if kind == "ModuleNotFoundError" else ():
         parts = map(IMPORTED.fullmatch, several.split(","))

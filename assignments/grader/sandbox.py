@@ -138,9 +138,10 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
             (job / "packages").mkdir()
             for folder in _folders(packages):
                 (job / "packages" / folder.name).symlink_to(folder)
+            (job / "tmp").mkdir()
             command = [sys.executable, *_script(job, job / "packages")]
-        else:
-            command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
+            return _watch(command, job / "tmp", limits)
+        command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
         return _watch(command, job, limits)
 
 

@@ -185,6 +185,31 @@ def test_a_package_that_the_set_does_not_allow_is_named(course, hand_in):
             assert text.count(sentence.format("keras, pandas, scipy, torch")) == times
 
 
+STARTERS = {
+    "from concurrent.futures import ThreadPoolExecutor": "RuntimeError",
+    "from multiprocessing import Pool": "FileNotFoundError",
+    "with Pool(4) as pool: pool.map(abs, x)": "FileNotFoundError",
+    "t = Thread(target=print)": "RuntimeError",
+    "pid = os.fork()": "PermissionError",
+    "import subprocess": "PermissionError",
+}
+
+
+@pytest.mark.parametrize(("source", "kind"), STARTERS.items())
+def test_that_nothing_else_can_be_started_is_said_in_a_sentence(course, hand_in, source, kind):
+    submission = submitted(course, hand_in, {"attend-once-answer": source})
+    number = next(n for n, c in enumerate(submission.cells) if c.grade_id == "attend-once-answer")
+    for raised, times in ((kind, 2), ("ValueError", 0)):  # cell and function
+        marks = full_marks(attend_once=wrong("attend-once", error=raised)).marks
+        graded = Graded("digest", marks, None, {number: raised})
+        for language in ("es", "en"):
+            text = Tags(page(course, graded, submission, language=language)).text
+            assert text.count(WORDS[language]["alone"]) == times
+    other = submitted(course, hand_in, {"attend-once-answer": "open('process of threads')"})
+    graded = Graded("digest", marks, None, {number: kind})
+    assert WORDS["en"]["alone"] not in page(course, graded, other, language="en")
+
+
 def test_lateness_comments_and_marks_by_hand(course, hand_in):
     graded = full_marks()
     marks = marks_of(graded, penalty=8.5, total=90.5, score=99.0, hours_late=36.04,

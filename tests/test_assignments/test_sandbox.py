@@ -101,6 +101,13 @@ HONEST = {
     "files": [
         "import numpy as np\nnp.save('a.npy', np.eye(3))\nassert np.load('a.npy').sum() == 3"
     ],
+    "files of one's own to import": [
+        "%%writefile own.py\nthirteen = 13",
+        "%%writefile -a own.py\nfourteen = 14",
+        "import own\nassert (own.thirteen, own.fourteen) == (13, 14)",
+        "%%file 'random.py'\nfifteen = 15",
+        "import random\nrandom.random()",
+    ],
     "types": [
         (
             "from __future__ import annotations\nfrom typing import Optional, NamedTuple\n"
@@ -265,7 +272,7 @@ def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
     # bubblewrap sets PWD.
     assert set(eval(shown[5])) <= {*sandbox._ENVIRONMENT, "PWD"}
     assert shown[6] == "('/tmp', '/tmp', 'sandbox', 65534, 65534)"
-    assert all(path.startswith(("/python/", "/packages")) for path in eval(shown[7]))
+    assert all(path.startswith(("/python/", "/packages", "/tmp")) for path in eval(shown[7]))
     assert shown[8] == "['/job/inside.py', '/job', '/packages']"
     assert shown[9] == "(0, True)"
     assert shown[10:] == ["[]", "[]", "False"]
