@@ -81,3 +81,8 @@ class ProblemSet:
     manual: tuple[str, ...]
     slips: tuple[Slip, ...] = ()
     packages: tuple[str, ...] = ("numpy",)
+
+    @property
+    def grade_ids(self):
+        """The grade ids of all its tasks, those of the instructor last."""
+        return [*(task.grade_id for task in self.tasks), *self.manual]
