@@ -130,6 +130,7 @@ class _Intake:
     def __init__(self, course, name, language):
         self.course, self.name, self.language = course, name, language
         self.roster, self.found = Roster.of(course), Collected()
+        self.people = {}  # by student, where each number that an LMS gave was seen first
         self.released = {language: course.released(language, name) for language in LANGUAGES}
         number = r"(?:(?:[ _-]+|(?=\())\(?(\d{1,4})\)?)?"
         self.expected = re.compile(rf"{re.escape(name)}{number}\.ipynb", re.IGNORECASE)
@@ -145,7 +146,14 @@ class _Intake:
             places = " or ".join(str(inbox.path) for inbox in inboxes)
             raise CourseError(f"There is nothing of {self.name} in {places}.")
         for student in sorted(offers):
-            self._take(student, offers[student])
+            if len(people := self.people.get(student, {})) > 1:
+                for place in people.values():
+                    self._leave(
+                        place, "several people have this name; moodle_id or canvas_id in the "
+                        "roster tells them apart"
+                    )  # fmt: skip
+            else:
+                self._take(student, offers[student])
         self.found.left_out = list(dict.fromkeys(self.found.left_out))
         return self.found
 
@@ -154,6 +162,7 @@ class _Intake:
         place, said, given = shown(inbox.path / parts[0]), None, named(parts)
         if given:
             student, file = whose(given, self.roster), given.file
+            self.people.setdefault(student, {}).setdefault(given.number, place)
         elif match := EXCHANGE.fullmatch(parts[0]):
             if match["set"] != self.name:
                 return
@@ -163,8 +172,8 @@ class _Intake:
             if reason or parts[0].lower().endswith(".ipynb"):
                 self._leave(place, reason or "nothing says whose it is")
             return
-        elif len(parts) > 2 and parts[1] != self.name:
-            return
+        elif len(parts) > 2 and parts[1] not in (self.name, ".."):
+            return  # another set
         else:
             student, file = self._student(parts[0]), parts[-1]
         if student is None:

@@ -7,7 +7,7 @@ import math
 from assignments.grader.course import CourseError, write
 
 # What a spreadsheet program takes for the beginning of a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def read_table(path):
@@ -70,7 +70,7 @@ def write_table(path, columns, rows):
 
 def escaped(cell):
     """Return a cell as text that no program takes for a formula."""
-    text = str(cell)
+    text = str(cell).replace("\r", "\n")  # which csv would leave without quotes
     return f"'{text}" if text.startswith(FORMULA) and not _is_number(text) else text
 
 
