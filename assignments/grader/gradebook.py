@@ -155,6 +155,13 @@ def late_plugin(config):
     return preprocessor.plugin_inst
 
 
+def due_date(config, name):
+    """Return when a set is due, in UTC without zone, or None."""
+    check_gradebook(config, name)
+    with open_gradebook(config) as book:
+        return book.find_assignment(name).duedate
+
+
 def set_due(config, name, text):
     """Set the due date of a set, or remove it; return a sentence that says what holds now.
 

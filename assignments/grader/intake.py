@@ -13,6 +13,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from assignments.grader.course import LANGUAGES, CourseError, problem_set, write
+from assignments.grader.gradebook import due_date
 from assignments.grader.inbox import Refused, open_inbox
 from assignments.grader.lms import named, whose
 from assignments.grader.regrade import MOST_BYTES as MOST_OF_A_REQUEST
@@ -64,7 +65,7 @@ class _Offer:
     file: str  # as the student called it
     reason: str | None  # why it cannot be read
     said: str | None  # the time that nbgrader's exchange has in the name of the folder
-    is_late: bool
+    lms: object  # what an LMS says of it, a `Named`, or None
 
     @property
     def label(self):
@@ -130,6 +131,7 @@ class _Intake:
     def __init__(self, course, name, language):
         self.course, self.name, self.language = course, name, language
         self.roster, self.found = Roster.of(course), Collected()
+        self.due = due_date(course.config("es"), name)
         self.people = {}  # by student, where each number that an LMS gave was seen first
         self.released = {language: course.released(language, name) for language in LANGUAGES}
         number = r"(?:(?:[ _-]+|(?=\())\(?(\d{1,4})\)?)?"
@@ -179,8 +181,7 @@ class _Intake:
         if student is None:
             self._leave(place, self._unknown(given))
             return
-        is_late = bool(given and given.is_late)
-        offer = _Offer(inbox, parts, file, reason, said, is_late)
+        offer = _Offer(inbox, parts, file, reason, said, given)
         offers.setdefault(student, []).append(offer)
 
     def _student(self, folder):
@@ -288,6 +289,16 @@ class _Intake:
         what a copy or an archive has kept.
         """
         is_ours = received.owner is None or received.owner == os.geteuid()
+        if offer.lms and offer.lms.lms == "canvas":
+            # Its archives have the time of the download, and say who was late, not how late.
+            if not offer.lms.is_late and self.due:
+                return min(received.modified, self.due)
+            if offer.lms.is_late:
+                self.found.remarks.append(
+                    f"{offer.label} came late, says Canvas, but not how late: until you write "
+                    f"timestamp.txt, {received.modified:%Y-%m-%d %H:%M} UTC counts."
+                )
+            return received.modified
         if offer.said is None and is_ours:
             return received.modified
         said = offer.said and parse_time(offer.said)
@@ -349,8 +360,6 @@ class _Intake:
             self.found.new += 1
         else:
             self.found.replaced += 1
-        if offer.is_late:
-            self.found.remarks.append(f"{student}: Canvas calls {offer.label} late.")
 
     def _keep_secret(self, offer, place):
         """Keep what nbgrader's exchange finds the way back to the student by."""

@@ -7,10 +7,13 @@ from assignments.grader.course import CourseError
 from assignments.grader.roster import COLUMNS, Person, Roster, checked, is_name, key, row_of
 from assignments.grader.tables import read_table, write_table
 
+# Both end at the first number: what follows is the student's own.
 # Moodle: a folder for each student, or files in one folder.
-MOODLE = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_(?P<file>.*)")
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_(?P<file>.*)")
 # Canvas: last and first name without blanks, its numbers of the student and of the file.
-CANVAS = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?_(?P<number>\d+)_\d+_(?P<file>.+)")
+CANVAS = re.compile(
+    r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<number>\d+)_\d+_(?P<file>.+)", re.IGNORECASE
+)
 # As each calls them, in English and in Spanish; the first that is not empty counts.
 TABLE = {
     "id": ["id", "ID number", "Número de ID", "SIS Login ID", "Username", "Nombre de usuario",
@@ -52,17 +55,17 @@ class Named:
 
 
 def named(parts):
-    """Return what the path of a file says if Moodle or Canvas gave it, or else None."""
-    for part in parts[:-1]:
-        if found := MOODLE.fullmatch(part):
-            file = parts[-1] if found["kind"] == "file" else ""
-            return Named("moodle", found["name"], found["number"], file)
-    if found := MOODLE.fullmatch(parts[-1]):
-        file = found["file"] if found["kind"] == "file" else ""
-        return Named("moodle", found["name"], found["number"], file)
-    if found := CANVAS.fullmatch(parts[-1]):
+    """Return what the path of a file says if Moodle or Canvas gave it, or else None.
+
+    Only the outermost name is theirs. What is below is the student's.
+    """
+    if found := MOODLE.fullmatch(parts[0]):
+        file = parts[-1] if len(parts) > 1 else found["file"]
+        is_file = found["kind"] == "file"  # and not a text typed into a form
+        return Named("moodle", found["name"], found["number"], file if is_file else "")
+    if len(parts) == 1 and (found := CANVAS.fullmatch(parts[0])):
         is_late = found["late"] is not None
-        return Named("canvas", found["name"], found["number"], found["file"], is_late)
+        return Named("canvas", found["name"] or "", found["number"], found["file"], is_late)
     return None
 
 
@@ -77,13 +80,16 @@ def whose(given, roster):
     """
     if roster is None:
         plain = re.sub(r"[^\w.@+-]+", " ", given.name).strip(" .")
-        made = f"{plain}-{given.number}" if given.lms == "canvas" else plain
+        made = f"{plain}-{given.number}".strip("-") if given.lms == "canvas" else plain
         return made if is_name(made) else None
+    name, number = key(given.name), given.number
     if given.lms == "canvas":
-        person = roster.find(lambda person: person.canvas_id == given.number)
+        person = roster.find(lambda person: person.canvas_id == number)
+        # Who has another number is another person.
+        person = person or roster.find(lambda one: name in one.names and not one.canvas_id)
     else:
-        person = roster.find(lambda person: given.number in re.findall(r"\d+", person.moodle_id))
-    person = person or roster.find(lambda person: key(given.name) in person.names)
+        person = roster.find(lambda person: number in re.findall(r"\d+", person.moodle_id))
+        person = person or roster.find(lambda person: name in person.names)
     return person.id if person else None
 
 

@@ -77,7 +77,7 @@ WORDS = {
         "con una copia.",
         "unknown": "No es ninguno de los errores que reconocemos. Ejecuta `check` en tu cuaderno: "
         "te enseña una entrada pequeña y lo que se esperaba.",
-        "slips": "Días de gracia usados en esta entrega: {used}. Te quedan {left}.",
+        "slips": "Días de gracia usados en esta entrega: {used}. Días que te quedan: {left}.",
         "request": "Tu petición de revisión",
         "request_open": "Todavía no tiene respuesta.",
         "accepted": "Petición aceptada.",
@@ -120,7 +120,7 @@ WORDS = {
         "copy.",
         "unknown": "It is none of the mistakes we recognise. Run `check` in your notebook: it "
         "shows you a small input and what was expected.",
-        "slips": "Slip days used on this set: {used}. You have {left} left.",
+        "slips": "Slip days used on this set: {used}. Days left: {left}.",
         "request": "Your regrade request",
         "request_open": "It has no answer yet.",
         "accepted": "Request accepted.",

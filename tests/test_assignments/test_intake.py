@@ -125,20 +125,47 @@ def test_what_moodle_gives(course, tmp_path, separator):
 
 
 def test_what_canvas_gives(course, tmp_path):
-    with_roster(course, "pat,O'Brien,Pat,,,900,", "ana,Núñez,Ana,,,,")
+    """Its archives have the time of the download; who is on time for Canvas is so here."""
+    with_roster(course, "pat,O'Brien,Pat,,,900,", "ana,Núñez,Ana,,,,", "eva,Ros,Eva,,,903,")
+    assert main(["due", str(course.folder), "ps2", utc(FRIDAY)]) == 0
     box = pack(
         tmp_path / "ps2.zip",
         [
-            ("obrienpat_LATE_900_7001_ps2 (1).ipynb", notebook(course, "en", "p"), FRIDAY),
-            ("núñezana_901_7002_ps2-1.ipynb", notebook(course, "en", "a"), FRIDAY),
+            ("obrienpat_LATE_900_7001_ps2 (1).ipynb", notebook(course, "en", "p"), SATURDAY),
+            ("núñezana_901_7002_ps2-1.ipynb", notebook(course, "en", "a"), SATURDAY),
+            ("903_7003_ps2.ipynb", notebook(course, "en", "e"), SATURDAY),  # graded without names
+            ("obrienpat_950_7004_ps2.ipynb", notebook(course, "en", "other"), SATURDAY),
         ],
     )
     found = collect(course, "ps2", box)
-    assert (found.new, found.left_out) == (2, [])
-    assert collected(course, "pat", "en")[0] == "p"
-    assert collected(course, "ana", "en")[0] == "a"
+    assert (found.new, len(found.left_out)) == (3, 1)
+    assert found.left_out[0].endswith("nobody in the roster, or several, are obrienpat.")
+    assert collected(course, "pat", "en") == ("p", utc(SATURDAY))
+    assert collected(course, "ana", "en") == ("a", utc(FRIDAY))
+    assert collected(course, "eva", "en") == ("e", utc(FRIDAY))
     (remark,) = found.remarks
-    assert remark.startswith("pat: Canvas calls ") and remark.endswith(" late.")
+    assert "obrienpat_LATE_900_7001_ps2 (1).ipynb came late, says Canvas" in remark
+
+
+@pytest.mark.parametrize("name", [
+    "Eve Ros_503_assignsubmission_file_Pat OBrien_500_assignsubmission_file_ps2.ipynb",
+    "Eve Ros_503_assignsubmission_file_/obrienpat_900_7001_ps2.ipynb",
+    "roseve_903_7003_obrienpat_900_7001_ps2.ipynb",
+    "eve/obrienpat_900_7001_ps2.ipynb",
+    "eve/Pat OBrien_500_assignsubmission_file_ps2.ipynb",
+    "eve/Pat OBrien_500_assignsubmission_file_/ps2.ipynb",
+])  # fmt: skip
+def test_no_student_names_a_file_into_the_place_of_another(course, tmp_path, name):
+    with_roster(course, "pat,O'Brien,Pat,,500,900,", "eve,Ros,Eve,,503,903,")
+    (tmp_path / "box").mkdir()
+    put(tmp_path / "box" / name, notebook(course))
+    pack(tmp_path / "ps2.zip", [(name, notebook(course), FRIDAY)])
+    for box in ("box", "ps2.zip"):
+        try:
+            collect(course, "ps2", tmp_path / box)
+        except CourseError as error:
+            assert "There is nothing of ps2" in str(error)
+        assert not course.path("es", "submitted", "pat", "ps2").exists()
 
 
 def test_without_a_roster_students_are_called_as_the_lms_calls_them(course, tmp_path):
