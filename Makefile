@@ -83,6 +83,14 @@ mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the 
 release: .venv/full.stamp ## Make the problem sets into two nbgrader courses (make release COURSE=folder)
 	@$(BIN)/python -m assignments.release $(call course,release)
 
+.PHONY: roster
+roster: .venv/full.stamp ## Take the students from a table of Moodle or Canvas (make roster COURSE=folder FROM=file.csv)
+	@$(BIN)/python -m assignments.grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
+
+.PHONY: collect
+collect: .venv/full.stamp ## Take in what was handed in (make collect COURSE=folder SET=ps2 FROM=folder or zip)
+	@$(BIN)/python -m assignments.grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
+
 .PHONY: grade
 grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2; one student: STUDENT=id)
 	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)

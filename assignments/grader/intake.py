@@ -8,6 +8,7 @@ import json
 import os
 import pwd
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -186,6 +187,7 @@ class _Intake:
 
     def _student(self, folder):
         """Return the id of the student after whom a folder is called, or None."""
+        folder = unicodedata.normalize("NFC", folder)  # macOS writes accents apart
         if self.roster is None:
             return folder if is_name(folder) else None
         if folder in self.roster:
