@@ -127,6 +127,10 @@ def _ask(n_changes):
     return input(f"Take {n_changes} new marks? [y/N] ").strip().lower() in ("y", "yes")
 
 
+def _path(text):
+    return Path(text).expanduser()  # which not every shell does after FROM=
+
+
 def _option(*names, **settings):
     return names, settings
 
@@ -142,7 +146,7 @@ COMMANDS = {
     "roster": (
         "take the students from a table of Moodle or Canvas",
         _roster,
-        [_option(SOURCE, dest="source", type=Path, metavar="CSV", help="the table, if there is one")],
+        [_option(SOURCE, dest="source", type=_path, metavar="CSV", help="the table, if there is one")],
     ),
     "collect": (
         "take what was handed in into the course; of two notebooks, the later",
@@ -150,7 +154,7 @@ COMMANDS = {
         [
             SET,
             _option(
-                SOURCE, dest="source", type=Path, metavar="PATH",
+                SOURCE, dest="source", type=_path, metavar="PATH",
                 help="a folder or a zip (default: nbgrader's exchange)",
             ),
             EDITION,
