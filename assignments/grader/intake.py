@@ -342,10 +342,11 @@ class _Intake:
             self._leave(offer.label, f"{shown(place.parent)} is a link")
             return
         before = place.read_bytes() if place.is_file() and not place.is_symlink() else None
-        if before is not None and before == notebook.data and small_text(stamp):
+        is_same = before is not None and _cells(before) == _cells(notebook.data)
+        if is_same and small_text(stamp):
             self.found.same += 1  # Handed in again, or downloaded again: the first time counts.
             return
-        if before is not None and before != notebook.data:
+        if before is not None and not is_same:
             when = parse_time(small_text(stamp) or "")
             if when and when >= notebook.when:
                 self.found.same += 1
@@ -383,8 +384,23 @@ class _Intake:
         elif not places:
             self._leave(offer.label, f"{student} has handed in no notebook of {self.name}")
         for place in places if len(data) <= MOST_OF_A_REQUEST else ():
-            write(place_of(place, self.name), data)
+            place = place_of(place, self.name)
+            if not place.is_file() or place.read_bytes() != data:
+                write(place, data)
+                remark = f"{student} asks to have a mark looked at again: {offer.label}."
+                self.found.remarks += [remark] * (remark not in self.found.remarks)
 
     @staticmethod
     def _is_linked(place):
         return any(folder.is_symlink() for folder in (place.parent, place.parent.parent))
+
+
+def _cells(data):
+    """Return what a student wrote in a notebook, or its bytes if it is none.
+
+    To run it again, or to open it elsewhere, changes outputs and metadata.
+    """
+    try:
+        return [(cell.kind, cell.source, cell.grade_id) for cell in parse(data).cells]
+    except BadSubmission:
+        return data

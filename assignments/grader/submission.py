@@ -102,8 +102,9 @@ def parse(data):
     return Submission(hashlib.sha256(data).hexdigest(), tuple(_cell(cell) for cell in cells))
 
 
-def plain_bytes(path, most=MOST_BYTES):
+def plain_bytes(path, most=None):
     """Return the bytes of a submitted file that is no link; raise `BadSubmission` otherwise."""
+    most = MOST_BYTES if most is None else most
     # nbgrader's STUDENT/SET/FILE: the folders of a student may be links as well.
     if any(folder.is_symlink() for folder in path.absolute().parents[:2]):
         raise BadSubmission("not a file")

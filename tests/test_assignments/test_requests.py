@@ -1,5 +1,6 @@
 """From a regrade request to its answer, and what a student gets back."""
 
+import json
 import re
 
 import pytest
@@ -72,11 +73,16 @@ def test_from_the_request_to_the_answer(course, hand_in, capsys, tmp_path):
 
     box = tmp_path / "box" / "ana"
     box.mkdir(parents=True)
-    (box / "ps2.ipynb").write_bytes(notebook.read_bytes())
+    again = json.loads(notebook.read_text(encoding="utf-8"))
+    again["cells"][2]["execution_count"] = 7  # run again, and saved
+    (box / "ps2.ipynb").write_text(json.dumps(again), encoding="utf-8")
     ask(box / "ps2.ipynb", attend_once=EVIL)
     stamp = (notebook.parent / "timestamp.txt").read_text()
     assert main(["collect", str(course.folder), "ps2", "--from", str(tmp_path / "box")]) == 0
     assert (notebook.parent / "timestamp.txt").read_text() == stamp
+    said = capsys.readouterr().out
+    assert f"ana asks to have a mark looked at again: {box}/ps2_regrade.md.\n" in said
+    assert said.endswith("1 in the course: 0 new, 0 replaced, 1 as before. 0 left out.\n")
 
     capsys.readouterr()
     assert main(["requests", str(course.folder), "ps2"]) == 0
