@@ -102,6 +102,7 @@ def _answer(course, options):
     asked, task = problem_set(options.set), options.task
     if task not in asked.grade_ids:
         raise CourseError(f"{asked.name} has no {task}. It has {', '.join(asked.grade_ids)}.")
+    Batch(course, asked.name, student=options.student)  # or say that nobody is called that
     if options.points is not None:
         overrule(course.config("es"), options.student, asked.name, task, options.points)
     said = options.decision, options.sentence

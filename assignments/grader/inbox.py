@@ -4,6 +4,7 @@ A file gives its bytes and the times that the system or the archive knows. Links
 or in an archive, and no file is read beyond what a submission may have.
 """
 
+import lzma
 import os
 import stat
 import struct
@@ -177,7 +178,7 @@ class Archive:
                 when = self._time(info)
                 return Received(_bounded(file), when, when)
         except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError, RuntimeError,
-                ValueError, zlib.error) as error:  # fmt: skip
+                ValueError, lzma.LZMAError, zlib.error) as error:  # fmt: skip
             raise Refused(f"it is damaged ({error})") from None
 
     def _time(self, info):

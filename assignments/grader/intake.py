@@ -20,7 +20,7 @@ from assignments.grader.lms import named, whose
 from assignments.grader.regrade import MOST_BYTES as MOST_OF_A_REQUEST
 from assignments.grader.regrade import place_of
 from assignments.grader.roster import Roster, is_name
-from assignments.grader.submission import BadSubmission, parse
+from assignments.grader.submission import BadSubmission, parse, plain_bytes
 from assignments.grader.submitted import NAMES, parse_time, shown, small_text
 
 EXCHANGE = re.compile(
@@ -226,11 +226,15 @@ class _Intake:
                 f"{student} handed in {len(called)} notebooks: the last, {notebook.offer.label}, "
                 "counts."
             )
-        for language, notebook in best.items():
-            self._store(student, language, notebook)
-        if requests:
-            _, data, offer = max(requests, key=lambda request: request[0])
-            self._store_request(student, data, offer)
+        try:
+            for language, notebook in best.items():
+                offer = notebook.offer
+                self._store(student, language, notebook)
+            if requests:
+                _, data, offer = max(requests, key=lambda request: request[0])
+                self._store_request(student, data, offer)
+        except OSError as error:
+            self._leave(offer.label, f"{shown(error.filename)} cannot be written: {error.strerror}")
 
     def _weigh(self, student, offer, best, by_content):
         """Make a notebook the one that counts in its edition if it is later than the others."""
@@ -341,7 +345,10 @@ class _Intake:
         if self._is_linked(place):
             self._leave(offer.label, f"{shown(place.parent)} is a link")
             return
-        before = place.read_bytes() if place.is_file() and not place.is_symlink() else None
+        try:
+            before = plain_bytes(place)
+        except BadSubmission:
+            before = None
         is_same = before is not None and _cells(before) == _cells(notebook.data)
         if is_same and small_text(stamp):
             self.found.same += 1  # Handed in again, or downloaded again: the first time counts.

@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+import random
 import stat
 import time
 import zipfile
@@ -395,6 +396,35 @@ def test_a_course_that_was_led_to_a_link_is_not_written_through(course, tmp_path
     found = collect(course, "ps2", tmp_path / "box")
     assert found.left_out[0].endswith(f"{place} is a link.")
     assert list((tmp_path / "elsewhere" / "ps2").iterdir()) == []
+
+
+def test_what_cannot_be_written_costs_nobody_else_theirs(course, tmp_path):
+    place = course.path("es", "submitted", "ana", "ps2")
+    (place.parent / "timestamp.txt").mkdir(parents=True)
+    for student in ("ana", "zoe"):
+        put(tmp_path / "box" / student / "ps2.ipynb", notebook(course, mark=student))
+    found = collect(course, "ps2", tmp_path / "box")
+    (sentence,) = found.left_out
+    assert f"{place.parent}/timestamp.txt cannot be written: " in sentence
+    assert collected(course, "zoe")[0] == "zoe"
+
+
+def test_a_damaged_archive_is_a_sentence_and_never_a_traceback(course, tmp_path):
+    """Bytes changed at random: what can be read is taken, the rest is said."""
+    path = tmp_path / "ps2.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(3):
+            archive.writestr(f"s{number}/ps2.ipynb", b'{"cells": []}')
+    right, chance = path.read_bytes(), random.Random(0)
+    for _ in range(300):
+        data = bytearray(right)
+        for _ in range(chance.randint(1, 4)):
+            data[chance.randrange(len(data))] = chance.randrange(256)
+        path.write_bytes(data)
+        try:
+            collect(course, "ps2", path, "en")
+        except CourseError as error:
+            assert "\n" not in str(error)
 
 
 def test_the_command_sums_up_and_its_errors_are_one_sentence(course, tmp_path, capsys):

@@ -114,10 +114,12 @@ def test_from_the_request_to_the_answer(course, hand_in, capsys, tmp_path):
     ("arguments", "wanted"),
     [
         (["ana", "attend", "accepted", "x"], "ps2 has no attend. It has softmax-with-temp"),
+        (["bob", "attend-once", "accepted", "x"], "There is no submission of ps2 by bob."),
         (["ana", "attend-once", "accepted", "x", "--points", "5"], "The gradebook has no attend-"),
     ],
 )
-def test_an_answer_to_nothing_is_one_sentence(course, capsys, arguments, wanted):
+def test_an_answer_to_nothing_is_one_sentence(course, hand_in, capsys, arguments, wanted):
+    hand_in("ana")
     assert main(["answer", str(course.folder), "ps2", *arguments]) == 1
     error = capsys.readouterr().err
     assert error.startswith(wanted) and error.count("\n") == 1
