@@ -33,7 +33,7 @@ def requests(course, name):
     asked.sort(key=lambda one: one[2]["decision"] is not None)
     n_open = sum(request["decision"] is None for *_, request in asked)
     blocks = [_block(batch, *one) for one in asked]
-    return "\n\n".join([*blocks, f"{len(asked)} requests, {n_open} of them open."])
+    return "\n\n".join([*blocks, f"Requests: {len(asked)}. Open: {n_open}."])
 
 
 def _block(batch, handed, task, request):

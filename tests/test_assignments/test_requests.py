@@ -89,7 +89,7 @@ def test_from_the_request_to_the_answer(course, hand_in, capsys, tmp_path):
     said = capsys.readouterr().out
     assert said.startswith("ana (es), attend-once: 0 / 20 [open]\n  | 0 / 20. Not yet: it fails")
     assert "<script>alert(1)</script> �[2Jmine is right �" in said
-    assert said.endswith("1 requests, 1 of them open.\n")
+    assert said.endswith("Requests: 1. Open: 1.\n")
 
     assert main(["grade", str(course.folder), "ps2"]) == 0
     shown = page.read_text(encoding="utf-8")
@@ -107,7 +107,7 @@ def test_from_the_request_to_the_answer(course, hand_in, capsys, tmp_path):
     assert main(["requests", str(course.folder), "ps2"]) == 0
     said = capsys.readouterr().out
     assert said.startswith(f"ana (es), attend-once: 15 / 20 [accepted: {sentence}]\n")
-    assert said.endswith("1 requests, 0 of them open.\n")
+    assert said.endswith("Requests: 1. Open: 0.\n")
 
 
 @pytest.mark.parametrize(
