@@ -4,6 +4,11 @@ SHELL := /bin/bash
 PORT ?= 8000
 SET ?= ps2
 course = $(or $(COURSE),$(error Say where the course is: make $(1) COURSE=../course))
+sets = $(or $(abspath $(SETS)),$(error Say where your sets are: make $(1) SETS=../my-sets))
+# The set that was asked for, and not the one that stands here.
+named = $(if $(filter command line,$(origin SET)),$(SET))
+# The chapters that train for minutes: they take as long as all others together.
+LONG := notebooks/en/08_training.ipynb notebooks/en/11_landscape.ipynb
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
 
@@ -34,7 +39,7 @@ notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es
 .PHONY: test
 test: .venv/full.stamp book ## Run every test: package, notebooks, site in a browser
 	@$(BIN)/python -m tests.machine browser sandbox
-	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder $(LONG:%=--ignore=%)
 
 .PHONY: test-fast
 test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute; no notebooks, browser, grader)
@@ -56,8 +61,8 @@ test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to ever
 	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
 
 .PHONY: test-notebooks
-test-notebooks: .venv/full.stamp ## Run the Spanish notebooks too, which make test compares with the English (minutes)
-	@$(BIN)/python -m pytest --nbval notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
+test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out: the Spanish, and those that train longest
+	@$(BIN)/python -m pytest --nbval $(LONG) notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-processor
 test-processor: .venv/full.stamp ## Compare the English notebooks as another processor computes them (minutes)
@@ -79,9 +84,18 @@ results: .venv/full.stamp ## Measure what the trained systems get right, for the
 mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (an hour or more; SAMPLE=10: minutes)
 	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
 
+.PHONY: new-set
+new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=folder SET=name FROM=ps2)
+	@$(BIN)/python -m assignments.new_set $(call sets,new-set) $(or $(named),$(error Say what the set is called: make new-set SETS=../my-sets SET=quiz1)) $(if $(FROM),--template $(FROM))
+
+.PHONY: prove
+prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove SETS=folder; one: SET=name)
+	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
+	@SETS=$(call sets,prove) ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
+
 .PHONY: release
-release: .venv/full.stamp ## Make the problem sets into two nbgrader courses (make release COURSE=folder)
-	@$(BIN)/python -m assignments.release $(call course,release)
+release: .venv/full.stamp ## Make problem sets into two nbgrader courses (make release COURSE=folder; SETS=folder SET=name VARIANT=yes)
+	@$(BIN)/python -m assignments.release $(call course,release) $(named) $(if $(SETS),--sets $(call sets,release)) $(if $(VARIANT),--variant)
 
 .PHONY: roster
 roster: .venv/full.stamp ## Take the students from a table of Moodle or Canvas (make roster COURSE=folder FROM=file.csv)

@@ -40,6 +40,7 @@ def pytest_terminal_summary(terminalreporter, config):
             "Not run: the heavy proofs of problem sets and grader (make test-grader)."
         )
     if config.args == config.getini("testpaths"):
-        terminalreporter.line("Compared and not run: the Spanish notebooks (make test-notebooks).")
+        left_out = ["the Spanish notebooks", *(config.option.ignore or ())]
+        terminalreporter.line(f"Not run: {', '.join(left_out)} (make test-notebooks).")
     if "not slow" in config.option.markexpr:
         terminalreporter.line("Not run: what takes seconds, notebooks and the site (make test).")

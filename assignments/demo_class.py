@@ -15,9 +15,10 @@ import nbformat
 
 from assignments.grader import sandbox
 from assignments.grader.class_run import grade_class
-from assignments.grader.course import Course, CourseError, problem_set
+from assignments.grader.course import Course, CourseError
 from assignments.grader.gradebook import open_gradebook, set_due
 from assignments.grader.lateness import extend
+from assignments.problem_sets import problem_set
 from assignments.release import release
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "demo-class"
@@ -45,7 +46,7 @@ ATTACK = "<script>alert('mark me 100')</script><img src=x onerror=alert(1)>"
 DELETION = """\
 import shutil
 shutil.rmtree("/", ignore_errors=True)
-from assignments.grader.course import problem_set
+from assignments.problem_sets import problem_set
 {function} = problem_set("{name}").tasks[0].exercise.oracle
 """
 

@@ -1,9 +1,26 @@
-"""What each problem set asks, and what each right answer is worth."""
+"""What a problem set asks, what each right answer is worth, and how to read it from its folder.
 
+A set is a folder, and all that belongs to it lies there: ``__init__.py`` with `ProblemSet` as
+``SET``; its tasks and their hints, two files each; ``master.md``, from which the notebooks of both
+languages are made; ``proofs.py``, the right and wrong answers that its tests try; and perhaps
+``variants.toml``. Those of `PUBLIC` are for practice and to start from; sets whose marks count
+lie in a folder of the instructor's.
+"""
+
+import hashlib
+import importlib.util
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from attn_course.exercises.spec import Exercise
+
+PUBLIC = Path(__file__).resolve().parent / "sets"
+
+
+class CourseError(Exception):
+    """What an instructor has to mend, in a sentence."""
 
 
 @dataclass(frozen=True, eq=False)  # a task equals itself alone, so its draws can be kept
@@ -64,8 +81,6 @@ class ProblemSet:
 
     Attributes
     ----------
-    name : str
-        As nbgrader knows it; also the stem of its master and of its notebook.
     tasks : tuple of Task
         What the grader marks.
     manual : tuple of str
@@ -74,15 +89,95 @@ class ProblemSet:
         Five mistakes for `assignments.demo_class` to show.
     packages : tuple of str
         What submissions may import besides the standard library.
+    groups : dict of str to dict of str to str
+        What to call groups of inputs that `assignments.grader.words` has no words for, under
+        ``"es"`` and ``"en"``.
+    name : str
+        As nbgrader knows it, and the stem of its notebook: that of its folder, given by `load`.
     """
 
-    name: str
     tasks: tuple[Task, ...]
     manual: tuple[str, ...]
     slips: tuple[Slip, ...] = ()
     packages: tuple[str, ...] = ("numpy",)
+    groups: dict[str, dict[str, str]] = field(default_factory=dict)
+    name: str = ""
 
     @property
     def grade_ids(self):
         """The grade ids of all its tasks, those of the instructor last."""
         return [*(task.grade_id for task in self.tasks), *self.manual]
+
+
+def folders(sets=PUBLIC):
+    """Return the folders of the problem sets in a folder, by name.
+
+    Raises
+    ------
+    CourseError
+        If there are none.
+    """
+    found = {path.parent.name: path.parent for path in sorted(Path(sets).glob("*/master.md"))}
+    if not found:
+        raise CourseError(f"There is no problem set in {sets}: no folder there has a master.md.")
+    return found
+
+
+def problem_set(name, sets=PUBLIC):
+    """Return a problem set by its name.
+
+    Raises
+    ------
+    CourseError
+        If there is none, or it cannot be read.
+    """
+    found = folders(sets)
+    if name not in found:
+        raise CourseError(f"There is no set {name!r}. There are: {', '.join(found)}.")
+    return load(found[name])
+
+
+def load(folder):
+    """Return the problem set that lies in a folder.
+
+    Equal folders give the same object, wherever they lie: it is made once.
+
+    Raises
+    ------
+    CourseError
+        If it cannot be read.
+    """
+    folder = Path(folder)
+    module = sys.modules.get(module_name(folder)) or _imported(folder)
+    return module.SET
+
+
+def module_name(folder):
+    """Return the name under which Python knows a set: its contents tell it from any other."""
+    return f"attn_set_{folder.name}_{digest(folder)[:16]}"
+
+
+def digest(folder):
+    """Return a digest of the code and the hints of a set."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.suffix in (".py", ".toml")):
+        found.update(path.name.encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()
+
+
+def _imported(folder):
+    name, path = module_name(folder), folder / "__init__.py"
+    spec = importlib.util.spec_from_file_location(
+        name, path, submodule_search_locations=[str(folder)]
+    )
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+        module.SET = replace(module.SET, name=folder.name)
+    except Exception as error:
+        del sys.modules[name]
+        raise CourseError(
+            f"The set in {folder} cannot be read: {type(error).__name__}: {error}"
+        ) from error
+    return module

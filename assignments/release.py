@@ -6,22 +6,30 @@ instructor's. Grade ids are the same in both, so a class may hand in in either l
 
 Beside each notebook lies ``SET_check.npz``, from which `attn_course.exercises.check` answers:
 inputs, right answers and those of the known mistakes, but no function that gives them.
+
+``COURSE/sets`` holds a copy of each set as it was released, perhaps in a variant. The grader reads
+that copy alone, so that nothing else changes the marks of a class.
 """
 
+import argparse
 import os
 import secrets
+import shutil
 import sys
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
 from nbgrader.apps import NbGraderAPI
 
-from assignments.grader.course import LANGUAGES, Course, CourseError, problem_set, write
+from assignments import variants
+from assignments.grader.course import LANGUAGES, Course, CourseError, write
 from assignments.grader.gradebook import open_gradebook
+from assignments.problem_sets import PUBLIC, folders, load
+from attn_course.exercises.catalogue import modules
 from attn_course.exercises.record import record_of, write_records
 from notebooks.build import split
-
-SOURCES = Path(__file__).resolve().parent / "src"
 
 CONFIGURATION = '''"""Settings of the {name} edition of the course. Written once; change what you like."""
 
@@ -65,15 +73,20 @@ WORDS = {
 }
 
 
-def release(folder, names):
+def release(folder, names=(), *, sets=PUBLIC, variant=False):
     """Write both editions of problem sets into a course.
 
     Parameters
     ----------
     folder : Path
         The course; made if it does not exist.
-    names : sequence of str
-        The sets, by the stem of their masters.
+    names : sequence of str, optional
+        The sets; by default all there are.
+    sets : Path, default PUBLIC
+        The folder where they lie.
+    variant : bool, default False
+        Release the versions of the tasks that the secret of the course chooses. A set that was
+        released as a variant stays one.
 
     Returns
     -------
@@ -83,37 +96,84 @@ def release(folder, names):
     Raises
     ------
     CourseError
-        If there is no such master, or nbgrader refuses it.
+        If there is no such set, it contradicts itself, or nbgrader refuses it.
     """
-    masters = {path.stem: path for path in sorted(SOURCES.glob("*.md"))}
-    for name in names:
-        if name not in masters:
-            raise CourseError(f"There is no set {name!r}. There are: {', '.join(masters)}.")
-    sets = {name: {lang: split(masters[name], lang) for lang in LANGUAGES} for name in names}
-    for name, editions in sets.items():
-        _check_same_grades(name, editions)
-        _check_points(problem_set(name), editions["es"])
-    records = {
-        name: [record_of(task.exercise) for task in problem_set(name).tasks] for name in names
-    }
-    course = _make_course(Path(folder))
-    with open_gradebook(course.config("es")):
-        pass  # Or say why not, before anything is written.
-    written = []
-    for name, editions in sets.items():
-        for language, edition in editions.items():
-            source = course.path(language, "source", ".", name)
+    found = folders(sets)
+    for name in names or found:
+        if name not in found:
+            raise CourseError(f"There is no set {name!r}. There are: {', '.join(found)}.")
+    names = names or list(found)
+    with tempfile.TemporaryDirectory(prefix="attn-release-") as scratch:
+        # Before anything is written; a course that does not exist has no secret yet.
+        ready = {name: _Ready(_copied(found[name], scratch, "plain")) for name in names}
+        course = _make_course(Path(folder))
+        for name in names:
+            if variant or variants.is_one(course.set_folder(name)):
+                copy = _copied(found[name], scratch, "variant")
+                variants.choose(copy, course.secret)
+                ready[name] = _Ready(copy)
+        with open_gradebook(course.config("es")):
+            pass  # Or say why not, before any set is written.
+        return [path for one in ready.values() for path in one.write(course)]
+
+
+def _copied(folder, scratch, kind):
+    copy = Path(scratch) / kind / folder.name
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    return copy
+
+
+class _Ready:
+    """A set that can be released: read, split and found to agree with itself.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Raises
+    ------
+    CourseError
+        If it does not agree.
+    """
+
+    def __init__(self, folder):
+        self.folder, self.name, self.set = folder, folder.name, load(folder)
+        try:
+            self.editions = {lang: split(folder / "master.md", lang) for lang in LANGUAGES}
+        except ValueError as error:
+            raise CourseError(f"The master of {self.name} cannot be read: {error}") from None
+        _check_same_grades(self.name, self.editions)
+        _check_points(self.set, self.editions["es"])
+        _check_names(self.set)
+        self.records = [record_of(task.exercise) for task in self.set.tasks]
+
+    def write(self, course):
+        """Write it into a course; yield the released notebooks."""
+        with _replaced(course.set_folder(self.name)) as place:
+            shutil.copytree(self.folder, place, ignore=shutil.ignore_patterns("__pycache__"))
+        for language, edition in self.editions.items():
+            source = course.path(language, "source", ".", self.name)
             write(source, nbformat.writes(edition, indent=1) + "\n")
-            if records[name]:
+            if self.records:
                 # nbgrader copies it to those who get the notebook.
-                write_records(source.with_name(f"{name}_check.npz"), records[name])
+                write_records(source.with_name(f"{self.name}_check.npz"), self.records)
             api = NbGraderAPI(config=course.config(language))
-            result = api.generate_assignment(name, force=True)
+            result = api.generate_assignment(self.name, force=True)
             if not result["success"]:
                 reason = result.get("log") or result["error"]
                 raise CourseError(f"nbgrader could not release {source}:\n{reason}")
-            written.append(course.path(language, "release", ".", name))
-    return written
+            yield course.path(language, "release", ".", self.name)
+
+
+@contextmanager
+def _replaced(folder):
+    """Give a place to write a folder anew; it takes the place of the old one when it is whole."""
+    folder.parent.mkdir(exist_ok=True)
+    place = folder.with_name(f".{folder.name}.{os.getpid()}")
+    shutil.rmtree(place, ignore_errors=True)
+    yield place
+    shutil.rmtree(folder, ignore_errors=True)
+    place.replace(folder)
 
 
 def _make_course(folder):
@@ -152,29 +212,44 @@ def _check_points(asked, edition):
         if said.get(task.grade_id) != task.max_points:
             raise CourseError(
                 f"{asked.name}: expected {task.max_points:g} points for {task.grade_id}, as in "
-                f"assignments/sets/{asked.name}/__init__.py, got {said.get(task.grade_id)} in the "
-                "master."
+                f"its __init__.py, got {said.get(task.grade_id)} in its master."
             )
     known = {task.grade_id for task in asked.tasks} | set(asked.manual)
     if unknown := sorted(set(said) - known):
         raise CourseError(
             f"{asked.name}: nobody would mark {', '.join(unknown)} of the master: it is no task "
-            f"and not among the manual ones of assignments/sets/{asked.name}/__init__.py."
+            "and not among the manual ones of its __init__.py."
+        )
+
+
+def _check_names(asked):
+    """Raise `CourseError` if `check` would take a task for the exercise of a chapter."""
+    if taken := [t.exercise.id for t in asked.tasks if t.exercise.id in modules()]:
+        raise CourseError(
+            f"{asked.name}: a chapter asks for a function called {taken[0]} too; `check` could "
+            "not tell them apart. Give yours another name."
         )
 
 
 def main(arguments):
     """Release every set, or those named, into the course given first."""
-    if not arguments:
-        print("usage: python -m assignments.release COURSE [SET ...]")
-        return 2
-    folder, *names = arguments
+    parser = argparse.ArgumentParser(prog="python -m assignments.release", description=__doc__)
+    parser.add_argument("course", type=Path, help="its folder; made if it does not exist")
+    parser.add_argument("names", nargs="*", metavar="SET", help="by default all there are")
+    parser.add_argument(
+        "--sets", type=Path, default=PUBLIC, help="where the sets lie (default: those for practice)"
+    )
+    parser.add_argument(
+        "--variant", action="store_true", help="choose versions of tasks by the course's secret"
+    )
+    options = parser.parse_args(arguments)
     try:
-        for path in release(folder, names or [path.stem for path in sorted(SOURCES.glob("*.md"))]):
-            print(path)
+        found = release(options.course, options.names, sets=options.sets, variant=options.variant)
     except CourseError as error:
         print(error)
         return 1
+    for path in found:
+        print(path)
     return 0
 
 

@@ -1,8 +1,10 @@
 """The command line: ``python -m attn translate``, ``train``, ``evaluate``."""
 
 import argparse
+import itertools
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +13,9 @@ from attn._checks import wrong
 if TYPE_CHECKING:  # the real imports wait for the command: PyTorch takes seconds to load
     from attn.applications.translation import Translator
     from attn.corpus import Pair
+    from attn.training import Progress
 
+LINES_AT_ONCE = 1024
 LEAST_HELD_OUT = 10  # of fewer the loss says little
 SHOWN = 5
 
@@ -33,11 +37,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def translate(options: argparse.Namespace) -> None:
-    """Print a translation of each sentence."""
+    """Print a translation of each sentence, or of each line of a file."""
     translator = _translator(options.model)
-    texts = options.text or [line.strip() for line in sys.stdin if line.strip()]
-    for text in texts:
-        print(translator.translate(text, beam_width=options.beam))
+    if options.file is not None:
+        if options.text:
+            raise wrong("file", "no sentences beside it", options.file)
+        _translate_file(translator, options.file, options.beam)
+        return
+    for text in options.text or filter(None, map(str.strip, sys.stdin)):
+        print(translator.translate(text, beam_width=options.beam), flush=True)
+
+
+def _translate_file(translator: "Translator", path: Path, beam_width: int) -> None:
+    """Print the translation of each line, in its place: an empty line for what cannot be one."""
+    began, first, n_tokens = time.monotonic(), 1, 0
+    for lines in _lines(path):
+        for number, text in enumerate(lines, first):
+            try:
+                translator.source_ids(text) if text else None
+            except ValueError as error:
+                print(f"{path}, line {number}: {error}", file=sys.stderr)
+                lines[number - first] = ""
+        found = translator.translate(list(filter(None, lines)), beam_width=beam_width)
+        n_tokens += sum(len(translator.target.encode(text)) for text in found)
+        translations = iter(found)
+        for text in lines:
+            print(next(translations) if text else "")
+        first += len(lines)
+    rate = n_tokens / (time.monotonic() - began)
+    print(f"{first - 1} lines, {rate:,.0f} tokens a second", file=sys.stderr)
+
+
+def _lines(path: Path) -> Iterator[list[str]]:
+    """Yield the lines of a file, so many at a time that memory stays the same for any file."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            while lines := [line.strip() for line in itertools.islice(file, LINES_AT_ONCE)]:
+                yield lines
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "bytes that are no UTF-8"
+        raise wrong(str(path), "a text file that can be read", reason) from None
 
 
 def train(options: argparse.Namespace) -> None:
@@ -49,6 +88,8 @@ def train(options: argparse.Namespace) -> None:
 
     _check_out(options.out)  # before anything takes time
     pairs, validation = _pairs_to_train(options)
+    sizes = {"d_model": options.width, "n_layers": options.layers, "n_heads": options.heads,
+             "d_ff": options.width and 4 * options.width}  # fmt: skip
     chosen = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
     training = replace(
         TRAINING,
@@ -63,13 +104,32 @@ def train(options: argparse.Namespace) -> None:
         validation=validation,
         tokenizer=options.tokenizer,
         vocab_size=options.vocab_size,
+        sizes={name: size for name, size in sizes.items() if size is not None},
         training=training,
         checkpoint=checkpoint,
+        report=None if sys.stderr.isatty() else _Log(),  # in a terminal there is a bar
     )
     if is_main_process():
         translator.save(options.out, quantised=options.quantised)
         checkpoint.unlink()
+        if validation:
+            score = translator.evaluate(validation)["bleu"]
+            print(f"BLEU on {len(validation)} pairs held out: {score:.1f}")
         print(f"Saved: {options.out}")
+
+
+class _Log:
+    """Prints a line for each hundredth of a training: what a file can show of it."""
+
+    def __init__(self) -> None:
+        self.began, self.n_tokens = time.monotonic(), 0
+
+    def __call__(self, now: "Progress") -> None:
+        self.n_tokens += now.n_terms
+        if 100 * now.step // now.steps > 100 * (now.step - 1) // now.steps:
+            rate = self.n_tokens / (time.monotonic() - self.began)
+            said = f"loss {now.loss:.3f}, {rate:,.0f} tokens a second"
+            print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
 
 
 def evaluate(options: argparse.Namespace) -> None:
@@ -115,11 +175,12 @@ def _pairs_to_train(
 
         parts = named(options.corpus)()
         return parts["train"], parts["validation"]
+    from attn.corpus import hold_out
+
     pairs = _read(options.pairs)
-    n_held_out = min(len(pairs) // 20, 500)
-    if n_held_out < LEAST_HELD_OUT:
-        return pairs, None
-    return pairs[n_held_out:], pairs[:n_held_out]
+    n_sources = len({pair.source for pair in pairs})
+    n_held_out = min(n_sources // 20, 500)
+    return hold_out(pairs, n_held_out) if n_held_out >= LEAST_HELD_OUT else (pairs, None)
 
 
 def _read(path: Path) -> "list[Pair]":
@@ -150,6 +211,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("translate", help="translate English into Spanish")
     command.add_argument("text", nargs="*", help="sentences; read from standard input if none")
+    command.add_argument("--file", type=Path, help="translate its lines, one by one")
     command.set_defaults(run=translate)
 
     command = commands.add_parser(
@@ -159,6 +221,9 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--pairs", type=Path, help="a file: source, tab, target, on each line")
     command.add_argument("--tokenizer", choices=("words", "bpe"), default="words")
     command.add_argument("--vocab-size", type=int, help="tokens of each language")
+    command.add_argument("--width", type=int, metavar="D_MODEL", help="of the vectors (64)")
+    command.add_argument("--layers", type=int, metavar="N", help="on each side (2)")
+    command.add_argument("--heads", type=int, metavar="N", help="of each attention (4)")
     command.add_argument("--steps", type=int)
     command.add_argument("--seed", type=int)
     command.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
@@ -173,7 +238,8 @@ def _parser() -> argparse.ArgumentParser:
     for name in ("train", "evaluate"):
         commands.choices[name].add_argument(
             "--corpus", default="grammar", metavar="NAME",
-            help="one that an installed package offers (default: grammar, the course's)",
+            help="grammar, the course's (the default); tatoeba, which people wrote; or another "
+            "that an installed package offers",
         )  # fmt: skip
     for name in ("translate", "evaluate"):
         commands.choices[name].add_argument(

@@ -45,11 +45,12 @@ OTHERS = {
 }
 
 
-def machine():
-    """Return the row of what the figures depend on, besides this package."""
+def machine(name):
+    """Return the row of what the figures of a table depend on, besides this package."""
     cpuinfo = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
     return {
+        "benchmark": letter(name),
         "processor": f"`{found[1] if found else platform.machine()}`",
         "Python": platform.python_version(),
         "PyTorch": importlib.metadata.version("torch").partition("+")[0],
@@ -58,13 +59,18 @@ def machine():
     }
 
 
+def letter(name):
+    """Return the letter that the page gives to a table."""
+    return TABLES[name].__doc__.split()[0]
+
+
 def verdicts(results):
     """Return one row per target, of the benchmarks in the order of their letters."""
-    rows = []
-    for name, module in TABLES.items():
-        letter = module.__doc__.split()[0]
-        rows += [{"benchmark": letter} | target.judge(results[name]) for target in module.TARGETS]
-    return rows
+    return [
+        {"benchmark": letter(name)} | target.judge(results[name])
+        for name, module in TABLES.items()
+        for target in module.TARGETS
+    ]
 
 
 def main(names):
@@ -74,15 +80,18 @@ def main(names):
         if name not in known:
             sys.exit(f"names: expected some of {', '.join(known)}, got {name}")
     results = read(RESULTS)
+    machines = {row["benchmark"]: row for row in results.get("machine", ())}
     for name in names or known:
         if name in OTHERS:
             OTHERS[name].main()
         else:
             results[name] = TABLES[name].measure()
+            machines[letter(name)] = machine(name)
             print(TABLES[name].__doc__.splitlines()[0], table(results[name]), sep="\n\n")
         print(flush=True)
     ordered = {name: results[name] for name in TABLES}
-    ordered = {"targets": verdicts(results), "machine": [machine()]} | ordered
+    machines = [machines[letter(name)] for name in TABLES]
+    ordered = {"targets": verdicts(results), "machine": machines} | ordered
     print(table(ordered["targets"]))
     publish(ordered, RESULTS)
 

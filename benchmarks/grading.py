@@ -14,7 +14,7 @@ from pathlib import Path
 
 from assignments.demo_class import Student, hand_in
 from assignments.grader.class_run import grade_class
-from assignments.grader.course import Course, problem_set
+from assignments.grader.course import Course
 from assignments.release import release
 
 
@@ -22,7 +22,8 @@ def main(n_students=500, jobs=2):
     """Grade a class of `n_students`, half of them in each language."""
     folder = Path(tempfile.mkdtemp(prefix="attn-grading-"))
     release(folder, ["ps2"])
-    course, asked = Course(folder), problem_set("ps2")
+    course = Course(folder)
+    asked = course.problem_set("ps2")
     for n in range(n_students):
         hand_in(course, asked, Student(f"student{n:03}", "", "", ("es", "en")[n % 2], ""))
     start, before = time.perf_counter(), os.times()

@@ -1,9 +1,10 @@
 """The words of the hints: short, in both languages, in the terms of the course. For `make lint`.
 
 Prints each sentence that breaks a rule, with its file, its mistake and the rule; exits with 1 if
-there is any.
+there is any. Reads the hints of the folders named, by default those of this repository.
 """
 
+import os
 import re
 import runpy
 import sys
@@ -15,6 +16,7 @@ from attn_course.exercises.spec import read_hints
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("attn_course/exercises/chapters", "assignments/sets")
+NO_HINTS = ("variants.toml", "variant.toml")
 LANGUAGES = ("es", "en")
 SHORTEST, LONGEST = 40, 320  # characters of a hint
 LONGER = 1.6  # times, that a hint may be in one language than in the other
@@ -71,17 +73,19 @@ def faults(folders=FOLDERS, meanings=MEANINGS):
     sys.path.insert(0, str(ROOT))  # for what the tests of the prose import
     prose = runpy.run_path(str(ROOT / "tests" / "test_prose.py"))
     for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.toml")):
+        if path.name in NO_HINTS:
+            continue
         written = tomllib.loads(path.read_text(encoding="utf-8"))
         for name, hint in read_hints(path).items():
             if "as_in" not in written[name]:
                 for rule in broken(hint, seen, prose):
-                    yield f"{path.relative_to(ROOT)}: {name}: {rule}"
+                    yield f"{os.path.relpath(path, ROOT)}: {name}: {rule}"
     for pattern, sentences in meanings.items():
         for rule in broken(sentences, seen, prose):
             yield f"attn_course/exercises/errors.py: {pattern}: {rule}"
 
 
 if __name__ == "__main__":
-    found = list(faults())
+    found = list(faults(sys.argv[1:] or FOLDERS))
     print("\n".join(found), end="\n" if found else "")
     sys.exit(bool(found))

@@ -23,7 +23,11 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from vendor import VENDOR, VendorError, fetch, node
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
+from attn._fetch import fetched
+from attn.corpus.tatoeba import FILE
+
+# The first draws no window, and takes half the processor time of the others.
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
             "microsoft-edge", "msedge")  # fmt: skip
 MACOS_BROWSERS = ("Google Chrome", "Chromium", "Microsoft Edge")
 # Chromium's own sandbox needs namespaces that a container does not grant; the rest keeps it from
@@ -35,6 +39,10 @@ PINNED = VENDOR / "headless-chromium" / "chromium"
 
 class Missing(Exception):
     """Something is not on this machine; the message says what, why and how to install it."""
+
+
+class NotGiven(Missing):
+    """Nobody said where it is, and so nobody can expect it, in CI or elsewhere."""
 
 
 def browser():
@@ -106,6 +114,15 @@ def git():
     raise Missing("no git, or no clone: install git and clone the repository")
 
 
+def tatoeba():
+    """Return the path of the corpus of real sentences; a test downloads nothing."""
+    try:
+        return fetched(FILE, download=False)
+    except ValueError as error:
+        kind = Missing if "ATTN_DATA" in os.environ else NotGiven
+        raise kind(f"no corpus of real sentences: {error}") from None
+
+
 PARTS = {
     "browser": browser,
     "sandbox": sandbox,
@@ -113,6 +130,7 @@ PARTS = {
     "compiler": compiler,
     "kernel_headers": kernel_headers,
     "git": git,
+    "tatoeba": tatoeba,
 }
 
 

@@ -509,7 +509,8 @@ def elsewhere(monkeypatch, tmp_path):
     for module in (report, command):
         monkeypatch.setattr(module, "RESULTS", tmp_path / "results.json")
     monkeypatch.setattr(report, "PAGES", {tmp_path / "results.json": paths})
-    monkeypatch.setattr(command, "TABLES", {"one": Benchmark, "two": Benchmark})
+    other = type("Other", (Benchmark,), {"__doc__": "(y) Nothing either."})
+    monkeypatch.setattr(command, "TABLES", {"one": Benchmark, "two": other})
     monkeypatch.setattr(command, "OTHERS", {"three": Benchmark})
     return Benchmark
 
@@ -517,7 +518,8 @@ def elsewhere(monkeypatch, tmp_path):
 def test_the_command_measures_prints_writes_and_publishes(elsewhere, capsys):
     command.main([])
     printed = capsys.readouterr().out
-    assert printed.count("(x) Nothing at all.\n\n| mask |  ms |") == 2
+    for said in ("(x) Nothing at all.", "(y) Nothing either."):
+        assert f"{said}\n\n| mask |  ms |" in printed
     assert "another" in printed and "| (x)       | ms     | every row | ≤ 3    |   2.0 |" in printed
     results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
     assert list(results) == ["targets", "machine", "one", "two"]
@@ -531,14 +533,16 @@ def test_the_command_measures_prints_writes_and_publishes(elsewhere, capsys):
     ]  # fmt: skip
 
 
-def test_the_command_leaves_what_is_not_named(elsewhere, capsys):
+def test_the_command_leaves_what_is_not_named(elsewhere, capsys, monkeypatch):
     command.main([])
     elsewhere.rows = [{"mask": "none", "ms": 4.0}]
     capsys.readouterr()
+    monkeypatch.setattr(command.platform, "python_version", lambda: "4.0.0")
     command.main(["two"])
     results = json.loads(report.RESULTS.read_text(encoding="utf-8"))
     assert [results[name][0]["ms"] for name in ("one", "two")] == [2.0, 4.0]
     assert [row["met"] for row in results["targets"]] == ["yes", "no"]
+    assert [row["Python"] == "4.0.0" for row in results["machine"]] == [False, True]
     assert "another" not in capsys.readouterr().out
     before = report.RESULTS.read_bytes()
     command.main(["three"])
@@ -561,7 +565,8 @@ def test_nothing_is_written_if_a_page_has_no_place(elsewhere):
 
 
 def test_the_machine_is_described_by_what_runs():
-    row = command.machine()
+    row = command.machine("decoding")
+    assert row["benchmark"] == "(c)"
     assert (
         f"{torch.__version__}+".startswith(row["PyTorch"] + "+") and row["NumPy"] == np.__version__
     )

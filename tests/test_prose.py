@@ -55,10 +55,10 @@ def texts(language):
             for kind, key in (("image", "alt"), ("figure", "caption")):
                 if kind in cell.metadata.get("mystnb", {}):
                     found[f"{path.stem} {cell.id} {key}"] = cell.metadata["mystnb"][kind][key]
-    for path in sorted((ROOT / "assignments" / "src").glob("*.md")):
+    for path in sorted((ROOT / "assignments" / "sets").glob("*/master.md")):
         for cell in split(path, language).cells:
             if cell.cell_type == "markdown":
-                found[f"{path.stem} {cell.id}"] = re.sub(
+                found[f"{path.parent.name} {cell.id}"] = re.sub(
                     r"### (BEGIN|END) SOLUTION", "", cell.source
                 )
     for path in sorted((ROOT / "book" / language).glob("*.md")):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from assignments.grader.course import problem_set
+from assignments.problem_sets import PUBLIC, problem_set
 from notebooks.build import split
 
 ROOT = Path(__file__).resolve().parents[1]
-SETS = sorted(path.name for path in (ROOT / "assignments" / "sets").glob("ps*"))
+SETS = sorted(path.name for path in PUBLIC.glob("ps*"))
 PAGES = {
     language: (ROOT / "book" / language / "teaching.md").read_text(encoding="utf-8")
     for language in ("es", "en")
@@ -49,7 +49,7 @@ def test_every_mistake_of_the_page_is_one_that_the_set_knows(name, language):
 @pytest.mark.parametrize("name", SETS)
 def test_time_and_points_are_those_of_the_set(name, language):
     asked = problem_set(name)
-    opening = split(ROOT / "assignments" / "src" / f"{name}.md", language).cells
+    opening = split(PUBLIC / name / "master.md", language).cells
     text = "\n".join(cell.source for cell in opening)
     tasks = re.findall(r"^\| \d\. .* \| (\d+) \| (\d+) \|$", text, re.MULTILINE)
     machine = sum(task.max_points for task in asked.tasks)

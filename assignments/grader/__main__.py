@@ -8,7 +8,7 @@ from pathlib import Path
 from assignments.grader import sandbox
 from assignments.grader.batch import Batch
 from assignments.grader.class_run import grade_class, line
-from assignments.grader.course import Course, CourseError, problem_set
+from assignments.grader.course import Course, CourseError
 from assignments.grader.export import export
 from assignments.grader.gradebook import enter_names, overrule, set_due
 from assignments.grader.intake import collect
@@ -81,7 +81,7 @@ def _worker(course, options):
 
 
 def _due(course, options):
-    problem_set(options.set)
+    course.problem_set(options.set)
     print(set_due(course.config("es"), options.set, options.time))
 
 
@@ -99,7 +99,7 @@ def _requests(course, options):
 
 
 def _answer(course, options):
-    asked, task = problem_set(options.set), options.task
+    asked, task = course.problem_set(options.set), options.task
     if task not in asked.grade_ids:
         raise CourseError(f"{asked.name} has no {task}. It has {', '.join(asked.grade_ids)}.")
     Batch(course, asked.name, student=options.student)  # or say that nobody is called that

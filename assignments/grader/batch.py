@@ -17,7 +17,7 @@ from pathlib import Path
 
 import attn_course
 from assignments.grader.autograded import is_unanswered, rebuild, written_elsewhere
-from assignments.grader.course import LANGUAGES, CourseError, problem_set, write
+from assignments.grader.course import LANGUAGES, CourseError, write
 from assignments.grader.feedback import feedback, verdict
 from assignments.grader.grade import Graded, grade
 from assignments.grader.gradebook import is_recorded, record, settle
@@ -26,6 +26,7 @@ from assignments.grader.lateness import Lateness
 from assignments.grader.regrade import shown_requests
 from assignments.grader.submission import BadSubmission, read
 from assignments.grader.submitted import find, small_text
+from assignments.problem_sets import digest
 
 MOST_DEATHS = 2
 
@@ -60,7 +61,7 @@ class Batch:
 
     def __init__(self, course, name, unsafe=False, student=None, *, trial=False):
         self.course, self.name, self.unsafe, self.trial = course, name, unsafe, trial
-        self.set = problem_set(name)
+        self.set = course.problem_set(name)
         self.released = {language: course.released(language, name) for language in LANGUAGES}
         self.models = {language: course.models(language, name) for language in LANGUAGES}
         self.config = {language: course.config(language) for language in LANGUAGES}
@@ -74,7 +75,7 @@ class Batch:
             if not self.submissions:
                 raise CourseError(f"There is no submission of {name} by {student}.")
         self._inputs = hashlib.sha256(course.secret).hexdigest()
-        self._version = version(name)
+        self._version = version(course.set_folder(name))
 
     def result(self, handed):
         """Return the result of a submission as it was graded last, or None if it never was."""
@@ -148,7 +149,7 @@ class Batch:
             self._record(handed, graded)
         marks = settle(config, handed.student, self.name, self.lateness)
         submission = _read(handed)
-        verdicts = {m.grade_id: verdict(m, handed.language) for m in graded.marks}
+        verdicts = {m.grade_id: verdict(m, self.set, handed.language) for m in graded.marks}
         notebook = rebuild(released, submission, verdicts)
         requests = shown_requests(self.course, handed, self.set)
         page = feedback(self.set, released, submission, graded, marks, handed.language, requests)
@@ -274,14 +275,11 @@ def _size(path):
     return path.stat().st_size if path.exists() else 0
 
 
-def version(name):
+def version(folder):
     """Return a digest of what marks depend on besides the inputs: the set, and who marks it."""
-    grader = Path(__file__).parent
     exercises = Path(attn_course.__file__).parent / "exercises"
-    sets = grader.parent / "sets"
-    paths = [*sets.glob(f"{name}.py"), *sets.glob(f"{name}/*"), *grader.glob("*.py")]
-    paths += [exercises / f"{part}.py" for part in ("compare", "diagnose", "record")]
-    digest = hashlib.sha256()
-    for path in sorted(path for path in paths if path.suffix in (".py", ".toml")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    paths = [exercises / f"{part}.py" for part in ("compare", "diagnose", "record")]
+    found = hashlib.sha256(digest(folder).encode())
+    for path in [*sorted(Path(__file__).parent.glob("*.py")), *paths]:
+        found.update(path.read_bytes())
+    return found.hexdigest()

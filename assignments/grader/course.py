@@ -1,21 +1,16 @@
 """Where a course keeps its things: nbgrader's folders, in two editions, and its secret."""
 
-import importlib
 import os
-import pkgutil
 import sys
 from pathlib import Path
 
 import nbformat
 from traitlets.config.loader import PyFileConfigLoader
 
-import assignments
+from assignments import problem_sets
+from assignments.problem_sets import CourseError
 
 LANGUAGES = ("es", "en")
-
-
-class CourseError(Exception):
-    """What an instructor has to mend, in a sentence."""
 
 
 class Course:
@@ -51,6 +46,24 @@ class Course:
     def path(self, language, step, student, name, suffix=".ipynb"):
         """Return where nbgrader puts a notebook: ``language/step/student/name/name.ipynb``."""
         return self.folder / language / step / student / name / f"{name}{suffix}"
+
+    def set_folder(self, name):
+        """Return where the course keeps its copy of a set, as it was when it was released."""
+        return self.folder / "sets" / name
+
+    def problem_set(self, name):
+        """Return a set as it was released: what becomes of its original changes no mark.
+
+        Raises
+        ------
+        CourseError
+            If the course has no such set, or it cannot be read.
+        """
+        if not self.set_folder(name).is_dir():
+            raise CourseError(
+                f"There is no set {name!r} in {self.folder}: run `make release` first."
+            )
+        return problem_sets.load(self.set_folder(name))
 
     def released(self, language, name):
         """Return the notebook that students were given.
@@ -99,21 +112,6 @@ class Course:
         if not secret:
             raise CourseError(f"There is no {path}: put back your copy, or run `make release`.")
         return secret
-
-
-def problem_set(name):
-    """Return a problem set by its name.
-
-    Raises
-    ------
-    CourseError
-        If there is none.
-    """
-    folder = Path(assignments.__file__).parent / "sets"
-    names = sorted(found.name for found in pkgutil.iter_modules([str(folder)]))
-    if name not in names:
-        raise CourseError(f"There is no set {name!r}. There are: {', '.join(names)}.")
-    return getattr(importlib.import_module(f"assignments.sets.{name}"), name.upper())
 
 
 def write(path, content):

@@ -2,7 +2,6 @@
 
 from nbgrader.api import MissingEntry
 
-from assignments.grader.course import problem_set
 from assignments.grader.gradebook import check_gradebook, late_plugin, open_gradebook
 from assignments.grader.lateness import Lateness
 from assignments.grader.lms import canvas_table, moodle_table
@@ -33,7 +32,7 @@ def export(course, name, lms=None, column=None):
     CourseError
         If the gradebook cannot be reached, or there is no such set.
     """
-    asked, config = problem_set(name), course.config("es")
+    asked, config = course.problem_set(name), course.config("es")
     check_gradebook(config, name)
     lateness, plugin = Lateness.of(course), late_plugin(config)
     with open_gradebook(config) as book:

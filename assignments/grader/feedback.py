@@ -78,12 +78,12 @@ def feedback(problem_set, released, submission, graded, marks, language, request
     )
 
 
-def verdict(mark, language="en"):
+def verdict(mark, problem_set, language="en"):
     """Return a mark in a few lines of plain text, for formgrader."""
     words = WORDS[language]
     lines = [f"{mark.points:g} / {mark.max_points:g}. {words[mark.status]}"]
     for group, passed in mark.groups.items():
-        lines.append(f"  {'✓' if passed else '✗'} {GROUPS[group][language]}")
+        lines.append(f"  {'✓' if passed else '✗'} {_group(group, problem_set, language)}")
     if mark.misconception:
         lines.append(f"{words['hint']}: {mark.misconception}")
     if mark.error:
@@ -91,6 +91,10 @@ def verdict(mark, language="en"):
     if mark.spared:
         lines.append(words["spared"])
     return "\n".join(lines)
+
+
+def _group(name, problem_set, language):
+    return (problem_set.groups.get(name) or GROUPS[name])[language]
 
 
 def _parts(released, grades):
@@ -140,7 +144,7 @@ def _task(part, problem_set, submission, graded, marks, language):
         shown["notes"].append(words["spared"])
     shown["groups"] = [
         {
-            "name": GROUPS[name][language],
+            "name": _group(name, problem_set, language),
             "passed": passed,
             "score": task.points[name] if passed else 0,
             "max_score": task.points[name],

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from assignments.grader.course import LANGUAGES, CourseError, problem_set, write
+from assignments.grader.course import LANGUAGES, CourseError, write
 from assignments.grader.gradebook import due_date
 from assignments.grader.inbox import Refused, open_inbox
 from assignments.grader.lms import named, whose
@@ -103,7 +103,7 @@ def collect(course, name, source=None, language=None):
     CourseError
         If there is nothing of the set.
     """
-    problem_set(name)
+    course.problem_set(name)
     return _Intake(course, name, language).take(_inboxes(course, source))
 
 

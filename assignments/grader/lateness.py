@@ -12,7 +12,7 @@ from datetime import timedelta
 
 from nbgrader.api import MissingEntry
 
-from assignments.grader.course import CourseError, problem_set, write
+from assignments.grader.course import CourseError, write
 from assignments.grader.roster import Roster
 from assignments.grader.submitted import parse_time
 from assignments.grader.tables import read_table, write_table
@@ -146,7 +146,7 @@ def extend(course, name, *, student=None, group=None, days=None, until=None):
     CourseError
         If nobody is called that, or the time is none.
     """
-    problem_set(name)
+    course.problem_set(name)
     roster, rows = Roster.of(course), _rows(course)
     if group is not None and not (roster and roster.group(group)):
         raise CourseError(f"Nobody in {course.folder / 'roster.csv'} is in the group {group!r}.")

@@ -44,7 +44,7 @@ def _block(batch, handed, task, request):
             points = f": {grades[task]['score']:g} / {grades[task]['max_score']:g}"
     state = f"{request['decision']}: {request['answer']}" if request["decision"] else "open"
     marks = (batch.result(handed) or {}).get("graded", {}).get("marks", ())
-    found = [verdict(Mark(**mark)) for mark in marks if mark["grade_id"] == task]
+    found = [verdict(Mark(**mark), batch.set) for mark in marks if mark["grade_id"] == task]
     return "\n".join(
         [
             f"{handed.student} ({handed.language}), {task or 'no task'}{points} [{state}]",

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attn.applications._folder import About, read_folder, whole_folder
 from attn.applications._sequences import Sequenced, by_length
 from attn.tokenizer.base import Tokenizer
-from attn.training import History, TrainingConfig, train
+from attn.training import History, Progress, TrainingConfig, train
 
 # Some fields of a `TransformerConfig`, which checks them itself.
 Sizes: TypeAlias = Mapping[str, Any] | tuple[()]
@@ -119,6 +119,7 @@ class Application(Generic[Model]):
         length: Callable[[Example], int] | None = None,
         validation: Sequence[Example] | None = None,
         checkpoint: str | Path | None = None,
+        report: Callable[[Progress], None] | None = None,
     ) -> tuple[Module, History]:
         """Make a model and train it; return it and its history.
 
@@ -138,6 +139,7 @@ class Application(Generic[Model]):
             length=length,
             validation=validation,
             checkpoint=checkpoint,
+            report=report,
         )
         return model, history
 

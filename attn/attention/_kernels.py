@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from attn._checks import broadcast_shapes, check_finite, wrong
-from attn._values import holds
+from attn._values import holds, readable
 
 
 def explicit(
@@ -53,17 +53,19 @@ def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     # A row of -inf only would be 0/0, and its gradient NaN. Such a row sees every key here
     # and loses all its weights afterwards.
     nothing = ~mask.any(dim=-1, keepdim=True)
+    # Filling copies all weights, which takes longer than the softmax did.
+    has_empty_rows = holds(nothing.any, otherwise=True, free=nothing.is_cpu)
     shape = broadcast_shapes(scores.shape, mask.shape)
     if shape is not None and shape != scores.shape:
         scores = scores.expand(shape).clone()
-    hidden = ~(mask | nothing)
+    hidden = ~(mask | nothing) if has_empty_rows else ~mask
     try:
         # In place and unseen by autograd: where a weight is zero, so is its score's gradient.
         scores.detach().masked_fill_(hidden, -math.inf)
     except RuntimeError:  # under vmap over the mask alone there is but one set of scores
         scores = scores.masked_fill(hidden, -math.inf)
     weights = scores.softmax(dim=-1)
-    if holds(nothing.any, otherwise=True):
+    if has_empty_rows:
         weights = weights.masked_fill(nothing, 0.0)
     return weights
 
@@ -123,7 +125,7 @@ def refuse_non_finite(
     tensors: Sequence[Tensor], query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
 ) -> None:
     """Raise ``ValueError`` if a tensor is not finite, naming the input that brought it in."""
-    if _all_finite([tensor.detach() for tensor in tensors]):
+    if not readable() or _all_finite([tensor.detach() for tensor in tensors]):
         return
     inputs = {"query": query, "key": key, "value": value, "bias": bias}
     for name, tensor in inputs.items():

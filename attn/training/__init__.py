@@ -13,7 +13,7 @@ mean over the whole batch however many processes share it.
 `devices`       ``choose_device``, and randomness that depends on the step alone
 `processes`     one process, or several under torchrun
 `checkpoints`   a run on disk, to go on from
-`run`           one step, one validation; ``History``, what became of the loss
+`run`           one step, one validation; ``History`` of the loss, ``Progress``
 `loop`          ``train``: all of it together
 ==============  ===================================================================
 
@@ -28,11 +28,12 @@ from attn.training.devices import choose_device
 from attn.training.loop import train
 from attn.training.loss import cross_entropy, shift
 from attn.training.processes import is_main_process
-from attn.training.run import History
+from attn.training.run import History, Progress
 from attn.training.schedule import learning_rate
 
 __all__ = [
     "History",
+    "Progress",
     "TrainingConfig",
     "choose_device",
     "cross_entropy",

@@ -82,7 +82,7 @@ class Batches:
     ) -> None:
         self.examples, self.collate, self.seed = examples, collate, seed
         lengths = [0 if length is None else length(example) for example in examples]
-        self.lengths = np.array(lengths, dtype=float)
+        self.lengths = np.array(lengths)
         self.n_batches = -(-len(examples) // batch_size)
         self.smallest = len(examples) // max(self.n_batches, 1)
         self._epoch, self._order = -1, [[0]]  # those of no epoch yet

@@ -13,7 +13,7 @@ from attn.training.checkpoints import CheckpointFile
 from attn.training.config import TrainingConfig
 from attn.training.devices import keep_randomness
 from attn.training.processes import join
-from attn.training.run import History, Loss, Run
+from attn.training.run import History, Loss, Progress, Run
 
 
 def train(
@@ -26,6 +26,7 @@ def train(
     length: Callable[[Any], int] | None = None,
     validation: Sequence[Any] | None = None,
     checkpoint: str | Path | None = None,
+    report: Callable[[Progress], None] | None = None,
 ) -> History:
     """Train a model, in place.
 
@@ -51,6 +52,8 @@ def train(
     checkpoint : str or Path, optional
         A file, in a folder that exists. If it is there, training goes on from it; at the end
         of the training it is still there.
+    report : callable, (attn.training.Progress) -> None, optional
+        Called after each step, in the first process.
 
     Returns
     -------
@@ -103,11 +106,13 @@ def train(
         is_first = processes.rank == 0
         # With None, tqdm shows the progress if there is a terminal, and hides it otherwise.
         hidden = None if is_first else True
-        with tqdm(total=config.steps, initial=run.step, unit="step", disable=hidden) as progress:
+        with tqdm(total=config.steps, initial=run.step, unit="step", disable=hidden) as bar:
             while not run.is_over():
-                loss_of_step = run.update(batches)
-                progress.set_postfix_str(f"loss {loss_of_step:.3f}", refresh=False)
-                progress.update()
+                now = run.update(batches)
+                bar.set_postfix_str(f"loss {now.loss:.3f}", refresh=False)
+                bar.update()
+                if is_first and report is not None:
+                    report(now)
                 if _is_due(config.validate_every, run.step):
                     run.validate(held_out)
                 due = run.is_over() or _is_due(config.checkpoint_every, run.step)

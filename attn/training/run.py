@@ -42,6 +42,26 @@ class History:
         return len(losses) - 1 - losses.index(min(losses)) if losses else 0
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a training has come.
+
+    Attributes
+    ----------
+    step, steps : int
+        Those taken, and all there are.
+    loss : float
+        The mean of the last batch, before its step.
+    n_terms : int
+        Of how many terms it is the mean: for a translator, tokens.
+    """
+
+    step: int
+    steps: int
+    loss: float
+    n_terms: int
+
+
 class Run:
     """A model, its optimiser and how far they have come: all that a checkpoint holds."""
 
@@ -75,8 +95,8 @@ class Run:
             patience is not None and self.history.since_best() >= patience
         )
 
-    def update(self, batches: Batches) -> float:
-        """Take one step and return its loss; before anything changes, refuse one not finite."""
+    def update(self, batches: Batches) -> Progress:
+        """Take one step; before anything changes, refuse a loss that is not finite."""
         step, config, processes = self.step + 1, self.config, self.processes
         set_seed(processes.device, config.seed, step, processes.rank)
         self.optimizer.zero_grad()
@@ -91,14 +111,14 @@ class Run:
         (total / all_count * processes.count).backward()
         norm = nn.utils.clip_grad_norm_(self.parameters, config.clip_norm)
         value: float
-        value, norm = torch.stack((all_total / all_count, norm)).tolist()
+        value, norm, n_terms = torch.stack((all_total / all_count, norm, all_count)).tolist()
         _refuse_non_finite("loss", value, step)
         _refuse_non_finite("gradient", norm, step)
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(step, config)
         self.optimizer.step()
         self.history.losses.append(value)
-        return value
+        return Progress(step, config.steps, value, int(n_terms))
 
     @torch.no_grad()
     def validate(self, batches: Batches) -> None:

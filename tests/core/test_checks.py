@@ -22,7 +22,8 @@ class NoReading(TorchDispatchMode):
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi"])
 @pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
-def test_without_checks_nothing_is_read(model_class, positions):
+def test_without_checks_nothing_is_read_on_a_gpu(model_class, positions, monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "is_cpu", property(lambda tensor: False))
     config = TransformerConfig(9, d_model=8, n_heads=2, n_layers=2, d_ff=16, positions=positions)
     model, ids = model_class(config), torch.randint(9, (2, 5))
     mask, lengths = padding_mask([5, 3], 5), torch.tensor([5, 3])

@@ -1,6 +1,7 @@
 """``python -m attn``: what a person types, and what is said when it cannot be done."""
 
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,9 +38,32 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     assert capsys.readouterr().out == "el cielo es azul\nla casa roja\n"
 
 
+def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
+    # Fewer at a time than there are, and not in the order in which they are translated.
+    monkeypatch.setattr("attn.__main__.LINES_AT_ONCE", 3)
+    path = tmp_path / "some.txt"
+    lines = ["the cat that chased the mouse was black", "the red house", "", "the ornithopter",
+             "the sky is blue.", "the red house"]  # fmt: skip
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    assert main(["translate", "--file", str(path)]) == 0
+    out, err = capsys.readouterr()
+    assert out == (
+        "el gato que persiguió al ratón era negro\nla casa roja\n\n\nel cielo es azul\nla casa roja\n"
+    )
+    bad, rate = err.splitlines()
+    assert bad.startswith(f"{path}, line 4: text: ") and "'ornithopter'" in bad
+    assert re.fullmatch(r"6 lines, [\d,]+ tokens a second", rate)
+    path.write_text("")
+    assert main(["translate", "--file", str(path)]) == 0
+    assert capsys.readouterr().out == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["translate", "--file", "/no/such.txt"], "/no/such.txt: expected a text file that can be"),
+        (["translate", "--file", "BYTES"], "expected a text file that can be read, got bytes that"),
+        (["translate", "--file", "PAIRS", "the"], "file: expected no sentences beside it, got"),
         (["translate", "the ornithopter is red"], "got 'ornithopter'"),
         (["translate", ""], "text: expected a sentence, got an empty text"),
         (["translate", "the " * 1000], "text: expected at most"),
@@ -54,8 +78,14 @@ def test_it_reads_standard_input(capsys, monkeypatch):
 )
 def test_what_cannot_be_done_is_one_sentence(pairs, tmp_path, capsys, arguments, said):
     (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "bytes").write_bytes(b"\xff\xfe")
     (tmp_path / "other" / "work.txt").write_text("mine")
-    places = {"PAIRS": str(pairs), "OTHER": str(tmp_path / "other"), "NEW": str(tmp_path / "new")}
+    places = {
+        "PAIRS": str(pairs),
+        "OTHER": str(tmp_path / "other"),
+        "NEW": str(tmp_path / "new"),
+        "BYTES": str(tmp_path / "other" / "bytes"),
+    }
     assert main([places.get(argument, argument) for argument in arguments]) == 1
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -79,6 +109,23 @@ def test_a_file_without_pairs_and_one_with_some_bad_lines(tmp_path, pairs, capsy
     arguments = ["train", "--pairs", str(pairs), "--steps", "2", "--out", str(tmp_path / "model")]
     assert main(arguments) == 0
     assert "line 1: 1 column between tabs\n" in capsys.readouterr().err
+
+
+def test_what_a_training_prints_into_a_file(tmp_path, capsys):
+    path, out = tmp_path / "many.tsv", tmp_path / "model"
+    many = [f"{adverb} {line}" for adverb in "abcdefghijkl" for line in LINES]
+    path.write_text("\n".join(many), encoding="utf-8")
+    arguments = ["train", "--pairs", str(path), "--steps", "150", "--device", "cpu"]
+    sizes = ["--width", "8", "--layers", "1", "--heads", "2"]
+    assert main([*arguments, *sizes, "--out", str(out)]) == 0
+    said = capsys.readouterr()
+    steps = [line for line in said.err.splitlines() if line.startswith("step ")]
+    assert len(steps) == 100 and steps[-1].startswith("step 150 of 150: loss ")
+    assert all(re.search(r": loss \d+\.\d{3}, [\d,]+ tokens a second$", line) for line in steps)
+    # A twentieth of the sources is held out.
+    assert re.match(r"BLEU on 12 pairs held out: \d+\.\d\n", said.out)
+    config = Translator.load(out).model.config
+    assert (config.d_model, config.n_layers, config.n_heads, config.d_ff) == (8, 1, 2, 32)
 
 
 @pytest.mark.slow

@@ -2,11 +2,12 @@
 not, and are told why; the master says the same in both languages.
 
 A set's own file, ``test_psN.py``, derives from `Proofs` and adds what holds for it alone. The
-answers that students hand in are texts of cells, in ``psN_solutions.py``.
+answers that students hand in are texts of cells, in the ``proofs.py`` of the set.
 """
 
 import contextlib
 import functools
+import importlib
 import io
 import re
 import tempfile
@@ -17,8 +18,8 @@ import numpy as np
 import pytest
 
 import attn_course
-from assignments.grader.course import problem_set
 from assignments.grader.judge import draw, judge, request
+from assignments.problem_sets import PUBLIC, folders, load, module_name
 from attn_course.exercises.check import verdict
 from attn_course.exercises.compare import run
 from attn_course.exercises.diagnose import wrong_on
@@ -26,42 +27,72 @@ from attn_course.exercises.record import read_record, record_of, write_records
 from notebooks.build import LANGUAGES, split
 from tests.test_assignments.mutants import mutants
 
-MASTERS = Path(__file__).parents[2] / "assignments" / "src"
 SECRETS = [bytes([n]) * 32 for n in range(200)]  # of courses
 FEW = SECRETS[:3]
 STUB = re.compile(r"( *)### BEGIN SOLUTION\n.*?### END SOLUTION", re.DOTALL)
 
 
-def slipped(correct, slips):
-    """Make wrong answers out of right ones.
+class Answers:
+    """The ``proofs.py`` of a set, whose names are attributes here.
+
+    Its ``CORRECT`` holds, by exercise and name, the text of a right answer; ``SLIPS``, by
+    exercise, the name of one of them and a list of slips: name; known mistake, or None; what
+    stands instead of what, as two strings or a list of such pairs. ``WORTH`` says by exercise and
+    name of a slip which points it leaves and the status, worked out by hand from the text of the
+    set; ``EQUIVALENT`` says by exercise and changed line why a mutant changes no value; ``FAULTY``
+    names the function that the set gives to mend, the exercise that asks for it, and the known
+    mistake that it makes.
 
     Parameters
     ----------
-    correct : dict
-        By exercise and name, the text of a right answer.
-    slips : dict
-        By exercise, the name of one of them and a list of slips: name; known mistake, or None;
-        what stands instead of what, as two strings or a list of such pairs.
-
-    Returns
-    -------
-    dict
-        By exercise, a list of (name, known mistake, text of the cell).
+    name : str
+        The set.
+    sets : Path, default PUBLIC
+        The folder where it lies.
     """
 
-    def edited(source, edits):
-        for old, new in edits:
-            assert old in source, old
-            source = source.replace(old, new)
-        return source
+    def __init__(self, name, sets=PUBLIC):
+        self.name, self.folder = name, folders(sets)[name]
+        self.set = load(self.folder)
+        self.tasks = {task.exercise.id: task for task in self.set.tasks}
+        self._proofs = importlib.import_module(f"{module_name(self.folder)}.proofs")
 
-    return {
-        exercise: [
-            (name, known, edited(correct[exercise][right], *edit if len(edit) == 1 else [[edit]]))
-            for name, known, *edit in listed
-        ]
-        for exercise, (right, listed) in slips.items()
-    }
+    def __getattr__(self, name):
+        return getattr(self._proofs, name)
+
+    @functools.cached_property
+    def WRONG(self):
+        """By exercise, wrong answers made of right ones: name, known mistake, text of the cell."""
+        return {
+            exercise: [
+                (name, known, _edited(self.CORRECT[exercise][right], edit))
+                for name, known, *edit in listed
+            ]
+            for exercise, (right, listed) in self.SLIPS.items()
+        }
+
+    @functools.cached_property
+    def records(self):
+        """The bytes of the released file, and by exercise two records: live and released."""
+        live = [record_of(task.exercise) for task in self.set.tasks]
+        file = io.BytesIO()
+        write_records(file, live)
+        released = {one.id: read_record(io.BytesIO(file.getvalue()), one.id) for one in live}
+        return file.getvalue(), {one.id: (one, released[one.id]) for one in live}
+
+    def checked(self, exercise, attempt):
+        """Return what `check` says to a student, which is what the exercise itself would say."""
+        live, released = self.records[1][exercise]
+        result = verdict(released, attempt)
+        assert result == verdict(live, attempt), f"{exercise}: the released file says otherwise"
+        return result
+
+
+def _edited(source, edit):
+    for old, new in edit[0] if len(edit) == 1 else [edit]:
+        assert old in source, old
+        source = source.replace(old, new)
+    return source
 
 
 def function(exercise, source):
@@ -103,67 +134,35 @@ def given_away(record, attempt, first=0):
     return next(filter(is_wrong, numbers), None)
 
 
-@functools.cache
-def records(name):
-    """Return the bytes of a set's released file, and by exercise two records: live and released."""
-    live = [record_of(task.exercise) for task in problem_set(name).tasks]
-    file = io.BytesIO()
-    write_records(file, live)
-    released = {one.id: read_record(io.BytesIO(file.getvalue()), one.id) for one in live}
-    return file.getvalue(), {one.id: (one, released[one.id]) for one in live}
-
-
-def checked(name, exercise, attempt):
-    """Return what `check` says to a student, which is what the exercise itself would say."""
-    live, released = records(name)[1][exercise]
-    result = verdict(released, attempt)
-    assert result == verdict(live, attempt), f"{exercise}: the released file says otherwise"
-    return result
-
-
 @pytest.mark.grader
 class Proofs:
     """The tests of one set.
 
     Attributes
     ----------
-    name : str
-        The set.
-    answers : module
-        Its ``CORRECT`` and ``WRONG``, by exercise.
-    worth : dict
-        By exercise and name of a slip, the points it leaves and the status, worked out by hand
-        from the text of the set.
-    equivalent : dict
-        By exercise and changed line, why a mutant changes no value.
-    faulty : tuple of str
-        The function that the set gives to mend, the exercise that asks for it, and the known
-        mistake that it makes.
+    answers : Answers
+        Of the set.
     """
 
-    name: str
-    answers: object
-    worth: dict
-    equivalent: dict
-    faulty: tuple[str, str, str]
+    answers: Answers
 
     @property
     def set(self):
-        return problem_set(self.name)
+        return self.answers.set
 
     @property
     def tasks(self):
-        return {task.exercise.id: task for task in self.set.tasks}
+        return self.answers.tasks
 
     def cells(self, language="en"):
-        return split(MASTERS / f"{self.name}.md", language).cells
+        return split(self.answers.folder / "master.md", language).cells
 
     def executed(self, language="en", *, released=False, capsys):
         """Run the code of an edition in order; return its namespace and what each cell printed."""
         namespace, printed = {}, []
         # What the first cell sets for printing must not outlive it.
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), np.printoptions():
-            Path(f"{self.name}_check.npz").write_bytes(records(self.name)[0])
+            Path(f"{self.set.name}_check.npz").write_bytes(self.answers.records[0])
             for cell in self.cells(language):
                 if cell.cell_type == "code":
                     stubbed = STUB.sub(r"\1...  # your code", cell.source)
@@ -193,7 +192,7 @@ class Proofs:
 
     def test_a_right_answer_passes_check(self, right):
         exercise, source = right
-        result = checked(self.name, exercise, function(exercise, source))
+        result = self.answers.checked(exercise, function(exercise, source))
         assert result and result.misconception is None, result
 
     # Wrong answers ----------------------------------------------------------------------
@@ -234,7 +233,7 @@ class Proofs:
         exercise, _, known, source = wrong
         attn_course.set_language(language)
         try:
-            result = checked(self.name, exercise, function(exercise, source))
+            result = self.answers.checked(exercise, function(exercise, source))
         finally:
             attn_course.set_language("es")
         assert result.status == "failed" and result.misconception == known
@@ -246,11 +245,11 @@ class Proofs:
         exercise, slip = priced
         (source,) = [text for name, _, text in self.answers.WRONG[exercise] if name == slip]
         mark = marked(self.tasks[exercise], function(exercise, source))
-        assert (mark.points, mark.status) == self.worth[priced], mark
+        assert (mark.points, mark.status) == self.answers.WORTH[priced], mark
 
     def test_the_worth_of_slips_is_worked_out_for_every_task(self):
         for exercise in self.tasks:
-            assert len([slip for slip in self.worth if slip[0] == exercise]) >= 3
+            assert len([slip for slip in self.answers.WORTH if slip[0] == exercise]) >= 3
 
     def test_a_constant_earns_nothing(self, exercise):
         names = self.tasks[exercise].exercise.outputs
@@ -281,9 +280,9 @@ class Proofs:
                 }
 
         survivors = accepted(draw(self.tasks[exercise], SECRETS[1]))
-        assert survivors == {change for name, change in self.equivalent if name == exercise}
+        assert survivors == {change for name, change in self.answers.EQUIVALENT if name == exercise}
         # What `check` accepts, the grader accepts.
-        assert accepted(records(self.name)[1][exercise][1]) == survivors
+        assert accepted(self.answers.records[1][exercise][1]) == survivors
         assert len(changes) > 40 and len(survivors) <= 0.05 * len(changes)
 
     # The inputs -------------------------------------------------------------------------
@@ -304,7 +303,6 @@ class Proofs:
         assert list(points) == [*tasks, *self.set.manual]
         assert {name: points[name] for name in tasks} == tasks
         assert sum(points.values()) == 100
-        assert self.set.name == self.name
 
     @pytest.mark.parametrize("edition", LANGUAGES)
     def test_what_the_cells_are_to_nbgrader(self, edition):
@@ -324,7 +322,7 @@ class Proofs:
                 assert cell.source == f'check("{task.exercise.id}", {task.exercise.id})'
                 assert task.grade_id == mark["grade_id"]
         answers = {f"{task.grade_id}-answer" for task in self.set.tasks}
-        assert {"setup", self.faulty[0].replace("_", "-"), *answers} <= set(named)
+        assert {"setup", self.answers.FAULTY[0].replace("_", "-"), *answers} <= set(named)
         assert len(named) == len(set(named))
 
     @pytest.mark.parametrize("edition", LANGUAGES)
@@ -354,11 +352,11 @@ class Proofs:
         for exercise, task in self.tasks.items():
             mark = marked(task, namespace[exercise])
             assert (mark.points, mark.status) == (0, "unanswered")
-            assert checked(self.name, exercise, namespace[exercise]).status == "unanswered"
+            assert self.answers.checked(exercise, namespace[exercise]).status == "unanswered"
             assert marked(task, ...).status == "unanswered"
 
     def test_the_function_to_mend_is_wrong_and_its_fault_is_named(self, capsys):
-        name, exercise, fault = self.faulty
+        name, exercise, fault = self.answers.FAULTY
         namespace, _ = self.executed(released=True, capsys=capsys)
         for secret in FEW:
             mark = marked(self.tasks[exercise], namespace[name], secret)
@@ -428,6 +426,6 @@ def parametrize(metafunc):
         ]
         metafunc.parametrize("wrong", found)
     if "priced" in names:
-        metafunc.parametrize("priced", metafunc.cls.worth, ids=": ".join)
+        metafunc.parametrize("priced", answers.WORTH, ids=": ".join)
     if "exercise" in names:
         metafunc.parametrize("exercise", answers.CORRECT)

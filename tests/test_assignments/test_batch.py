@@ -307,7 +307,7 @@ def test_only_what_changed_is_graded_again(course, hand_in, monkeypatch):
     assert graded(course) == {"ana": 85}
     hand_in("bob", language="en", when="2026-03-09 10:00:00")
     assert graded(course) == {"bob": 85}
-    monkeypatch.setattr(module, "version", lambda name: "other code")
+    monkeypatch.setattr(module, "version", lambda folder: "other code")
     assert graded(course) == {}
     assert len(Batch(course, "ps2").of_another_version()) == 2
 
@@ -612,8 +612,8 @@ def test_another_gradebook_gets_the_marks_without_running_anything(course, hand_
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["grade", "COURSE", "ps9"], "There is no set 'ps9'. There are: project, ps1"),
-        (["grade", "COURSE", "__init__"], "There is no set '__init__'. There are: project, ps1"),
+        (["grade", "COURSE", "ps9"], "There is no set 'ps9' in COURSE: run `make release` first."),
+        (["grade", "COURSE", "__init__"], "There is no set '__init__' in COURSE: run `make "),
         (["grade", "COURSE/..", "ps2"], "COURSE/.. is not a course: it has no es/nbgrader_"),
         (["grade", "COURSE", "ps2"], "There are no submissions of ps2 in COURSE/es/submitted or "),
         (["worker", "COURSE", "ps2"], "There are no submissions of ps2 in COURSE/es/submitted or "),

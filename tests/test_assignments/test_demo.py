@@ -14,10 +14,10 @@ from nbgrader.apps.exportapp import ExportApp
 
 from assignments import demo_class
 from assignments.demo_class import Student, hand_in, main, students
-from assignments.grader.course import Course, CourseError, problem_set
+from assignments.grader.course import Course, CourseError
 from assignments.grader.gradebook import open_gradebook
 from assignments.grader.stats import stats
-from assignments.release import SOURCES
+from assignments.problem_sets import PUBLIC, folders, problem_set
 
 PS2 = problem_set("ps2")
 STUDENTS = students(PS2)
@@ -84,12 +84,12 @@ def test_the_whole_life_of_the_problem_set(demo):
 @pytest.mark.grader
 @pytest.mark.parametrize("language", ["es", "en"])
 def test_the_plan_of_a_course_shows_the_statistics_of_the_demo(demo, language):
-    page = SOURCES.parents[1] / "book" / language / "teaching.md"
+    page = PUBLIC.parents[1] / "book" / language / "teaching.md"
     shown = f"```text\n{stats(demo[0], 'ps2', language)}\n```"
     assert shown in page.read_text(encoding="utf-8")
 
 
-OTHERS = sorted(path.stem for path in SOURCES.glob("ps*.md") if path.stem != "ps2")
+OTHERS = [name for name in folders() if name not in ("ps2", "project")]
 
 
 @pytest.mark.grader

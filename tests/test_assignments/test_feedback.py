@@ -22,12 +22,13 @@ from nbgrader.utils import compute_checksum
 
 from assignments.grader.autograded import PNG, inert, is_unanswered, rebuild
 from assignments.grader.class_run import ROOT
-from assignments.grader.course import problem_set, write
+from assignments.grader.course import write
 from assignments.grader.feedback import feedback, verdict
 from assignments.grader.grade import Graded
 from assignments.grader.judge import Mark
 from assignments.grader.submission import REASONS, Cell, Submission, read
 from assignments.grader.words import GROUPS, LIMITS, WORDS
+from assignments.problem_sets import problem_set
 
 ATTACK = "<script>alert(1)</script><img src=x onerror=alert(1)>"
 PS2 = problem_set("ps2")
@@ -279,14 +280,14 @@ def test_no_inputs_and_no_expected_values_are_shown(course, hand_in):
 def test_a_verdict_for_formgrader():
     mark = Mark("attend-once", 7.5, 20.0, "partial", {"base": True, "masks": False}, "unscaled",
                 "ValueError")  # fmt: skip
-    assert verdict(mark).splitlines() == [
+    assert verdict(mark, PS2).splitlines() == [
         "7.5 / 20. Right in part.",
         "  ✓ ordinary inputs",
         "  ✗ with a mask",
         "The mistake we recognise: unscaled",
         "On one input, your function raised `ValueError`.",
     ]
-    assert verdict(Mark("x", 0.0, 1.0, "stopped"), "es").startswith("0 / 1. Se interrumpió")
+    assert verdict(Mark("x", 0.0, 1.0, "stopped"), PS2, "es").startswith("0 / 1. Se interrumpió")
 
 
 # The notebook that formgrader opens

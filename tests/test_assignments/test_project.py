@@ -11,13 +11,14 @@ import attn_course
 from assignments import demo_class
 from assignments.grader import sandbox
 from assignments.grader.class_run import grade_class
-from assignments.grader.course import Course, problem_set
+from assignments.grader.course import Course
 from assignments.grader.gradebook import open_gradebook
 from assignments.grader.stats import stats
-from assignments.release import SOURCES, release
+from assignments.problem_sets import PUBLIC, problem_set
+from assignments.release import release
 from notebooks.build import LANGUAGES, split
 
-MASTER = SOURCES / "project.md"
+MASTER = PUBLIC / "project" / "master.md"
 PROJECT = problem_set("project")
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 

@@ -7,48 +7,13 @@ import pytest
 import torch
 
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps1_solutions as answers
-from tests.test_assignments.proofs import Proofs
+from tests.test_assignments.proofs import Answers, Proofs
 
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.NEAREST, "no lengths of words"): (0, "wrong"),
-    (answers.NEAREST, "turned round"): (20 - 4 - 3, "partial"),
-    (answers.NEAREST, "NaN"): (17, "partial"),
-    (answers.NEAREST, "one query"): (17, "partial"),
-    (answers.NEAREST, "writes into query"): (19, "partial"),
-    (answers.SENTENCES, "sums all"): (15 - 3 - 2 - 2 - 1, "partial"),
-    (answers.SENTENCES, "first ones"): (15 - 2 - 1, "partial"),
-    (answers.SENTENCES, "NaN"): (13, "partial"),
-    (answers.SENTENCES, "no division"): (0, "wrong"),
-    (answers.ANALOGY, "nothing left out"): (0, "wrong"),
-    (answers.ANALOGY, "zeros"): (12, "partial"),
-    (answers.ANALOGY, "minus one"): (12, "partial"),
-    (answers.ANALOGY, "one list"): (13, "partial"),
-    (answers.SAMPLING, "plain"): (16, "partial"),
-    (answers.SAMPLING, "one word"): (17, "partial"),
-    (answers.SAMPLING, "uphill"): (0, "wrong"),
-    (answers.MENDED, "as given"): (0, "wrong"),
-    (answers.MENDED, "NaN"): (13, "partial"),
-    (answers.MENDED, "one list"): (12, "partial"),
-    (answers.MENDED, "writes into x"): (14, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-EQUIVALENT = {
-    (
-        answers.SENTENCES,
-        "flat = ids.reshape(-2, ids.shape[-1])",
-    ): "NumPy takes any negative size for the one to work out",
-}
+answers = Answers("ps1")
 
 
 class TestPS1(Proofs):
-    name = "ps1"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_similarities", answers.MENDED, "own_length_twice")
 
     def test_the_gradients_are_those_of_autograd(self):
         exercise = self.tasks[answers.SAMPLING].exercise

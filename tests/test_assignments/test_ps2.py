@@ -5,80 +5,13 @@ import re
 import numpy as np
 
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps2_solutions as answers
-from tests.test_assignments.proofs import Proofs, function, marked
+from tests.test_assignments.proofs import Answers, Proofs, function, marked
 
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.SOFTMAX, "no maximum"): (12, "partial"),
-    (answers.SOFTMAX, "maximum too early"): (12, "partial"),
-    (answers.SOFTMAX, "NaN on an empty row"): (12, "partial"),
-    (answers.SOFTMAX, "second axis"): (13, "partial"),
-    (answers.SOFTMAX, "writes into scores"): (14, "partial"),
-    (answers.SOFTMAX, "no temperature"): (0, "wrong"),
-    (answers.ONCE, "no scale"): (0, "wrong"),
-    (answers.ONCE, "mask ignored"): (8 + 1, "partial"),
-    (answers.ONCE, "mask without if"): (0, "wrong"),
-    (answers.ONCE, "finite fill"): (18, "partial"),
-    (answers.ONCE, "-5000, then zeros"): (18, "partial"),
-    (answers.ONCE, "maximum before the mask"): (18, "partial"),
-    (answers.ONCE, "one batch axis only"): (18, "partial"),
-    (answers.ONCE, "writes into the mask"): (19, "partial"),
-    (answers.MASK, "counted"): (12, "partial"),
-    (answers.MASK, "order only"): (6 + 1, "partial"),
-    (answers.MASK, "padding only"): (0, "wrong"),
-    (answers.MASK, "writes into ids"): (14, "partial"),
-    (answers.PACKED, "unbatched only"): (18, "partial"),
-    (answers.PACKED, "NaN if nothing is allowed"): (18, "partial"),
-    (answers.PACKED, "swapped query and key"): (0, "wrong"),
-    (answers.MENDED, "as given"): (0, "wrong"),
-    (answers.MENDED, "unbatched only"): (12, "partial"),
-    (answers.MENDED, "maximum lost"): (13, "partial"),
-    (answers.MENDED, "batches only"): (0, "wrong"),
-    (answers.MENDED, "writes into w_k"): (14, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-PEAK = "stands for the maximum of an empty row: any finite number will do"
-ONE_AXIS = "the axis has size 1: its first place is its last"
-EQUIVALENT = {
-    (answers.SOFTMAX, "peak = np.where(peak == -np.inf, 1, peak)"): PEAK,
-    (answers.SOFTMAX, "peak = np.where(peak == -np.inf, -1, peak)"): PEAK,
-    (answers.ONCE, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
-    (answers.ONCE, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
-    (answers.ONCE, "output = (weights[..., None, :] @ value)[..., -1, :]"): ONE_AXIS,
-    (
-        answers.ONCE,
-        "scores = (key @ query[..., None])[..., -1] / np.sqrt(query.shape[-1])",
-    ): ONE_AXIS,
-    (
-        answers.ONCE,
-        "allowed = np.ones(key.shape[:-0], dtype=bool) if mask is None else mask",
-    ): "key.shape[:-0] is (): a single True broadcasts to the same mask",
-    (answers.MASK, "length = ids.shape[1]"): "ids have two axes: the second is the last",
-    (answers.PACKED, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
-    (answers.PACKED, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
-    (
-        answers.PACKED,
-        "w = w_qkv.reshape(w_qkv.shape[0], 3, -2)",
-    ): "NumPy takes any negative size for the one to work out",
-    (
-        answers.PACKED,
-        "scores = scores + np.where(mask, 1, -np.inf)",
-    ): "adding the same to every allowed score changes no weight",
-    (
-        answers.PACKED,
-        "scores = scores + np.where(mask, -1, -np.inf)",
-    ): "adding the same to every allowed score changes no weight",
-}
+answers = Answers("ps2")
 
 
 class TestPS2(Proofs):
-    name = "ps2"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_self_attention", answers.MENDED, "key_asks")
 
     def test_an_argument_that_was_written_into_is_named(self):
         (source,) = [s for name, _, s in answers.WRONG[answers.MASK] if name == "writes into ids"]

@@ -8,64 +8,13 @@ import torch
 
 from attn import reference
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps3_solutions as answers
-from tests.test_assignments.proofs import Proofs, function, marked
+from tests.test_assignments.proofs import Answers, Proofs, function, marked
 
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.PACK, "reshape alone"): (0, "wrong"),
-    (answers.PACK, "head by head"): (0, "wrong"),
-    (answers.PACK, "writes into w_o"): (0, "wrong"),
-    (answers.PRUNE, "one width"): (9 + 2 + 1, "partial"),
-    (answers.PRUNE, "a list of nothing"): (13, "partial"),
-    (answers.PRUNE, "output whole"): (0, "wrong"),
-    (answers.PRUNE, "writes into kept"): (14, "partial"),
-    (answers.GROUPED, "in turn"): (0, "wrong"),
-    (answers.GROUPED, "one sentence"): (18, "partial"),
-    (answers.GROUPED, "mask ignored"): (20 - 5 - 2 - 2 - 2, "partial"),
-    (answers.GROUPED, "no room for heads"): (18, "partial"),
-    (answers.GROUPED, "no maximum"): (18, "partial"),
-    (answers.GROUPED, "finite fill"): (18, "partial"),
-    (answers.GROUPED, "writes into the mask"): (19, "partial"),
-    (answers.ACROSS, "one head"): (0, "wrong"),
-    (answers.ACROSS, "no w_o"): (0, "wrong"),
-    (answers.ACROSS, "one axis less"): (16, "partial"),
-    (answers.ACROSS, "padding seen"): (9 + 1, "partial"),
-    (answers.ACROSS, "NaN if all is padding"): (18, "partial"),
-    (answers.ACROSS, "one pair only"): (16, "partial"),
-    (answers.ACROSS, "writes into x"): (19, "partial"),
-    (answers.MENDED, "as given"): (0, "wrong"),
-    (answers.MENDED, "from the front"): (12, "partial"),
-    (answers.MENDED, "maximum lost"): (13, "partial"),
-    (answers.MENDED, "batches only"): (0, "wrong"),
-    (answers.MENDED, "writes into w_o"): (14, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-PEAK = "stands for the maximum of an empty row: any finite number will do"
-SHIFT = "adding the same to every allowed score changes no weight"
-EQUIVALENT = {
-    (answers.GROUPED, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
-    (answers.GROUPED, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
-    (
-        answers.GROUPED,
-        "scores = scores + np.where(mask, 1, -np.inf)[..., None, None, :, :]",
-    ): SHIFT,
-    (
-        answers.GROUPED,
-        "scores = scores + np.where(mask, -1, -np.inf)[..., None, None, :, :]",
-    ): SHIFT,
-    (answers.ACROSS, "scores = scores + np.where(real, 1, -np.inf)[..., None, :]"): SHIFT,
-    (answers.ACROSS, "scores = scores + np.where(real, -1, -np.inf)[..., None, :]"): SHIFT,
-}
+answers = Answers("ps3")
 
 
 class TestPS3(Proofs):
-    name = "ps3"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_heads", answers.MENDED, "joined_by_reshape")
 
     def test_an_argument_that_was_written_into_is_named(self):
         (source,) = [s for name, _, s in answers.WRONG[answers.PRUNE] if name == "writes into kept"]

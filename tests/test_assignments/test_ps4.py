@@ -7,103 +7,13 @@ import pytest
 import torch
 
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps4_solutions as answers
-from tests.test_assignments.proofs import Proofs, function, marked
+from tests.test_assignments.proofs import Answers, Proofs, function, marked
 
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.RMS, "mean subtracted"): (0, "wrong"),
-    (answers.RMS, "no eps"): (12, "partial"),
-    (answers.RMS, "eps after the root"): (12, "partial"),
-    (answers.RMS, "second axis"): (12, "partial"),
-    (answers.RMS, "writes into x"): (14, "partial"),
-    (answers.GATED, "sigmoid"): (0, "wrong"),
-    (answers.GATED, "quotient"): (12, "partial"),
-    (answers.GATED, "two axes"): (13, "partial"),
-    (answers.GATED, "writes into x"): (14, "partial"),
-    (answers.GRADIENT, "mean constant"): (0, "wrong"),
-    (answers.GRADIENT, "no eps"): (17, "partial"),
-    (answers.GRADIENT, "one axis"): (17, "partial"),
-    (answers.GRADIENT, "two axes"): (17, "partial"),
-    (answers.GRADIENT, "writes into upstream"): (19, "partial"),
-    (answers.STACK, "as given"): (0, "wrong"),
-    (answers.STACK, "two axes"): (12, "partial"),
-    (answers.STACK, "writes into x"): (14, "partial"),
-    (answers.DECODER, "no sum"): (0, "wrong"),
-    (answers.DECODER, "norm after"): (0, "wrong"),
-    (answers.DECODER, "padding ignored"): (9 + 2 + 1, "partial"),
-    (answers.DECODER, "NaN if all is padding"): (18, "partial"),
-    (answers.DECODER, "unbatched only"): (17, "partial"),
-    (answers.DECODER, "no maximum"): (18, "partial"),
-    (answers.DECODER, "one maximum"): (18, "partial"),
-    (answers.DECODER, "writes into memory"): (19, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-AT_ZERO = "at exactly 0 both branches give the same"
-VECTORS = "both are vectors: their product is the same either way round"
-ANY_SIZE = "NumPy takes any negative size for the one to work out"
-PEAK = "stands for the maximum of an empty row: any finite number will do"
-SHIFT = "adding the same to every allowed score changes no weight"
-EQUIVALENT = {
-    (answers.GATED, "sigmoid = np.where(z > 0, 1, small) / (1 + small)"): AT_ZERO,
-    (answers.GATED, "z = w_gate[:, unit] @ x"): VECTORS,
-    (answers.GATED, "result = result + silu * (w_up[:, unit] @ x) * w_down[unit]"): VECTORS,
-    (
-        answers.GRADIENT,
-        "rows = (upstream * deviation / variance ** 0.5).reshape(-2, d_model)",
-    ): ANY_SIZE,
-    (answers.GRADIENT, "by_bias = upstream.reshape(-2, d_model).sum(axis=0)"): ANY_SIZE,
-    (
-        answers.GRADIENT,
-        "return (gain * upstream @ jacobian, upstream * z, upstream)",
-    ): "the Jacobian is symmetric",
-    (
-        answers.STACK,
-        "return mended_stack(x + hidden * (hidden >= 0) @ w_2[0], gain[1:], w_1[1:], w_2[1:])",
-    ): AT_ZERO,
-    (
-        answers.DECODER,
-        "causal = np.tri(x.shape[-2])",
-    ): "ones and zeros instead of True and False: np.where takes them alike",
-    (
-        answers.DECODER,
-        "scores = asks @ w_q @ (answers @ w_k).mT / np.sqrt(w_q.shape[0])",
-    ): "the matrices are square",
-    (answers.DECODER, "exponentials = np.exp(scores - np.where(np.isfinite(peak), peak, 1))"): PEAK,
-    (
-        answers.DECODER,
-        "exponentials = np.exp(scores - np.where(np.isfinite(peak), peak, -1))",
-    ): PEAK,
-    (
-        answers.DECODER,
-        "return exponentials / np.where(total == 0, 2, total) @ (answers @ w_v) @ w_o",
-    ): "divides zeros: any number but 0 will do",
-    (
-        answers.DECODER,
-        "later = np.where(np.arange(n)[:, None] < np.arange(n), -np.inf, 1)",
-    ): SHIFT,
-    (
-        answers.DECODER,
-        "later = np.where(np.arange(n)[:, None] < np.arange(n), -np.inf, -1)",
-    ): SHIFT,
-    (
-        answers.DECODER,
-        "absent = np.where([True] * m if real is None else real, 1, -np.inf)[..., None, :]",
-    ): SHIFT,
-    (
-        answers.DECODER,
-        "absent = np.where([True] * m if real is None else real, -1, -np.inf)[..., None, :]",
-    ): SHIFT,
-}
+answers = Answers("ps4")
 
 
 class TestPS4(Proofs):
-    name = "ps4"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_stack", answers.STACK, "residual_normalised")
 
     def test_an_argument_that_was_written_into_is_named(self):
         (source,) = [s for name, _, s in answers.WRONG[answers.STACK] if name == "writes into x"]

@@ -8,48 +8,13 @@ import torch
 from attn.attention import scaled_dot_product_attention
 from attn.reference import causal_mask
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps5_solutions as answers
-from tests.test_assignments.proofs import Proofs
+from tests.test_assignments.proofs import Answers, Proofs
 
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.STREAMING, "up to the window"): (0, "wrong"),
-    (answers.STREAMING, "from key zero"): (11, "partial"),
-    (answers.STREAMING, "first before time"): (12, "partial"),
-    (answers.STREAMING, "writes into window"): (14, "partial"),
-    (answers.PACKED, "both ways"): (0, "wrong"),
-    (answers.PACKED, "cut text joined"): (15, "partial"),
-    (answers.PACKED, "writes into ids"): (19, "partial"),
-    (answers.PREFIX, "plain causal"): (0, "wrong"),
-    (answers.PREFIX, "from the edge"): (11, "partial"),
-    (answers.PREFIX, "one at least"): (11, "partial"),
-    (answers.PREFIX, "up to the last asked"): (8, "partial"),
-    (answers.PREFIX, "padding seen"): (8, "partial"),
-    (answers.PREFIX, "writes into real"): (14, "partial"),
-    (answers.GRADIENT, "diagonal"): (0, "wrong"),
-    (answers.GRADIENT, "peak of all"): (16, "partial"),
-    (answers.GRADIENT, "dead rows undefined"): (20 - 5 - 2, "partial"),
-    (answers.GRADIENT, "one matrix"): (18, "partial"),
-    (answers.MENDED, "as given"): (0, "wrong"),
-    (answers.MENDED, "no peak"): (12, "partial"),
-    (answers.MENDED, "writes into key"): (14, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-EQUIVALENT = {
-    (answers.STREAMING, "first = (key < n_first) & (key < query)"): "its own is in the window",
-    (answers.STREAMING, "mask[i, :min(n_first, here + 0)] = True"): "its own is in the window",
-    (answers.GRADIENT, "weights = exponentials / (total - (total == 0))"): "nothing over 1 or -1",
-    (answers.GRADIENT, "total = e.sum(-1) - (1 - mask.any(-1))"): "nothing over 1 or -1",
-}
+answers = Answers("ps5")
 
 
 class TestPS5(Proofs):
-    name = "ps5"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_head_weights", answers.MENDED, "masks_of_other_sentences")
 
     def test_the_groups_of_windows_are_what_they_are_called(self):
         group = self.tasks[answers.STREAMING].group

@@ -8,44 +8,13 @@ import torch
 from attn.positions import rotary
 from attn.reference import sinusoidal_positions
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps6_solutions as answers
-from tests.test_assignments.proofs import Proofs, marked
+from tests.test_assignments.proofs import Answers, Proofs, marked
 
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.ENCODE, "exponent doubled"): (0, "wrong"),
-    (answers.ENCODE, "whole positions"): (13, "partial"),
-    (answers.ENCODE, "a column too few"): (12, "partial"),
-    (answers.ENCODE, "made wider and cut"): (12, "partial"),
-    (answers.ENCODE, "one axis"): (13, "partial"),
-    (answers.ENCODE, "writes into positions"): (14, "partial"),
-    (answers.SHIFT, "signs of rotary"): (0, "wrong"),
-    (answers.SHIFT, "no way back"): (16, "partial"),
-    (answers.SHIFT, "length lost"): (16, "partial"),
-    (answers.SHIFT, "rows only"): (18, "partial"),
-    (answers.RELATIVE, "query minus key"): (0, "wrong"),
-    (answers.RELATIVE, "one sentence"): (16, "partial"),
-    (answers.RELATIVE, "writes into table"): (19, "partial"),
-    (answers.GRADIENT, "plus and write"): (0, "wrong"),
-    (answers.GRADIENT, "padding counts"): (10, "partial"),
-    (answers.GRADIENT, "only whole sentences"): (10, "partial"),
-    (answers.GRADIENT, "writes into positions"): (15 - 1, "partial"),
-    (answers.MENDED, "as given"): (0, "wrong"),
-    (answers.MENDED, "unbatched only"): (11, "partial"),
-    (answers.MENDED, "sentences numbered"): (11, "partial"),
-    (answers.MENDED, "writes into key"): (14, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-EQUIVALENT = {}
+answers = Answers("ps6")
 
 
 class TestPS6(Proofs):
-    name = "ps6"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_rotary_scores", answers.MENDED, "doubled_exponent")
 
     def test_the_groups_of_positions_are_what_they_are_called(self):
         group = self.tasks[answers.ENCODE].group

@@ -6,86 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from assignments.sets.ps7 import (
-    adamw_step,
-    clip_gradients,
-    cosine_schedule,
-    mended_accumulation,
-    next_token_loss,
-)
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps7_solutions as answers
-from tests.test_assignments.proofs import Proofs, function, marked
+from tests.test_assignments.proofs import Answers, Proofs, function, marked
+
+answers = Answers("ps7")
+next_token_loss, clip_gradients, adamw_step, cosine_schedule, mended_accumulation = (
+    task.exercise for task in answers.set.tasks
+)
 
 SEEDS = range(5)
 STEP, N_STEPS = 0.002, 500  # of the experiment
-
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.NEXT, "no shift"): (0, "wrong"),
-    (answers.NEXT, "no smoothing"): (10 + 1, "partial"),
-    (answers.NEXT, "padding counted"): (10 + 6 + 1, "partial"),
-    (answers.NEXT, "mask of the input"): (10 + 6 + 1, "partial"),
-    (answers.NEXT, "gradient of the sum"): (0, "wrong"),
-    (answers.NEXT, "no maximum"): (23, "partial"),
-    (answers.NEXT, "logarithm of the share"): (23, "partial"),
-    (answers.NEXT, "writes into logits"): (24, "partial"),
-    (answers.CLIP, "always"): (8 + 1, "partial"),
-    (answers.CLIP, "norm afterwards"): (0, "wrong"),
-    (answers.CLIP, "zero over zero"): (13, "partial"),
-    (answers.CLIP, "each alone"): (0, "wrong"),
-    (answers.CLIP, "writes into b_gradient"): (14, "partial"),
-    (answers.ADAMW, "decay in the gradient"): (0, "wrong"),
-    (answers.ADAMW, "decay of all"): (12, "partial"),
-    (answers.ADAMW, "two axes"): (14, "partial"),
-    (answers.ADAMW, "no epsilon"): (13, "partial"),
-    (answers.ADAMW, "lazy means"): (13, "partial"),
-    (answers.ADAMW, "axes of one place"): (14, "partial"),
-    (answers.ADAMW, "writes into m"): (14, "partial"),
-    (answers.COSINE, "from zero"): (0, "wrong"),
-    (answers.COSINE, "end a step late"): (0, "wrong"),
-    (answers.COSINE, "no floor"): (7 + 1, "partial"),
-    (answers.COSINE, "floor of all"): (12, "partial"),
-    (answers.COSINE, "sorted steps"): (12, "partial"),
-    (answers.COSINE, "climbs again"): (13, "partial"),
-    (answers.COSINE, "nothing after the end"): (13, "partial"),
-    (answers.COSINE, "writes into t"): (14, "partial"),
-    (answers.MENDED, "as given"): (0, "wrong"),
-    (answers.MENDED, "mean, then size"): (12, "partial"),
-    (answers.MENDED, "no maximum"): (13, "partial"),
-    (answers.MENDED, "writes into x"): (14, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-TWO_AXES = "there are two axes: the second is the last"
-AT_THE_LIMIT = "a norm of just the limit is multiplied by 1"
-MEET = "the line and the wave meet in the peak, and the wave ends in the floor"
-EQUIVALENT = {
-    (
-        answers.NEXT,
-        "targets = np.roll(ids, -1)",
-    ): "row after row, only what the last column gets is another, and that does not count",
-    (answers.NEXT, "log_p = picked - np.logaddexp.reduce(picked, axis=1)[:, None]"): TWO_AXES,
-    (
-        answers.NEXT,
-        "losses = -(1 - smoothing) * log_p[n, right] - smoothing * log_p.mean()",
-    ): "the mean of rows of one length is the mean of all",
-    (answers.CLIP, "if norm >= max_norm:"): AT_THE_LIMIT,
-    (answers.CLIP, "while norm < max_norm:"): AT_THE_LIMIT,
-    (
-        answers.CLIP,
-        "shorter = np.divide(max_norm, norm, where=norm >= max_norm, out=np.ones(()))",
-    ): AT_THE_LIMIT,
-    (answers.COSINE, "return np.where(t < warmup, climbing, falling)"): MEET,
-    (answers.COSINE, "elif step >= warmup:"): MEET,
-    (answers.COSINE, "if step >= n_steps:"): MEET,
-    (answers.COSINE, "up, down = (t <= warmup, (t >= warmup) & (t < n_steps))"): MEET,
-    (answers.COSINE, "up, down = (t <= warmup, (t > warmup) & (t <= n_steps))"): MEET,
-    (answers.MENDED, "z = z - z.max(axis=1, keepdims=True)"): TWO_AXES,
-    (answers.MENDED, "log_p = z - np.log(np.exp(z).sum(axis=1, keepdims=True))"): TWO_AXES,
-    (answers.MENDED, "log_p = z - np.logaddexp.reduce(z, axis=1, keepdims=True)"): TWO_AXES,
-    (answers.MENDED, "loss = loss - share * (y * log_p).sum(axis=1).mean()"): TWO_AXES,
-}
 
 
 def of(task, exercise, group):
@@ -95,11 +25,7 @@ def of(task, exercise, group):
 
 
 class TestPS7(Proofs):
-    name = "ps7"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_accumulation", answers.MENDED, "mean_of_means")
 
     def test_an_argument_that_was_written_into_is_named(self):
         (source,) = [t for name, _, t in answers.WRONG[answers.COSINE] if name == "writes into t"]
@@ -119,7 +45,7 @@ class TestPS7(Proofs):
                     label_smoothing=float(case["smoothing"]),
                 )
                 loss.backward()
-                found = next_token_loss.next_token_loss(**case)
+                found = next_token_loss.oracle(**case)
                 np.testing.assert_allclose(found[0], loss.item(), rtol=1e-9)
                 np.testing.assert_allclose(found[1], logits.grad.numpy(), atol=1e-9)
 
@@ -130,7 +56,7 @@ class TestPS7(Proofs):
                 for weight in weights:
                     weight.grad = weight.detach().clone()
                 norm = torch.nn.utils.clip_grad_norm_(weights, float(case["max_norm"]))
-                found = clip_gradients.clip_gradients(**case)
+                found = clip_gradients.oracle(**case)
                 for array, weight in zip(found, weights, strict=False):
                     np.testing.assert_allclose(array, weight.grad.numpy(), rtol=2e-6)
                 np.testing.assert_allclose(found[2], norm.item())
@@ -149,14 +75,14 @@ class TestPS7(Proofs):
                     "exp_avg_sq": torch.tensor(case["v"]),
                 }
                 optimizer.step()
-                found = adamw_step.adamw_step(**case)
+                found = adamw_step.oracle(**case)
                 state = optimizer.state[theta]
                 wanted = theta.detach(), state["exp_avg"], state["exp_avg_sq"]
                 for array, tensor in zip(found, wanted, strict=True):
                     np.testing.assert_allclose(array, tensor.numpy(), rtol=1e-9)
 
     def test_the_schedule_is_that_of_torch(self):
-        for case in of(self.tasks[answers.COSINE], cosine_schedule.EXERCISE, "floor"):
+        for case in of(self.tasks[answers.COSINE], cosine_schedule, "floor"):
             warmup, n_steps = int(case["warmup"]), int(case["n_steps"])
             optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], float(case["peak"]))
             scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(
@@ -167,7 +93,7 @@ class TestPS7(Proofs):
                 sizes.append(scheduler.get_last_lr()[0])
                 optimizer.step()
                 scheduler.step()
-            found = cosine_schedule.cosine_schedule(**case)
+            found = cosine_schedule.oracle(**case)
             np.testing.assert_allclose(found, np.array(sizes)[case["t"]], rtol=1e-9)
 
     def test_parts_give_what_autograd_gives_for_the_whole_batch(self):
@@ -180,7 +106,7 @@ class TestPS7(Proofs):
                     logits.flatten(0, 1), torch.tensor(targets).flatten()
                 )
                 loss.backward()
-                found = mended_accumulation.mended_accumulation(**case)
+                found = mended_accumulation.oracle(**case)
                 np.testing.assert_allclose(found[0], loss.item(), rtol=1e-9)
                 np.testing.assert_allclose(found[1], w.grad.numpy(), atol=1e-9)
 
@@ -194,20 +120,20 @@ class TestPS7(Proofs):
                 assert (ids[:, 1:] != ids[:, :-1])[real[:, 1:]].all()
 
     def test_the_groups_are_what_they_are_called(self):
-        for case in of(self.tasks[answers.NEXT], next_token_loss.EXERCISE, "base"):
+        for case in of(self.tasks[answers.NEXT], next_token_loss, "base"):
             assert not case["smoothing"] and (case["ids"] != case["pad_id"]).all()
         for name, above in (("base", True), ("small gradients", False), ("zero gradients", False)):
-            for case in of(self.tasks[answers.CLIP], clip_gradients.EXERCISE, name):
-                norm = clip_gradients.clip_gradients(**case)[2]
+            for case in of(self.tasks[answers.CLIP], clip_gradients, name):
+                norm = clip_gradients.oracle(**case)[2]
                 assert (norm > case["max_norm"]) == above and bool(norm) == (name[0] != "z")
         task = self.tasks[answers.ADAMW]
-        axes = {name: {c["theta"].ndim for c in of(task, adamw_step.EXERCISE, name)}
+        axes = {name: {c["theta"].ndim for c in of(task, adamw_step, name)}
                 for name in ("base", "vectors", "more axes")}  # fmt: skip
         assert axes == {"base": {2}, "vectors": {1}, "more axes": {3}}
-        for case in of(self.tasks[answers.COSINE], cosine_schedule.EXERCISE, "base"):
+        for case in of(self.tasks[answers.COSINE], cosine_schedule, "base"):
             assert {int(case["warmup"]), int(case["n_steps"])} <= {*case["t"].tolist()}
             assert not case["floor"] and case["t"].max() == case["n_steps"]
-        for case in of(self.tasks[answers.MENDED], mended_accumulation.EXERCISE, "base"):
+        for case in of(self.tasks[answers.MENDED], mended_accumulation, "base"):
             sizes = case["counts"].sum(axis=1)
             assert sizes.min() > 0 and len({*sizes.tolist()}) > 1
 
@@ -215,7 +141,7 @@ class TestPS7(Proofs):
         names, _ = self.executed(released=True, capsys=capsys)
         for case in mended_accumulation.cases(0)[:2]:
             case["counts"][:] = True
-            expected = mended_accumulation.mended_accumulation(**case)
+            expected = mended_accumulation.oracle(**case)
             for found, wanted in zip(names["faulty_accumulation"](**case), expected, strict=True):
                 np.testing.assert_allclose(found, wanted)
 

@@ -10,73 +10,9 @@ from sacrebleu.metrics import BLEU
 from attn.decoding import greedy
 from attn.reference import sentence_bleu
 from notebooks.build import LANGUAGES
-from tests.test_assignments import ps8_solutions as answers
-from tests.test_assignments.proofs import Proofs
+from tests.test_assignments.proofs import Answers, Proofs
 
-# What a slip costs, worked out by hand from the points in the text of the set.
-WORTH = {
-    (answers.GREEDY, "never stops"): (0, "wrong"),
-    (answers.GREEDY, "all together"): (15 - 4 - 2 - 2, "partial"),
-    (answers.GREEDY, "overflow"): (13, "partial"),
-    (answers.GREEDY, "the start ends"): (11, "partial"),
-    (answers.GREEDY, "short"): (15 - 2 - 2, "partial"),
-    (answers.GREEDY, "writes into logits"): (14, "partial"),
-    (answers.STEP, "not itself"): (0, "wrong"),
-    (answers.STEP, "same place"): (20 - 6 - 3 - 2, "partial"),
-    (answers.STEP, "no maximum"): (18, "partial"),
-    (answers.STEP, "writes into the cache"): (19, "partial"),
-    (answers.ALLOWED, "minus zero"): (11, "partial"),
-    (answers.ALLOWED, "short"): (13, "partial"),
-    (answers.ALLOWED, "unordered"): (11, "partial"),
-    (answers.ALLOWED, "text joined by ''"): (11, "partial"),
-    (answers.ALLOWED, "last lost"): (0, "wrong"),
-    (answers.BLEU, "no penalty"): (0, "wrong"),
-    (answers.BLEU, "first reference"): (10 + 1, "partial"),
-    (answers.BLEU, "skipped"): (17, "partial"),
-    (answers.BLEU, "digits of the gram"): (14, "partial"),
-    (answers.MENDED, "as given"): (0, "wrong"),
-    (answers.MENDED, "unfinished"): (12, "partial"),
-    (answers.MENDED, "empty"): (12, "partial"),
-    (answers.MENDED, "writes into the table"): (14, "partial"),
-}
-
-# Those that change no value of the function, by exercise, and why.
-ONE_AXIS = "the arrays have two axes: the second is the last"
-NO_TIES = "hypotheses that differ have other scores: the tokens are never compared"
-EQUIVALENT = {
-    (answers.GREEDY, "path.append(logits[path[-1]].argmax(axis=1))"): ONE_AXIS,
-    (
-        answers.GREEDY,
-        "log_p = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)",
-    ): ONE_AXIS,
-    (
-        answers.STEP,
-        "scores = (keys @ (x @ w_q)[..., None])[..., -1] / np.sqrt(keys.shape[-1])",
-    ): "the axis has size 1: its first place is its last",
-    (
-        answers.ALLOWED,
-        "grams = {tuple(sentence[i:i + n]) for i in range(len(sentence) - n + 2)}",
-    ): "a slice past the end is shorter than n tokens, and equals no n-gram",
-    (answers.BLEU, "penalty = 1.0 if c > r else np.exp(1 - r / c)"): "exp(0) is 1",
-    (
-        answers.BLEU,
-        "counts[gram] = counts.get(gram, 0) + 2",
-    ): "every count doubles, above and below",
-    (
-        answers.BLEU,
-        "own, wanted = ((candidates > 0).sum(axis=1), (references > 0).sum(axis=-1))",
-    ): ONE_AXIS,
-    (
-        answers.MENDED,
-        "pass",
-    ): "without the early stop, or with dearer copies of what has ended, the best is the same",
-    (answers.MENDED, "score, ids = max(ended or beam)"): NO_TIES,
-    (answers.MENDED, "beam = sorted(grown, reverse=True)[:width]"): NO_TIES,
-    (
-        answers.MENDED,
-        "if all((ids[-0] == end for _, ids in beam)):",
-    ): "then it never stops early, and what has ended stays as it is",
-}
+answers = Answers("ps8")
 
 
 def text(row):
@@ -84,11 +20,7 @@ def text(row):
 
 
 class TestPS8(Proofs):
-    name = "ps8"
     answers = answers
-    worth = WORTH
-    equivalent = EQUIVALENT
-    faulty = ("faulty_beam", answers.MENDED, "first_to_end")
 
     def oracle_and_cases(self, exercise):
         task = self.tasks[exercise]

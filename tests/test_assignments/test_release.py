@@ -13,13 +13,14 @@ from nbgrader.apps import NbGraderAPI
 from assignments import release as module
 from assignments.grader.course import Course, CourseError
 from assignments.grader.gradebook import open_gradebook
-from assignments.release import SOURCES, main, release
-from assignments.sets import ps2
+from assignments.problem_sets import PUBLIC, folders
+from assignments.release import main, release
 from attn_course.exercises import check
 from attn_course.exercises.check import verdict
 from attn_course.exercises.record import record_of
-from tests.test_assignments import ps2_solutions as answers
-from tests.test_assignments.proofs import function
+from tests.test_assignments.proofs import Answers, function
+
+answers = Answers("ps2")
 
 
 def cells(course, language, step):
@@ -58,7 +59,7 @@ def test_the_students_get_a_notebook_and_the_answers_without_what_gives_them(cou
     folder = course.path(language, "release", ".", "ps2").parent
     assert sorted(path.name for path in folder.iterdir()) == ["ps2.ipynb", "ps2_check.npz"]
     code = set()
-    for path in (SOURCES.parent / "sets" / "ps2").glob("*.py"):
+    for path in (PUBLIC / "ps2").glob("*.py"):
         statements = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         code |= {ast.unparse(node) for node in statements if isinstance(node, ast.stmt)}
     assert len(code) > 200
@@ -75,7 +76,7 @@ def test_the_students_get_a_notebook_and_the_answers_without_what_gives_them(cou
 
 
 def test_check_says_with_the_released_file_what_the_exercise_itself_says(course):
-    live = {task.exercise.id: record_of(task.exercise) for task in ps2.PS2.tasks}
+    live = {task.exercise.id: record_of(task.exercise) for task in answers.set.tasks}
     with contextlib.chdir(course.path("es", "release", ".", "ps2").parent):
         for exercise, sources in answers.CORRECT.items():
             for source in sources.values():
@@ -167,7 +168,7 @@ def test_nbgraders_own_autograde_refuses_and_harms_nothing(course, hand_in):
 
 
 def test_an_unknown_set_and_a_bad_gradebook_are_one_sentence(tmp_path, capsys, monkeypatch):
-    names = sorted(path.stem for path in SOURCES.glob("*.md"))
+    names = list(folders())
     assert main([str(tmp_path / "a"), "ps9"]) == 1
     assert capsys.readouterr().out == f"There is no set 'ps9'. There are: {', '.join(names)}.\n"
     assert not (tmp_path / "a").exists()
@@ -177,11 +178,6 @@ def test_an_unknown_set_and_a_bad_gradebook_are_one_sentence(tmp_path, capsys, m
     assert said.startswith("The gradebook cannot be reached: ")
     assert said.count("\n") == 1
     assert not (tmp_path / "b" / "es" / "source").exists()
-
-
-def test_without_a_course_it_says_how_to_call_it(capsys):
-    assert main([]) == 2
-    assert capsys.readouterr().out == "usage: python -m assignments.release COURSE [SET ...]\n"
 
 
 def test_editions_with_other_points_are_refused(tmp_path, monkeypatch):

@@ -8,8 +8,8 @@ from nbgrader.apps import NbGraderAPI
 
 from assignments.grader.__main__ import main
 from assignments.grader.batch import Batch
-from assignments.grader.course import problem_set
 from assignments.grader.regrade import form, place_of, requests_of
+from assignments.problem_sets import problem_set
 from tests.test_assignments.test_batch import NONSENSE, walls
 
 PS2 = problem_set("ps2")

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from assignments.grader.course import problem_set
-from assignments.release import SOURCES
+from assignments.problem_sets import folders, problem_set
 from attn_course.exercises import exercises
 from tests import exercise_proofs
 from tests.exercise_proofs import in_each_language
 
-SETS = sorted(path.stem for path in SOURCES.glob("ps*.md"))
+SETS = [name for name in folders() if name != "project"]
 EXERCISES = {task.exercise.id: task.exercise for name in SETS for task in problem_set(name).tasks}
 
 

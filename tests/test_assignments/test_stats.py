@@ -8,7 +8,10 @@ from assignments.grader.__main__ import main
 from assignments.grader.batch import Batch
 from assignments.grader.course import CourseError
 from assignments.grader.stats import stats, tally
-from tests.test_assignments.ps2_solutions import CORRECT, MASK, ONCE, WRONG
+from tests.test_assignments.proofs import Answers
+
+answers = Answers("ps2")
+CORRECT, WRONG, ONCE, MASK = answers.CORRECT, answers.WRONG, answers.ONCE, answers.MASK
 
 NAMES = {ONCE: "attend-once", MASK: "causal-padding-mask"}
 

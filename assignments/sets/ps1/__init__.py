@@ -3,14 +3,15 @@
 import numpy as np
 
 from assignments.problem_sets import ProblemSet, Slip, Task
-from assignments.sets.ps1 import (
+from attn.reference import cosine_similarity
+
+from . import (
     analogy,
     mended_similarities,
     nearest,
     negative_sampling,
     sentence_vectors,
 )
-from attn.reference import cosine_similarity
 
 LARGE = 20  # ordinary products stay far below
 FEW = 6  # words, of which three are given
@@ -55,8 +56,7 @@ def _group_of_words(case):
     return "base" if case["x"].any(axis=-1).all() else "zero vectors"
 
 
-PS1 = ProblemSet(
-    "ps1",
+SET = ProblemSet(
     (
         Task(
             "nearest",

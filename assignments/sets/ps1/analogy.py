@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from assignments.sets.ps1.nearest import lengths_of
 from attn_course.exercises.spec import Exercise
+
+from .nearest import lengths_of
 
 
 def analogy(vectors, a, b, c):

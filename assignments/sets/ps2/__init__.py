@@ -3,7 +3,8 @@
 import numpy as np
 
 from assignments.problem_sets import ProblemSet, Slip, Task
-from assignments.sets.ps2 import (
+
+from . import (
     attend_once,
     causal_padding_mask,
     mended_self_attention,
@@ -43,8 +44,7 @@ def _group_of_ids(case):
     return "padding anywhere" if (~real[:, :-1] & real[:, 1:]).any() else "padding at the end"
 
 
-PS2 = ProblemSet(
-    "ps2",
+SET = ProblemSet(
     (
         Task(
             "softmax-with-temperature",

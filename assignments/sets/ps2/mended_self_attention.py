@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from assignments.sets.ps2.packed_self_attention import with_large_scores
 from attn.reference import self_attention, softmax
 from attn_course.exercises import wrong_softmax as wrong
 from attn_course.exercises.spec import Exercise
+
+from .packed_self_attention import with_large_scores
 
 
 def cases(seed):

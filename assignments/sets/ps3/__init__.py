@@ -3,7 +3,8 @@
 import numpy as np
 
 from assignments.problem_sets import ProblemSet, Slip, Task
-from assignments.sets.ps3 import (
+
+from . import (
     grouped_attention,
     mended_heads,
     multi_head_cross_attention,
@@ -45,8 +46,7 @@ def _group_of_sentences(case):
     return "base" if real is None else "masks"
 
 
-PS3 = ProblemSet(
-    "ps3",
+SET = ProblemSet(
     (
         Task(
             "pack-heads",

@@ -3,7 +3,8 @@
 import numpy as np
 
 from assignments.problem_sets import ProblemSet, Slip, Task
-from assignments.sets.ps4 import (
+
+from . import (
     gated_feed_forward,
     layer_norm_gradient,
     mended_stack,
@@ -47,8 +48,7 @@ def _group_of_sentences(case):
     return "base" if real is None else "masks"
 
 
-PS4 = ProblemSet(
-    "ps4",
+SET = ProblemSet(
     (
         Task(
             "rms-norm",

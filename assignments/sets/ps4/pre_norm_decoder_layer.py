@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from assignments.sets.ps4 import decoder_with_faults as decoder
-from assignments.sets.ps4.decoder_with_faults import layer_with
 from attn import reference
 from attn.reference import causal_mask
 from attn_course.exercises import wrong_softmax as wrong
 from attn_course.exercises.spec import Exercise
+
+from . import decoder_with_faults as decoder
+from .decoder_with_faults import layer_with
 
 
 def pre_norm_decoder_layer(x, memory, w_self, w_cross, w_1, w_2, real=None):

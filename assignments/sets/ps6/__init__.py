@@ -3,7 +3,8 @@
 import numpy as np
 
 from assignments.problem_sets import ProblemSet, Slip, Task
-from assignments.sets.ps6 import (
+
+from . import (
     encode_positions,
     mended_rotary_scores,
     position_gradient,
@@ -38,8 +39,7 @@ def _group_of_relative(case):
     return "base" if len(query) - 1 <= len(table) // 2 else "beyond the table"
 
 
-PS6 = ProblemSet(
-    "ps6",
+SET = ProblemSet(
     (
         Task(
             "encode-positions",

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from assignments.sets.ps6.encode_positions import encode_positions
 from attn.reference import rotary
 from attn_course.exercises.spec import Exercise
+
+from .encode_positions import encode_positions
 
 
 def shift_encoding(encoding, steps, base):

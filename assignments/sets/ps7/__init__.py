@@ -3,7 +3,8 @@
 import numpy as np
 
 from assignments.problem_sets import ProblemSet, Slip, Task
-from assignments.sets.ps7 import (
+
+from . import (
     adamw_step,
     clip_gradients,
     cosine_schedule,
@@ -49,8 +50,7 @@ def _group_of_parts(case):
     return "base" if case["counts"].any(axis=1).all() else "empty parts"
 
 
-PS7 = ProblemSet(
-    "ps7",
+SET = ProblemSet(
     (
         Task(
             "next-token-loss",

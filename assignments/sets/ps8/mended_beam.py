@@ -5,8 +5,9 @@ from itertools import combinations
 
 import numpy as np
 
-from assignments.sets.ps8.greedy_decode import log_softmax
 from attn_course.exercises.spec import Exercise
+
+from .greedy_decode import log_softmax
 
 PAD = 0
 

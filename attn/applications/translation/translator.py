@@ -16,7 +16,7 @@ from attn.applications.translation.results import TranslationAttention, Translat
 from attn.corpus import Pair
 from attn.metrics import bleu, exact_match
 from attn.tokenizer.base import Tokenizer
-from attn.training import History, TrainingConfig
+from attn.training import History, Progress, TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
 
 SIZES: dict[str, Any] = {
@@ -64,6 +64,7 @@ class Translator(Application[Transformer]):
         tokenizer: str = "words", vocab_size: int | None = None, sizes: Sizes = (),
         training: TrainingConfig = TRAINING, checkpoint: str | Path | None = None,
         prepare: Callable[[Transformer], object] | None = None,
+        report: Callable[[Progress], None] | None = None,
     ) -> Self:  # fmt: skip
         """Learn from pairs of sentences.
 
@@ -78,10 +79,9 @@ class Translator(Application[Transformer]):
         vocab_size : int, optional
             The most tokens of each language. If not given, all words, or 2,000 byte pairs.
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they differ from the defaults of a
-            translator: small, pre-norm, with rotary positions.
+            Of `attn.transformer.TransformerConfig`, where they differ from `SIZES`.
         training : attn.training.TrainingConfig, optional
-        checkpoint : str or Path, optional
+        checkpoint, report
             As in `attn.training.train`.
         prepare : callable, (Transformer) -> None, optional
             Changes the model before it learns, as `facts.make_uniform` does.
@@ -107,7 +107,7 @@ class Translator(Application[Transformer]):
         examples = vocabularies.encoded(source, target, pairs)
         model, history = cls._train(
             make_model, sequence_loss, examples, collate, training, checkpoint=checkpoint,
-            length=lambda example: len(example[0]) + len(example[1]),
+            report=report, length=lambda example: len(example[0]) + len(example[1]),
             validation=None if validation is None
             else vocabularies.encoded(source, target, validation),
         )  # fmt: skip
@@ -134,7 +134,7 @@ class Translator(Application[Transformer]):
             If a sentence is empty, or longer than any in training.
         """
         texts = text if isinstance(text, list) else [text]
-        found = self._translate([self._encode(one) for one in texts], beam_width)
+        found = self._translate([self.source_ids(one) for one in texts], beam_width)
         return found if isinstance(text, list) else found[0]
 
     def attention(self, text: str, translation: str | None = None) -> TranslationAttention:
@@ -155,12 +155,11 @@ class Translator(Application[Transformer]):
         ValueError
             As `translate`, for either text.
         """
-        src = self._encode(text)
+        src = self.source_ids(text)
         if translation is None:
             translation = self._translate([src], beam_width=1)[0]
-        tgt = self.target.encode(
-            vocabularies.checked("translation", translation, self.target), eos=True
-        )
+        said = vocabularies.checked("translation", translation, self.target)
+        tgt = self.target.encode(said, eos=True)
         inputs = torch.tensor([self.target.sos_id, *tgt[:-1]])
         with torch.no_grad():
             _, weights = self.model(torch.tensor(src), inputs, need_weights=True)
@@ -234,7 +233,8 @@ class Translator(Application[Transformer]):
         """
         return cls.load(models.folder("translator"))
 
-    def _encode(self, text: str) -> Ids:
+    def source_ids(self, text: str) -> Ids:
+        """Return the ids that the encoder reads; ``ValueError`` as in `translate`."""
         if isinstance(text, str) and "." not in self.source.tokens:
             text = text.rstrip().removesuffix(".")  # The vocabulary has no full stop.
         ids = self.source.encode(vocabularies.checked("text", text, self.source))

@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 NEXT = "next_token_loss"
 CLIP = "clip_gradients"
 ADAMW = "adamw_step"
@@ -611,4 +609,75 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (NEXT, "no shift"): (0, "wrong"),
+    (NEXT, "no smoothing"): (10 + 1, "partial"),
+    (NEXT, "padding counted"): (10 + 6 + 1, "partial"),
+    (NEXT, "mask of the input"): (10 + 6 + 1, "partial"),
+    (NEXT, "gradient of the sum"): (0, "wrong"),
+    (NEXT, "no maximum"): (23, "partial"),
+    (NEXT, "logarithm of the share"): (23, "partial"),
+    (NEXT, "writes into logits"): (24, "partial"),
+    (CLIP, "always"): (8 + 1, "partial"),
+    (CLIP, "norm afterwards"): (0, "wrong"),
+    (CLIP, "zero over zero"): (13, "partial"),
+    (CLIP, "each alone"): (0, "wrong"),
+    (CLIP, "writes into b_gradient"): (14, "partial"),
+    (ADAMW, "decay in the gradient"): (0, "wrong"),
+    (ADAMW, "decay of all"): (12, "partial"),
+    (ADAMW, "two axes"): (14, "partial"),
+    (ADAMW, "no epsilon"): (13, "partial"),
+    (ADAMW, "lazy means"): (13, "partial"),
+    (ADAMW, "axes of one place"): (14, "partial"),
+    (ADAMW, "writes into m"): (14, "partial"),
+    (COSINE, "from zero"): (0, "wrong"),
+    (COSINE, "end a step late"): (0, "wrong"),
+    (COSINE, "no floor"): (7 + 1, "partial"),
+    (COSINE, "floor of all"): (12, "partial"),
+    (COSINE, "sorted steps"): (12, "partial"),
+    (COSINE, "climbs again"): (13, "partial"),
+    (COSINE, "nothing after the end"): (13, "partial"),
+    (COSINE, "writes into t"): (14, "partial"),
+    (MENDED, "as given"): (0, "wrong"),
+    (MENDED, "mean, then size"): (12, "partial"),
+    (MENDED, "no maximum"): (13, "partial"),
+    (MENDED, "writes into x"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+TWO_AXES = "there are two axes: the second is the last"
+
+AT_THE_LIMIT = "a norm of just the limit is multiplied by 1"
+
+MEET = "the line and the wave meet in the peak, and the wave ends in the floor"
+
+EQUIVALENT = {
+    (
+        NEXT,
+        "targets = np.roll(ids, -1)",
+    ): "row after row, only what the last column gets is another, and that does not count",
+    (NEXT, "log_p = picked - np.logaddexp.reduce(picked, axis=1)[:, None]"): TWO_AXES,
+    (
+        NEXT,
+        "losses = -(1 - smoothing) * log_p[n, right] - smoothing * log_p.mean()",
+    ): "the mean of rows of one length is the mean of all",
+    (CLIP, "if norm >= max_norm:"): AT_THE_LIMIT,
+    (CLIP, "while norm < max_norm:"): AT_THE_LIMIT,
+    (
+        CLIP,
+        "shorter = np.divide(max_norm, norm, where=norm >= max_norm, out=np.ones(()))",
+    ): AT_THE_LIMIT,
+    (COSINE, "return np.where(t < warmup, climbing, falling)"): MEET,
+    (COSINE, "elif step >= warmup:"): MEET,
+    (COSINE, "if step >= n_steps:"): MEET,
+    (COSINE, "up, down = (t <= warmup, (t >= warmup) & (t < n_steps))"): MEET,
+    (COSINE, "up, down = (t <= warmup, (t > warmup) & (t <= n_steps))"): MEET,
+    (MENDED, "z = z - z.max(axis=1, keepdims=True)"): TWO_AXES,
+    (MENDED, "log_p = z - np.log(np.exp(z).sum(axis=1, keepdims=True))"): TWO_AXES,
+    (MENDED, "log_p = z - np.logaddexp.reduce(z, axis=1, keepdims=True)"): TWO_AXES,
+    (MENDED, "loss = loss - share * (y * log_p).sum(axis=1).mean()"): TWO_AXES,
+}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_accumulation", MENDED, "mean_of_means")

@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 SOFTMAX = "softmax_with_temperature"
 ONCE = "attend_once"
 MASK = "causal_padding_mask"
@@ -614,4 +612,71 @@ SLIPS = {
     ),
 }
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (SOFTMAX, "no maximum"): (12, "partial"),
+    (SOFTMAX, "maximum too early"): (12, "partial"),
+    (SOFTMAX, "NaN on an empty row"): (12, "partial"),
+    (SOFTMAX, "second axis"): (13, "partial"),
+    (SOFTMAX, "writes into scores"): (14, "partial"),
+    (SOFTMAX, "no temperature"): (0, "wrong"),
+    (ONCE, "no scale"): (0, "wrong"),
+    (ONCE, "mask ignored"): (8 + 1, "partial"),
+    (ONCE, "mask without if"): (0, "wrong"),
+    (ONCE, "finite fill"): (18, "partial"),
+    (ONCE, "-5000, then zeros"): (18, "partial"),
+    (ONCE, "maximum before the mask"): (18, "partial"),
+    (ONCE, "one batch axis only"): (18, "partial"),
+    (ONCE, "writes into the mask"): (19, "partial"),
+    (MASK, "counted"): (12, "partial"),
+    (MASK, "order only"): (6 + 1, "partial"),
+    (MASK, "padding only"): (0, "wrong"),
+    (MASK, "writes into ids"): (14, "partial"),
+    (PACKED, "unbatched only"): (18, "partial"),
+    (PACKED, "NaN if nothing is allowed"): (18, "partial"),
+    (PACKED, "swapped query and key"): (0, "wrong"),
+    (MENDED, "as given"): (0, "wrong"),
+    (MENDED, "unbatched only"): (12, "partial"),
+    (MENDED, "maximum lost"): (13, "partial"),
+    (MENDED, "batches only"): (0, "wrong"),
+    (MENDED, "writes into w_k"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+PEAK = "stands for the maximum of an empty row: any finite number will do"
+
+ONE_AXIS = "the axis has size 1: its first place is its last"
+
+EQUIVALENT = {
+    (SOFTMAX, "peak = np.where(peak == -np.inf, 1, peak)"): PEAK,
+    (SOFTMAX, "peak = np.where(peak == -np.inf, -1, peak)"): PEAK,
+    (ONCE, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
+    (ONCE, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
+    (ONCE, "output = (weights[..., None, :] @ value)[..., -1, :]"): ONE_AXIS,
+    (
+        ONCE,
+        "scores = (key @ query[..., None])[..., -1] / np.sqrt(query.shape[-1])",
+    ): ONE_AXIS,
+    (
+        ONCE,
+        "allowed = np.ones(key.shape[:-0], dtype=bool) if mask is None else mask",
+    ): "key.shape[:-0] is (): a single True broadcasts to the same mask",
+    (MASK, "length = ids.shape[1]"): "ids have two axes: the second is the last",
+    (PACKED, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
+    (PACKED, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
+    (
+        PACKED,
+        "w = w_qkv.reshape(w_qkv.shape[0], 3, -2)",
+    ): "NumPy takes any negative size for the one to work out",
+    (
+        PACKED,
+        "scores = scores + np.where(mask, 1, -np.inf)",
+    ): "adding the same to every allowed score changes no weight",
+    (
+        PACKED,
+        "scores = scores + np.where(mask, -1, -np.inf)",
+    ): "adding the same to every allowed score changes no weight",
+}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_self_attention", MENDED, "key_asks")

@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 NEAREST = "nearest"
 SENTENCES = "sentence_vectors"
 ANALOGY = "analogy"
@@ -384,4 +382,37 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (NEAREST, "no lengths of words"): (0, "wrong"),
+    (NEAREST, "turned round"): (20 - 4 - 3, "partial"),
+    (NEAREST, "NaN"): (17, "partial"),
+    (NEAREST, "one query"): (17, "partial"),
+    (NEAREST, "writes into query"): (19, "partial"),
+    (SENTENCES, "sums all"): (15 - 3 - 2 - 2 - 1, "partial"),
+    (SENTENCES, "first ones"): (15 - 2 - 1, "partial"),
+    (SENTENCES, "NaN"): (13, "partial"),
+    (SENTENCES, "no division"): (0, "wrong"),
+    (ANALOGY, "nothing left out"): (0, "wrong"),
+    (ANALOGY, "zeros"): (12, "partial"),
+    (ANALOGY, "minus one"): (12, "partial"),
+    (ANALOGY, "one list"): (13, "partial"),
+    (SAMPLING, "plain"): (16, "partial"),
+    (SAMPLING, "one word"): (17, "partial"),
+    (SAMPLING, "uphill"): (0, "wrong"),
+    (MENDED, "as given"): (0, "wrong"),
+    (MENDED, "NaN"): (13, "partial"),
+    (MENDED, "one list"): (12, "partial"),
+    (MENDED, "writes into x"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+EQUIVALENT = {
+    (
+        SENTENCES,
+        "flat = ids.reshape(-2, ids.shape[-1])",
+    ): "NumPy takes any negative size for the one to work out",
+}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_similarities", MENDED, "own_length_twice")

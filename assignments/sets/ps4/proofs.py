@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 RMS = "rms_norm"
 GATED = "gated_feed_forward"
 GRADIENT = "layer_norm_gradient"
@@ -559,4 +557,97 @@ SLIPS = {
     ),
 }
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (RMS, "mean subtracted"): (0, "wrong"),
+    (RMS, "no eps"): (12, "partial"),
+    (RMS, "eps after the root"): (12, "partial"),
+    (RMS, "second axis"): (12, "partial"),
+    (RMS, "writes into x"): (14, "partial"),
+    (GATED, "sigmoid"): (0, "wrong"),
+    (GATED, "quotient"): (12, "partial"),
+    (GATED, "two axes"): (13, "partial"),
+    (GATED, "writes into x"): (14, "partial"),
+    (GRADIENT, "mean constant"): (0, "wrong"),
+    (GRADIENT, "no eps"): (17, "partial"),
+    (GRADIENT, "one axis"): (17, "partial"),
+    (GRADIENT, "two axes"): (17, "partial"),
+    (GRADIENT, "writes into upstream"): (19, "partial"),
+    (STACK, "as given"): (0, "wrong"),
+    (STACK, "two axes"): (12, "partial"),
+    (STACK, "writes into x"): (14, "partial"),
+    (DECODER, "no sum"): (0, "wrong"),
+    (DECODER, "norm after"): (0, "wrong"),
+    (DECODER, "padding ignored"): (9 + 2 + 1, "partial"),
+    (DECODER, "NaN if all is padding"): (18, "partial"),
+    (DECODER, "unbatched only"): (17, "partial"),
+    (DECODER, "no maximum"): (18, "partial"),
+    (DECODER, "one maximum"): (18, "partial"),
+    (DECODER, "writes into memory"): (19, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+AT_ZERO = "at exactly 0 both branches give the same"
+
+VECTORS = "both are vectors: their product is the same either way round"
+
+ANY_SIZE = "NumPy takes any negative size for the one to work out"
+
+PEAK = "stands for the maximum of an empty row: any finite number will do"
+
+SHIFT = "adding the same to every allowed score changes no weight"
+
+EQUIVALENT = {
+    (GATED, "sigmoid = np.where(z > 0, 1, small) / (1 + small)"): AT_ZERO,
+    (GATED, "z = w_gate[:, unit] @ x"): VECTORS,
+    (GATED, "result = result + silu * (w_up[:, unit] @ x) * w_down[unit]"): VECTORS,
+    (
+        GRADIENT,
+        "rows = (upstream * deviation / variance ** 0.5).reshape(-2, d_model)",
+    ): ANY_SIZE,
+    (GRADIENT, "by_bias = upstream.reshape(-2, d_model).sum(axis=0)"): ANY_SIZE,
+    (
+        GRADIENT,
+        "return (gain * upstream @ jacobian, upstream * z, upstream)",
+    ): "the Jacobian is symmetric",
+    (
+        STACK,
+        "return mended_stack(x + hidden * (hidden >= 0) @ w_2[0], gain[1:], w_1[1:], w_2[1:])",
+    ): AT_ZERO,
+    (
+        DECODER,
+        "causal = np.tri(x.shape[-2])",
+    ): "ones and zeros instead of True and False: np.where takes them alike",
+    (
+        DECODER,
+        "scores = asks @ w_q @ (answers @ w_k).mT / np.sqrt(w_q.shape[0])",
+    ): "the matrices are square",
+    (DECODER, "exponentials = np.exp(scores - np.where(np.isfinite(peak), peak, 1))"): PEAK,
+    (
+        DECODER,
+        "exponentials = np.exp(scores - np.where(np.isfinite(peak), peak, -1))",
+    ): PEAK,
+    (
+        DECODER,
+        "return exponentials / np.where(total == 0, 2, total) @ (answers @ w_v) @ w_o",
+    ): "divides zeros: any number but 0 will do",
+    (
+        DECODER,
+        "later = np.where(np.arange(n)[:, None] < np.arange(n), -np.inf, 1)",
+    ): SHIFT,
+    (
+        DECODER,
+        "later = np.where(np.arange(n)[:, None] < np.arange(n), -np.inf, -1)",
+    ): SHIFT,
+    (
+        DECODER,
+        "absent = np.where([True] * m if real is None else real, 1, -np.inf)[..., None, :]",
+    ): SHIFT,
+    (
+        DECODER,
+        "absent = np.where([True] * m if real is None else real, -1, -np.inf)[..., None, :]",
+    ): SHIFT,
+}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_stack", STACK, "residual_normalised")

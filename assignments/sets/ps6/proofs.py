@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 ENCODE = "encode_positions"
 SHIFT = "shift_encoding"
 RELATIVE = "relative_scores"
@@ -603,4 +601,33 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (ENCODE, "exponent doubled"): (0, "wrong"),
+    (ENCODE, "whole positions"): (13, "partial"),
+    (ENCODE, "a column too few"): (12, "partial"),
+    (ENCODE, "made wider and cut"): (12, "partial"),
+    (ENCODE, "one axis"): (13, "partial"),
+    (ENCODE, "writes into positions"): (14, "partial"),
+    (SHIFT, "signs of rotary"): (0, "wrong"),
+    (SHIFT, "no way back"): (16, "partial"),
+    (SHIFT, "length lost"): (16, "partial"),
+    (SHIFT, "rows only"): (18, "partial"),
+    (RELATIVE, "query minus key"): (0, "wrong"),
+    (RELATIVE, "one sentence"): (16, "partial"),
+    (RELATIVE, "writes into table"): (19, "partial"),
+    (GRADIENT, "plus and write"): (0, "wrong"),
+    (GRADIENT, "padding counts"): (10, "partial"),
+    (GRADIENT, "only whole sentences"): (10, "partial"),
+    (GRADIENT, "writes into positions"): (15 - 1, "partial"),
+    (MENDED, "as given"): (0, "wrong"),
+    (MENDED, "unbatched only"): (11, "partial"),
+    (MENDED, "sentences numbered"): (11, "partial"),
+    (MENDED, "writes into key"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+EQUIVALENT = {}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_rotary_scores", MENDED, "doubled_exponent")

@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 GREEDY = "greedy_decode"
 STEP = "cached_step"
 ALLOWED = "allowed_next"
@@ -526,4 +524,72 @@ def corpus_bleu(candidates, references, max_n):
     ),
 }  # fmt: skip
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (GREEDY, "never stops"): (0, "wrong"),
+    (GREEDY, "all together"): (15 - 4 - 2 - 2, "partial"),
+    (GREEDY, "overflow"): (13, "partial"),
+    (GREEDY, "the start ends"): (11, "partial"),
+    (GREEDY, "short"): (15 - 2 - 2, "partial"),
+    (GREEDY, "writes into logits"): (14, "partial"),
+    (STEP, "not itself"): (0, "wrong"),
+    (STEP, "same place"): (20 - 6 - 3 - 2, "partial"),
+    (STEP, "no maximum"): (18, "partial"),
+    (STEP, "writes into the cache"): (19, "partial"),
+    (ALLOWED, "minus zero"): (11, "partial"),
+    (ALLOWED, "short"): (13, "partial"),
+    (ALLOWED, "unordered"): (11, "partial"),
+    (ALLOWED, "text joined by ''"): (11, "partial"),
+    (ALLOWED, "last lost"): (0, "wrong"),
+    (BLEU, "no penalty"): (0, "wrong"),
+    (BLEU, "first reference"): (10 + 1, "partial"),
+    (BLEU, "skipped"): (17, "partial"),
+    (BLEU, "digits of the gram"): (14, "partial"),
+    (MENDED, "as given"): (0, "wrong"),
+    (MENDED, "unfinished"): (12, "partial"),
+    (MENDED, "empty"): (12, "partial"),
+    (MENDED, "writes into the table"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+ONE_AXIS = "the arrays have two axes: the second is the last"
+
+NO_TIES = "hypotheses that differ have other scores: the tokens are never compared"
+
+EQUIVALENT = {
+    (GREEDY, "path.append(logits[path[-1]].argmax(axis=1))"): ONE_AXIS,
+    (
+        GREEDY,
+        "log_p = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)",
+    ): ONE_AXIS,
+    (
+        STEP,
+        "scores = (keys @ (x @ w_q)[..., None])[..., -1] / np.sqrt(keys.shape[-1])",
+    ): "the axis has size 1: its first place is its last",
+    (
+        ALLOWED,
+        "grams = {tuple(sentence[i:i + n]) for i in range(len(sentence) - n + 2)}",
+    ): "a slice past the end is shorter than n tokens, and equals no n-gram",
+    (BLEU, "penalty = 1.0 if c > r else np.exp(1 - r / c)"): "exp(0) is 1",
+    (
+        BLEU,
+        "counts[gram] = counts.get(gram, 0) + 2",
+    ): "every count doubles, above and below",
+    (
+        BLEU,
+        "own, wanted = ((candidates > 0).sum(axis=1), (references > 0).sum(axis=-1))",
+    ): ONE_AXIS,
+    (
+        MENDED,
+        "pass",
+    ): "without the early stop, or with dearer copies of what has ended, the best is the same",
+    (MENDED, "score, ids = max(ended or beam)"): NO_TIES,
+    (MENDED, "beam = sorted(grown, reverse=True)[:width]"): NO_TIES,
+    (
+        MENDED,
+        "if all((ids[-0] == end for _, ids in beam)):",
+    ): "then it never stops early, and what has ended stays as it is",
+}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_beam", MENDED, "first_to_end")

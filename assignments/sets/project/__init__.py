@@ -2,8 +2,7 @@
 
 from assignments.problem_sets import ProblemSet
 
-PROJECT = ProblemSet(
-    "project",
+SET = ProblemSet(
     (),
     manual=(
         "project-question",

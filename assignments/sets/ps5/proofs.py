@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 STREAMING = "streaming_mask"
 PACKED = "packed_mask"
 PREFIX = "prefix_mask"
@@ -539,4 +537,37 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (STREAMING, "up to the window"): (0, "wrong"),
+    (STREAMING, "from key zero"): (11, "partial"),
+    (STREAMING, "first before time"): (12, "partial"),
+    (STREAMING, "writes into window"): (14, "partial"),
+    (PACKED, "both ways"): (0, "wrong"),
+    (PACKED, "cut text joined"): (15, "partial"),
+    (PACKED, "writes into ids"): (19, "partial"),
+    (PREFIX, "plain causal"): (0, "wrong"),
+    (PREFIX, "from the edge"): (11, "partial"),
+    (PREFIX, "one at least"): (11, "partial"),
+    (PREFIX, "up to the last asked"): (8, "partial"),
+    (PREFIX, "padding seen"): (8, "partial"),
+    (PREFIX, "writes into real"): (14, "partial"),
+    (GRADIENT, "diagonal"): (0, "wrong"),
+    (GRADIENT, "peak of all"): (16, "partial"),
+    (GRADIENT, "dead rows undefined"): (20 - 5 - 2, "partial"),
+    (GRADIENT, "one matrix"): (18, "partial"),
+    (MENDED, "as given"): (0, "wrong"),
+    (MENDED, "no peak"): (12, "partial"),
+    (MENDED, "writes into key"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+EQUIVALENT = {
+    (STREAMING, "first = (key < n_first) & (key < query)"): "its own is in the window",
+    (STREAMING, "mask[i, :min(n_first, here + 0)] = True"): "its own is in the window",
+    (GRADIENT, "weights = exponentials / (total - (total == 0))"): "nothing over 1 or -1",
+    (GRADIENT, "total = e.sum(-1) - (1 - mask.any(-1))"): "nothing over 1 or -1",
+}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_head_weights", MENDED, "masks_of_other_sentences")

@@ -4,8 +4,6 @@ Each is the text of a cell. A wrong answer is a right one with a slip, so that i
 one way only, and has nothing in common with the code of the known mistakes.
 """
 
-from tests.test_assignments.proofs import slipped
-
 PACK = "pack_heads"
 PRUNE = "prune_heads"
 GROUPED = "grouped_attention"
@@ -683,4 +681,55 @@ SLIPS = {
     ),
 }
 
-WRONG = slipped(CORRECT, SLIPS)
+# What a slip costs, worked out by hand from the points in the text of the set.
+WORTH = {
+    (PACK, "reshape alone"): (0, "wrong"),
+    (PACK, "head by head"): (0, "wrong"),
+    (PACK, "writes into w_o"): (0, "wrong"),
+    (PRUNE, "one width"): (9 + 2 + 1, "partial"),
+    (PRUNE, "a list of nothing"): (13, "partial"),
+    (PRUNE, "output whole"): (0, "wrong"),
+    (PRUNE, "writes into kept"): (14, "partial"),
+    (GROUPED, "in turn"): (0, "wrong"),
+    (GROUPED, "one sentence"): (18, "partial"),
+    (GROUPED, "mask ignored"): (20 - 5 - 2 - 2 - 2, "partial"),
+    (GROUPED, "no room for heads"): (18, "partial"),
+    (GROUPED, "no maximum"): (18, "partial"),
+    (GROUPED, "finite fill"): (18, "partial"),
+    (GROUPED, "writes into the mask"): (19, "partial"),
+    (ACROSS, "one head"): (0, "wrong"),
+    (ACROSS, "no w_o"): (0, "wrong"),
+    (ACROSS, "one axis less"): (16, "partial"),
+    (ACROSS, "padding seen"): (9 + 1, "partial"),
+    (ACROSS, "NaN if all is padding"): (18, "partial"),
+    (ACROSS, "one pair only"): (16, "partial"),
+    (ACROSS, "writes into x"): (19, "partial"),
+    (MENDED, "as given"): (0, "wrong"),
+    (MENDED, "from the front"): (12, "partial"),
+    (MENDED, "maximum lost"): (13, "partial"),
+    (MENDED, "batches only"): (0, "wrong"),
+    (MENDED, "writes into w_o"): (14, "partial"),
+}
+
+# Those that change no value of the function, by exercise, and why.
+PEAK = "stands for the maximum of an empty row: any finite number will do"
+
+SHIFT = "adding the same to every allowed score changes no weight"
+
+EQUIVALENT = {
+    (GROUPED, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
+    (GROUPED, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
+    (
+        GROUPED,
+        "scores = scores + np.where(mask, 1, -np.inf)[..., None, None, :, :]",
+    ): SHIFT,
+    (
+        GROUPED,
+        "scores = scores + np.where(mask, -1, -np.inf)[..., None, None, :, :]",
+    ): SHIFT,
+    (ACROSS, "scores = scores + np.where(real, 1, -np.inf)[..., None, :]"): SHIFT,
+    (ACROSS, "scores = scores + np.where(real, -1, -np.inf)[..., None, :]"): SHIFT,
+}
+
+# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
+FAULTY = ("faulty_heads", MENDED, "joined_by_reshape")

@@ -1,0 +1,150 @@
+"""Parts of a corpus that share nothing, against the definition of a near-duplicate."""
+
+import itertools
+import random
+
+import pytest
+
+from attn.corpus import Pair, hold_out, near_duplicates, tatoeba
+from attn.corpus.splits import one_for_each_source
+from attn.corpus.tatoeba import FOREIGN, cleaned, read
+
+
+def are_near(one, other):
+    """The definition: the same words but for one, which may be missing on one side."""
+    one, other = (sentence.lower().rstrip(".!?").split() for sentence in (one, other))
+    if len(one) == len(other):
+        return sum(a != b for a, b in zip(one, other, strict=True)) <= 1
+    shorter, longer = sorted((one, other), key=len)
+    if not shorter:
+        return len(longer) == 0
+    return any(longer[:gap] + longer[gap + 1 :] == shorter for gap in range(len(longer)))
+
+
+def clusters_of(sentences):
+    """Join the clusters of near-duplicates until nothing changes."""
+    found = [{sentence} for sentence in sentences]
+    while True:
+        for one, other in itertools.combinations(found, 2):
+            if any(are_near(a, b) for a in one for b in other):
+                found.remove(other)
+                one |= other
+                break
+        else:
+            return sorted(map(sorted, found))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_near_duplicates_are_those_of_the_definition(seed):
+    rng = random.Random(seed)
+    sentences = {
+        " ".join(rng.choices("abcdef", k=rng.randint(1, 5))).capitalize()
+        + rng.choice([".", "!", ""])
+        for _ in range(25)
+    }
+    found = near_duplicates(sentences)
+    assert found.keys() == sentences
+    by_name = {}
+    for sentence, name in found.items():
+        by_name.setdefault(name, []).append(sentence)
+    assert sorted(map(sorted, by_name.values())) == clusters_of(sorted(sentences))
+    assert all(name == min(cluster) for name, cluster in by_name.items())
+
+
+def test_one_word_is_like_any_other_word_and_not_like_two_others():
+    found = near_duplicates(["Go.", "Stay!", "Go on.", "Come in now."])
+    assert found["Go."] == found["Stay!"] == found["Go on."] != found["Come in now."]
+
+
+def test_case_punctuation_and_apostrophes_do_not_count():
+    found = near_duplicates(["I'm sure you are right.", "i’m sure you ARE right!", "It is so late"])
+    assert len(set(found.values())) == 2
+
+
+def pairs_of(sources):
+    return [Pair(source, f"{source}{n}") for source in sources for n in range(2)]
+
+
+def test_what_is_held_out_shares_no_source_and_depends_on_no_order():
+    pairs = pairs_of(f"sentence {n}" for n in range(100))
+    rest, held = hold_out(pairs, 20)
+    sources = [{pair.source for pair in side} for side in (rest, held)]
+    assert list(map(len, sources)) == [80, 20] and not sources[0] & sources[1]
+    assert sorted(rest + held, key=pairs.index) == pairs
+    again = hold_out(pairs[::-1], 20)
+    assert [side[::-1] for side in again] == [rest, held]
+    # By chance, and not the first of them: a file may be sorted.
+    assert 20 < sum(int(source.split()[1]) for source in sources[1]) / 20 < 80
+    # One sentence more changes little.
+    more = {pair.source for pair in hold_out([*pairs, Pair("another", "otra")], 20)[1]}
+    assert len(more & sources[1]) >= 19
+
+
+def test_a_group_stays_together_and_one_that_is_too_large_with_the_rest():
+    pairs = pairs_of([f"a {n}" for n in range(30)] + [f"b {n}" for n in range(30)] + ["c", "d"])
+    for n_sources in (2, 10):
+        rest, held = hold_out(pairs, n_sources, lambda pair: pair.source[0])
+        assert {pair.source for pair in held} == {"c", "d"} and len(rest) == 120
+
+
+@pytest.mark.parametrize("n", [-1, 1.5])
+def test_a_number_of_sources_that_is_none_is_refused(n):
+    with pytest.raises(ValueError, match="^n_sources: expected"):
+        hold_out(pairs_of("abc"), n)
+
+
+def test_one_translation_of_each_source_is_kept():
+    pairs = pairs_of(f"sentence {n}" for n in range(50))
+    kept = one_for_each_source(pairs)
+    assert [pair.source for pair in kept] == [f"sentence {n}" for n in range(50)]
+    assert 10 < sum(pair.target.endswith("0") for pair in kept) < 40
+
+
+# Sentences that people wrote -----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def real(needed):
+    needed("tatoeba")
+    return tatoeba()
+
+
+@pytest.mark.slow
+def test_the_parts_of_the_real_corpus_share_no_sentence(real):
+    assert {name: len(pairs) for name, pairs in real.items()} == {
+        "train": 115_257, "validation": 1000, "clusters": 1000, "plain": 1000,
+    }  # fmt: skip
+    sources = {name: {pair.source for pair in pairs} for name, pairs in real.items()}
+    for one, other in itertools.combinations(sources.values(), 2):
+        assert not one & other
+
+
+@pytest.mark.slow
+def test_no_sentence_of_the_clusters_has_a_near_twin_and_many_of_plain_do(real):
+    train = [pair.source for pair in real["train"]]
+
+    def share(part):
+        tried = [pair.source for pair in real[part]][::50]
+        return sum(any(are_near(one, other) for other in train) for one in tried) / len(tried)
+
+    assert share("clusters") == 0
+    assert share("plain") > 0.2
+
+
+@pytest.mark.slow
+def test_what_is_left_out_of_the_real_corpus_is_counted(real):
+    pairs = read()
+    kept, left_out = cleaned(pairs)
+    assert len(pairs) == 118_964 == len(kept) + left_out.total()
+    assert dict(left_out) == {"too long": 178, "another script": 1}
+    assert not any(FOREIGN.search(pair.target) for pair in kept)
+
+
+@pytest.mark.slow
+def test_fewer_pairs_of_training_are_a_part_of_more(real):
+    few, more = (tatoeba(n)["train"] for n in (100, 1000))
+    assert more[:100] == few and set(more) <= set(real["train"])
+    lengths = [
+        sum(len(p.source.split()) for p in some) / len(some) for some in (more, real["train"])
+    ]
+    assert abs(lengths[0] - lengths[1]) < 0.5  # not the first of the file, which are the shortest

@@ -1,0 +1,101 @@
+"""`attn._fetch` against a server of our own: what is kept, what is refused, what is said."""
+
+import hashlib
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from attn._fetch import Remote, fetched
+
+DATA = bytes(range(256)) * 1000
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        if self.path == "/missing":
+            self.send_error(404)
+            return
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(DATA[:1000] if self.path == "/short" else DATA)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def remote(tmp_path, monkeypatch):
+    """A file on a server of this machine; the cache is empty and no folder of data is named."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.delenv("ATTN_DATA", raising=False)
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}"
+    yield Remote("some/data.bin", f"{address}/data", hashlib.sha256(DATA).hexdigest(), len(DATA))
+    server.shutdown()
+    server.server_close()
+
+
+def files(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_it_is_downloaded_once_with_progress(remote, tmp_path, capsys):
+    path = fetched(remote)
+    assert path == tmp_path / "cache" / "attn" / "some" / "data.bin"
+    assert path.read_bytes() == DATA and files(tmp_path) == [path]
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "some/data.bin: 0.1 of 0.3 MB"
+    assert said[-1] == "some/data.bin: 0.3 of 0.3 MB"
+    assert fetched(replace(remote, address="http://127.0.0.1:9/")) == path
+    assert capsys.readouterr().err == ""
+
+
+def test_the_folder_that_is_named_comes_first(remote, tmp_path, monkeypatch):
+    mine = tmp_path / "mine" / "some" / "data.bin"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(DATA)
+    monkeypatch.setenv("ATTN_DATA", str(tmp_path / "mine"))
+    assert fetched(remote, download=False) == mine
+    mine.write_bytes(DATA[1:])
+    with pytest.raises(ValueError, match=rf"^{mine}: expected the sha256 {remote.sha256}, got "):
+        fetched(remote)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/short", "expected the sha256 "),
+        ("/missing", "expected a network, or a folder named by ATTN_DATA .*, got .*404"),
+        (":1/", "expected a network, or a folder named by ATTN_DATA"),
+    ],
+)
+def test_what_cannot_be_had_is_a_sentence_and_leaves_nothing(remote, tmp_path, path, said):
+    address = (
+        remote.address.removesuffix("/data") + path if path[0] == "/" else "http://127.0.0.1:1"
+    )
+    with pytest.raises(ValueError, match=said):
+        fetched(replace(remote, address=address))
+    assert files(tmp_path) == []
+
+
+def test_more_than_was_announced_is_not_read(remote, tmp_path):
+    with pytest.raises(ValueError, match="expected the sha256"):
+        fetched(replace(remote, n_bytes=100_000))
+    assert files(tmp_path) == []
+
+
+def test_without_leave_nothing_is_downloaded(remote, tmp_path):
+    with pytest.raises(ValueError, match=r"^some/data\.bin: expected a folder named by ATTN_DATA"):
+        fetched(remote, download=False)
+    assert not (tmp_path / "cache").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_a_sentence(remote, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(ValueError, match=r"^some/data\.bin: expected a network, .*Not a directory"):
+        fetched(remote)
