@@ -113,6 +113,10 @@ grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SE
 stats: .venv/full.stamp ## Show where a class stumbles (make stats COURSE=folder SET=ps2)
 	@$(BIN)/python -m assignments.grader stats $(call course,stats) $(SET) $(OPTIONS)
 
+.PHONY: similar
+similar: .venv/full.stamp ## List submissions that resemble each other (make similar COURSE=folder SET=ps2 OPTIONS="--archive folder")
+	@$(BIN)/python -m assignments.grader similar $(call course,similar) $(SET) $(OPTIONS)
+
 .PHONY: leaderboard
 leaderboard: .venv/full.stamp ## Measure the translators of the project (make leaderboard COURSE=folder)
 	@$(BIN)/python -m assignments.leaderboard $(call course,leaderboard) $(OPTIONS)

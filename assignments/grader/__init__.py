@@ -3,7 +3,7 @@
 ===============  ==========================================================================
 `sandbox`        run a submission where it can do no harm
 `syscalls`       which system calls may be made in there
-`nobody`         what runs in there first if the grader is root
+`nobody`         what runs in there first, and gives up all rights
 `inside`         what runs in there: the cells, and the functions on their inputs
 `wire`           frames of arrays between inside and outside
 `submission`     read a notebook that may be anything
@@ -23,6 +23,7 @@
 `feedback`       the page that the student gets back, in the words of `words`
 `regrade`        what a student asks to have looked at again, and the answer
 `requests`       what a class asks, for whoever answers
+`similar`        submissions that resemble each other, for a person to look at
 `export`         a table for the LMS
 `tables`         CSV that no program takes for formulas
 ===============  ==========================================================================

@@ -117,6 +117,13 @@ def _stats(course, options):
     print(stats(course, options.set, options.language))
 
 
+def _similar(course, options):
+    # What draws figures comes with it, and no other command needs that.
+    from assignments.grader.similar import similar
+
+    print(similar(course, options.set, options.archive))
+
+
 def _check_walls(options):
     if options.unsafe and os.geteuid() == 0:
         raise CourseError("As root, --unsafe would give student code the machine: it is refused.")
@@ -233,6 +240,17 @@ COMMANDS = {
         "show how many students made each mistake, the hardest task first",
         _stats,
         [SET, _option("--language", choices=["en", "es"], default="en", help="of hints")],
+    ),
+    "similar": (
+        "list submissions that resemble each other or public answers; change no mark",
+        _similar,
+        [
+            SET,
+            _option(
+                "--archive", action="append", type=Path, default=[], metavar="FOLDER",
+                help="notebooks and Python files that students may have found; may be repeated",
+            ),
+        ],
     ),
 }  # fmt: skip
 

@@ -8,16 +8,22 @@ student come text and pictures, and nothing that a browser would obey.
 import base64
 import binascii
 import re
+import struct
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from assignments.grader.submission import text_of
 
 MOST_TEXT = 20_000
 MOST_IMAGE = 2**20
 MOST_OUTPUTS = 20
-PNG = b"\x89PNG\r\n\x1a\n"
+MOST_PIXELS = 2**26  # of all pictures together: a browser takes four bytes for each
+# How every PNG begins; its width and height follow.
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
-# What could begin a tag or an address; in front of what follows, a space takes its meaning away.
-_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(:\[])|\b(?:attachment|data)(?=:)")
+# What could begin a tag, an address or a character by its name; in front of what follows, a space
+# takes its meaning away.
+_MARKUP = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(:\[])|\b(?:attachment|data)(?=:)|&(?=#?\w+;)")
 # Commands of MathJax that reach beyond a formula, or that spell the name of one that does.
 _BEYOND = "href|url|class|cssId|style|require|csname|bbox|unicode|mmlToken|toolTip"
 _TEX = re.compile(rf"\\(?=(?:{_BEYOND})(?![A-Za-z]))")
@@ -59,6 +65,7 @@ def rebuild(released, submission, verdicts):
             placed.insert(at, name)
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
+    _bound_pictures(cells)
     return new_notebook(cells=cells, metadata=released.metadata)
 
 
@@ -111,7 +118,7 @@ def _restored(released_cell, cell, verdicts):
     outputs = _outputs(cell.outputs) if is_answer and cell.kind == "code" else []
     if mine.grade and mine.grade_id in verdicts:
         outputs = [_text(verdicts[mine.grade_id])]
-    return new_code_cell(_visible(source), metadata=released_cell.metadata, outputs=outputs)
+    return new_code_cell(visible(source), metadata=released_cell.metadata, outputs=outputs)
 
 
 def _own(cell):
@@ -119,10 +126,11 @@ def _own(cell):
         return new_markdown_cell(inert(cell.source))
     # A raw cell would go to the page as it is.
     outputs = _outputs(cell.outputs) if cell.kind == "code" else []
-    return new_code_cell(_visible(cell.source), outputs=outputs)
+    return new_code_cell(visible(cell.source), outputs=outputs)
 
 
-def _visible(text):
+def visible(text):
+    """Return text without characters that show nothing or turn its direction."""
     return _INVISIBLE.sub("", text)
 
 
@@ -132,24 +140,17 @@ def _outputs(outputs):
 
 def _kept(output):
     data = output.get("data") if isinstance(output.get("data"), dict) else {}
-    image = _string(data.get("image/png"))
+    image = text_of(data.get("image/png"))
     if image and _is_png(image):
         return [new_output("display_data", {"image/png": "".join(image.split())})]
     for text in (output.get("text"), data.get("text/plain"), output.get("evalue")):
-        if _string(text):
-            return [_text(_string(text))]
+        if text := text_of(text):
+            return [_text(text)]
     return []
 
 
-def _string(value):
-    """Return text that nbformat may keep as a list of lines; None if it is neither."""
-    if isinstance(value, list) and all(isinstance(line, str) for line in value):
-        value = "".join(value)
-    return value if isinstance(value, str) else None
-
-
 def _text(text):
-    return new_output("stream", name="stdout", text=_visible(text[:MOST_TEXT]) + "\n")
+    return new_output("stream", name="stdout", text=visible(text[:MOST_TEXT]) + "\n")
 
 
 def _is_png(image):
@@ -157,4 +158,23 @@ def _is_png(image):
         data = base64.b64decode("".join(image.split()), validate=True)
     except (binascii.Error, ValueError):
         return False
-    return len(data) <= MOST_IMAGE and data.startswith(PNG)
+    return len(PNG) + 8 <= len(data) <= MOST_IMAGE and data.startswith(PNG)
+
+
+def _bound_pictures(cells):
+    """Leave out the pictures that are too large together: a small file may hold a huge one."""
+    left = MOST_PIXELS
+    for cell in cells:
+        kept = []
+        for output in cell.get("outputs", ()):
+            pixels = _pixels(output.data["image/png"]) if "data" in output else 0
+            if pixels <= left:
+                left -= pixels
+                kept.append(output)
+        if "outputs" in cell:
+            cell.outputs = kept
+
+
+def _pixels(image):
+    width, height = struct.unpack_from(">II", base64.b64decode(image[:32]), len(PNG))
+    return width * height

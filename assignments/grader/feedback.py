@@ -5,6 +5,7 @@ and no test: those stay outside. All that comes from the student is text, and st
 """
 
 import base64
+import functools
 import hashlib
 import re
 import sys
@@ -27,6 +28,11 @@ IMPORT = re.compile(
     r"(?:^|[:;])[ \t]*(?:from[ \t]+(\w+)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^#;\n]+))",
     re.MULTILINE,
 )
+# What starts another process, thread or program; and what it raises where there is none to be had.
+STARTS = re.compile(
+    r"\b(?:threading|multiprocessing|concurrent|subprocess|fork|Popen|(?:\w*Pool|Thread|Process)(?=\())"
+)
+NOT_STARTED = ("FileNotFoundError", "PermissionError", "RuntimeError")
 IMPORTED = re.compile(r"\s*(\w+)(?:\.\w+)*(?:\s+as\s+\w+)?\s*")
 
 
@@ -55,9 +61,8 @@ def feedback(problem_set, released, submission, graded, marks, language, request
         HTML that is one file, loads nothing and runs nothing.
     """
     words, requests = WORDS[language], dict(requests or {})
-    style = _style()
-    template = _environment().get_template("feedback.html.j2")
-    return template.render(
+    return page(
+        "feedback.html.j2",
         language=language,
         words=words,
         title=_heading(released.cells[0].source),
@@ -73,9 +78,15 @@ def feedback(problem_set, released, submission, graded, marks, language, request
         form=form(problem_set.name, problem_set.grade_ids, language),
         form_file=f"{problem_set.name}_regrade.md",
         broken=_broken(problem_set, submission, graded, language),
-        style=Markup(style),
-        style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
     )
+
+
+def page(template, **values):
+    """Return a page made of one of our templates: one file, which escapes all it is given."""
+    style = _style()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    whole = _environment().get_template(template)
+    return whole.render(style=Markup(style), style_hash=digest, **values)
 
 
 def verdict(mark, problem_set, language="en"):
@@ -194,7 +205,9 @@ def _broken(problem_set, submission, graded, language):
 
 
 def _not_allowed(kind, source, problem_set, language):
-    """Return the sentence that names packages which are not there, if that is what raised."""
+    """Return the sentence that says what is not there, if that is what raised."""
+    if kind in NOT_STARTED and STARTS.search(source):
+        return [WORDS[language]["alone"]]
     found = set()
     for package, several in IMPORT.findall(source) if kind == "ModuleNotFoundError" else ():
         parts = map(IMPORTED.fullmatch, several.split(","))
@@ -216,6 +229,7 @@ def _style():
     return f":root {{ color-scheme: light dark; {light} }}\n{screens}\n{sheet}"
 
 
+@functools.cache  # The template is read once, and not for every student of a class.
 def _environment():
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined

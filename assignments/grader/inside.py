@@ -116,6 +116,8 @@ def main():
         inputs = dict(archive)
     transform = ipython_transform()
     sys.meta_path.insert(0, StubFinder(job["packages"]))
+    # What a cell has written can be imported, as at home; last, so that it hides nothing.
+    sys.path.append(os.getcwd())
     limit(job["limits"])
     if job["sealed"]:
         forbid()

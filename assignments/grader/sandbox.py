@@ -138,9 +138,10 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
             (job / "packages").mkdir()
             for folder in _folders(packages):
                 (job / "packages" / folder.name).symlink_to(folder)
+            (job / "tmp").mkdir()
             command = [sys.executable, *_script(job, job / "packages")]
-        else:
-            command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
+            return _watch(command, job / "tmp", limits)
+        command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
         return _watch(command, job, limits)
 
 
@@ -247,13 +248,14 @@ def _walls(limits, job, packages, shared=()):
     There is no /proc: it tells where on this machine things lie.
     """
     base, version = Path(sys.base_prefix), f"python3.{sys.version_info.minor}"
-    python = [f"/python/bin/{version}"]
+    first = (HERE / "nobody.py").read_text(encoding="utf-8")
+    python = [f"/python/bin/{version}", *_OPTIONS, "-c", first]
     arguments = [shutil.which("bwrap"), "--unshare-ipc", "--unshare-pid", "--unshare-net"]
     arguments += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
-    arguments += ["--cap-drop", "ALL", "--hostname", "sandbox", "--clearenv"]
+    arguments += ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"]
+    arguments += ["--hostname", "sandbox", "--clearenv"]
     if os.geteuid() == 0:
         arguments += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-        python += [*_OPTIONS, "-c", (HERE / "nobody.py").read_text(encoding="utf-8")]
         try:
             for path in (job, *job.rglob("*")):
                 os.chown(path, nobody.NOBODY, nobody.NOBODY, follow_symlinks=False)

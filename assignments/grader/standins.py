@@ -6,6 +6,7 @@ does, by the very code of IPython, and runs of its magics those that run Python.
 
 import ast
 import dis
+import importlib
 import importlib.machinery
 import inspect
 import re
@@ -153,12 +154,21 @@ class Shell(Nothing):
         return self._run(code)
 
     def run_cell_magic(self, name, line, cell):
-        """Run the cells that are Python in this process; others are of another language."""
+        """Run the cells that are Python in this process, and write those that are a file's text.
+
+        Others are of another language.
+        """
         if name == "capture":
             names = [word for word in line.split() if not word.startswith("-")]
             self.namespace.update(dict.fromkeys(names, Nothing()))
         if name in ("time", "prun", "capture"):
             self.run_cell(cell)
+        if name in ("writefile", "file"):
+            *options, path = line.split()
+            mode = "a" if {"-a", "--append"} & set(options) else "w"
+            with open(path.strip("\"'"), mode, encoding="utf-8") as file:
+                file.write(cell)
+            importlib.invalidate_caches()  # of the next cell, which may import it at once
 
     def getoutput(self, *args, **kwargs):
         """Return the lines that a command wrote: none, there are no commands."""

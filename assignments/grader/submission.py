@@ -102,6 +102,18 @@ def parse(data):
     return Submission(hashlib.sha256(data).hexdigest(), tuple(_cell(cell) for cell in cells))
 
 
+def text_of(value):
+    """Return text that nbformat may keep as a list of lines; None if it is neither.
+
+    Half of a surrogate pair is text to JSON and to no encoding, so that no page could be sent.
+    """
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = "".join(value)
+    if not isinstance(value, str):
+        return None
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def plain_bytes(path, most=None):
     """Return the bytes of a submitted file that is no link; raise `BadSubmission` otherwise."""
     most = MOST_BYTES if most is None else most
@@ -130,10 +142,8 @@ def _open_plainly(path, flags):
 def _cell(cell):
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
         raise BadSubmission("not a notebook")
-    source = cell.get("source", "")
-    if isinstance(source, list) and all(isinstance(line, str) for line in source):
-        source = "".join(source)
-    if not isinstance(source, str):
+    source = text_of(cell.get("source", ""))
+    if source is None:
         raise BadSubmission("not a notebook")
     metadata = cell.get("metadata")
     mine = metadata.get("nbgrader") if isinstance(metadata, dict) else None

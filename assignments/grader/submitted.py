@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -117,7 +118,9 @@ def parse_time(text):
     if re.search(r"[ :]/|\.\.", text):
         return None
     try:
-        return parse_utc(text)
+        # Of a zone that it does not know it warns, and takes it for ours.
+        with warnings.catch_warnings(action="error"):
+            return parse_utc(text)
     except Exception:  # noqa: BLE001 - dateutil guesses, and fails in more ways than it says
         return None
 

@@ -62,6 +62,8 @@ WORDS = {
         "cell_limit": "La celda {number} se interrumpió: {why}.",
         "not_allowed": "Estos problemas no permiten {names}: al calificar solo están {packages} y "
         "la biblioteca estándar.",
+        "alone": "Al calificar, tu código corre en un solo proceso y un solo hilo: no puede iniciar "
+        "otros procesos, otros hilos ni otros programas.",
         "passed": "Correcto en todas las entradas.",
         "partial": "Correcto en parte.",
         "wrong": "Todavía no: falla en las entradas ordinarias.",
@@ -105,6 +107,8 @@ WORDS = {
         "cell_limit": "Cell {number} was interrupted: {why}.",
         "not_allowed": "This set does not allow {names}: when it is marked there are only "
         "{packages} and the standard library.",
+        "alone": "When it is marked, your code runs in one process and one thread: it cannot start "
+        "other processes, other threads or other programs.",
         "passed": "Right on all inputs.",
         "partial": "Right in part.",
         "wrong": "Not yet: it fails on the ordinary inputs.",

@@ -85,8 +85,16 @@ def test_without_a_timestamp_the_file_tells_the_time(course, hand_in):
 
 @pytest.mark.parametrize(
     "text",
-    ["tomorrow", "9" * 2000, "", "2026-03-01 10:00:00 UTC\nx y z w", "1" * 29 + "h1", None],
-    ids=["word", "long", "empty", "more lines", "out of range", "folder"],
+    [
+        "tomorrow",
+        "9" * 2000,
+        "",
+        "2026-03-01 10:00:00 UTC\nx y z w",
+        "1" * 29 + "h1",
+        "6pm CET",
+        None,
+    ],
+    ids=["word", "long", "empty", "more lines", "out of range", "zone", "folder"],
 )
 def test_a_timestamp_that_is_none_is_left_out_and_said(course, hand_in, text):
     place = hand_in("ana").parent / "timestamp.txt"

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import re
+import struct
 import sys
 from html.parser import HTMLParser
 from types import SimpleNamespace
@@ -182,6 +183,31 @@ def test_a_package_that_the_set_does_not_allow_is_named(course, hand_in):
         for language, sentence in said.items():
             text = Tags(page(course, graded, submission, language=language)).text
             assert text.count(sentence.format("keras, pandas, scipy, torch")) == times
+
+
+STARTERS = {
+    "from concurrent.futures import ThreadPoolExecutor": "RuntimeError",
+    "from multiprocessing import Pool": "FileNotFoundError",
+    "with Pool(4) as pool: pool.map(abs, x)": "FileNotFoundError",
+    "t = Thread(target=print)": "RuntimeError",
+    "pid = os.fork()": "PermissionError",
+    "import subprocess": "PermissionError",
+}
+
+
+@pytest.mark.parametrize(("source", "kind"), STARTERS.items())
+def test_that_nothing_else_can_be_started_is_said_in_a_sentence(course, hand_in, source, kind):
+    submission = submitted(course, hand_in, {"attend-once-answer": source})
+    number = next(n for n, c in enumerate(submission.cells) if c.grade_id == "attend-once-answer")
+    for raised, times in ((kind, 2), ("ValueError", 0)):  # cell and function
+        marks = full_marks(attend_once=wrong("attend-once", error=raised)).marks
+        graded = Graded("digest", marks, None, {number: raised})
+        for language in ("es", "en"):
+            text = Tags(page(course, graded, submission, language=language)).text
+            assert text.count(WORDS[language]["alone"]) == times
+    other = submitted(course, hand_in, {"attend-once-answer": "open('process of threads')"})
+    graded = Graded("digest", marks, None, {number: kind})
+    assert WORDS["en"]["alone"] not in page(course, graded, other, language="en")
 
 
 def test_lateness_comments_and_marks_by_hand(course, hand_in):
@@ -362,9 +388,13 @@ def test_without_a_submission_the_release_is_shown(course):
     assert len({c.id for c in notebook.cells}) == len(notebook.cells)
 
 
+def picture(width, height, data=b""):
+    """Return the beginning of a PNG, which tells its size, as a notebook holds it."""
+    return base64.b64encode(PNG + struct.pack(">II", width, height) + data).decode()
+
+
 def test_of_outputs_only_text_and_pictures_of_reasonable_size_remain(course):
-    png = base64.b64encode(PNG + b"x" * 10).decode()
-    huge = base64.b64encode(PNG + b"x" * 2**20).decode()
+    png, huge = picture(640, 480), picture(640, 480, b"x" * 2**20)
     outputs = [
         {"output_type": "stream", "name": "stderr", "text": ["a\x1b[31m\n", "b"]},
         {"data": {"text/html": ATTACK, "text/plain": "plain"}, "metadata": {"x": ATTACK}},
@@ -372,6 +402,7 @@ def test_of_outputs_only_text_and_pictures_of_reasonable_size_remain(course):
          "metadata": {"image/png": {"width": '"><script>'}}},
         {"data": {"image/png": huge}},
         {"data": {"image/png": '"><script>'}},
+        {"data": {"image/png": base64.b64encode(PNG).decode()}},
         {"data": {"image/png": base64.b64encode(b"GIF89a").decode(), "text/plain": "gif"}},
         {"data": {"image/svg+xml": ATTACK, "application/javascript": "alert(1)"}},
         {"output_type": "error", "evalue": "bad", "traceback": [ATTACK]},
@@ -386,6 +417,15 @@ def test_of_outputs_only_text_and_pictures_of_reasonable_size_remain(course):
     assert all(o.get("metadata", {}) == {} for o in own.outputs)
     many = Submission("d", (cell("1", outputs=[{"text": str(n)} for n in range(30)]),))
     assert [len(c.outputs) for c in rebuilt(course, many).cells if c.source == "1"] == [20]
+
+
+def test_pictures_are_bounded_by_what_they_take_once_they_are_drawn(course):
+    """A few hundred kilobytes of PNG may hold 60,000 by 60,000 pixels."""
+    wide, small, large = picture(60_000, 60_000), picture(640, 480), picture(7_000, 7_000)
+    outputs = [{"data": {"image/png": image}} for image in (wide, large, large, small)]
+    cells = [c for c in rebuilt(course, Submission("d", (cell("1", outputs=outputs),) * 2)).cells]
+    shown = [[o.data["image/png"] for o in c.outputs] for c in cells if c.source == "1"]
+    assert shown == [[large, small], [small]]
 
 
 def test_outputs_of_prose_and_of_locked_cells_are_dropped(course):
@@ -432,6 +472,8 @@ def assert_harmless(markdown):
     "markdown",
     [
         ATTACK,
+        "&#92;(&#92;href{javascript:alert(1)}{x}&#92;) &#x5C;(&bsol;href{javascript:x}{y}&bsol;)",
+        "&amp;#92;(&amp;#92;href{javascript:alert(1)}{x}&amp;#92;) \\(&amp;bsol;href{a}{b}\\)",
         "[a](javascript:alert(1)) ![b](http://evil/x.png) ![c](attachment:x.png)",
         "<javascript:alert(1)> <data:text/html,x>",
         "[a]: javascript:alert(1)\n\n[a] [b][a] ![a]",
@@ -450,7 +492,8 @@ def test_markdown_shows_nothing_that_a_browser_obeys(markdown):
 
 PIECES = ["<", ">", "[", "]", "(", ")", "!", ":", "\n", "\n\n", " ", "`", "```", "$", "\\", "a", "#",
           "javascript:alert(1)", "script", "img src=x onerror=y", "/", "|", "&lt;", "*", "href",
-          "attachment:", "\x00", "\u202e", "http://x"]  # fmt: skip
+          "attachment:", "\x00", "\u202e", "http://x", "&", "amp;", "#92;", "#x5c;",
+          "bsol;"]  # fmt: skip
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
@@ -463,18 +506,23 @@ def test_ordinary_prose_and_formulas_stay():
     assert inert(text) == text
 
 
-def test_formgrader_renders_it_without_harm(course, hand_in):
-    answers = {"attend-once-answer": f'"""{ATTACK}"""', "same-projection": ATTACK}
-    submission = submitted(course, hand_in, answers)
-    own = (cell(ATTACK, "raw"), cell(ATTACK, outputs=[{"text": ATTACK}]), cell(ATTACK, "markdown"))
-    notebook = rebuilt(course, Submission("d", submission.cells + own), {"attend-once": ATTACK})
+def rendered(notebook):
+    """Return the page that formgrader makes of a notebook."""
     exporter = HTMLExporter(
         template_name="formgrade", extra_template_basedirs=[handlers.template_path]
     )
     resources = dict.fromkeys(
         ["assignment_id", "notebook_id", "submission_id", "base_url", "student", "last_name",
          "first_name", "notebook_path"], "x") | {"index": 0, "total": 1}  # fmt: skip
-    html, _ = exporter.from_notebook_node(notebook, resources=resources)
+    return exporter.from_notebook_node(notebook, resources=resources)[0]
+
+
+def test_formgrader_renders_it_without_harm(course, hand_in):
+    answers = {"attend-once-answer": f'"""{ATTACK}"""', "same-projection": ATTACK}
+    submission = submitted(course, hand_in, answers)
+    own = (cell(ATTACK, "raw"), cell(ATTACK, outputs=[{"text": ATTACK}]), cell(ATTACK, "markdown"))
+    notebook = rebuilt(course, Submission("d", submission.cells + own), {"attend-once": ATTACK})
+    html = rendered(notebook)
     assert "alert(1)" in html
     for tag, attributes in Tags(html).tags:
         assert attributes.get("onerror") is None
@@ -483,11 +531,22 @@ def test_formgrader_renders_it_without_harm(course, hand_in):
     assert not any("alert(1)" in script for script in scripts)
 
 
-def test_what_no_encoding_holds_is_written_all_the_same(course, hand_in, tmp_path):
-    path = hand_in("ana", {"attend-once-answer": "x = 'ODD'", "same-projection": "ODD"})
-    path.write_text(path.read_text().replace("ODD", "\\ud800"))
+def test_half_of_a_surrogate_pair_breaks_no_page(course, hand_in):
+    """JSON holds one, and a browser can be sent none."""
+    path = hand_in("ana", {"attend-once-answer": "x = 'ODD'", "same-projection": "ODD and EVEN"})
+    notebook = json.loads(path.read_text())
+    for each in notebook["cells"]:
+        if each["cell_type"] == "code":
+            each["outputs"] = [{"output_type": "stream", "text": ["ODD"]}]
+    text = json.dumps(notebook).replace("ODD", "\\ud800").replace("EVEN", "\\ud83d\\ude00")
+    path.write_text(text)
     submission = read(path)
-    write(tmp_path / "a" / "p.html", page(course, submission=submission))
+    for shown in (page(course, submission=submission), rendered(rebuilt(course, submission))):
+        assert "\ufffd and 😀" in shown.encode().decode()
+
+
+def test_what_no_encoding_holds_is_written_all_the_same(tmp_path):
+    write(tmp_path / "a" / "p.html", "\ud800")
     assert "\\ud800" in (tmp_path / "a" / "p.html").read_text()
     assert [p.name for p in (tmp_path / "a").iterdir()] == ["p.html"]
 

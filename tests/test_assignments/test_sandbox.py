@@ -1,5 +1,6 @@
 """The sandbox: honest work runs as it does at home, and limits end what does not."""
 
+import errno
 import os
 import re
 import stat
@@ -99,6 +100,13 @@ HONEST = {
     "notebook functions": ["help(len)\nexit()\nquit()"],
     "files": [
         "import numpy as np\nnp.save('a.npy', np.eye(3))\nassert np.load('a.npy').sum() == 3"
+    ],
+    "files of one's own to import": [
+        "%%writefile own.py\nthirteen = 13",
+        "%%writefile -a own.py\nfourteen = 14",
+        "import own\nassert (own.thirteen, own.fourteen) == (13, 14)",
+        "%%file 'random.py'\nfifteen = 15",
+        "import random\nrandom.random()",
     ],
     "types": [
         (
@@ -264,7 +272,7 @@ def test_inside_there_is_python_the_packages_and_nothing_of_this_machine():
     # bubblewrap sets PWD.
     assert set(eval(shown[5])) <= {*sandbox._ENVIRONMENT, "PWD"}
     assert shown[6] == "('/tmp', '/tmp', 'sandbox', 65534, 65534)"
-    assert all(path.startswith(("/python/", "/packages")) for path in eval(shown[7]))
+    assert all(path.startswith(("/python/", "/packages", "/tmp")) for path in eval(shown[7]))
     assert shown[8] == "['/job/inside.py', '/job', '/packages']"
     assert shown[9] == "(0, True)"
     assert shown[10:] == ["[]", "[]", "False"]
@@ -289,22 +297,25 @@ for place in ("/job/new", "/new", "/python/lib/new", "/tmp/new"):
     assert said == f"['lo'] True {sorted({*sandbox._ENVIRONMENT, 'PWD'})}\n/tmp/new\n"
 
 
-# Asked by student code of its own process, and of the machine's devices.
+# Asked by student code of its own process, of the machine's devices and of its folder.
 WHO = (
     "os.getresuid() + os.getresgid()",
     "os.getgroups()",
     "libc.prctl(39, 0, 0, 0, 0)",  # no_new_privs
     "os.chmod('/dev/null', 0)",
+    "os.utime('/dev/urandom', (0, 0))",
+    "[open(f'/tmp/{n}', 'w').close() for n in range(5000)]",
 )
 
 
 def test_student_code_is_an_unprivileged_user_whoever_grades():
     before = os.stat("/dev/null").st_mode
-    ids, groups, sealed, chmod = look(*WHO).values()
+    ids, groups, sealed, chmod, utime, files = look(*WHO).values()
     assert ids == str((65534,) * 6)
     assert eval(groups) in ([], [65534])  # a user namespace shows groups it does not know so
     assert sealed == "1"
-    assert chmod.startswith("PermissionError")
+    assert chmod.startswith("PermissionError") and utime.startswith("PermissionError")
+    assert files.startswith("OSError: [Errno 28]")
     assert os.stat("/dev/null").st_mode == before
 
 
@@ -364,12 +375,16 @@ def test_an_ordinary_user_can_grade():
         "import os, sys, tempfile\nfrom pathlib import Path\n"
         "sys.path.insert(0, 'tests/test_assignments')\nfrom probes import *\n"
         "with tempfile.TemporaryDirectory() as place:\n"
-        f"    print(os.geteuid() != 0, *look(*{WHO!r}).values())\n"
+        f"    print(os.geteuid() != 0, *look(*{WHO!r}).values(), sep=';')\n"
         "    print(points(graded(Path(place), RIGHT_SOFTMAX, RIGHT_ATTENTION)))"
     )
     assert done.returncode == 0, done.stderr
     who, marks = done.stdout.splitlines()
-    assert re.fullmatch(rf"True {re.escape(str((65534,) * 6))} \[.*\] 1 PermissionError.*", who)
+    nobody, sealed, *doors = re.fullmatch(
+        r"True;(\(.*?\));\[.*?\];(\d);(.*);(.*);(.*)", who
+    ).groups()
+    assert (nobody, sealed) == (str((65534,) * 6), "1")
+    assert [door[:15] for door in doors] == ["PermissionError"] * 2 + ["OSError: [Errno"]
     assert marks == str(FULL)
 
 
@@ -532,6 +547,29 @@ def test_too_large_a_file_is_an_exception_inside():
         limits=Limits(file_bytes=2**20),
     )
     assert list(errors(outcome)) == [1]
+
+
+@pytest.mark.parametrize(
+    "make", ["open(name, 'w').close()", "os.mkdir(name)", "os.link('/tmp/one', name)"]
+)
+def test_the_number_of_files_is_limited(make):
+    """Each takes memory of the kernel, which no limit on a process counts."""
+    before = f"""
+        import os
+        open('/tmp/one', 'w').close()
+
+        def fill():
+            for number in range(10_000):
+                name = f'/tmp/{{number:0250}}'
+                try:
+                    {make}
+                except OSError as error:
+                    return number, error.errno
+    """
+    (said,) = look("fill()", before=before).values()
+    made, reason = eval(said)
+    assert 4000 < made < 4096
+    assert reason == errno.ENOSPC
 
 
 # --- After a run
