@@ -1,32 +1,32 @@
 """Copies are listed, independent answers are not, and nobody's mark depends on it."""
 
 import ast
-import importlib
 import itertools
 
 import pytest
-from tests.test_assignments.ps2_solutions import CORRECT
 
 from assignments.grader import similar as module
 from assignments.grader.__main__ import main
 from assignments.grader.similar import COPIED, INDEPENDENT, SHARED, USUAL, compare
+from assignments.problem_sets import PUBLIC
 from notebooks.build import split
-from tests.test_assignments.proofs import MASTERS, STUB
+from tests.test_assignments.proofs import STUB, Answers
 from tests.test_assignments.test_feedback import Tags
 
 ATTACK = "</pre><script>alert(1)</script><img src=x>"
+CORRECT = Answers("ps2").CORRECT
 SETS = [f"ps{number}" for number in range(1, 9)]
 
 
 def given(name):
     """Return the code that students are given, cell by cell."""
-    cells = [c for lang in ("es", "en") for c in split(MASTERS / f"{name}.md", lang).cells]
+    cells = [c for lang in ("es", "en") for c in split(PUBLIC / name / "master.md", lang).cells]
     return [STUB.sub(r"\1...  # your code", c.source) for c in cells if c.cell_type == "code"]
 
 
 def notebooks(name):
     """Return the code of notebooks in which every task is answered in another way."""
-    answers = importlib.import_module(f"tests.test_assignments.{name}_solutions").CORRECT
+    answers = Answers(name).CORRECT
     return ["\n".join(ways) for ways in zip(*(answers[task].values() for task in answers))]  # noqa: B905
 
 
