@@ -59,9 +59,11 @@ class Course:
         CourseError
             If the course has no such set, or it cannot be read.
         """
-        if not self.set_folder(name).is_dir():
+        released = sorted(path.name for path in self.set_folder(".").glob("[!.]*"))
+        if name not in released:
+            there = f"There are: {', '.join(released)}" if released else "There is none"
             raise CourseError(
-                f"There is no set {name!r} in {self.folder}: run `make release` first."
+                f"There is no set {name!r} in {self.folder}. {there}; `make release` adds them."
             )
         return problem_sets.load(self.set_folder(name))
 

@@ -15,7 +15,7 @@ from copydetect.utils import get_token_coverage, highlight_overlap
 from markupsafe import Markup
 
 from assignments.grader.autograded import visible
-from assignments.grader.course import LANGUAGES, CourseError, problem_set, write
+from assignments.grader.course import LANGUAGES, CourseError, write
 from assignments.grader.feedback import page
 from assignments.grader.submission import BadSubmission, read
 from assignments.grader.submitted import find
@@ -26,7 +26,7 @@ LEAST = 100  # characters of one's own: a part of less says nothing
 USUAL = 10  # who shares a passage with more than so many writes what everyone writes
 MOST_TEXT = 60_000  # characters that are compared
 MOST_PAIRS = 200
-# On the right answers of tests/test_assignments, as its test_similar.py measures them.
+# On the right answers of the practice sets, as test_similar.py measures them.
 INDEPENDENT, COPIED = 0.28, 0.78
 
 
@@ -70,7 +70,7 @@ def similar(course, name, archives=()):
     CourseError
         If there is no such set or archive, or nothing was handed in.
     """
-    asked = problem_set(name)
+    asked = course.problem_set(name)
     handed, skipped, remarks = find(course, name)
     if not handed:
         raise CourseError(f"There are no submissions of {name} in {course.folder}.")

@@ -20,7 +20,7 @@ def group(case):
 POINTS = {"values": 3, "large": 1, "arguments": 1}
 SOFTMAX = Task("t-softmax", load("softmax"), POINTS, group)
 ATTENTION = Task("t-attention", load("scaled_dot_product_attention"), POINTS, group)
-SET = ProblemSet("small", (SOFTMAX, ATTENTION), ("by-hand",))
+SET = ProblemSet((SOFTMAX, ATTENTION), ("by-hand",), name="small")
 
 RIGHT_SOFTMAX = """
 import numpy as np

@@ -620,8 +620,8 @@ def test_another_gradebook_gets_the_marks_without_running_anything(course, hand_
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["grade", "COURSE", "ps9"], "There is no set 'ps9' in COURSE: run `make release` first."),
-        (["grade", "COURSE", "__init__"], "There is no set '__init__' in COURSE: run `make "),
+        (["grade", "COURSE", "ps9"], "There is no set 'ps9' in COURSE. There are: ps2; `make rel"),
+        (["grade", "COURSE", "../es"], "There is no set '../es' in COURSE. There are: ps2; "),
         (["grade", "COURSE/..", "ps2"], "COURSE/.. is not a course: it has no es/nbgrader_"),
         (["grade", "COURSE", "ps2"], "There are no submissions of ps2 in COURSE/es/submitted or "),
         (["worker", "COURSE", "ps2"], "There are no submissions of ps2 in COURSE/es/submitted or "),
