@@ -97,6 +97,14 @@ prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove S
 release: .venv/full.stamp ## Make problem sets into two nbgrader courses (make release COURSE=folder; SETS=folder SET=name VARIANT=yes)
 	@$(BIN)/python -m assignments.release $(call course,release) $(named) $(if $(SETS),--sets $(call sets,release)) $(if $(VARIANT),--variant)
 
+.PHONY: roster
+roster: .venv/full.stamp ## Take the students from a table of Moodle or Canvas (make roster COURSE=folder FROM=file.csv)
+	@$(BIN)/python -m assignments.grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
+
+.PHONY: collect
+collect: .venv/full.stamp ## Take in what was handed in (make collect COURSE=folder SET=ps2 FROM=folder or zip)
+	@$(BIN)/python -m assignments.grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
+
 .PHONY: grade
 grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2; one student: STUDENT=id)
 	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)

@@ -103,6 +103,11 @@ class ProblemSet:
     groups: dict[str, dict[str, str]] = field(default_factory=dict)
     name: str = ""
 
+    @property
+    def grade_ids(self):
+        """The grade ids of all its tasks, those of the instructor last."""
+        return [*(task.grade_id for task in self.tasks), *self.manual]
+
 
 def folders(sets=PUBLIC):
     """Return the folders of the problem sets in a folder, by name.

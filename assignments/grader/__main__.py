@@ -1,4 +1,4 @@
-"""Grade problem sets. See ``python -m assignments.grader --help``."""
+"""Collect and grade problem sets. See ``python -m assignments.grader --help``."""
 
 import argparse
 import os
@@ -10,6 +10,13 @@ from assignments.grader.batch import Batch
 from assignments.grader.class_run import grade_class, line
 from assignments.grader.course import Course, CourseError
 from assignments.grader.export import export
+from assignments.grader.gradebook import enter_names, overrule, set_due
+from assignments.grader.intake import collect
+from assignments.grader.lateness import extend, set_slip_days
+from assignments.grader.lms import import_roster
+from assignments.grader.regrade import DECISIONS, answer
+from assignments.grader.requests import requests
+from assignments.grader.roster import Roster
 from assignments.grader.stats import stats
 
 
@@ -20,39 +27,7 @@ def main(arguments):
         # The settings of both editions read it, and so do the workers.
         os.environ["ATTN_GRADEBOOK"] = options.db
     try:
-        course = Course(options.course)
-        if options.command == "csv":
-            print(export(course, options.set))
-            return 0
-        if options.command == "stats":
-            print(stats(course, options.set, options.language))
-            return 0
-        if options.command == "similar":
-            # What draws figures comes with it, and no other command needs that.
-            from assignments.grader.similar import similar
-
-            print(similar(course, options.set, options.archive))
-            return 0
-        if options.unsafe and os.geteuid() == 0:
-            raise CourseError(
-                "As root, --unsafe would give student code the machine: it is refused."
-            )
-        if not options.unsafe:
-            sandbox.available()
-        if options.command == "worker":
-            batch = Batch(course, options.set, options.unsafe, options.student, trial=options.trial)
-            for handed, result in batch.work():
-                print(line(handed, result), flush=True)
-            return 0
-        return grade_class(
-            course,
-            options.set,
-            jobs=options.jobs,
-            unsafe=options.unsafe,
-            again=options.again,
-            student=options.student,
-            agreed=(lambda n: True) if options.yes else _ask if sys.stdin.isatty() else None,
-        )
+        return COMMANDS[options.command][1](Course(options.course), options) or 0
     except CourseError as error:
         print(error, file=sys.stderr)
     except sandbox.NoSandbox as reason:
@@ -66,45 +41,235 @@ def main(arguments):
     return 1
 
 
+def _roster(course, options):
+    if options.source:
+        place, n_new, n_known = import_roster(course, options.source)
+        print(f"{place}: {n_new} new, {n_known} known.")
+    roster = Roster.of(course)
+    if roster is None:
+        raise CourseError(
+            f"There is no {course.folder}/roster.csv: say FROM=file.csv, or write it."
+        )
+    enter_names(course.config("es"), roster)
+    print(f"{len(roster.people)} students are in the roster, and their names in the gradebook.")
+
+
+def _collect(course, options):
+    collected = collect(course, options.set, options.source, options.language)
+    print(collected)
+    return 1 if collected.left_out else 0
+
+
+def _grade(course, options):
+    _check_walls(options)
+    return grade_class(
+        course,
+        options.set,
+        jobs=options.jobs,
+        unsafe=options.unsafe,
+        again=options.again,
+        student=options.student,
+        agreed=(lambda n: True) if options.yes else _ask if sys.stdin.isatty() else None,
+    )
+
+
+def _worker(course, options):
+    _check_walls(options)
+    batch = Batch(course, options.set, options.unsafe, options.student, trial=options.trial)
+    for handed, result in batch.work():
+        print(line(handed, result), flush=True)
+
+
+def _due(course, options):
+    course.problem_set(options.set)
+    print(set_due(course.config("es"), options.set, options.time))
+
+
+def _extend(course, options):
+    who = {"student": options.student, "group": options.group}
+    print(extend(course, options.set, **who, days=options.days, until=options.until))
+
+
+def _slip_days(course, options):
+    print(set_slip_days(course, options.days))
+
+
+def _requests(course, options):
+    print(requests(course, options.set))
+
+
+def _answer(course, options):
+    asked, task = course.problem_set(options.set), options.task
+    if task not in asked.grade_ids:
+        raise CourseError(f"{asked.name} has no {task}. It has {', '.join(asked.grade_ids)}.")
+    Batch(course, asked.name, student=options.student)  # or say that nobody is called that
+    if options.points is not None:
+        overrule(course.config("es"), options.student, asked.name, task, options.points)
+    said = options.decision, options.sentence
+    print(answer(course, asked.name, options.student, task, *said))
+
+
+def _csv(course, options):
+    print(export(course, options.set, options.format, options.column))
+
+
+def _stats(course, options):
+    print(stats(course, options.set, options.language))
+
+
+def _similar(course, options):
+    # What draws figures comes with it, and no other command needs that.
+    from assignments.grader.similar import similar
+
+    print(similar(course, options.set, options.archive))
+
+
+def _check_walls(options):
+    if options.unsafe and os.geteuid() == 0:
+        raise CourseError("As root, --unsafe would give student code the machine: it is refused.")
+    if not options.unsafe:
+        sandbox.available()
+
+
 def _ask(n_changes):
     return input(f"Take {n_changes} new marks? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _path(text):
+    return Path(text).expanduser()  # which not every shell does after FROM=
+
+
+def _option(*names, **settings):
+    return names, settings
+
+
+SET = _option("set", help="the problem set, such as ps2")
+SOURCE = "--from"
+UNSAFE = _option("--unsafe", action="store_true", help="run without the sandbox")
+STUDENT = _option("--student", metavar="ID", help="grade this student alone")
+EDITION = _option("--language", choices=["en", "es"], help="of notebooks that do not tell")
+
+# By name: what it is for, what it does, and its arguments after the course.
+COMMANDS = {
+    "roster": (
+        "take the students from a table of Moodle or Canvas",
+        _roster,
+        [_option(SOURCE, dest="source", type=_path, metavar="CSV", help="the table, if there is one")],
+    ),
+    "collect": (
+        "take what was handed in into the course; of two notebooks, the later",
+        _collect,
+        [
+            SET,
+            _option(
+                SOURCE, dest="source", type=_path, metavar="PATH",
+                help="a folder or a zip (default: nbgrader's exchange)",
+            ),
+            EDITION,
+        ],
+    ),
+    "due": (
+        "say when a set is due",
+        _due,
+        [SET, _option("time", help='such as "2026-03-06 23:00 UTC", or none')],
+    ),
+    "extend": (
+        "give a student or a group more time, before or after grading",
+        _extend,
+        [
+            SET,
+            [
+                _option("student", nargs="?", help="who"),
+                _option("--group", metavar="NAME", help="or all of a group of the roster"),
+            ],
+            [
+                _option("--days", type=float, metavar="N", help="how many; 0 for none"),
+                _option("--until", metavar="TIME", help="or the new due date"),
+            ],
+        ],
+    ),
+    "slip-days": (
+        "say how many late days each student has for the whole course",
+        _slip_days,
+        [_option("days", type=int, help="how many")],
+    ),
+    "grade": (
+        "grade a class, write feedback and marks; what is graded already stays",
+        _grade,
+        [
+            SET,
+            UNSAFE,
+            STUDENT,
+            _option(
+                "--again", action="store_true", help="grade everything anew; show what changes, ask"
+            ),
+            _option("--yes", action="store_true", help="take new marks unasked"),
+            _option(
+                "--jobs", type=int, default=os.cpu_count(), help="workers (default: one per core)"
+            ),
+        ],
+    ),
+    "worker": (
+        "grade beside other workers, on this host or others, what nobody has graded",
+        _worker,
+        [SET, UNSAFE, STUDENT, _option("--trial", action="store_true", help="change no mark")],
+    ),
+    "requests": ("show what students want to have looked at again", _requests, [SET]),
+    "answer": (
+        "answer a regrade request",
+        _answer,
+        [
+            SET,
+            _option("student", help="who asks"),
+            _option("task", help="about which task"),
+            _option("decision", choices=DECISIONS),
+            _option("sentence", help="for the student's page"),
+            _option("--points", type=float, metavar="N", help="the new mark of the task"),
+        ],
+    ),
+    "csv": (
+        "write the marks of a set, for yourself or for an LMS",
+        _csv,
+        [
+            SET,
+            _option("--format", choices=["moodle", "canvas"], help="of an LMS's import"),
+            _option("--column", metavar="NAME", help="what the LMS calls the assignment"),
+        ],
+    ),
+    "stats": (
+        "show how many students made each mistake, the hardest task first",
+        _stats,
+        [SET, _option("--language", choices=["en", "es"], default="en", help="of hints")],
+    ),
+    "similar": (
+        "list submissions that resemble each other or public answers; change no mark",
+        _similar,
+        [
+            SET,
+            _option(
+                "--archive", action="append", type=Path, default=[], metavar="FOLDER",
+                help="notebooks and Python files that students may have found; may be repeated",
+            ),
+        ],
+    ),
+}  # fmt: skip
 
 
 def _parser():
     parser = argparse.ArgumentParser(prog="python -m assignments.grader", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    helps = {
-        "grade": "grade a class, write feedback and marks; what is graded already stays",
-        "worker": "grade beside other workers, on this host or others, what nobody has graded",
-        "csv": "write the marks of a set for an LMS",
-        "stats": "show how many students made each mistake, the hardest task first",
-        "similar": "list submissions that resemble each other or public answers; change no mark",
-    }
-    for name, text in helps.items():
+    for name, (text, _, arguments) in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text)
         command.add_argument("course", type=Path, help="the folder that `make release` made")
-        command.add_argument("set", help="the problem set, such as ps2")
         command.add_argument("--db", metavar="URL", help="gradebook, if not the course's own")
-        if name == "stats":
-            command.add_argument("--language", choices=["en", "es"], default="en", help="of hints")
-        if name == "similar":
-            command.add_argument(
-                "--archive", action="append", type=Path, default=[], metavar="FOLDER",
-                help="notebooks and Python files that students may have found; may be repeated",
-            )  # fmt: skip
-        if name in ("grade", "worker"):
-            command.add_argument("--unsafe", action="store_true", help="run without the sandbox")
-            command.add_argument("--student", metavar="ID", help="grade this student alone")
-        if name == "worker":
-            command.add_argument("--trial", action="store_true", help="change no mark")
-        if name == "grade":
-            command.add_argument(
-                "--again", action="store_true", help="grade everything anew; show what changes, ask"
+        for argument in arguments:
+            several = argument if isinstance(argument, list) else [argument]
+            # Of several, one and only one is wanted.
+            group = (
+                command.add_mutually_exclusive_group(required=True) if len(several) > 1 else command
             )
-            command.add_argument("--yes", action="store_true", help="take new marks unasked")
-            command.add_argument(
-                "--jobs", type=int, default=os.cpu_count(), help="workers (default: one per core)"
-            )
+            for names, settings in several:
+                group.add_argument(*names, **settings)
     return parser
 
 

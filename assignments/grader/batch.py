@@ -9,6 +9,7 @@ secret stay the same, whatever becomes of this project: who wants new marks asks
 import fcntl
 import hashlib
 import json
+import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -21,6 +22,8 @@ from assignments.grader.feedback import feedback, verdict
 from assignments.grader.grade import Graded, grade
 from assignments.grader.gradebook import is_recorded, record, settle
 from assignments.grader.judge import Mark
+from assignments.grader.lateness import Lateness
+from assignments.grader.regrade import shown_requests
 from assignments.grader.submission import BadSubmission, read
 from assignments.grader.submitted import find, small_text
 from assignments.problem_sets import digest
@@ -62,6 +65,7 @@ class Batch:
         self.released = {language: course.released(language, name) for language in LANGUAGES}
         self.models = {language: course.models(language, name) for language in LANGUAGES}
         self.config = {language: course.config(language) for language in LANGUAGES}
+        self.lateness = Lateness.of(course)
         self.submissions, self.skipped, self.remarks = find(course, name)
         if not self.submissions:
             folders = " or ".join(str(course.folder / lang / "submitted") for lang in LANGUAGES)
@@ -143,11 +147,12 @@ class Batch:
         graded = _graded(result)
         if not is_recorded(config, handed.student, self.name):
             self._record(handed, graded)
-        marks = settle(config, handed.student, self.name)
+        marks = settle(config, handed.student, self.name, self.lateness)
         submission = _read(handed)
         verdicts = {m.grade_id: verdict(m, self.set, handed.language) for m in graded.marks}
         notebook = rebuild(released, submission, verdicts)
-        page = feedback(self.set, released, submission, graded, marks, handed.language)
+        requests = shown_requests(self.course, handed, self.set)
+        page = feedback(self.set, released, submission, graded, marks, handed.language, requests)
         for language in LANGUAGES:
             # One gradebook: formgrader lists every student in both editions.
             place = self.course.path(language, "autograded", handed.student, self.name)
@@ -155,10 +160,16 @@ class Batch:
             other = self.course.path(language, "feedback", handed.student, self.name, ".html")
             if language == handed.language:
                 write(other, page)
-                # nbgrader's release_feedback finds the submission by these.
-                for name in ("timestamp.txt", "submission_secret.txt"):
-                    if text := small_text(handed.path.parent / name):
-                        write(other.parent / name, text)
+                # nbgrader's release_feedback finds the submission by these, and stops at the
+                # first that has none. Under a secret of nobody's, nobody finds the page.
+                for name, otherwise in (
+                    ("timestamp.txt", "-"),
+                    ("submission_secret.txt", secrets.token_hex(64)),
+                ):
+                    text = small_text(handed.path.parent / name)
+                    kept = text or small_text(other.parent / name) or otherwise
+                    write(other.parent / name, kept)
+                    if text:
                         write(place.parent / name, text)
             else:
                 other.unlink(missing_ok=True)
@@ -175,7 +186,7 @@ class Batch:
         return None
 
     def _grade(self, handed, claim):
-        result = {"key": self._key(handed), "version": self._version}
+        result, began = {"key": self._key(handed), "version": self._version}, time.monotonic()
         if _size(claim.name) >= MOST_DEATHS:
             return result | {"failure": "the grader died of it"}
         claim.write("x")
@@ -184,6 +195,7 @@ class Batch:
             models, secret = self.models[handed.language], self.course.secret
             graded = grade(handed.path, self.set, secret, models=models, unsafe=self.unsafe)
             result["graded"] = asdict(graded)
+            result["seconds"] = round(time.monotonic() - began, 1)
             if self.trial:
                 return result
             self._record(handed, graded)

@@ -5,15 +5,18 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import assignments
 from assignments.grader.batch import Batch
 from assignments.grader.export import export
-from assignments.grader.gradebook import check_gradebook
+from assignments.grader.gradebook import check_gradebook, enter_names
+from assignments.grader.roster import Roster
 
 ROOT = Path(assignments.__file__).resolve().parents[1]
 BAR = 24
+N_LONGEST = 3
 
 
 def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, agreed=None):
@@ -43,8 +46,10 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     CourseError
         If nothing can be graded: no such set, no submissions, no gradebook.
     """
+    began = time.monotonic()
     batch = Batch(course, name, unsafe, student)
     check_gradebook(batch.config["es"], name)
+    enter_names(batch.config["es"], Roster.of(course) or ())
     for remark in batch.skipped + batch.remarks:
         print(remark)
     batch.retry()
@@ -72,7 +77,9 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
             failed = True
             print(f"{handed.student:16} {handed.language} feedback not written: {reason}")
     table = export(course, name)
-    return _sum_up(batch, len(unchanged), table) or int(failed)
+    status = _sum_up(batch, len(unchanged), table)
+    print(_times(batch, waiting, time.monotonic() - began))
+    return status or int(failed)
 
 
 def _work_off(batch, command, jobs):
@@ -202,3 +209,13 @@ def _sum_up(batch, n_unchanged, table):
         f"To mark by hand: `jupyter lab` in {batch.course.folder}/es or /en, Formgrader."
     )
     return 1 if failed or batch.skipped else 0
+
+
+def _times(batch, now, seconds):
+    """Return how long it took, and which of the submissions graded now took longest."""
+    results = [(handed.student, batch.result(handed) or {}) for handed in now]
+    took = [(result["seconds"], student) for student, result in results if "seconds" in result]
+    longest = ", ".join(
+        f"{student} {time} s" for time, student in sorted(took)[: -N_LONGEST - 1 : -1]
+    )
+    return f"Time: {seconds:.0f} s." + (f" Longest: {longest}." if longest else "")

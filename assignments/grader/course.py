@@ -116,10 +116,12 @@ class Course:
         return secret
 
 
-def write(path, text):
-    """Write a file whole or not at all, and the folders that lead to it."""
+def write(path, content):
+    """Write a file, of text or bytes, whole or not at all, and the folders that lead to it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    # What no encoding holds (half of a surrogate pair, say) is not worth a stopped batch.
-    scratch.write_bytes(text.encode("utf-8", errors="backslashreplace"))
+    if isinstance(content, str):
+        # What no encoding holds (half of a surrogate pair, say) is not worth a stopped batch.
+        content = content.encode("utf-8", errors="backslashreplace")
+    scratch.write_bytes(content)
     scratch.replace(path)

@@ -1,49 +1,71 @@
-"""A table of marks for the LMS."""
-
-import csv
-import io
+"""A table of marks, to look at or for the LMS."""
 
 from nbgrader.api import MissingEntry
 
-from assignments.grader.course import write
-from assignments.grader.gradebook import check_gradebook, open_gradebook
+from assignments.grader.gradebook import check_gradebook, late_plugin, open_gradebook
+from assignments.grader.lateness import Lateness
+from assignments.grader.lms import canvas_table, moodle_table
+from assignments.grader.roster import Person, Roster
+from assignments.grader.tables import write_table
 
 
-def export(course, name):
+def export(course, name, lms=None, column=None):
     """Write the marks of a set as CSV: one row for each student of the gradebook.
 
     Parameters
     ----------
     course : assignments.grader.course.Course
     name : str
+    lms : {"moodle", "canvas"}, optional
+        Whose import of grades reads it; without one it is a table with the marks of each task.
+    column : str, optional
+        What the LMS calls the assignment, if not like the set.
 
     Returns
     -------
     Path
-        ``COURSE/grading/SET.csv``. Empty marks are those of students who did not hand in.
+        ``COURSE/grading/SET.csv``, or ``SET_moodle.csv``. Empty marks are those of students who
+        did not hand in.
 
     Raises
     ------
     CourseError
         If the gradebook cannot be reached, or there is no such set.
     """
-    asked = course.problem_set(name)
-    tasks = [*(task.grade_id for task in asked.tasks), *asked.manual]
-    check_gradebook(course.config("es"), name)
-    with open_gradebook(course.config("es")) as book:
-        rows = [_row(book, student, name, tasks) for student in book.students]
-    table = io.StringIO()
+    asked, config = course.problem_set(name), course.config("es")
+    check_gradebook(config, name)
+    lateness, plugin = Lateness.of(course), late_plugin(config)
+    with open_gradebook(config) as book:
+        rows = [_row(book, student, name, lateness, plugin) for student in book.students]
+        max_score = f"{book.find_assignment(name).max_score:g}"
     columns = ["student", "last_name", "first_name", "email", "set", "submitted", "score"]
-    columns += ["late_penalty", "total", "max_score", "needs_manual_grade", *tasks]
-    writer = csv.DictWriter(table, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    path = course.folder / "grading" / f"{name}.csv"
-    write(path, table.getvalue())
+    columns += ["late_penalty", "slip_days", "total", "max_score", "needs_manual_grade"]
+    columns += asked.grade_ids
+    if lms:
+        marks = {row["student"]: row["total"] for row in rows if "total" in row}
+        columns, rows = _table(lms, _people(course, rows), marks, column or name, max_score)
+    path = course.folder / "grading" / (f"{name}_{lms}.csv" if lms else f"{name}.csv")
+    write_table(path, columns, rows)
     return path
 
 
-def _row(book, student, name, tasks):
+def _table(lms, people, marks, column, max_score):
+    if lms == "moodle":
+        return moodle_table(people, marks, column)
+    return canvas_table(people, marks, column, max_score)
+
+
+def _people(course, rows):
+    """Return the students of the gradebook, with what the roster knows of them."""
+    roster = Roster.of(course) or Roster([])
+    return [
+        roster.people.get(row["student"])
+        or Person(row["student"], row["last_name"], row["first_name"], row["email"])
+        for row in rows
+    ]
+
+
+def _row(book, student, name, lateness, plugin):
     row = {
         "student": student.id,
         "last_name": student.last_name or "",
@@ -62,8 +84,9 @@ def _row(book, student, name, tasks):
         "submitted": submission.timestamp.isoformat(" ") if submission.timestamp else "",
         "score": f"{submission.score:g}",
         "late_penalty": f"{penalty:g}",
+        "slip_days": str(lateness.slips(book, plugin, student.id, name)[0] or ""),
         "total": f"{max(0, submission.score - penalty):g}",
         "max_score": f"{submission.max_score:g}",
         "needs_manual_grade": "yes" if submission.needs_manual_grade else "no",
-        **{task: scores.get(task, "") for task in tasks},
+        **scores,
     }

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from assignments.grader.autograded import is_unanswered
+from assignments.grader.regrade import form
 from assignments.grader.standins import DISPLAY
 from assignments.grader.submission import REASONS
 from assignments.grader.words import GROUPS, LIMITS, WORDS
@@ -35,7 +36,7 @@ NOT_STARTED = ("FileNotFoundError", "PermissionError", "RuntimeError")
 IMPORTED = re.compile(r"\s*(\w+)(?:\.\w+)*(?:\s+as\s+\w+)?\s*")
 
 
-def feedback(problem_set, released, submission, graded, marks, language):
+def feedback(problem_set, released, submission, graded, marks, language, requests=None):
     """Return the page of one student.
 
     Parameters
@@ -50,13 +51,16 @@ def feedback(problem_set, released, submission, graded, marks, language):
     marks : dict
         What the gradebook says, as `assignments.grader.gradebook.settle` returns it.
     language : {"es", "en"}
+    requests : dict of str to dict, optional
+        What the student asks to have looked at again, as
+        `assignments.grader.regrade.shown_requests` returns it.
 
     Returns
     -------
     str
         HTML that is one file, loads nothing and runs nothing.
     """
-    words = WORDS[language]
+    words, requests = WORDS[language], dict(requests or {})
     return page(
         "feedback.html.j2",
         language=language,
@@ -67,8 +71,12 @@ def feedback(problem_set, released, submission, graded, marks, language):
         reason=REASONS[graded.reason][language] if graded.reason else None,
         tasks=[
             _task(part, problem_set, submission, graded, marks, language)
+            | {"request": requests.pop(part[1], None)}
             for part in _parts(released, marks["grades"])
         ],
+        requests=requests.values(),  # those about no task that is shown
+        form=form(problem_set.name, problem_set.grade_ids, language),
+        form_file=f"{problem_set.name}_regrade.md",
         broken=_broken(problem_set, submission, graded, language),
     )
 

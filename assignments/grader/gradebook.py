@@ -1,17 +1,17 @@
 """Marks into nbgrader's gradebook, where formgrader and every nbgrader command look for them."""
 
 import fcntl
-import logging
 import warnings
 from contextlib import contextmanager
 
-from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from assignments.grader.course import CourseError
+from assignments.grader.lateness import Lateness
+from assignments.grader.submitted import parse_time
 
 NO_RESPONSE = "No response."
 
@@ -93,35 +93,37 @@ def record(config, student, name, marks, unanswered, timestamp):
         book.db.commit()
 
 
-def settle(config, student, name):
+def settle(config, student, name, lateness=None):
     """See to lateness, and return what the gradebook then says of a submission.
 
-    nbgrader's own preprocessor does it, with the plugin that the course names and the
-    extensions granted through its interface. Marks given by hand count.
+    What lateness costs is for nbgrader's plugin to say. Extensions granted through its interface
+    hold, unless the course grants another. Marks given by hand count.
 
     Parameters
     ----------
     config : traitlets.config.Config
     student, name : str
+    lateness : assignments.grader.lateness.Lateness, optional
+        Extensions and slip days of the course.
 
     Returns
     -------
     dict
         ``student``, the name or else the id; ``score``, ``max_score``, ``penalty`` and
-        ``total``; ``hours_late``; ``needs_manual_grade``; ``grades``, for each grade id its
+        ``total``; ``hours_late``, slip days not counted; ``slip_days`` used and
+        ``slip_days_left``; ``needs_manual_grade``; ``grades``, for each grade id its
         ``score``, ``max_score``, ``is_manual`` and ``is_pending``; ``comments`` that a person
         wrote, by the id of the answer.
     """
-    preprocessor = AssignLatePenalties(config=config)
-    preprocessor.log = logging.getLogger("assignments.grader")
-    preprocessor.log.setLevel(logging.ERROR)  # It would warn of every late submission.
-    what = {"notebook": name, "assignment": name, "student": student}
-    with _reaching(), _one_at_a_time(config):
-        preprocessor.preprocess(new_notebook(), {"nbgrader": what | {"db_url": _url(config)}})
-    with open_gradebook(config) as book:
+    lateness, plugin = lateness or Lateness(), late_plugin(config)
+    with _reaching(), _one_at_a_time(config), open_gradebook(config) as book:
         submission = book.find_submission(name, student)
         notebook = book.find_submission_notebook(name, name, student)
-        score, penalty = float(submission.score), float(notebook.late_submission_penalty or 0)
+        score, seconds = float(submission.score), lateness.seconds_late(submission)
+        used, left = lateness.slips(book, plugin, student, name)
+        penalty = lateness.penalty(plugin, submission, used)
+        notebook.late_submission_penalty = penalty or None
+        book.db.commit()
         names = (submission.student.first_name, submission.student.last_name)
         return {
             "student": " ".join(filter(None, names)) or student,
@@ -129,7 +131,9 @@ def settle(config, student, name):
             "max_score": float(submission.max_score),
             "penalty": penalty,
             "total": max(0.0, score - penalty),
-            "hours_late": submission.total_seconds_late / 3600,
+            "hours_late": seconds / 3600,
+            "slip_days": used,
+            "slip_days_left": left,
             "needs_manual_grade": bool(submission.needs_manual_grade),
             "grades": {
                 grade.name: {
@@ -142,6 +146,83 @@ def settle(config, student, name):
             },
             "comments": {c.name: c.manual_comment for c in notebook.comments if c.manual_comment},
         }
+
+
+def late_plugin(config):
+    """Return nbgrader's plugin for late submissions, as the course names it."""
+    preprocessor = AssignLatePenalties(config=config)
+    preprocessor.init_plugin()
+    return preprocessor.plugin_inst
+
+
+def due_date(config, name):
+    """Return when a set is due, in UTC without zone, or None."""
+    check_gradebook(config, name)
+    with open_gradebook(config) as book:
+        return book.find_assignment(name).duedate
+
+
+def set_due(config, name, text):
+    """Set the due date of a set, or remove it; return a sentence that says what holds now.
+
+    Parameters
+    ----------
+    config : traitlets.config.Config
+    name : str
+    text : str
+        Such as ``2026-03-06 23:00 UTC``; ``none`` for no due date.
+
+    Raises
+    ------
+    CourseError
+        If the time is none, or the gradebook knows no such set.
+    """
+    check_gradebook(config, name)
+    due = None if text == "none" else parse_time(text)
+    if due is None and text != "none":
+        raise CourseError(f"Expected a time such as 2026-03-06 23:00 UTC, or none, got {text!r}.")
+    with open_gradebook(config) as book:
+        book.find_assignment(name).duedate = due
+        book.db.commit()
+    return f"{name} is due {due:%Y-%m-%d %H:%M} UTC." if due else f"{name} has no due date."
+
+
+def enter_names(config, people):
+    """Write the names and addresses of students, those that are not empty.
+
+    Parameters
+    ----------
+    config : traitlets.config.Config
+    people : iterable of assignments.grader.roster.Person
+    """
+    with _reaching(), _one_at_a_time(config), open_gradebook(config) as book:
+        known = {student.id: student for student in book.students}
+        for person in people:
+            if person.id not in known:
+                known[person.id] = book.add_student(person.id)
+            for name in ("first_name", "last_name", "email"):
+                if value := getattr(person, name):
+                    setattr(known[person.id], name, value)
+        book.db.commit()
+
+
+def overrule(config, student, name, task, points):
+    """Give a task the mark of a person.
+
+    Raises
+    ------
+    CourseError
+        If there is no such task or submission, or the task has fewer points.
+    """
+    with _reaching(), _one_at_a_time(config), open_gradebook(config) as book:
+        try:
+            grade = book.find_grade(task, name, name, student)
+        except MissingEntry:
+            raise CourseError(f"The gradebook has no {task} of {name} by {student}.") from None
+        if not 0 <= points <= grade.max_score:
+            raise CourseError(f"{task} gives 0 to {grade.max_score:g} points, got {points:g}.")
+        grade.manual_score, grade.needs_manual_grade = points, False
+        book.db.commit()
 
 
 def _url(config):

@@ -85,7 +85,11 @@ def read(path):
     BadSubmission
         If it is anything but a notebook of reasonable size.
     """
-    data = _bytes(path)
+    return parse(plain_bytes(path))
+
+
+def parse(data):
+    """Return the submission in the bytes of a file; raise `BadSubmission` if it is none."""
     try:
         notebook = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
@@ -110,7 +114,9 @@ def text_of(value):
     return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _bytes(path):
+def plain_bytes(path, most=None):
+    """Return the bytes of a submitted file that is no link; raise `BadSubmission` otherwise."""
+    most = MOST_BYTES if most is None else most
     # nbgrader's STUDENT/SET/FILE: the folders of a student may be links as well.
     if any(folder.is_symlink() for folder in path.absolute().parents[:2]):
         raise BadSubmission("not a file")
@@ -118,12 +124,12 @@ def _bytes(path):
         with open(path, "rb", opener=_open_plainly) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise BadSubmission("not a file")
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(most + 1)
     except FileNotFoundError:
         raise BadSubmission("missing") from None
     except OSError:
         raise BadSubmission("not a file") from None
-    if len(data) > MOST_BYTES:
+    if len(data) > most:
         raise BadSubmission("too large")
     return data
 

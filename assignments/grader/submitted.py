@@ -11,11 +11,8 @@ from pathlib import Path
 from nbgrader.utils import parse_utc
 
 from assignments.grader.course import LANGUAGES
+from assignments.grader.roster import Roster, is_name
 
-# Words in any script, and what accounts are made of; nothing that a path, a shell, a pattern
-# or a spreadsheet reads otherwise.
-STUDENT = re.compile(r"\w(?:[\w.@+ -]{0,98}[\w+-])?")
-MOST_BYTES = 200  # of a name: files that are called so and a little more must be possible
 NAMES = {"es": "Spanish", "en": "English"}
 
 
@@ -53,23 +50,25 @@ def find(course, name):
     submissions : list of Handed
         One for each student, by student. Of two editions the one handed in later counts.
     skipped : list of str
-        A sentence for each folder that cannot be a student's.
+        A sentence for each folder that cannot be a student's, or is of nobody in the roster.
     remarks : list of str
         One for each timestamp that is none, and each student who handed in twice.
     """
-    found, skipped, remarks = {}, [], []
+    found, skipped, remarks, roster = {}, [], [], Roster.of(course)
     for language in LANGUAGES:
         root = course.folder / language / "submitted"
         for entry in sorted(os.scandir(root), key=lambda e: e.name) if root.is_dir() else ():
             folder = Path(entry.path) / name
             if not entry.is_dir(follow_symlinks=False):
-                skipped.append(f"Skipped {_shown(entry.path)}: it is not a folder.")
-            elif not STUDENT.fullmatch(entry.name) or len(os.fsencode(entry.name)) > MOST_BYTES:
-                skipped.append(f"Skipped {_shown(entry.path)}: no student is called that.")
+                skipped.append(f"Skipped {shown(entry.path)}: it is not a folder.")
+            elif not is_name(entry.name):
+                skipped.append(f"Skipped {shown(entry.path)}: no student is called that.")
             elif not os.access(entry.path, os.R_OK | os.X_OK):
-                skipped.append(f"Skipped {_shown(entry.path)}: it cannot be read.")
+                skipped.append(f"Skipped {shown(entry.path)}: it cannot be read.")
             elif folder.is_symlink() or folder.exists() and not folder.is_dir():
-                skipped.append(f"Skipped {_shown(folder)}: it is not a folder.")
+                skipped.append(f"Skipped {shown(folder)}: it is not a folder.")
+            elif folder.exists() and roster is not None and entry.name not in roster:
+                skipped.append(f"Skipped {shown(entry.path)}: nobody in the roster is called that.")
             elif folder.exists():
                 handed, when, remark = _handed(entry.name, language, folder, name)
                 remarks += remark
@@ -99,7 +98,7 @@ def small_text(path):
 def _handed(student, language, folder, name):
     place, path = folder / "timestamp.txt", folder / f"{name}.ipynb"
     timestamp, remarks = small_text(place) or None, []
-    when = timestamp and _time(timestamp)
+    when = timestamp and parse_time(timestamp)
     if when is None and os.path.lexists(place):
         remarks.append(f"{student}: {place} holds no time; it is left out.")
         timestamp = None
@@ -113,8 +112,8 @@ def _handed(student, language, folder, name):
     return Handed(student, language, path, timestamp), when, remarks
 
 
-def _time(text):
-    """Return the time that a student's file tells, or None."""
+def parse_time(text):
+    """Return the time that a text tells, in UTC without zone, or None."""
     # dateutil opens a zone that is a path: any file, and some are read for ever.
     if re.search(r"[ :]/|\.\.", text):
         return None
@@ -126,6 +125,6 @@ def _time(text):
         return None
 
 
-def _shown(path):
+def shown(path):
     """Return a path that a terminal shows as it is."""
     return ascii(str(path))[1:-1]

@@ -79,6 +79,17 @@ WORDS = {
         "con una copia.",
         "unknown": "No es ninguno de los errores que reconocemos. Ejecuta `check` en tu cuaderno: "
         "te enseña una entrada pequeña y lo que se esperaba.",
+        "slips": "Días de gracia usados en esta entrega: {used}. Días que te quedan: {left}.",
+        "request": "Tu petición de revisión",
+        "request_open": "Todavía no tiene respuesta.",
+        "accepted": "Petición aceptada.",
+        "declined": "Petición no aceptada.",
+        "regrade": "Si crees que una nota está mal",
+        "regrade_how": "Copia este texto en un archivo llamado `{file}`, complétalo y entrégalo "
+        "junto a tu cuaderno, que no hace falta cambiar.",
+        "regrade_title": "Petición de revisión: {name}",
+        "regrade_help": "Borra las tareas que no quieras que se revisen.",
+        "regrade_prompts": ["Qué creo que está mal:", "Por qué:"],
         "footer": "Las entradas con que se califica no se publican. Con `check` puedes seguir "
         "probando tus funciones.",
     },
@@ -113,6 +124,17 @@ WORDS = {
         "copy.",
         "unknown": "It is none of the mistakes we recognise. Run `check` in your notebook: it "
         "shows you a small input and what was expected.",
+        "slips": "Slip days used on this set: {used}. Days left: {left}.",
+        "request": "Your regrade request",
+        "request_open": "It has no answer yet.",
+        "accepted": "Request accepted.",
+        "declined": "Request declined.",
+        "regrade": "If you think that a mark is wrong",
+        "regrade_how": "Copy this text into a file called `{file}`, complete it, and hand it in "
+        "beside your notebook, which you need not change.",
+        "regrade_title": "Regrade request: {name}",
+        "regrade_help": "Delete the tasks that need no second look.",
+        "regrade_prompts": ["What I think is wrong:", "Why:"],
         "footer": "The inputs used for marking are not published. With `check` you can go on "
         "testing your functions.",
     },

@@ -61,8 +61,8 @@ def marks_of(graded, **changes):
                                  "is_pending": True}  # fmt: skip
     score = sum(m.points for m in graded.marks)
     said = {"student": "Ana Núñez", "score": score, "max_score": 100.0, "penalty": 0.0,
-            "total": score, "hours_late": 0.0, "needs_manual_grade": True, "grades": grades,
-            "comments": {}}  # fmt: skip
+            "total": score, "hours_late": 0.0, "slip_days": 0, "slip_days_left": 0,
+            "needs_manual_grade": True, "grades": grades, "comments": {}}  # fmt: skip
     return said | changes
 
 

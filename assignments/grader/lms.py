@@ -1,0 +1,232 @@
+"""What Moodle and Canvas give and take: names of files in their archives, tables of grades."""
+
+import re
+from dataclasses import dataclass, replace
+
+from assignments.grader.course import CourseError
+from assignments.grader.roster import COLUMNS, Person, Roster, checked, is_name, key, row_of
+from assignments.grader.tables import read_table, write_table
+
+# Both end at the first number: what follows is the student's own.
+# Moodle: a folder for each student, or files in one folder.
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_(?P<file>.*)")
+# Canvas: last and first name without blanks, its numbers of the student and of the file.
+CANVAS = re.compile(
+    r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<number>\d+)_\d+_(?P<file>.+)", re.IGNORECASE
+)
+# As each calls them, in English and in Spanish; the first that is not empty counts.
+TABLE = {
+    "id": ["id", "ID number", "Número de ID", "SIS Login ID", "Username", "Nombre de usuario",
+           "SIS User ID", "Email address", "Dirección de correo", "Dirección Email", "ID"],
+    "last_name": ["last_name", "Last name", "Surname", "Apellido(s)", "LastName"],
+    "first_name": ["first_name", "First name", "Nombre", "FirstName"],
+    "email": ["email", "Email address", "Email", "Dirección de correo", "Dirección Email",
+              "Correo electrónico"],
+    "group": ["group", "Groups", "Group", "Grupos", "Grupo", "Section"],
+    "moodle_id": ["moodle_id", "Identifier", "Identificador"],
+    "canvas_id": ["canvas_id"],
+    "user": ["user"],
+}  # fmt: skip
+WHOLE_NAME = ("Full name", "Nombre completo", "Student")
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the name of a file in an LMS's archive says.
+
+    Attributes
+    ----------
+    lms : {"moodle", "canvas"}
+    name : str
+        Of the student, as the LMS writes it.
+    number : str
+        Of the student (Canvas), or of the participant in this assignment (Moodle).
+    file : str
+        How the student called the file.
+    is_late : bool
+        Whether the LMS says so.
+    """
+
+    lms: str
+    name: str
+    number: str
+    file: str
+    is_late: bool = False
+
+
+def named(parts):
+    """Return what the path of a file says if Moodle or Canvas gave it, or else None.
+
+    Only the outermost name is theirs. What is below is the student's.
+    """
+    if found := MOODLE.fullmatch(parts[0]):
+        file = parts[-1] if len(parts) > 1 else found["file"]
+        is_file = found["kind"] == "file"  # and not a text typed into a form
+        return Named("moodle", found["name"], found["number"], file if is_file else "")
+    if len(parts) == 1 and (found := CANVAS.fullmatch(parts[0])):
+        is_late = found["late"] is not None
+        return Named("canvas", found["name"] or "", found["number"], found["file"], is_late)
+    return None
+
+
+def whose(given, roster):
+    """Return the id of the student that an LMS names, or None if it is nobody or several.
+
+    Parameters
+    ----------
+    given : Named
+    roster : Roster or None
+        Without one, an id is made up from the name.
+    """
+    if roster is None:
+        plain = re.sub(r"[^\w.@+-]+", " ", given.name).strip(" .")
+        made = f"{plain}-{given.number}".strip("-") if given.lms == "canvas" else plain
+        return made if is_name(made) else None
+    name, number = key(given.name), given.number
+    if given.lms == "canvas":
+        person = roster.find(lambda person: person.canvas_id == number)
+        # Who has another number is another person.
+        person = person or roster.find(lambda one: name in one.names and not one.canvas_id)
+    else:
+        person = roster.find(lambda person: number in re.findall(r"\d+", person.moodle_id))
+        person = person or roster.find(lambda person: name in person.names)
+    return person.id if person else None
+
+
+def person_of(row):
+    """Return the student of a row of a grade table, or None where Canvas has none.
+
+    Parameters
+    ----------
+    row : dict of str to str
+        Of a grade table or a grading worksheet of Moodle, of Canvas's, or of a roster.
+    """
+    is_canvas = "Student" in row or "LastName" in row
+    who = row.get("Student") or row.get("LastName") or ""
+    if is_canvas and (who.startswith("Points Possible") or not who or who == "Student, Test"):
+        return None
+    found = {
+        ours: next((row[name] for name in names if row.get(name)), "")
+        for ours, names in TABLE.items()
+    }
+    found["moodle_id"] = " ".join(re.findall(r"\d+", found["moodle_id"]))
+    if is_canvas:
+        found["canvas_id"] = row.get("ID", "")
+    if not (found["last_name"] or found["first_name"]):
+        whole = next((row[name] for name in WHOLE_NAME if row.get(name)), "")
+        found["first_name"], found["last_name"] = _parted(whole)
+    if found["group"] == "No groups":
+        found["group"] = ""
+    return Person(**found)
+
+
+def import_roster(course, path):
+    """Take students from a table of Moodle or Canvas, or of one's own, into the roster.
+
+    Who is there stays, with what the table does not say; so do numbers of Moodle's that it gave
+    for other assignments.
+
+    Parameters
+    ----------
+    course : assignments.grader.course.Course
+    path : Path
+
+    Returns
+    -------
+    path : Path
+        That of the roster.
+    n_new, n_known : int
+        How many came, and how many of them were there already.
+
+    Raises
+    ------
+    CourseError
+        If the table has no students, or a row of it cannot be one.
+    """
+    rows = [(row, person_of(row)) for row in read_table(path)]
+    named = [row_of(person) | {"line": row["line"]} for row, person in rows if person]
+    found = checked(path, named)
+    if not found:
+        raise CourseError(
+            f"{path} has no students: expected a table of Moodle or Canvas, or a column id."
+        )
+    old = Roster.of(course) or Roster([])
+    people, n_known = dict(old.people), 0
+    for person in found:
+        before = _same(old, person)
+        n_known += before is not None
+        merged = _merged(before, person) if before else person
+        people[merged.id] = merged
+    place = course.folder / "roster.csv"
+    write_table(place, COLUMNS, [row_of(person) for person in people.values()])
+    return place, len(found) - n_known, n_known
+
+
+def _parted(name):
+    """Return (first, last) of a whole name."""
+    last, comma, first = name.partition(",")
+    if comma:
+        return first.strip(), last.strip()
+    first, _, last = name.partition(" ")
+    return first, last.strip()
+
+
+def moodle_table(people, marks, column):
+    """Return the columns and rows that Moodle's import of grades reads.
+
+    Parameters
+    ----------
+    people : list of Person
+    marks : dict of str to str
+        The total, by id; of who did not hand in there is none.
+    column : str
+        What to call the assignment.
+    """
+    columns = ["ID number", "Email address", "Last name", "First name", column]
+    rows = [
+        {
+            "ID number": person.id,
+            "Email address": person.email,
+            "Last name": person.last_name,
+            "First name": person.first_name,
+            column: marks.get(person.id, ""),
+        }
+        for person in people
+    ]
+    return columns, rows
+
+
+def canvas_table(people, marks, column, max_score):
+    """Return the columns and rows that Canvas's import of grades reads; see `moodle_table`."""
+    columns = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", column]
+    rows = [{"Student": "    Points Possible", column: max_score}]
+    for person in people:
+        whole = ", ".join(filter(None, (person.last_name, person.first_name)))
+        rows.append(
+            {
+                "Student": whole or person.id,
+                "ID": person.canvas_id,
+                "SIS Login ID": person.id,
+                "Section": person.group,
+                column: marks.get(person.id, ""),
+            }
+        )
+    return columns, rows
+
+
+def _same(roster, person):
+    """Return the row of the roster that is the same person's, or None."""
+    if person.id in roster:
+        return roster.people[person.id]
+    return roster.find(
+        lambda other: bool(
+            (person.email and person.email.casefold() == other.email.casefold())
+            or (person.canvas_id and person.canvas_id == other.canvas_id)
+        )
+    )
+
+
+def _merged(old, new):
+    said = {name: value for name, value in row_of(new).items() if value and name != "id"}
+    numbers = [*re.findall(r"\d+", old.moodle_id), *re.findall(r"\d+", new.moodle_id)]
+    return replace(old, **said | {"moodle_id": " ".join(dict.fromkeys(numbers))})

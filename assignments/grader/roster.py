@@ -1,0 +1,128 @@
+"""Who takes the course: ``COURSE/roster.csv``, if the instructor keeps one.
+
+One row for each student, made by hand or read from a table of Moodle or Canvas:
+
+=========================  ============================================================
+``id``                     how the grader calls the student; folders have this name
+``last_name, first_name``  shown on pages and in tables
+``email``                  may take the place of the id in the name of a folder
+``group``                  of the class, for extensions
+``moodle_id``              the numbers of Moodle's participants, one for each assignment
+``canvas_id``              the number of Canvas
+``user``                   the account on a machine that students share
+=========================  ============================================================
+
+Only ``id`` has to be there.
+"""
+
+import os
+import re
+import unicodedata
+from dataclasses import astuple, dataclass, fields
+
+from assignments.grader.course import CourseError
+from assignments.grader.tables import read_table
+
+# Words in any script, and what accounts are made of; nothing that a path, a shell, a pattern
+# or a spreadsheet reads otherwise.
+STUDENT = re.compile(r"\w(?:[\w.@+ -]{0,98}[\w+-])?")
+MOST_BYTES = 200  # of a name: files that are called so and a little more must be possible
+
+
+@dataclass(frozen=True)
+class Person:
+    """A row of the roster."""
+
+    id: str
+    last_name: str = ""
+    first_name: str = ""
+    email: str = ""
+    group: str = ""
+    moodle_id: str = ""
+    canvas_id: str = ""
+    user: str = ""
+
+    @property
+    def names(self):
+        """The ways in which an LMS may write the name, as `key` writes them."""
+        first, last = self.first_name, self.last_name
+        return {key(f"{first}{last}"), key(f"{last}{first}")} - {""}
+
+
+COLUMNS = tuple(field.name for field in fields(Person))
+
+
+class Roster:
+    """The students of a course.
+
+    Parameters
+    ----------
+    people : iterable of Person
+    """
+
+    def __init__(self, people):
+        self.people = {person.id: person for person in people}
+
+    @classmethod
+    def of(cls, course):
+        """Return the roster of a course, or None if it has none.
+
+        Raises
+        ------
+        CourseError
+            If a row cannot be a student's.
+        """
+        path = course.folder / "roster.csv"
+        return cls(checked(path, read_table(path))) if path.exists() else None
+
+    def __contains__(self, student):
+        return student in self.people
+
+    def __iter__(self):
+        return iter(self.people.values())
+
+    def group(self, name):
+        """Return the ids of a group."""
+        return [person.id for person in self if person.group == name]
+
+    def find(self, wanted):
+        """Return the only person of whom something holds, or None if it is nobody or several."""
+        found = [person for person in self if wanted(person)]
+        return found[0] if len(found) == 1 else None
+
+
+def key(name):
+    """Return a name without what programs write differently: case, accents, anything but letters."""
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(c for c in letters if c.isalnum())
+
+
+def row_of(person):
+    """Return a person as a row."""
+    return dict(zip(COLUMNS, astuple(person), strict=True))
+
+
+def is_name(text):
+    """Return whether a student may be called that, and folders after the student."""
+    return bool(STUDENT.fullmatch(text)) and len(os.fsencode(text)) <= MOST_BYTES
+
+
+def checked(path, rows):
+    """Return the people of the rows of a table; raise `CourseError` if one cannot be a student."""
+    people, lines = [], {}
+    for row in rows:
+        person = Person(**{column: row.get(column, "") for column in COLUMNS})
+        if not any(astuple(person)):
+            continue
+        if not is_name(person.id):
+            raise CourseError(
+                f"{path}, line {row['line']}: expected an id of letters, digits and .@+-_, "
+                f"got {person.id!r}."
+            )
+        if person.id in lines:
+            raise CourseError(
+                f"{path}: lines {lines[person.id]} and {row['line']} are both {person.id}."
+            )
+        lines[person.id] = row["line"]
+        people.append(person)
+    return people

@@ -1,0 +1,86 @@
+"""Tables in CSV: what a spreadsheet program saved, and what it opens without running anything."""
+
+import csv
+import io
+import math
+
+from assignments.grader.course import CourseError, write
+
+# What a spreadsheet program takes for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def read_table(path):
+    """Return the rows of a CSV file with a header.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    list of dict of str to str
+        With the number of the line in the file under ``"line"``. Cells have no blanks around them,
+        and no apostrophe that only kept a program from reading a formula.
+
+    Raises
+    ------
+    CourseError
+        If it cannot be read as text in UTF-8.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise CourseError(f"There is no {path}.") from None
+    except UnicodeDecodeError:
+        raise CourseError(f"{path} is not in UTF-8: save it as “CSV UTF-8”.") from None
+    except OSError as error:
+        raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
+    header = text.partition("\n")[0]
+    # Where the comma separates decimals, programs separate cells otherwise.
+    separator = max(",;\t", key=header.count)
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
+    try:
+        return [
+            {(key or "").strip(): _plain(value) for key, value in row.items() if key is not None}
+            | {"line": str(rows.line_num)}
+            for row in rows
+        ]
+    except csv.Error as error:
+        raise CourseError(f"{path} is not CSV: {error}.") from None
+
+
+def write_table(path, columns, rows):
+    """Write rows as CSV, whole or not at all.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str
+        The header.
+    rows : iterable of dict
+        What is missing in a row is left empty, and what is not among the columns left out.
+    """
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow([escaped(column) for column in columns])
+    writer.writerows([escaped(row.get(column, "")) for column in columns] for row in rows)
+    write(path, table.getvalue())
+
+
+def escaped(cell):
+    """Return a cell as text that no program takes for a formula."""
+    text = str(cell).replace("\r", "\n")  # which csv would leave without quotes
+    return f"'{text}" if text.startswith(FORMULA) and not _is_number(text) else text
+
+
+def _plain(value):
+    text = (value or "").strip()
+    return text[1:] if text[:1] == "'" and text[1:].startswith(FORMULA) else text
+
+
+def _is_number(text):
+    try:
+        return math.isfinite(float(text)) and text.isascii() and text == text.strip()
+    except ValueError:
+        return False
