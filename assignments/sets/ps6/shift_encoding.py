@@ -5,8 +5,6 @@ import numpy as np
 from attn.reference import rotary
 from attn_course.exercises.spec import Exercise
 
-from .encode_positions import encode_positions
-
 
 def shift_encoding(encoding, steps, base):
     """Return the encodings so many steps further on.
@@ -36,9 +34,9 @@ def cases(seed):
         size = np.prod(batch, dtype=int)
         # All steps differ, and none is 0.
         steps = rng.permutation(np.arange(1, 8))[:size].reshape(batch)
-        encoding = encode_positions(rng.integers(3, 30, batch), d_model, base)
+        encoding = _encoded(rng.integers(3, 30, batch), d_model, base)
         if mixed:
-            other = encode_positions(rng.integers(31, 60, batch), d_model, base)
+            other = _encoded(rng.integers(31, 60, batch), d_model, base)
             encoding = 0.75 * encoding + 0.25 * other
         return {"encoding": encoding, "steps": -steps if back else steps, "base": base}
 
@@ -53,6 +51,12 @@ def cases(seed):
         draw((), 4),
         draw((2, 3), 8),
     ]
+
+
+def _encoded(positions, d_model, base):
+    angles = positions[..., None] / base ** (np.arange(0, d_model, 2) / d_model)
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    return pairs.reshape(*positions.shape, d_model)
 
 
 def _turned(sine, cosine, c, s):
@@ -95,11 +99,11 @@ def _overwritten(sine, cosine, c, s):
 
 
 def _added(encoding, steps, base):
-    return encoding + encode_positions(steps, encoding.shape[-1], base)
+    return encoding + _encoded(steps, encoding.shape[-1], base)
 
 
 def _restarted(encoding, steps, base):
-    return encode_positions(steps, encoding.shape[-1], base)
+    return _encoded(steps, encoding.shape[-1], base)
 
 
 def _on_the_circle(sine, cosine, c, s):
