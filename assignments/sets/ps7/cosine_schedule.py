@@ -8,8 +8,13 @@ from attn_course.exercises.spec import Exercise
 def cosine_schedule(t, peak, floor, warmup, n_steps):
     """Return the learning rate of each step: warm-up, half a wave of the cosine, floor."""
     fallen = np.clip((t - warmup) / (n_steps - warmup), 0, 1)
-    wave = floor + (peak - floor) * (1 + np.cos(np.pi * fallen)) / 2
+    wave = floor + (peak - floor) * _fall(fallen)
     return np.where(t <= warmup, peak * t / np.maximum(warmup, 1), wave)
+
+
+def _fall(x):
+    """Return how much of the fall is left where a part `x` of its steps is done."""
+    return (1 + np.cos(np.pi * x)) / 2
 
 
 def cases(seed):
@@ -61,7 +66,7 @@ def cases(seed):
 def _variant(
     climb=lambda t, peak, floor, warmup: peak * t / warmup,
     progress=lambda t, warmup, n_steps: (t - warmup) / (n_steps - warmup),
-    wave=lambda x, peak, floor: floor + (peak - floor) * (1 + np.cos(np.pi * x)) / 2,
+    wave=lambda x, peak, floor: floor + (peak - floor) * _fall(x),
     after=lambda x, peak, floor: floor,
     moved=0,
 ):
@@ -86,26 +91,22 @@ def _stopping(wave):
     return _variant(wave=wave, after=lambda x, peak, floor: wave(1, peak, floor))
 
 
-def _half(x):
-    return (1 + np.cos(np.pi * x)) / 2
-
-
 def _past_end(progress):
     return _variant(
         progress=lambda t, warmup, n_steps: np.clip(progress(t, warmup, n_steps), 0, 1),
-        after=lambda x, peak, floor: floor + (peak - floor) * _half(x),
+        after=lambda x, peak, floor: floor + (peak - floor) * _fall(x),
     )
 
 
 def _late_peak(t, peak, floor, warmup, n_steps):
     x = np.clip((t - warmup - 1) / (n_steps - warmup - 1), 0, 1)
-    wave = floor + (peak - floor) * _half(x)
+    wave = floor + (peak - floor) * _fall(x)
     return np.where(t <= warmup + 1, peak * t / (warmup + 1), wave)
 
 
 def _minimum(t, peak, floor, warmup, n_steps):
     x = np.clip(t / n_steps, 0, 1)
-    return np.minimum(peak * t / np.maximum(warmup, 1), floor + (peak - floor) * _half(x))
+    return np.minimum(peak * t / np.maximum(warmup, 1), floor + (peak - floor) * _fall(x))
 
 
 MISTAKES = {
@@ -119,21 +120,21 @@ MISTAKES = {
     "falls_from_the_start": (_variant(progress=lambda t, warmup, n_steps: t / n_steps), _minimum),
     "falls_too_slowly": (_past_end(lambda t, warmup, n_steps: (t - warmup) / n_steps),),
     "floor_ignored": (
-        _variant(wave=lambda x, peak, floor: peak * _half(x), after=lambda x, p, f: 0.0),
-        _variant(wave=lambda x, peak, floor: peak * _half(x)),
+        _variant(wave=lambda x, peak, floor: peak * _fall(x), after=lambda x, p, f: 0.0),
+        _variant(wave=lambda x, peak, floor: peak * _fall(x)),
     ),
     "floor_on_top": (
         _variant(
-            wave=lambda x, peak, floor: floor + peak * _half(x),
+            wave=lambda x, peak, floor: floor + peak * _fall(x),
         ),
     ),
-    "floor_cuts": (_variant(wave=lambda x, peak, floor: np.maximum(floor, peak * _half(x))),),
+    "floor_cuts": (_variant(wave=lambda x, peak, floor: np.maximum(floor, peak * _fall(x))),),
     "floor_everywhere": (
         lambda t, peak, floor, warmup, n_steps: np.maximum(
             floor, cosine_schedule(t, peak, floor, warmup, n_steps)
         ),
     ),
-    "climbs_again": (_going_on(lambda x, peak, floor: floor + (peak - floor) * _half(x)),),
+    "climbs_again": (_going_on(lambda x, peak, floor: floor + (peak - floor) * _fall(x)),),
     "nothing_after_the_end": (_variant(after=lambda x, peak, floor: 0.0),),
     "climbs_from_the_floor": (
         _variant(climb=lambda t, peak, floor, warmup: floor + (peak - floor) * t / warmup),
