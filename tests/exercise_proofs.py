@@ -30,9 +30,9 @@ def bare_text(box):
 
 def answered(exercise):
     """Return the record of an exercise; oracle and wrong functions run once for all tests."""
-    if exercise.id not in RECORDS:
-        RECORDS[exercise.id] = record_of(exercise)
-    return RECORDS[exercise.id]
+    if exercise.oracle not in RECORDS:  # versions of a task have one id
+        RECORDS[exercise.oracle] = record_of(exercise)
+    return RECORDS[exercise.oracle]
 
 
 def in_each_language(exercise, attempt):

@@ -142,9 +142,12 @@ class Proofs:
     ----------
     answers : Answers
         Of the set.
+    secrets : list of bytes
+        Of the courses in which no wrong answer may get full marks.
     """
 
     answers: Answers
+    secrets = SECRETS
 
     @property
     def set(self):
@@ -213,7 +216,7 @@ class Proofs:
         for known in task.exercise.misconceptions:
             attempts |= {f"{known.id} {n}": way for n, way in enumerate(known.functions)}
         shows = dict.fromkeys(attempts, 0)  # what shows one wrong once often does so again
-        for secret in SECRETS:
+        for secret in self.secrets:
             record = draw.__wrapped__(task, secret)  # not to be kept: there are many
             for name, attempt in attempts.items():
                 shows[name] = given_away(record, attempt, shows[name])
@@ -408,24 +411,26 @@ class Proofs:
             assert mark.misconception == slip.misconception and mark.points < mark.max_points
 
 
-def parametrize(metafunc):
-    """Give each test of a set the answers it asks for; ``conftest.py`` calls this."""
-    answers, names = metafunc.cls.answers, metafunc.fixturenames
-    if "right" in names:
-        found = [
-            pytest.param((exercise, source), id=f"{exercise}-{name}")
+def choices(answers):
+    """Return what the tests of a set run on: by argument, names and values."""
+    return {
+        "right": {
+            f"{exercise}-{name}": (exercise, source)
             for exercise, sources in answers.CORRECT.items()
             for name, source in sources.items()
-        ]
-        metafunc.parametrize("right", found)
-    if "wrong" in names:
-        found = [
-            pytest.param((exercise, name, known, source), id=f"{exercise}-{name}")
+        },
+        "wrong": {
+            f"{exercise}-{name}": (exercise, name, known, source)
             for exercise, listed in answers.WRONG.items()
             for name, known, source in listed
-        ]
-        metafunc.parametrize("wrong", found)
-    if "priced" in names:
-        metafunc.parametrize("priced", answers.WORTH, ids=": ".join)
-    if "exercise" in names:
-        metafunc.parametrize("exercise", answers.CORRECT)
+        },
+        "priced": {": ".join(priced): priced for priced in answers.WORTH},
+        "exercise": {exercise: exercise for exercise in answers.CORRECT},
+    }
+
+
+def parametrize(metafunc):
+    """Give each test of a set the answers it asks for; ``conftest.py`` calls this."""
+    for argument, found in choices(metafunc.cls.answers).items():
+        if argument in metafunc.fixturenames:
+            metafunc.parametrize(argument, found.values(), ids=found)

@@ -1,0 +1,119 @@
+"""The versions of the tasks: each is proved like its set, and asks for another answer."""
+
+import inspect
+import itertools
+import shutil
+
+import pytest
+
+from assignments import variants
+from assignments.problem_sets import folders, load
+from notebooks.build import LANGUAGES
+from tests.exercise_proofs import QUICK
+from tests.test_assignments.proofs import SECRETS, Answers, Proofs, choices, function, marked
+
+VERSIONS = [
+    (name, task, version)
+    for name, folder in folders().items()
+    for task, named in variants.versions(folder).items()
+    for version in named
+]
+PROOFS = [name for name in dir(Proofs) if name.startswith("test_")]
+
+
+class Light(Proofs):
+    """The proofs of a set with few courses: those of the practice set have tried many."""
+
+    secrets = SECRETS[:10]
+
+    def __init__(self, answers):
+        self.answers = answers
+
+
+def applied(name, chosen, sets):
+    """Return the folder of a set, copied into a folder of sets, in the chosen versions."""
+    copy = sets / name
+    shutil.copytree(folders()[name], copy, ignore=shutil.ignore_patterns("__pycache__"))
+    variants.apply(copy, chosen)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return the answers of a set in a version of one task, and the name of its exercise."""
+    found = {}
+
+    def made(name, task, version):
+        if (name, task, version) not in found:
+            sets = tmp_path_factory.mktemp(f"{name}-{task}-{version}")
+            applied(name, {task: version}, sets)
+            answers = Answers(name, sets)
+            (exercise,) = [one.exercise.id for one in answers.set.tasks if one.grade_id == task]
+            found[name, task, version] = answers, exercise
+        return found[name, task, version]
+
+    return made
+
+
+def calls(proof, answers, exercise):
+    """Yield the arguments of each run of a proof that concerns an exercise."""
+    found = {"edition": LANGUAGES, "language": LANGUAGES}
+    for argument, named in choices(answers).items():
+        found[argument] = [one for one in named.values() if exercise in (one, one[0])]
+    wanted = [name for name in inspect.signature(proof).parameters if name in found]
+    for values in itertools.product(*(found[name] for name in wanted)):
+        yield dict(zip(wanted, values, strict=True))
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize(
+    ("version", "name"),
+    [
+        pytest.param(version, name, id="-".join([*version, name.removeprefix("test_")]))
+        for version, name in itertools.product(VERSIONS, PROOFS)
+    ],
+)
+def test_a_version_is_proved_like_its_set(version, name, made, capsys):
+    answers, exercise = made(*version)
+    proof = getattr(Light(answers), name)
+    also = {"capsys": capsys} if "capsys" in inspect.signature(proof).parameters else {}
+    for arguments in calls(proof, answers, exercise):
+        try:
+            proof(**arguments, **also)
+        except AssertionError as error:
+            error.add_note(f"with {arguments}")
+            raise
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize("proof", QUICK)
+@pytest.mark.parametrize("version", VERSIONS, ids="-".join)
+def test_the_exercise_of_a_version_is_proved_like_any(version, proof, made):
+    answers, exercise = made(*version)
+    proof(answers.tasks[exercise].exercise)
+
+
+@pytest.mark.grader
+@pytest.mark.parametrize("version", VERSIONS, ids="-".join)
+def test_the_answers_to_a_version_and_to_the_practice_set_fail_in_the_other(version, made):
+    public = Answers(version[0])
+    answers, exercise = made(*version)
+    for mine, other in ((public, answers), (answers, public)):
+        task = other.tasks[exercise]
+        for source in mine.CORRECT[exercise].values():
+            assert marked(task, function(exercise, source)).points <= task.max_points / 2, source
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in VERSIONS}))
+def test_the_versions_of_a_set_go_together_in_any_order(name, tmp_path):
+    found = variants.versions(folders()[name])
+    tasks = {task.grade_id for task in load(folders()[name]).tasks}
+    assert len(found) >= 2 and set(found) <= tasks
+    for number, chosen in enumerate(itertools.product(*found.values())):
+        pairs, texts = list(zip(found, chosen, strict=True)), []
+        for order in (pairs, pairs[::-1]):
+            folder = applied(name, dict(order), tmp_path / f"{number}-{len(texts)}")
+            (folder / variants.CHOSEN).unlink()  # it lists them in the order given
+            texts.append({path.name: path.read_text("utf-8") for path in folder.glob("*.*")})
+        assert texts[0] == texts[1]
+        assert {task.grade_id for task in load(folder).tasks} == tasks
