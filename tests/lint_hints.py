@@ -1,22 +1,28 @@
 """The words of the hints: short, in both languages, in the terms of the course. For `make lint`.
 
 Prints each sentence that breaks a rule, with its file, its mistake and the rule; exits with 1 if
-there is any. Reads the hints of the folders named, by default those of this repository.
+there is any. Reads the hints of the folders named, by default those of this repository, and what
+the versions of tasks say in their place.
 """
 
 import os
 import re
 import runpy
+import shutil
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))  # for these, and for what the tests of the prose import
+
+from assignments import variants
+from assignments.problem_sets import CourseError
 from attn_course.exercises.errors import MEANINGS
 from attn_course.exercises.spec import read_hints
 
-ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("attn_course/exercises/chapters", "assignments/sets")
-NO_HINTS = ("variants.toml", "variant.toml")
 LANGUAGES = ("es", "en")
 SHORTEST, LONGEST = 40, 320  # characters of a hint
 LONGER = 1.6  # times, that a hint may be in one language than in the other
@@ -67,19 +73,49 @@ def broken(sentences, seen, prose):
         yield f"proportion: {lengths[-1]} characters against {lengths[0]} in the other language"
 
 
+def of_file(path, seen, prose):
+    """Yield the rules that the hints of a file break."""
+    written = tomllib.loads(path.read_text(encoding="utf-8"))
+    for name, hint in read_hints(path).items():
+        if "as_in" not in written[name]:
+            for rule in broken(hint, seen, prose):
+                yield f"{name}: {rule}"
+
+
+def of_versions(folder, prose):
+    """Yield the rules that the hints break which versions of the tasks of a set change."""
+    for task, named in variants.versions(folder).items():
+        for version in named:
+            with tempfile.TemporaryDirectory() as scratch:
+                copy = Path(scratch) / folder.name
+                shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+                variants.apply(copy, {task: version})
+                for path in hint_files(copy):
+                    if path.read_bytes() != (folder / path.name).read_bytes():
+                        for rule in of_file(path, {}, prose):
+                            yield f"{task}.{version}: {rule}"
+
+
+def hint_files(folder):
+    """Return the files of hints in a folder, in order."""
+    no_hints = (variants.FILE, variants.CHOSEN)
+    return sorted(path for path in folder.rglob("*.toml") if path.name not in no_hints)
+
+
 def faults(folders=FOLDERS, meanings=MEANINGS):
     """Yield a line for each fault: file, mistake, rule."""
     seen = {}
-    sys.path.insert(0, str(ROOT))  # for what the tests of the prose import
     prose = runpy.run_path(str(ROOT / "tests" / "test_prose.py"))
-    for path in sorted(path for folder in folders for path in (ROOT / folder).rglob("*.toml")):
-        if path.name in NO_HINTS:
-            continue
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
-        for name, hint in read_hints(path).items():
-            if "as_in" not in written[name]:
-                for rule in broken(hint, seen, prose):
-                    yield f"{os.path.relpath(path, ROOT)}: {name}: {rule}"
+    places = [ROOT / folder for folder in folders]
+    for path in (path for place in places for path in hint_files(place)):
+        for rule in of_file(path, seen, prose):
+            yield f"{os.path.relpath(path, ROOT)}: {rule}"
+    for path in (path for place in places for path in sorted(place.rglob(variants.FILE))):
+        try:
+            for rule in of_versions(path.parent, prose):
+                yield f"{os.path.relpath(path, ROOT)}: {rule}"
+        except CourseError as error:
+            yield str(error)
     for pattern, sentences in meanings.items():
         for rule in broken(sentences, seen, prose):
             yield f"attn_course/exercises/errors.py: {pattern}: {rule}"

@@ -93,3 +93,20 @@ def test_a_hint_that_breaks_a_rule_is_found_by_the_linter():
     ]:
         assert any(rule in line for line in broken(hint, {}, prose)), rule
     assert any("repetition" in line for line in broken({"es": es, "en": en}, {es: {}}, prose))
+
+
+def test_the_linter_reads_the_hints_of_a_version(tmp_path):
+    es, en = (
+        "Divide cada fila entre su propia suma, y no otra.",
+        "Divide each row by its own sum, not by another.",
+    )
+    (tmp_path / "double.toml").write_text(f'[halved]\nes = "{es}"\nen = "{en}"', encoding="utf-8")
+    (tmp_path / "variants.toml").write_text(
+        '[double.mean]\nedits = [["double.toml", "su propia suma", "su promedio"]]\n'
+        '[double.gone]\nedits = [["double.toml", "otra suma", "nada"]]',
+        encoding="utf-8",
+    )
+    faults = runpy.run_path(str(ROOT / "tests" / "lint_hints.py"))["faults"]
+    one, other = faults([tmp_path], {})
+    assert one.endswith("variants.toml: double.mean: halved: terms: 'promedi' in es")
+    assert other.endswith("double.gone: double.toml does not say 'otra suma'.")

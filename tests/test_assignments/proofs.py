@@ -142,12 +142,12 @@ class Proofs:
     ----------
     answers : Answers
         Of the set.
-    secrets : list of bytes
-        Of the courses in which no wrong answer may get full marks.
+    secrets, few : list of bytes
+        Of the courses that no wrong answer may deceive, and of those for everything else.
     """
 
     answers: Answers
-    secrets = SECRETS
+    secrets, few = SECRETS, FEW
 
     @property
     def set(self):
@@ -188,7 +188,7 @@ class Proofs:
     def test_a_right_answer_gets_full_marks_whatever_the_secret(self, right):
         exercise, source = right
         attempt, task = function(exercise, source), self.tasks[exercise]
-        for secret in FEW:
+        for secret in self.few:
             mark = marked(task, attempt, secret)
             assert mark.points == mark.max_points == task.max_points, mark
             assert mark.status == "passed" and mark.misconception is None
@@ -225,7 +225,7 @@ class Proofs:
     def test_a_wrong_answer_gets_less_than_full_marks_and_is_named(self, wrong):
         exercise, _, known, source = wrong
         attempt = function(exercise, source)
-        for secret in FEW:
+        for secret in self.few:
             mark = marked(self.tasks[exercise], attempt, secret)
             assert mark.points < mark.max_points
             assert mark.status in ("partial", "wrong")
@@ -292,7 +292,7 @@ class Proofs:
 
     def test_every_group_has_inputs_and_every_input_a_group(self, exercise):
         task = self.tasks[exercise]
-        for secret in FEW:
+        for secret in self.few:
             groups = {task.group(case) for case in draw(task, secret).cases}
             assert groups == set(task.points) - {"arguments"}
 
@@ -346,7 +346,7 @@ class Proofs:
     def test_the_solutions_of_the_master_get_full_marks(self, capsys):
         namespace, _ = self.executed(capsys=capsys)
         for exercise, task in self.tasks.items():
-            for secret in FEW:
+            for secret in self.few:
                 assert marked(task, namespace[exercise], secret).status == "passed"
 
     @pytest.mark.parametrize("edition", LANGUAGES)
@@ -361,7 +361,7 @@ class Proofs:
     def test_the_function_to_mend_is_wrong_and_its_fault_is_named(self, capsys):
         name, exercise, fault = self.answers.FAULTY
         namespace, _ = self.executed(released=True, capsys=capsys)
-        for secret in FEW:
+        for secret in self.few:
             mark = marked(self.tasks[exercise], namespace[name], secret)
             assert (mark.points, mark.misconception) == (0, fault)
 
