@@ -15,7 +15,9 @@ variant. ::
 
 import hashlib
 import hmac
+import shutil
 import tomllib
+from pathlib import Path
 
 from assignments.problem_sets import CourseError
 
@@ -86,6 +88,14 @@ def choose(folder, secret):
         chosen[task] = sorted(named)[int.from_bytes(drawn[:8], "big") % len(named)]
     apply(folder, chosen)
     return chosen
+
+
+def copy_of(folder, place, chosen):
+    """Copy a set in chosen versions of its tasks to a place; return the folder of the copy."""
+    copy = Path(place) / folder.name
+    shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    apply(copy, chosen)
+    return copy
 
 
 def apply(folder, chosen):

@@ -8,7 +8,6 @@ the versions of tasks say in their place.
 import os
 import re
 import runpy
-import shutil
 import sys
 import tempfile
 import tomllib
@@ -87,9 +86,7 @@ def of_versions(folder, prose):
     for task, named in variants.versions(folder).items():
         for version in named:
             with tempfile.TemporaryDirectory() as scratch:
-                copy = Path(scratch) / folder.name
-                shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("__pycache__"))
-                variants.apply(copy, {task: version})
+                copy = variants.copy_of(folder, scratch, {task: version})
                 for path in hint_files(copy):
                     if path.read_bytes() != (folder / path.name).read_bytes():
                         for rule in of_file(path, {}, prose):

@@ -3,6 +3,7 @@
 import functools
 import re
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -15,6 +16,8 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from vendor import fetch
 
+from assignments import variants
+from assignments.problem_sets import folders
 from notebooks.build import split
 
 LANGUAGES = ("es", "en")
@@ -76,6 +79,22 @@ def texts(language):
     return found
 
 
+@functools.cache
+def texts_of_versions(language):
+    """Return what the versions of tasks say instead of the practice sets, by version and place."""
+    found = {}
+    for name, folder in folders().items():
+        said = {cell.source for cell in split(folder / "master.md", language).cells}
+        for task, named in variants.versions(folder).items():
+            for version in named:
+                with tempfile.TemporaryDirectory() as scratch:
+                    copy = variants.copy_of(folder, scratch, {task: version})
+                    for cell in split(copy / "master.md", language).cells:
+                        if cell.cell_type == "markdown" and cell.source not in said:
+                            found[f"{name} {task}.{version} {cell.id}"] = cell.source
+    return found
+
+
 def in_language(data, language):
     """Return the texts of one language in the data of a page."""
     for key, value in data.items() if isinstance(data, dict) else enumerate(data):
@@ -112,7 +131,7 @@ def allowed():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_word_is_spelled_right(language):
     words = {}
-    for place, text in texts(language).items():
+    for place, text in (texts(language) | texts_of_versions(language)).items():
         for word in re.findall(r"[^\W\d_]+(?:[-’'][^\W\d_]+)*", plain(text)):
             words.setdefault(word, place)
     known = allowed()
@@ -127,13 +146,16 @@ def test_every_word_is_spelled_right(language):
 
 @pytest.mark.slow
 def test_the_project_dictionary_holds_no_word_nobody_uses():
-    used = " ".join(" ".join(texts(language).values()) for language in LANGUAGES)
+    used = " ".join(
+        " ".join([*texts(language).values(), *texts_of_versions(language).values()])
+        for language in LANGUAGES
+    )
     assert {word for word in allowed() if word.lower() not in used.lower()} == set()
 
 
 @pytest.mark.parametrize("term", AVOID)
 def test_one_spanish_term_per_concept(term):
-    for place, text in texts("es").items():
+    for place, text in (texts("es") | texts_of_versions("es")).items():
         found = re.search(rf"\b(?:{term})\b", plain(text), flags=re.IGNORECASE)
         assert not found, f"{place}: «{found and found[0]}»; the course says «{AVOID[term]}»"
 

@@ -2,7 +2,6 @@
 
 import inspect
 import itertools
-import shutil
 
 import pytest
 
@@ -36,14 +35,6 @@ class Light(Proofs):
         return self._executed[language, released]
 
 
-def applied(name, chosen, sets):
-    """Return the folder of a set, copied into a folder of sets, in the chosen versions."""
-    copy = sets / name
-    shutil.copytree(folders()[name], copy, ignore=shutil.ignore_patterns("__pycache__"))
-    variants.apply(copy, chosen)
-    return copy
-
-
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Return the proofs of a set in a version of one task, and the name of its exercise."""
@@ -52,7 +43,7 @@ def made(tmp_path_factory):
     def made(name, task, version):
         if (name, task, version) not in found:
             sets = tmp_path_factory.mktemp(f"{name}-{task}-{version}")
-            applied(name, {task: version}, sets)
+            variants.copy_of(folders()[name], sets, {task: version})
             answers = Answers(name, sets)
             (exercise,) = [one.exercise.id for one in answers.set.tasks if one.grade_id == task]
             found[name, task, version] = Light(answers), exercise
@@ -118,7 +109,8 @@ def test_the_versions_of_a_set_go_together_in_any_order(name, tmp_path):
     for number, chosen in enumerate(itertools.product(*found.values())):
         pairs, texts = list(zip(found, chosen, strict=True)), []
         for order in (pairs, pairs[::-1]):
-            folder = applied(name, dict(order), tmp_path / f"{number}-{len(texts)}")
+            place = tmp_path / f"{number}-{len(texts)}"
+            folder = variants.copy_of(folders()[name], place, dict(order))
             (folder / variants.CHOSEN).unlink()  # it lists them in the order given
             texts.append({path.name: path.read_text("utf-8") for path in folder.glob("*.*")})
         assert texts[0] == texts[1]
