@@ -1,7 +1,8 @@
 """Begin a problem set of one's own: ``make new-set SETS=../my-sets SET=quiz1 FROM=ps2``.
 
 It is a copy of a practice set, and complete: change its tasks one by one, and ``make prove`` says
-what no longer agrees. It lies outside this repository, so that nobody publishes it by accident.
+what no longer agrees. It lies outside this repository, so that nobody publishes it by accident. The
+versions of the tasks stay behind: they edit the practice set, and nobody has answers to another.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from assignments import variants
 from assignments.problem_sets import PUBLIC, CourseError, folders
 
 NAME = re.compile(r"[a-z]\w*", re.ASCII)
@@ -54,7 +56,8 @@ def new_set(sets, name, template="ps2"):
     if place.exists():
         raise CourseError(f"There is a {place} already.")
     try:
-        shutil.copytree(found[template], place, ignore=shutil.ignore_patterns("__pycache__"))
+        left = shutil.ignore_patterns("__pycache__", variants.FILE)
+        shutil.copytree(found[template], place, ignore=left)
     except OSError as error:
         shutil.rmtree(place, ignore_errors=True)
         raise CourseError(f"{place} cannot be written: {error.strerror or error}.") from None

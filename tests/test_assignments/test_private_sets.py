@@ -222,7 +222,6 @@ def test_a_bad_file_of_variants_is_one_sentence(varied, text, said, tmp_path, ca
     assert re.search(said, capsys.readouterr().out)
 
 
-def test_a_set_without_variants_says_so(sets):
-    (sets / "quiz1" / "variants.toml").unlink(missing_ok=True)
+def test_a_set_without_variants_says_so(sets, tmp_path):
     with pytest.raises(CourseError, match="There is no variant of quiz1"):
         variants.choose(sets / "quiz1", b"secret")
