@@ -295,14 +295,14 @@ class Fuzz:
             seen.update(points)
             parse_utc(timestamp or None)  # what the gradebook does with it
 
-        def settle(config, student, name):
+        def settle(config, student, name, lateness=None):
             grades = {
                 name: {"score": worth, "max_score": 20.0, "is_manual": False, "is_pending": False}
                 for name, worth in seen.items()
             }
             return {"student": student, "score": 1.0, "max_score": 100.0, "penalty": 0.0,
-                    "total": 1.0, "hours_late": 0.0, "needs_manual_grade": True,
-                    "grades": grades, "comments": {}}  # fmt: skip
+                    "total": 1.0, "hours_late": 0.0, "slip_days": 0, "slip_days_left": 0,
+                    "needs_manual_grade": True, "grades": grades, "comments": {}}  # fmt: skip
 
         def run(cells, tasks, inputs, **kwargs):
             json.dumps([cells, tasks]).encode()
