@@ -275,6 +275,25 @@ def test_the_seed_decides_and_nothing_else():
     assert not torch.equal(weights(0)["output.weight"], weights(1)["output.weight"])
 
 
+def test_the_seed_decides_on_dropout_too():
+    """Of a single example there is no order to decide on."""
+    losses = [
+        run(make_model(), config=dataclasses.replace(PLAIN, seed=seed, steps=2),
+            examples=EXAMPLES[:1]).losses
+        for seed in (0, 1, 1)
+    ]  # fmt: skip
+    assert losses[0][0] != losses[1][0] and losses[1] == losses[2]
+
+
+def test_each_step_is_reported_with_its_loss_and_how_many_tokens_it_is_the_mean_of():
+    said = []
+    config = dataclasses.replace(PLAIN, steps=4, batch_size=len(EXAMPLES))
+    history = run(make_model(), config=config, report=said.append)
+    assert [(now.step, now.steps) for now in said] == [(n, 4) for n in (1, 2, 3, 4)]
+    assert [now.loss for now in said] == history.losses
+    assert {now.n_terms for now in said} == {sum(len(target) - 1 for _, target in EXAMPLES)}
+
+
 def test_dropout_is_drawn_anew_in_every_step_and_leaves_no_trace():
     drawn = []
 
