@@ -275,6 +275,17 @@ def test_the_seed_decides_and_nothing_else():
     assert not torch.equal(weights(0)["output.weight"], weights(1)["output.weight"])
 
 
+def test_checks_are_off_while_it_trains_and_as_before_afterwards():
+    seen = []
+
+    def loss(model, batch):
+        seen.append(attn.checks.enabled)
+        return sequence_loss(model, batch)
+
+    run(make_model(), config=dataclasses.replace(CONFIG, steps=4, checkpoint_every=None), loss=loss)
+    assert set(seen) == {False} and attn.checks.enabled
+
+
 def test_the_seed_decides_on_dropout_too():
     """Of a single example there is no order to decide on."""
     losses = [
