@@ -333,6 +333,7 @@ def test_a_batch_depends_on_the_seed_and_the_step_alone():
     forwards = [make()[0]] + [batches[step] for batches in [make()] for step in range(1, 40)]
     batches = make()
     assert [batches[step] for step in reversed(range(40))][::-1] == forwards
+    assert [make()[step] for step in range(40)] == forwards
     assert len(set(forwards)) == 40  # another order in every epoch
     assert make(1)[0] != forwards[0]
 
