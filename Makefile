@@ -37,7 +37,7 @@ notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es
 	@$(BIN)/python notebooks/build.py $(CHAPTER)
 
 .PHONY: test
-test: .venv/full.stamp book ## Run every test: package, notebooks, site in a browser
+test: .venv/full.stamp book ## Run the tests: package, notebooks, site in a browser; its last lines say what is left out
 	@$(BIN)/python -m tests.machine browser sandbox
 	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder $(LONG:%=--ignore=%)
 
