@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 
 import numpy as np
 import pytest
@@ -469,3 +470,22 @@ def test_alibi_wants_heads(n_heads, message):
 def test_relative_positions_have_nothing_to_learn():
     for module in (RotaryPositions(), ALiBiPositions(4)):
         assert not module.state_dict() and not list(module.parameters())
+
+
+# Positions of each token --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(1,), (4,), (3, 5), (2, 1), (1, 2, 5)])
+@pytest.mark.parametrize("scheme", [SinusoidalPositions(4), LearnedPositions(9, 4)])
+def test_positions_of_tokens_that_do_not_fit_are_refused(scheme, shape):
+    message = (
+        rf"^positions: expected a shape that broadcasts to \(2, 5\), got {re.escape(str(shape))}$"
+    )
+    with pytest.raises(ValueError, match=message):
+        scheme(torch.ones(2, 5, 4), torch.zeros(shape, dtype=torch.int64))
+
+
+def test_rotary_positions_name_an_odd_size():
+    query = key = torch.ones(2, 3)
+    with pytest.raises(ValueError, match="^d_k: expected an even number"):
+        RotaryPositions().rotate(query, key, 0)

@@ -26,9 +26,9 @@ BUILD = ROOT / "build"
 TESTS = {
     "masks": ["test_masks", "test_reference_length"],
     "attention": ["test_attention", "test_multi_head", "test_cache"],
-    "positions": ["test_positions"],
+    "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
     "layers": ["test_layers"],
-    "cache": ["test_cache"],
+    "cache": ["test_cache", "test_unequal_rows"],
     "decoding": ["test_decoding"],
     "recurrent": ["test_recurrent"],
     "transformer": [
