@@ -4,10 +4,10 @@ SHELL := /bin/bash
 PORT ?= 8000
 SET ?= ps2
 course = $(or $(COURSE),$(error Say where the course is: make $(1) COURSE=../course))
-sets = $(or $(abspath $(SETS)),$(error Say where your sets are: make $(1) SETS=../my-sets))
+sets = $(if $(SETS),"$$SETS",$(error Say where your sets are: make $(1) SETS=../my-sets))
 # The set that was asked for, and not the one that stands here.
 named = $(if $(filter command line,$(origin SET)),$(SET))
-# The chapters that train for minutes: they take as long as all others together.
+# The chapters that train for minutes.
 LONG := notebooks/en/08_training.ipynb notebooks/en/11_landscape.ipynb
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
@@ -91,7 +91,7 @@ new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=
 .PHONY: prove
 prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove SETS=folder; one: SET=name)
 	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
-	@SETS=$(call sets,prove) ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
+	@ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
 
 .PHONY: release
 release: .venv/full.stamp ## Make problem sets into two nbgrader courses (make release COURSE=folder; SETS=folder SET=name VARIANT=yes)

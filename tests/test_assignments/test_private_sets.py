@@ -23,7 +23,7 @@ from tests.test_assignments.proofs import Answers, Proofs
 
 for name in folders(os.environ["SETS"]) if "SETS" in os.environ else ():
     if os.environ.get("ONLY") in (None, "", name):
-        answers = Answers(name, Path(os.environ["SETS"]))
+        answers = Answers(name, Path(os.environ["SETS"]).resolve())
         globals()[f"Test_{name}"] = type(f"Test_{name}", (Proofs,), {"answers": answers})
 
 PAST = "causal_mask(ids.shape[-1])"
