@@ -64,12 +64,17 @@ class Batches:
     batch_size : int
         The most examples of a batch. The batches of an epoch differ by one at most.
     seed : int
+    batch_tokens : int, optional
+        Instead of `batch_size`: about what the lengths of the examples of a batch sum to.
 
     Examples
     --------
     >>> batches = Batches(["a", "bb", "c", "dd"], "+".join, len, batch_size=2, seed=0)
     >>> [batches[step] for step in range(4)]
     ['c+a', 'dd+bb', 'bb+dd', 'c+a']
+    >>> batches = Batches(["a", "bbbb", "c", "d", "e"], "+".join, len, 2, seed=0, batch_tokens=4)
+    >>> list(batches)
+    ['bbbb', 'd+c+a+e']
     """
 
     def __init__(
@@ -79,13 +84,27 @@ class Batches:
         length: Callable[[Any], int] | None,
         batch_size: int,
         seed: int,
+        *,
+        batch_tokens: int | None = None,
     ) -> None:
         self.examples, self.collate, self.seed = examples, collate, seed
         lengths = [0 if length is None else length(example) for example in examples]
-        self.lengths = np.array(lengths)
+        self.lengths, self._by_tokens = np.array(lengths), batch_tokens is not None
         self.n_batches = -(-len(examples) // batch_size)
         self.smallest = len(examples) // max(self.n_batches, 1)
+        if batch_tokens is not None and examples:
+            self.n_batches, self.smallest = self._share_tokens(batch_tokens, length is not None)
         self._epoch, self._order = -1, [[0]]  # those of no epoch yet
+
+    def _share_tokens(self, batch_tokens: int, has_length: bool) -> tuple[int, int]:
+        """Return how many batches hold about so many tokens, and the fewest examples of one."""
+        if not has_length:
+            raise wrong("batch_tokens", "None without length", batch_tokens)
+        longest, total = int(self.lengths.max()), int(self.lengths.sum())
+        if batch_tokens < longest:
+            raise wrong("batch_tokens", f"at least {longest}, the longest example", batch_tokens)
+        n_batches = max(total // batch_tokens, 1)
+        return n_batches, total // n_batches // max(longest, 1)
 
     def __getitem__(self, step: int) -> Any:
         return self.share(step, 0, 1)
@@ -105,5 +124,12 @@ class Batches:
         # Sorting by lengths that are raised at random, by up to a tenth, puts similar lengths
         # together, and yet other examples into one batch in every epoch.
         order = np.argsort((self.lengths + 1) * rng.uniform(1.0, 1.1, len(self.lengths)))
-        batches = np.array_split(order, self.n_batches)
+        if self._by_tokens:
+            # Cuts at equal distances in tokens. As these are no smaller than the longest example,
+            # no batch is empty.
+            ends = self.lengths[order].cumsum()
+            cuts = np.arange(1, self.n_batches) * ends[-1] // self.n_batches
+            batches = np.split(order, np.searchsorted(ends, cuts, side="right"))
+        else:
+            batches = np.array_split(order, self.n_batches)
         return [batches[i].tolist() for i in rng.permutation(self.n_batches)]

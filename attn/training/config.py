@@ -22,6 +22,9 @@ class TrainingConfig:
         How often the weights change.
     batch_size : int, default 64
         The most examples of a step, over all processes.
+    batch_tokens : int, optional
+        Instead of `batch_size`: about how many tokens the examples of a step have in all, source
+        and target, so that many short sentences stand together, or few long ones.
     learning_rate : float, default 1e-3
         Its peak; see `attn.training.schedule`.
     warmup_steps : int, default 200
@@ -78,6 +81,7 @@ class TrainingConfig:
 
     steps: int
     batch_size: int = 64
+    batch_tokens: int | None = None
     learning_rate: float = 1e-3
     warmup_steps: int = 200
     schedule: str = "cosine"
@@ -96,7 +100,7 @@ class TrainingConfig:
 
     def __post_init__(self) -> None:
         sizes = ["steps", "batch_size", "warmup_steps"]
-        optional = ["validate_every", "patience", "checkpoint_every"]
+        optional = ["batch_tokens", "validate_every", "patience", "checkpoint_every"]
         for name in sizes + [name for name in optional if getattr(self, name) is not None]:
             # As Python's own numbers: NumPy's could not be read back from a checkpoint.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))

@@ -88,8 +88,9 @@ def train(
     '3.00'
     """
     _check(config, examples, validation, checkpoint)
-    batches = Batches(examples, collate, length, config.batch_size, config.seed)
-    held_out = Batches(validation or [], collate, length, config.batch_size, config.seed)
+    sizes = (config.batch_size, config.seed)
+    batches = Batches(examples, collate, length, *sizes, batch_tokens=config.batch_tokens)
+    held_out = Batches(validation or [], collate, length, *sizes)
     processes = join(config.device)
     with keep_randomness(processes.device), checks(False):
         for name, some in (("examples", batches), ("validation", held_out)):

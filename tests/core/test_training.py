@@ -34,6 +34,7 @@ def test_the_defaults():
     assert dataclasses.asdict(TrainingConfig(steps=7)) == {
         "steps": 7,
         "batch_size": 64,
+        "batch_tokens": None,
         "learning_rate": 1e-3,
         "warmup_steps": 200,
         "schedule": "cosine",
@@ -76,6 +77,7 @@ def test_numbers_become_those_of_python():
         ({"steps": 0}, "steps: expected at least 1, got 0"),
         ({"steps": 1.5}, "steps: expected an integer, got 1.5"),
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
+        ({"batch_tokens": 0}, "batch_tokens: expected at least 1, got 0"),
         ({"warmup_steps": 0}, "warmup_steps: expected at least 1, got 0"),
         ({"seed": -1}, "seed: expected at least 0, got -1"),
         ({"validate_every": 0}, "validate_every: expected at least 1, got 0"),
@@ -324,6 +326,31 @@ def test_an_epoch_takes_every_example_once(lengths, batch_size, n_processes):
         assert max(sizes) <= batch_size and max(sizes) - min(sizes) <= 1
         assert min(sizes) == batches.smallest
     assert [sorted(batch) for batch in batches] == [sorted(batches[i]) for i in range(n_batches)]
+
+
+@given(lengths=st.lists(st.integers(0, 50), min_size=1, max_size=60), more=st.integers(0, 150))
+def test_batches_by_tokens_take_every_example_once_and_hold_about_as_many_tokens(lengths, more):
+    longest, total = max(lengths), sum(lengths)
+    budget = max(longest + more, 1)
+    examples = list(enumerate(lengths))
+    batches = Batches(
+        examples, list, lambda example: example[1], 1, seed=3, batch_tokens=budget
+    )  # fmt: skip
+    assert batches.n_batches == max(total // budget, 1)
+    for epoch in range(2):
+        drawn = [batches[epoch * batches.n_batches + i] for i in range(batches.n_batches)]
+        assert sorted(example for batch in drawn for example in batch) == examples
+        assert min(map(len, drawn)) >= max(batches.smallest, 1)
+        for batch in drawn:
+            n_tokens = sum(length for _, length in batch)
+            assert abs(n_tokens - total / batches.n_batches) <= longest + 1
+
+
+def test_batches_by_tokens_need_lengths_and_room_for_the_longest():
+    with refuses("batch_tokens: expected at least 7, the longest example, got 6"):
+        Batches(["a" * 7, "b"], list, len, 1, seed=0, batch_tokens=6)
+    with refuses("batch_tokens: expected None without length, got 6"):
+        Batches(["a" * 7, "b"], list, None, 1, seed=0, batch_tokens=6)
 
 
 def test_a_batch_depends_on_the_seed_and_the_step_alone():

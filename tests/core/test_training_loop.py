@@ -752,7 +752,7 @@ def test_a_checkpoint_at_the_end_alone(tmp_path):
 
 
 CHANGED = {
-    "steps": 25, "batch_size": 4, "learning_rate": 0.02, "warmup_steps": 5,
+    "steps": 25, "batch_size": 4, "batch_tokens": 90, "learning_rate": 0.02, "warmup_steps": 5,
     "schedule": "inverse_sqrt", "betas": (0.9, 0.99), "weight_decay": 0.0, "decayed": "matrices",
     "label_smoothing": 0.0,
     "clip_norm": 2.0, "seed": 1, "validate_every": 3, "patience": 9, "checkpoint_every": 4,

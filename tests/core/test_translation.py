@@ -317,6 +317,23 @@ def test_of_byte_pairs_there_are_two_thousand_unless_told_otherwise(monkeypatch)
     assert sizes == [2000, 2000, 300, 300]
 
 
+def test_a_joint_vocabulary_has_the_words_of_both_and_one_table(tmp_path):
+    few = dataclasses.replace(QUICK, steps=3, batch_size=9, batch_tokens=40)
+    translator = Translator.fit(SEEN, joint_vocabulary=True, sizes=SIZES, training=few)
+    texts = [text for pair in SEEN for text in (pair.source, pair.target)]
+    assert translator.source == translator.target == WordTokenizer.train(texts)
+    tables = [
+        parameter.shape
+        for parameter in translator.model.parameters()
+        if len(parameter) == translator.source.vocab_size
+    ]
+    assert tables == [(translator.source.vocab_size, translator.model.config.d_model)]
+    translator.save(tmp_path / "model")
+    names = {path.name for path in (tmp_path / "model").iterdir()}
+    assert names == {"about.json", "model.safetensors", "vocabulary.json"}
+    assert same(translator, Translator.load(tmp_path / "model"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -37,7 +37,7 @@ class Translator(Application[Transformer]):
     ----------
     model : Transformer
     source, target : Tokenizer
-        The vocabularies of the two languages.
+        The vocabularies of the two languages; one and the same if it is joint.
     max_len : int
         The most source tokens it accepts: as many as it was trained on.
     history : attn.training.History, optional
@@ -61,8 +61,8 @@ class Translator(Application[Transformer]):
     @classmethod
     def fit(
         cls, pairs: Sequence[Pair], *, validation: Sequence[Pair] | None = None,
-        tokenizer: str = "words", vocab_size: int | None = None, sizes: Sizes = (),
-        training: TrainingConfig = TRAINING, checkpoint: str | Path | None = None,
+        tokenizer: str = "words", vocab_size: int | None = None, joint_vocabulary: bool = False,
+        sizes: Sizes = (), training: TrainingConfig = TRAINING, checkpoint: str | Path | None = None,
         prepare: Callable[[Transformer], object] | None = None,
         report: Callable[[Progress], None] | None = None,
     ) -> Self:  # fmt: skip
@@ -78,6 +78,9 @@ class Translator(Application[Transformer]):
             Byte pairs know no unknown words, and take longer to learn.
         vocab_size : int, optional
             The most tokens of each language. If not given, all words, or 2,000 byte pairs.
+        joint_vocabulary : bool, default False
+            Whether both languages have one vocabulary. Then, if ``tie_embeddings`` of the model
+            is True, one table of vectors serves source, target and the last layer.
         sizes : dict, optional
             Of `attn.transformer.TransformerConfig`, where they differ from `SIZES`.
         training : attn.training.TrainingConfig, optional
@@ -95,8 +98,9 @@ class Translator(Application[Transformer]):
         ValueError
             If there are no pairs, or an argument is not as above.
         """
-        source, target = vocabularies.learn(pairs, tokenizer, vocab_size)
-        config = TransformerConfig(source.vocab_size, target.vocab_size, **{**SIZES, **dict(sizes)})
+        source, target = vocabularies.learn(pairs, tokenizer, vocab_size, joint=joint_vocabulary)
+        tgt_vocab_size = None if joint_vocabulary else target.vocab_size
+        config = TransformerConfig(source.vocab_size, tgt_vocab_size, **{**SIZES, **dict(sizes)})
 
         def make_model() -> Transformer:
             model = Transformer(config)
@@ -204,17 +208,12 @@ class Translator(Application[Transformer]):
         return {"max_len": self.max_len, "tokenizer": vocabularies.kind_of(self.source)}
 
     def _vocabularies(self) -> dict[str, Tokenizer]:
-        return {"source": self.source, "target": self.target}
+        return vocabularies.named(self.source, self.target)
 
     @classmethod
     def _from_folder(cls, folder: Path, about: About, model: Transformer) -> Self:
-        source, target = (
-            vocabularies.read(folder / f"{name}.json", about.get("tokenizer"))
-            for name in ("source", "target")
-        )
-        sizes = (source.vocab_size, target.vocab_size)
-        if sizes != (model.config.vocab_size, model.config.tgt_vocab_size):
-            raise wrong("folder", "vocabularies of its model's sizes", f"{folder}, with {sizes}")
+        sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
+        source, target = vocabularies.read(folder, about.get("tokenizer"), sizes)
         max_len: Any = about.get("max_len")  # The constructor checks it.
         return cls(model, source, target, max_len)
 

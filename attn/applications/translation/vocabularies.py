@@ -26,8 +26,13 @@ class UnknownWordError(ValueError):
         super().__init__(str(wrong(name, "words of the vocabulary", ", ".join(map(repr, words)))))
 
 
-def learn(pairs: Sequence[Pair], kind: str, vocab_size: int | None) -> tuple[Tokenizer, Tokenizer]:
-    """Return the vocabularies of pairs: without a size, of all words or of 2,000 byte pairs."""
+def learn(
+    pairs: Sequence[Pair], kind: str, vocab_size: int | None, *, joint: bool = False
+) -> tuple[Tokenizer, Tokenizer]:
+    """Return the vocabularies of pairs: without a size, of all words or of 2,000 byte pairs.
+
+    A `joint` one is learned from both languages, and comes twice.
+    """
     check_choice("tokenizer", kind, tuple(TOKENIZERS))
     check_some(pairs)
 
@@ -36,6 +41,9 @@ def learn(pairs: Sequence[Pair], kind: str, vocab_size: int | None) -> tuple[Tok
             return BytePairTokenizer.train(texts, 2000 if vocab_size is None else vocab_size)
         return WordTokenizer.train(texts, vocab_size)
 
+    if joint:
+        both = learn_one(text for pair in pairs for text in (pair.source, pair.target))
+        return both, both
     return learn_one(pair.source for pair in pairs), learn_one(pair.target for pair in pairs)
 
 
@@ -44,10 +52,23 @@ def kind_of(tokenizer: Tokenizer) -> str:
     return next(name for name, kind in TOKENIZERS.items() if type(tokenizer) is kind)
 
 
-def read(path: Path, kind: Any) -> Tokenizer:
-    """Return the vocabulary of a file; refuse a kind, of which any value may come, that is none."""
+def named(source: Tokenizer, target: Tokenizer) -> dict[str, Tokenizer]:
+    """Return the vocabularies under the names of their files: a joint one under one name."""
+    return {"vocabulary": source} if source is target else {"source": source, "target": target}
+
+
+def read(folder: Path, kind: Any, sizes: tuple[int, int | None]) -> tuple[Tokenizer, Tokenizer]:
+    """Return the vocabularies of a folder, whose model has these sizes: without a second one, joint.
+
+    Of the `kind` any value may come.
+    """
     check_choice("tokenizer", kind, tuple(TOKENIZERS))
-    return TOKENIZERS[kind].load(path)
+    names = ["vocabulary"] if sizes[1] is None else ["source", "target"]
+    found = [TOKENIZERS[kind].load(folder / f"{name}.json") for name in names]
+    got = tuple(tokenizer.vocab_size for tokenizer in found)
+    if got != sizes[: len(found)]:
+        raise wrong("folder", "vocabularies of its model's sizes", f"{folder}, with {got}")
+    return found[0], found[-1]
 
 
 def check_some(pairs: Sequence[Pair]) -> None:
