@@ -13,6 +13,7 @@ mean over the whole batch however many processes share it.
 `devices`       ``choose_device``, and randomness that depends on the step alone
 `processes`     one process, or several under torchrun
 `checkpoints`   a run on disk, to go on from
+`optimizers`    AdamW, and Muon for the matrices that multiply
 `run`           one step, one validation; ``History`` of the loss, ``Progress``
 `loop`          ``train``: all of it together
 ==============  ===================================================================

@@ -17,7 +17,7 @@ from attn._checks import wrong
 from attn.training.batches import Batch
 from attn.training.config import TrainingConfig
 
-FORMAT = "attn training 1"
+FORMAT = "attn training 2"
 
 
 class CheckpointFile:

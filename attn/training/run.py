@@ -1,4 +1,4 @@
-"""A model, its optimiser and how far they have come; one step, and one validation."""
+"""A model, its optimisers and how far they have come; one step, and one validation."""
 
 import math
 from collections.abc import Callable
@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import wrong
-from attn.positions import LearnedPositions
 from attn.training.batches import Batch, Batches
 from attn.training.config import TrainingConfig
 from attn.training.devices import set_seed
 from attn.training.loss import at_least_float32
+from attn.training.optimizers import make_optimizers
 from attn.training.processes import Processes
 from attn.training.schedule import learning_rate
 
@@ -63,19 +63,14 @@ class Progress:
 
 
 class Run:
-    """A model, its optimiser and how far they have come: all that a checkpoint holds."""
+    """A model, its optimisers and how far they have come: all that a checkpoint holds."""
 
     def __init__(
         self, model: nn.Module, loss: Loss, config: TrainingConfig, processes: Processes
     ) -> None:
         self.model, self.config, self.processes = model, config, processes
         self.parameters = list(model.parameters())
-        self.optimizer = torch.optim.AdamW(
-            _groups(model, config),
-            betas=config.betas,
-            eps=1e-9,
-            fused=True,
-        )
+        self.optimizers = make_optimizers(model, config)
         self.history = History()
         self.best: dict[str, Tensor] | None = None
         self.objective = Objective(model, loss)
@@ -99,7 +94,8 @@ class Run:
         """Take one step; before anything changes, refuse a loss that is not finite."""
         step, config, processes = self.step + 1, self.config, self.processes
         set_seed(processes.device, config.seed, step, processes.rank)
-        self.optimizer.zero_grad()
+        for optimizer in self.optimizers:
+            optimizer.zero_grad()
         try:
             total, count = self._losses(self.shared, batches, step - 1)
         except Exception as error:
@@ -114,9 +110,10 @@ class Run:
         value, norm, n_terms = torch.stack((all_total / all_count, norm, all_count)).tolist()
         _refuse_non_finite("loss", value, step)
         _refuse_non_finite("gradient", norm, step)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(step, config)
-        self.optimizer.step()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate(step, config)
+            optimizer.step()
         self.history.losses.append(value)
         return Progress(step, config.steps, value, int(n_terms))
 
@@ -148,7 +145,7 @@ class Run:
         """Return what `restore` needs, to the bit; of randomness, only the step."""
         return {
             "weights": self.model.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "best": self.best,
             "losses": self.history.losses,
             "validation": self.history.validation,
@@ -157,7 +154,8 @@ class Run:
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to where another run was when it returned its `state`."""
         self.model.load_state_dict(state["weights"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        for optimizer, its_state in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(its_state)
         self.best = state["best"]
         self.history = History(state["losses"], state["validation"])
 
@@ -171,22 +169,6 @@ class Objective(nn.Module):
 
     def forward(self, batch: Batch) -> tuple[Tensor, int | Tensor]:
         return self.loss(self.model, batch)
-
-
-def _groups(model: nn.Module, config: TrainingConfig) -> list[dict[str, Any]]:
-    """Return the parameters in groups for AdamW, each with its weight decay."""
-    decays = {"weight_decay": config.weight_decay}
-    if config.decayed == "all":
-        return [{"params": list(model.parameters()), **decays}]
-    # A matrix that an embedding shares with the last layer counts as the embedding.
-    tables = {
-        module.weight
-        for module in model.modules()
-        if isinstance(module, (nn.Embedding, LearnedPositions))
-    }
-    matrices = [p for p in model.parameters() if p.ndim > 1 and p not in tables]
-    others = [p for p in model.parameters() if p.ndim <= 1 or p in tables]
-    return [{"params": matrices, **decays}, {"params": others, "weight_decay": 0.0}]
 
 
 def _move(batch: Batch, device: torch.device) -> Batch:

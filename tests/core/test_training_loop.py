@@ -185,6 +185,36 @@ def test_the_optimizer_is_fused():
     assert used == [(torch.optim.AdamW, True)] * 2
 
 
+def test_muon_turns_matrices_and_leaves_the_rest_to_adamw():
+    """Its step has the singular vectors of the gradient, and singular values of about 1.
+
+    The first step of AdamW is as long as the learning rate wherever there is a gradient.
+    """
+    model = make_model(dropout=0.0)
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    total, count = sequence_loss(model, collate(EXAMPLES))
+    (total / count).backward()
+    gradients = {name: p.grad for name, p in model.named_parameters()}
+    changes = {"optimizer": "muon", "weight_decay": 0.0, "warmup_steps": 1, "steps": 1}
+    config = dataclasses.replace(PLAIN, batch_size=len(EXAMPLES), **changes)
+    trained = make_model(dropout=0.0)
+    run(trained, config=config)
+    n_turned = 0
+    for name, after in trained.named_parameters():
+        step = (before[name] - after.detach()) / config.learning_rate
+        if after.ndim == 2 and "embedding" not in name:
+            left, values, right = torch.linalg.svd(gradients[name], full_matrices=False)
+            turned = left.T @ step @ right.T / (0.2 * max(after.shape) ** 0.5)
+            strong = values > 0.1 * values[0]
+            assert (turned.diagonal()[strong] > 0.5).all()
+            assert (torch.linalg.svdvals(turned) < 1.3).all()
+            n_turned += 1
+        else:
+            moved = gradients[name].abs() > 1e-6
+            torch.testing.assert_close(step[moved], gradients[name][moved].sign(), rtol=0.01, atol=0)
+    assert n_turned > 10
+
+
 def test_decay_of_matrices_alone_spares_embeddings_norms_and_biases():
     """Only the decay moves the weights here: nothing depends on the loss."""
     config = TransformerConfig(
@@ -753,7 +783,7 @@ def test_a_checkpoint_at_the_end_alone(tmp_path):
 
 CHANGED = {
     "steps": 25, "batch_size": 4, "batch_tokens": 90, "learning_rate": 0.02, "warmup_steps": 5,
-    "schedule": "inverse_sqrt", "betas": (0.9, 0.99), "weight_decay": 0.0, "decayed": "matrices",
+    "schedule": "inverse_sqrt", "optimizer": "muon", "betas": (0.9, 0.99), "weight_decay": 0.0, "decayed": "matrices",
     "label_smoothing": 0.0,
     "clip_norm": 2.0, "seed": 1, "validate_every": 3, "patience": 9, "checkpoint_every": 4,
     "precision": "bfloat16", "compile": True, "device": "auto",
@@ -830,8 +860,8 @@ def saved(value):
         lambda content: content[: len(content) // 2],
         spoil_a_bit,
         lambda content: saved([1]),
-        lambda content: saved({"format": "attn training 1"}),
-        lambda content: saved(torch.load(io.BytesIO(content)) | {"format": "attn training 2"}),
+        lambda content: saved({"format": "attn training 2"}),
+        lambda content: saved(torch.load(io.BytesIO(content)) | {"format": "attn training 1"}),
         lambda content: saved(torch.load(io.BytesIO(content)) | {"more": 1}),
     ],
 )

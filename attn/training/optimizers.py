@@ -1,0 +1,66 @@
+"""What changes the weights: AdamW alone, or Muon for the matrices that multiply."""
+
+import torch
+from torch import nn
+from torch.optim import Optimizer
+
+from attn.positions import LearnedPositions
+from attn.training.config import TrainingConfig
+
+MUON_MOMENTUM = 0.95
+
+
+def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]:
+    """Return the optimisers that share the parameters of a model.
+
+    Parameters
+    ----------
+    model : Module
+    config : TrainingConfig
+
+    Returns
+    -------
+    list of torch.optim.Optimizer
+        AdamW; or Muon for the matrices that multiply, and AdamW for all else.
+
+    References
+    ----------
+    Loshchilov and Hutter (2019), for AdamW. Jordan et al. (2024), Muon: an optimizer for hidden
+    layers in neural networks; Liu et al. (2025), Muon is Scalable for LLM Training, section 2.2,
+    for the factor with which it takes the learning rate of AdamW.
+    """
+    matrices, others = _split(model)
+    decay = {"weight_decay": config.weight_decay}
+    rest = {"params": others, "weight_decay": 0.0}
+    if config.optimizer == "muon":
+        muon = torch.optim.Muon(
+            matrices,
+            lr=config.learning_rate,
+            weight_decay=config.weight_decay,
+            momentum=MUON_MOMENTUM,
+            adjust_lr_fn="match_rms_adamw",
+        )
+        return [muon, _adamw([rest if config.decayed == "matrices" else rest | decay], config)]
+    if config.decayed == "all":
+        return [_adamw([{"params": list(model.parameters()), **decay}], config)]
+    return [_adamw([{"params": matrices, **decay}, rest], config)]
+
+
+def _adamw(groups: list[dict[str, object]], config: TrainingConfig) -> Optimizer:
+    groups = [group for group in groups if group["params"]]
+    return torch.optim.AdamW(groups, betas=config.betas, eps=1e-9, fused=True)
+
+
+def _split(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
+    """Return the matrices that multiply, and all else: tables of vectors, norms, biases."""
+    # A matrix that an embedding shares with the last layer counts as the embedding.
+    tables = {
+        module.weight
+        for module in model.modules()
+        if isinstance(module, (nn.Embedding, LearnedPositions))
+    }
+    matrices, others = [], []
+    for parameter in model.parameters():
+        is_matrix = parameter.ndim > 1 and parameter not in tables
+        (matrices if is_matrix else others).append(parameter)
+    return matrices, others
