@@ -74,7 +74,7 @@ bench: .venv/full.stamp book ## Measure what the course claims about time, memor
 
 .PHONY: model
 model: .venv/full.stamp ## Train the translator that comes with the course (ten minutes)
-	@$(BIN)/python -m attn train --steps 16000 --device cpu --quantised --out attn/applications/models/translator
+	@$(BIN)/python -m attn train --steps 16000 --device cpu --quantised --out attn/applications/models/grammar_translator
 
 .PHONY: results
 results: .venv/full.stamp ## Measure what the trained systems get right, for the page of results (minutes)

@@ -310,7 +310,7 @@ def rounded(x):
 def main():
     """Measure everything and write it."""
     torch.set_num_threads(1)
-    parts, translator = splits(), Translator.pretrained()
+    parts, translator = splits(), Translator.pretrained("grammar")
     seeds = range(SEEDS)
     by_heads = [[two_places(h, seed) for seed in seeds] for h in N_HEADS]
     hidden = [two_places(1, seed, hidden=HIDDEN) for seed in seeds]

@@ -323,7 +323,7 @@ def main(names):
     for name in names:
         if name not in TABLES:
             sys.exit(f"names: expected some of {', '.join(TABLES)}, got {name}")
-    translator, parts = Translator.pretrained(), splits(n_train=PRETRAINED["n_train"])
+    translator, parts = Translator.pretrained("grammar"), splits(n_train=PRETRAINED["n_train"])
     results = read(QUALITY)
     for name in names or TABLES:
         measure = TABLES[name]

@@ -16,7 +16,7 @@ SHORT = [row for row in MEASURED["errors"] if len(row["source"].split()) <= 10]
 
 @pytest.fixture(scope="module")
 def translator():
-    return Translator.pretrained()
+    return Translator.pretrained("grammar")
 
 
 def test_the_errors_are_those_that_greedy_search_makes():

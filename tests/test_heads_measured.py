@@ -24,7 +24,7 @@ def parts(corpus):
 
 @pytest.fixture(scope="module")
 def translator():
-    return Translator.pretrained()
+    return Translator.pretrained("grammar")
 
 
 @pytest.mark.parametrize("name", ["adjective_noun", "coreference", "copula", "polysemes"])

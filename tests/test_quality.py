@@ -25,7 +25,7 @@ NEEDS_ALL = {"one word apart", "IBM model 1"}
 
 @pytest.fixture(scope="module")
 def subject(corpus):
-    return Translator.pretrained(), replace(corpus, train=corpus.train[:100])
+    return Translator.pretrained("grammar"), replace(corpus, train=corpus.train[:100])
 
 
 # Not "memory", which looks things up in all the training, nor "cuts", which takes minutes, nor
@@ -119,7 +119,7 @@ def test_every_number_in_the_prose_is_a_setting_or_in_a_table(language):
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
     prose = re.sub(r"`[^`]*`|\]\([^)]*\)|(?<=\d),(?=\d{3})", "", prose)
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    model = Translator.pretrained().model.config
+    model = Translator.pretrained("grammar").model.config
     assert (model.n_layers, model.n_heads) == (2, 4)
     settings = {
         model.d_model, PRETRAINED["n_train"], int(re.search(r"--steps (\d+)", makefile)[1]), TRAINING.steps,

@@ -13,7 +13,7 @@ from attn.applications.models import folder
 from attn_course.palette import DARK, LIGHT, css_variables
 
 FOLDER = Path(__file__).parent
-TRANSLATOR, VISUAL = folder("translator"), folder("visual_question")
+TRANSLATOR, VISUAL = folder("grammar_translator"), folder("visual_question")
 # The scripts of the site and the widgets in each: those that translate bring a Transformer, which
 # only the pages that hold one of them should pay for.
 BUNDLES = {

@@ -483,12 +483,17 @@ def test_vocabularies_that_do_not_fit_the_model_are_refused(beginner, tmp_path):
 
 @pytest.fixture(scope="module")
 def pretrained():
-    return Translator.pretrained()
+    return Translator.pretrained("grammar")
 
 
 def test_it_knows_every_sentence_of_the_documents(pretrained):
     pairs = document_pairs()
     assert pretrained.translate([pair.source for pair in pairs]) == [p.target for p in pairs]
+
+
+def test_one_that_does_not_exist_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"^name: expected 'tatoeba' or 'grammar', got 'keras'"):
+        Translator.pretrained("keras")
 
 
 def test_it_is_trained_as_the_chapters_say():
@@ -498,8 +503,8 @@ def test_it_is_trained_as_the_chapters_say():
 
 
 def test_its_files_are_small():
-    folder = models.folder("translator")
+    folder = models.folder("grammar_translator")
     assert sum(path.stat().st_size for path in folder.iterdir()) < 400_000
-    model = Translator.pretrained().model
+    model = Translator.pretrained("grammar").model
     n_numbers = sum(parameter.numel() for parameter in model.parameters())
     assert n_numbers < 350_000  # one byte each

@@ -16,7 +16,7 @@ from attn.applications.translation import Translator
 from attn.applications.translation.facts import alignment_errors
 from attn_course.grammar import splits
 
-MODEL = models.folder("translator")
+MODEL = models.folder("grammar_translator")
 NUMBERS = {
     "exact": 0.5, "bleu": 60.0, "aer": None, "n_pairs": 40, "seen": 0.0, "memory": 10.0,
     "parameters": 7,
@@ -51,7 +51,7 @@ def folder(tmp_path, pairs):
 @pytest.mark.usefixtures("sandbox")
 def test_the_numbers_are_those_of_the_translator_outside(folder, pairs):
     numbers, why = score(folder)
-    translator = Translator.pretrained()
+    translator = Translator.pretrained("grammar")
     expected = translator.evaluate(pairs[1])
     read = inside.read(folder / "test.tsv")
     assert why is None

@@ -30,7 +30,7 @@ PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</tit
 
 @pytest.fixture(scope="module")
 def translator():
-    return Translator.pretrained()
+    return Translator.pretrained("grammar")
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ TOLERANCE = 2e-4  # of numbers up to about a hundred, in float32
 
 @pytest.fixture(scope="module")
 def translator():
-    return Translator.pretrained()
+    return Translator.pretrained("grammar")
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,18 @@
 
 from pathlib import Path
 
+# The translators: one learnt real sentences, the other those of the course's grammar.
+TRANSLATORS = ("tatoeba", "grammar")
+# The one that is read where none is named.
+TRANSLATOR = "grammar"
+
 
 def folder(name: str) -> Path:
     """Return the folder of a trained model.
 
     Parameters
     ----------
-    name : {"translator", "visual_question"}
+    name : {"tatoeba_translator", "grammar_translator", "visual_question"}
 
     Returns
     -------

@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 import torch
 
-from attn._checks import check_size, wrong
+from attn._checks import check_choice, check_size, wrong
 from attn.applications import models
 from attn.applications._application import Application, Sizes
 from attn.applications._folder import About
@@ -19,14 +19,10 @@ from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
 
-SIZES: dict[str, Any] = {
-    "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1,
-    "norm": "pre", "positions": "rotary",
-}  # fmt: skip
+SIZES: dict[str, Any] = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1,
+                         "norm": "pre", "positions": "rotary"}  # fmt: skip
 TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
-# How the translator that comes with the course was trained: `make model`.
-PRETRAINED = {"n_train": 100_000, "steps": 16_000}
-
+PRETRAINED = {"n_train": 100_000, "steps": 16_000}  # the grammar's, by `make model`
 Text = TypeVar("Text", str, list[str])
 
 
@@ -72,8 +68,6 @@ class Translator(Application[Transformer]):
         ----------
         pairs : sequence of attn.corpus.Pair
             Anything with a ``source`` and a ``target``.
-        validation : sequence of attn.corpus.Pair, optional
-            As in `attn.training.train`.
         tokenizer : {"words", "bpe"}, default "words"
             Byte pairs know no unknown words, and take longer to learn.
         vocab_size : int, optional
@@ -83,8 +77,7 @@ class Translator(Application[Transformer]):
             is True, one table of vectors serves source, target and the last layer.
         sizes : dict, optional
             Of `attn.transformer.TransformerConfig`, where they differ from `SIZES`.
-        training : attn.training.TrainingConfig, optional
-        checkpoint, report
+        training, validation, checkpoint, report
             As in `attn.training.train`.
         prepare : callable, (Transformer) -> None, optional
             Changes the model before it learns, as `facts.make_uniform` does.
@@ -218,8 +211,13 @@ class Translator(Application[Transformer]):
         return cls(model, source, target, max_len)
 
     @classmethod
-    def pretrained(cls) -> Self:
-        """Read the translator that comes with the course: ``make model`` trains it.
+    def pretrained(cls, name: str = models.TRANSLATOR) -> Self:
+        """Read a translator that comes with the course: ``make model`` trains it.
+
+        Parameters
+        ----------
+        name : {"tatoeba", "grammar"}
+            What it learnt: real sentences, or those of the course's grammar.
 
         Returns
         -------
@@ -227,10 +225,11 @@ class Translator(Application[Transformer]):
 
         Examples
         --------
-        >>> Translator.pretrained().translate("The cat that chased the mouse was black")
+        >>> Translator.pretrained("grammar").translate("The cat that chased the mouse was black")
         'el gato que persiguió al ratón era negro'
         """
-        return cls.load(models.folder("translator"))
+        check_choice("name", name, models.TRANSLATORS)
+        return cls.load(models.folder(f"{name}_translator"))
 
     def source_ids(self, text: str) -> Ids:
         """Return the ids that the encoder reads; ``ValueError`` as in `translate`."""
@@ -238,8 +237,9 @@ class Translator(Application[Transformer]):
             text = text.rstrip().removesuffix(".")  # The vocabulary has no full stop.
         ids = self.source.encode(vocabularies.checked("text", text, self.source))
         if len(ids) > self.max_len:
-            expected = f"at most {self.max_len} tokens, the most it was trained on"
-            raise wrong("text", expected, f"{len(ids)}")
+            raise wrong(
+                "text", f"at most {self.max_len} tokens, the most it was trained on", len(ids)
+            )
         return ids
 
     def _examples(self, pairs: Sequence[Pair]) -> list[tuple[Ids, Ids]]:
@@ -247,8 +247,7 @@ class Translator(Application[Transformer]):
 
     def _translate(self, sources: Sequence[Ids], beam_width: int) -> list[str]:
         def decode(some: list[Ids]) -> list[Ids]:
-            # Spanish takes more words than English, but never twice as many. The ten are for short
-            # sentences, and so that a translation cut short can be told from a complete one.
+            # Spanish takes more words than English, never twice as many; short ones need the ten.
             return write(self.model, some, 2 * max(map(len, some)) + 10, beam_width=beam_width)
 
         return [self.target.decode(ids) for ids in self._in_batches(sources, decode)]
