@@ -81,31 +81,24 @@ def _lines(path: Path) -> Iterator[list[str]]:
 
 def train(options: argparse.Namespace) -> None:
     """Train a translator and save it."""
-    from dataclasses import replace
-
-    from attn.applications.translation import TRAINING, Translator
+    from attn.applications.translation import RECIPES, Recipe, Translator
     from attn.training import is_main_process
 
     _check_out(options.out)  # before anything takes time
     pairs, validation = _pairs_to_train(options)
     sizes = {"d_model": options.width, "n_layers": options.layers, "n_heads": options.heads,
              "d_ff": options.width and 4 * options.width}  # fmt: skip
-    chosen = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
-    training = replace(
-        TRAINING,
-        **{name: value for name, value in chosen.items() if value is not None},
-        compile=options.compile,
-        validate_every=500 if validation else None,
-        checkpoint_every=500,
+    training = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
+    training |= {"checkpoint_every": 500, "validate_every": 500 if validation else None}
+    recipe = Recipe() if options.pairs else RECIPES.get(options.corpus, Recipe())
+    recipe = recipe.but(
+        options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
     )
     checkpoint = options.out.with_name(options.out.name + ".checkpoint")
     translator = Translator.fit(
         pairs,
         validation=validation,
-        tokenizer=options.tokenizer,
-        vocab_size=options.vocab_size,
-        sizes={name: size for name, size in sizes.items() if size is not None},
-        training=training,
+        **vars(recipe),
         checkpoint=checkpoint,
         report=None if sys.stderr.isatty() else _Log(),  # in a terminal there is a bar
     )
@@ -219,7 +212,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--out", type=Path, required=True, help="the folder to save it in")
     command.add_argument("--pairs", type=Path, help="a file: source, tab, target, on each line")
-    command.add_argument("--tokenizer", choices=("words", "bpe"), default="words")
+    command.add_argument("--tokenizer", choices=("words", "bpe"))
     command.add_argument("--vocab-size", type=int, help="tokens of each language")
     command.add_argument("--width", type=int, metavar="D_MODEL", help="of the vectors (64)")
     command.add_argument("--layers", type=int, metavar="N", help="on each side (2)")

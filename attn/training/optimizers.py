@@ -59,8 +59,6 @@ def _split(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
         for module in model.modules()
         if isinstance(module, (nn.Embedding, LearnedPositions))
     }
-    matrices, others = [], []
-    for parameter in model.parameters():
-        is_matrix = parameter.ndim > 1 and parameter not in tables
-        (matrices if is_matrix else others).append(parameter)
+    matrices = [p for p in model.parameters() if p.ndim > 1 and p not in tables]
+    others = [p for p in model.parameters() if p.ndim <= 1 or p in tables]
     return matrices, others

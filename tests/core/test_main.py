@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from attn.__main__ import main
-from attn.applications.translation import Translator
+from attn.applications.translation import RECIPES, Translator
+from attn.corpus import Pair
+from attn.tokenizer import BytePairTokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
 NOUNS = {"house": "casa", "rose": "rosa", "moon": "luna", "table": "mesa", "street": "calle"}
@@ -145,6 +147,21 @@ def test_training_on_a_users_own_pairs(pairs, tmp_path, capsys, tokenizer):
     printed = capsys.readouterr().out
     assert "pairs.tsv" in printed and "tok:13a" in printed
     assert f"{len(LINES)}       100.0%" in printed
+
+
+def test_a_corpus_that_has_a_recipe_is_trained_by_it(tmp_path, monkeypatch):
+    some = [Pair(*line.split("\t")) for line in LINES]
+    corpus = {"train": some, "validation": some[:2]}
+    monkeypatch.setattr("attn.corpus.named", lambda name: {"tatoeba": lambda: corpus}[name])
+    arguments = ["train", "--corpus", "tatoeba", "--steps", "2", "--width", "8", "--device", "cpu"]
+    assert main([*arguments, "--out", str(tmp_path / "model")]) == 0
+    translator = Translator.load(tmp_path / "model")
+    recipe = RECIPES["tatoeba"]
+    assert translator.source is translator.target
+    texts = [text for pair in some for text in (pair.source, pair.target)]
+    assert translator.source == BytePairTokenizer.train(texts, recipe.vocab_size)
+    config = translator.model.config
+    assert (config.d_model, config.d_ff, config.n_layers) == (8, 32, recipe.sizes["n_layers"])
 
 
 def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):

@@ -2,25 +2,24 @@
 
 ==============  ====================================================================
 `vocabularies`  one for each language: words, or byte pairs
+`recipes`       how the translators that come with the course are trained
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
 `results`       what it tells of its attention, and of how good it is
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
 """
 
+from attn.applications.translation.recipes import PRETRAINED, RECIPES, SIZES, TRAINING, Recipe
 from attn.applications.translation.results import TranslationAttention
-from attn.applications.translation.translator import (
-    PRETRAINED,
-    SIZES,
-    TRAINING,
-    Translator,
-)
+from attn.applications.translation.translator import Translator
 from attn.applications.translation.vocabularies import UnknownWordError
 
 __all__ = [
     "PRETRAINED",
+    "RECIPES",
     "SIZES",
     "TRAINING",
+    "Recipe",
     "TranslationAttention",
     "Translator",
     "UnknownWordError",

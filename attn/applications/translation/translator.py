@@ -12,6 +12,7 @@ from attn.applications._application import Application, Sizes
 from attn.applications._folder import About
 from attn.applications._sequences import Ids, collate, sequence_loss, token_accuracy_of, write
 from attn.applications.translation import vocabularies
+from attn.applications.translation.recipes import SIZES, TRAINING
 from attn.applications.translation.results import TranslationAttention, TranslationScores
 from attn.corpus import Pair
 from attn.metrics import bleu, exact_match
@@ -19,10 +20,6 @@ from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
 
-SIZES: dict[str, Any] = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1,
-                         "norm": "pre", "positions": "rotary"}  # fmt: skip
-TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
-PRETRAINED = {"n_train": 100_000, "steps": 16_000}  # the grammar's, by `make model`
 Text = TypeVar("Text", str, list[str])
 
 

@@ -1,0 +1,69 @@
+"""How the translators that come with the course are trained, and any other that asks for no more."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from attn.training import TrainingConfig
+
+SIZES: dict[str, Any] = {
+    "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1,
+    "norm": "pre", "positions": "rotary",
+}  # fmt: skip
+TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
+# How the grammar's translator differs from that: `make model`.
+PRETRAINED = {"n_train": 100_000, "steps": 16_000}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The choices of a training, which `Translator.fit` takes by the same names."""
+
+    tokenizer: str = "words"
+    vocab_size: int | None = None
+    joint_vocabulary: bool = False
+    sizes: dict[str, Any] = field(default_factory=dict)
+    training: TrainingConfig = TRAINING
+
+    def but(
+        self,
+        tokenizer: str | None,
+        vocab_size: int | None,
+        sizes: dict[str, Any],
+        training: dict[str, Any],
+    ) -> "Recipe":
+        """Return another that differs where something other than None is given.
+
+        Examples
+        --------
+        >>> mine = RECIPES["tatoeba"].but("words", None, {"d_model": 64}, {"steps": None})
+        >>> mine.tokenizer, mine.vocab_size, mine.sizes["d_model"], mine.joint_vocabulary
+        ('words', None, 64, True)
+        """
+        if vocab_size is None and tokenizer in (None, self.tokenizer):
+            vocab_size = self.vocab_size  # of another kind, the number would mean little
+        return Recipe(
+            tokenizer or self.tokenizer,
+            vocab_size,
+            self.joint_vocabulary,
+            self.sizes | _given(sizes),
+            replace(self.training, **_given(training)),
+        )
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+# By the corpus that they are for.
+RECIPES = {
+    # Each choice was tried: ``python -m benchmarks recipes``.
+    "tatoeba": Recipe(
+        tokenizer="bpe",
+        vocab_size=4000,
+        joint_vocabulary=True,
+        sizes={"d_model": 192, "d_ff": 768, "n_layers": 3},
+        training=TrainingConfig(
+            steps=8500, batch_tokens=2200, learning_rate=2e-3, warmup_steps=400, decayed="matrices"
+        ),
+    ),
+}
