@@ -73,7 +73,11 @@ bench: .venv/full.stamp book ## Measure what the course claims about time, memor
 	@$(BIN)/python -m benchmarks
 
 .PHONY: model
-model: .venv/full.stamp ## Train the translator that comes with the course (ten minutes)
+model: .venv/full.stamp ## Train the translator of real sentences that comes with the course (an hour)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m attn train --corpus tatoeba --device cpu --quantised --out attn/applications/models/tatoeba_translator
+
+.PHONY: grammar-model
+grammar-model: .venv/full.stamp ## Train the translator of the course's grammar (ten minutes)
 	@$(BIN)/python -m attn train --steps 16000 --device cpu --quantised --out attn/applications/models/grammar_translator
 
 .PHONY: results

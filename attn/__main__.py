@@ -127,7 +127,7 @@ class _Log:
 
 def evaluate(options: argparse.Namespace) -> None:
     """Print how good the translations of each split are, or of a file of pairs."""
-    translator = _translator(options.model)
+    translator = _translator(options.model, None if options.pairs else options.corpus)
     if options.pairs:
         parts: dict[str, Sequence[Pair]] = {options.pairs.name: _read(options.pairs)}
     else:
@@ -191,11 +191,14 @@ def _read(path: Path) -> "list[Pair]":
     return pairs
 
 
-def _translator(folder: Path | None) -> "Translator":
+def _translator(folder: Path | None, name: str | None = None) -> "Translator":
+    """Return a user's translator, or the course's that learnt the corpus of that name."""
+    from attn.applications import models
     from attn.applications.translation import Translator
 
-    translator: Translator = Translator.load(folder) if folder else Translator.pretrained()
-    return translator
+    if folder is not None:
+        return Translator.load(folder)
+    return Translator.pretrained(name) if name in models.TRANSLATORS else Translator.pretrained()
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -746,8 +746,11 @@ def test_an_interrupted_run_goes_on_to_the_same_end(step, whole, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_with_two_groups_of_parameters_goes_on_to_the_same_end(tmp_path):
-    config = dataclasses.replace(CONFIG, decayed="matrices", weight_decay=0.5)
+@pytest.mark.parametrize("optimizer", ["adamw", "muon"])
+def test_a_run_with_two_groups_of_parameters_goes_on_to_the_same_end(optimizer, tmp_path):
+    config = dataclasses.replace(
+        CONFIG, decayed="matrices", weight_decay=0.5, optimizer=optimizer, batch_tokens=90
+    )
     whole = make_model()
     expected = outcome(whole, run(whole, config=config, checkpoint=tmp_path / "whole.pt"))
     with pytest.raises(KeyboardInterrupt):
