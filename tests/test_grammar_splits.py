@@ -1,4 +1,4 @@
-"""The splits of attn.corpus: what is held out is nowhere in training, and its words are."""
+"""The splits of attn_course.grammar: what is held out is nowhere in training, and its words are."""
 
 import pytest
 
