@@ -44,18 +44,17 @@ class KVCache:
         self.length = 0
         self.positions: Tensor | None = None
         # Tensors that may have room for tokens to come, so that few steps copy what is kept.
-        self._key: Tensor | None = None
-        self._value: Tensor | None = None
+        self._kept: tuple[Tensor, Tensor] | None = None
 
     @property
     def key(self) -> Tensor | None:
         """The keys of the positions kept, or None."""
-        return None if self._key is None else self._key[..., : self.length, :]
+        return None if self._kept is None else self._kept[0][..., : self.length, :]
 
     @property
     def value(self) -> Tensor | None:
         """The values of the positions kept, or None."""
-        return None if self._value is None else self._value[..., : self.length, :]
+        return None if self._kept is None else self._kept[1][..., : self.length, :]
 
     def append(
         self, key: Tensor, value: Tensor, positions: Tensor | None = None
@@ -77,15 +76,16 @@ class KVCache:
             positions = _behind(self.positions, key.shape[-2])
         if positions is not None:
             self.positions = self._joined_positions(positions)
-        if self._key is None or self._value is None:
-            self._key, self._value = key, value
-        else:
-            *rows_and_heads, _, d_k = self._key.shape
+        keys, values = key, value
+        if self._kept is not None:
+            keys, values = self._kept
+            *rows_and_heads, _, d_k = keys.shape
             check_shape("key", key, (*rows_and_heads, "length", d_k), like="the cache")
-            self._key = _extended(self._key, self.length, key)
-            self._value = _extended(self._value, self.length, value)
+            keys = _extended(keys, self.length, key)
+            values = _extended(values, self.length, value)
+        self._kept = keys, values
         self.length += key.shape[-2]
-        return self._key[..., : self.length, :], self._value[..., : self.length, :]
+        return keys[..., : self.length, :], values[..., : self.length, :]
 
     def following(self, n_new: int) -> int | Tensor:
         """Return the positions behind those kept: the first as an int, or, if `positions`
@@ -94,8 +94,9 @@ class KVCache:
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
-        if self._key is not None and self._value is not None:
-            self._key, self._value = self._key[rows], self._value[rows]
+        if self._kept is not None:
+            key, value = self._kept
+            self._kept = key[rows], value[rows]
         if self.positions is not None:
             self.positions = self.positions[rows]
 
@@ -148,9 +149,18 @@ class MemoryCache:
     """
 
     def __init__(self) -> None:
-        self.key: Tensor | None = None
-        self.value: Tensor | None = None
+        self._kept: tuple[Tensor, Tensor] | None = None
         self._source = Source()
+
+    @property
+    def key(self) -> Tensor | None:
+        """The keys of the source, or None."""
+        return None if self._kept is None else self._kept[0]
+
+    @property
+    def value(self) -> Tensor | None:
+        """The values of the source, or None."""
+        return None if self._kept is None else self._kept[1]
 
     @property
     def length(self) -> int:
@@ -159,7 +169,7 @@ class MemoryCache:
 
     def store(self, key: Tensor, value: Tensor, *source: Tensor) -> None:
         """Keep keys and values, and remember which tensors they were made of."""
-        self.key, self.value, self._source = key, value, Source(*source)
+        self._kept, self._source = (key, value), Source(*source)
 
     def check(self, *source: Tensor) -> None:
         """Raise ``ValueError`` if these are not the tensors that the keys were made of."""
@@ -167,8 +177,9 @@ class MemoryCache:
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
-        if self.key is not None and self.value is not None:
-            self.key, self.value = self.key[rows], self.value[rows]
+        if self._kept is not None:
+            key, value = self._kept
+            self._kept = key[rows], value[rows]
             self._source.reorder(rows)
 
 

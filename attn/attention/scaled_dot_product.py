@@ -96,7 +96,7 @@ def scaled_dot_product_attention(
         if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
             got = f"{type(tensor).__name__} of dtype {getattr(tensor, 'dtype', None)}"
             raise wrong(name, "a floating-point tensor", got)
-    group = _group(query, key) if enable_gqa else 1
+    group = _group(query, key, value) if enable_gqa else 1
     batch = check_attention(query, key, value, mask, group)
     tgt_len, src_len = query.shape[-2], key.shape[-2]
     shape = (*batch, tgt_len, src_len)
@@ -117,9 +117,9 @@ def scaled_dot_product_attention(
     return fused(query, key, value, mask, bias, dropout, group, flag, batch), None
 
 
-def _group(query: Tensor, key: Tensor) -> int:
-    """Return how many heads of queries share a head of keys."""
-    for name, x in {"query": query, "key": key}.items():
+def _group(query: Tensor, key: Tensor, value: Tensor) -> int:
+    """Return how many heads of queries share a head of keys and values."""
+    for name, x in {"query": query, "key": key, "value": value}.items():
         if x.ndim < 3:
             raise wrong(name, "shape (..., n_heads, length, d_k) for enable_gqa", tuple(x.shape))
     check_divides("n_heads", query.shape[-3], "n_kv_heads", key.shape[-3])

@@ -1,6 +1,7 @@
 """attn.attention against PyTorch's unfused attention, the NumPy reference and closed forms."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -571,6 +572,23 @@ def test_arguments_that_do_not_fit(change, message):
         scaled_dot_product_attention(**(fit | change))
 
 
+@pytest.mark.parametrize("name", ["query", "key", "value"])
+def test_grouped_queries_need_an_axis_of_heads(name):
+    heads = {"query": torch.ones(4, 5, 8), "key": torch.ones(2, 6, 8), "value": torch.ones(2, 6, 3)}
+    heads[name] = heads[name][0]
+    got = tuple(heads[name].shape)
+    message = f"{name}: expected shape (..., n_heads, length, d_k) for enable_gqa, got {got}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        scaled_dot_product_attention(**heads, enable_gqa=True)
+
+
+def test_the_heads_of_queries_are_a_multiple_of_those_of_keys():
+    query, key = torch.ones(3, 5, 8), torch.ones(2, 6, 8)
+    message = "^n_heads: expected a multiple of n_kv_heads = 2, got 3$"
+    with pytest.raises(ValueError, match=message):
+        scaled_dot_product_attention(query, key, key, enable_gqa=True)
+
+
 # where values cannot be read
 
 
@@ -580,7 +598,12 @@ def test_it_compiles_into_one_graph(need_weights):
     compiled = torch.compile(scaled_dot_product_attention, fullgraph=True, backend="eager")
     query, key, value = inputs((2,), 3, 6)
     mask = padding_mask([6, 4], 6)
-    for arguments in ((query, key, value, mask), (query, key, value)):
+    # In the last, the values and the mask differ between sequences, the scores do not.
+    for arguments in (
+        (query, key, value, mask),
+        (query, key, value),
+        (query[0], key[0], value, mask),
+    ):
         options = {"is_causal": True, "need_weights": need_weights}
         expected, _ = scaled_dot_product_attention(*arguments, **options)
         assert torch.equal(compiled(*arguments, **options)[0], expected)

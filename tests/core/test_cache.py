@@ -10,6 +10,7 @@ from attn.attention import MultiHeadAttention
 from attn.cache import DecoderCache, KVCache, MemoryCache
 from attn.masks import padding_mask
 from attn.positions import ALiBiPositions, RotaryPositions
+from tests.core.other_device import DEVICE, OtherDevice
 
 both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
 RELATIVE = {"none": None, "rotary": RotaryPositions(), "alibi": ALiBiPositions(4)}
@@ -364,6 +365,19 @@ def test_few_steps_copy_what_is_kept():
     assert_close(caches[0].value, caches[1].value)
 
 
+@pytest.mark.parametrize("lead", [(2, 4), (4,)], ids=["batch", "one sequence"])
+@torch.no_grad()
+def test_room_is_used_to_its_end(lead):
+    """Five keys are given room for two more: those move nothing, and the eighth does."""
+    cache, key, value = KVCache(), random(*lead, 8, 3), random(*lead, 8, 3, seed=1)
+    places = []
+    for new in (slice(0, 4), slice(4, 5), slice(5, 7), slice(7, 8)):
+        cache.append(key[..., new, :], value[..., new, :])
+        places.append(cache.key.data_ptr())
+    assert places[1] == places[2] != places[3]
+    assert torch.equal(cache.key, key) and torch.equal(cache.value, value)
+
+
 @pytest.mark.parametrize("first, second", [(True, False), (False, True)])
 def test_a_cache_filled_in_inference_mode_goes_on_outside(first, second):
     module, x, cache = heads(), random(2, 6, 16), KVCache()
@@ -414,13 +428,28 @@ def test_rows_that_stand_elsewhere_go_on_from_there(relative):
     assert torch.equal(cache.positions, positions[1:])
 
 
-def test_positions_may_be_given_after_steps_without():
-    module, x, cache = heads(2, "alibi"), random(2, 5, 16), KVCache()
+@pytest.mark.parametrize("batch", [(2,), ()], ids=["batch", "one sequence"])
+def test_positions_may_be_given_after_steps_without(batch):
+    module, x, cache = heads(2, "alibi"), random(*batch, 6, 16), KVCache()
     expected, _ = module(x, is_causal=True)
-    module(x[:, :3], is_causal=True, cache=cache)
-    output, _ = module(x[:, 3:], positions=torch.arange(3, 5), is_causal=True, cache=cache)
-    assert_close(output, expected[:, 3:])
-    assert cache.positions.tolist() == [[0, 1, 2, 3, 4]] * 2
+    outputs = [
+        module(part, positions=positions, is_causal=True, cache=cache)[0]
+        for part, positions in zip(
+            x.split((3, 2, 1), dim=-2), (None, torch.arange(3, 5), None), strict=True
+        )
+    ]
+    assert_close(torch.cat(outputs, dim=-2), expected)
+    assert torch.equal(cache.positions, torch.arange(6).expand(*batch, -1))
+
+
+def test_positions_lie_on_the_device_of_the_tokens():
+    with OtherDevice():
+        cache, key = KVCache(), torch.ones(1, 2, 3, 4).to(DEVICE)
+        cache.append(key, key)
+        cache.append(key, key, torch.tensor([[7, 8, 9]]).to(DEVICE))
+        cache.append(key[:, :, :2], key[:, :, :2])
+        assert cache.positions.device == DEVICE
+        assert cache.positions.cpu().tolist() == [[0, 1, 2, 7, 8, 9, 10, 11]]
 
 
 def test_positions_must_fit():

@@ -2,7 +2,7 @@
 
 import copy
 import re
-from unittest.mock import Mock
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from attn import reference
-from attn.attention import MultiHeadAttention
+from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.cache import KVCache, MemoryCache
 from attn.layers import DecoderLayer, EncoderLayer, FeedForward
 from attn.masks import causal_mask, padding_mask
@@ -307,6 +307,30 @@ def test_dropout_falls_on_what_sub_layers_computed_and_on_nothing_else(layer_cla
     layer.eval()
     assert torch.equal(run(layer, x, memory, is_causal=True), by_hand(layer, x, memory, 0.0))
     assert not torch.allclose(run(layer, x, memory, is_causal=True), output)
+
+
+@both_layers
+def test_every_attention_drops_weights_in_training(layer_class):
+    layer, x = layer_class(*SIZES, attention_dropout=0.3), torch.ones(2, 5, D_MODEL)
+    n_attentions = 2 if layer_class is DecoderLayer else 1
+    with patch.object(F, "scaled_dot_product_attention", wraps=F.scaled_dot_product_attention) as f:
+        run(layer, x, x)
+        run(layer.eval(), x, x)
+    shares = [call.kwargs["dropout_p"] for call in f.call_args_list]
+    assert shares == [0.3] * n_attentions + [0.0] * n_attentions
+
+
+@both_layers
+def test_another_attention_is_for_the_self_attention_alone(layer_class):
+    class Seen(ScaledDotProduct):
+        def forward(self, query, key, *rest, **options):
+            lengths.append((query.shape[-2], key.shape[-2]))
+            return super().forward(query, key, *rest, **options)
+
+    lengths = []
+    layer = layer_class(*SIZES, attention=Seen())
+    run(layer, torch.ones(2, 5, D_MODEL), torch.ones(2, 7, D_MODEL))
+    assert lengths == [(5, 5)]
 
 
 @both_layers

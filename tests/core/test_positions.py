@@ -3,6 +3,7 @@
 import copy
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from torch import nn
 
 from attn import reference
 from attn.positions import (
+    SCHEMES,
     ALiBiPositions,
     LearnedPositions,
     RotaryPositions,
@@ -483,6 +485,15 @@ def test_positions_of_tokens_that_do_not_fit_are_refused(scheme, shape):
     )
     with pytest.raises(ValueError, match=message):
         scheme(torch.ones(2, 5, 4), torch.zeros(shape, dtype=torch.int64))
+
+
+@pytest.mark.parametrize("name, size", [("sinusoidal", 9), ("rotary", 3)])
+def test_a_configuration_of_an_odd_size_names_its_positions(name, size):
+    """Of the vectors, or of those of a head."""
+    config = SimpleNamespace(d_model=9, n_heads=3, max_len=4, positions=name)
+    message = rf"^positions: expected a kind for an odd size \({size}\), got '{name}'$"
+    with pytest.raises(ValueError, match=message):
+        SCHEMES[name].check(config)
 
 
 def test_rotary_positions_name_an_odd_size():
