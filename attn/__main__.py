@@ -1,12 +1,11 @@
 """The command line: ``python -m attn translate``, ``train``, ``evaluate``."""
 
 import argparse
-import itertools
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from attn._checks import wrong
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:  # the real imports wait for the command: PyTorch takes second
     from attn.corpus import Pair
     from attn.training import Progress
 
-LINES_AT_ONCE = 1024
 LEAST_HELD_OUT = 10  # of fewer the loss says little
 SHOWN = 5
 
@@ -39,41 +37,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def translate(options: argparse.Namespace) -> None:
     """Print a translation of each sentence, or of each line of a file."""
     translator = _translator(options.model)
+    search = {"beam_width": options.beam, "length_penalty": options.length_penalty}
     if options.file is not None:
         if options.text:
             raise wrong("file", "no sentences beside it", options.file)
-        _translate_file(translator, options.file, options.beam)
+        _translate_file(translator, options.file, search)
         return
     for text in options.text or filter(None, map(str.strip, sys.stdin)):
-        print(translator.translate(text, beam_width=options.beam), flush=True)
+        print(translator.translate(text, **search), flush=True)
 
 
-def _translate_file(translator: "Translator", path: Path, beam_width: int) -> None:
+def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]) -> None:
     """Print the translation of each line, in its place: an empty line for what cannot be one."""
-    began, first, n_tokens = time.monotonic(), 1, 0
-    for lines in _lines(path):
-        for number, text in enumerate(lines, first):
-            try:
-                translator.source_ids(text) if text else None
-            except ValueError as error:
-                print(f"{path}, line {number}: {error}", file=sys.stderr)
-                lines[number - first] = ""
-        found = translator.translate(list(filter(None, lines)), beam_width=beam_width)
-        n_tokens += sum(len(translator.target.encode(text)) for text in found)
-        translations = iter(found)
-        for text in lines:
-            print(next(translations) if text else "")
-        first += len(lines)
+    from attn.applications.translation.lines import translate_lines
+
+    began, number, n_tokens = time.monotonic(), 0, 0
+    for number, line in enumerate(translate_lines(translator, _lines(path), **search), 1):
+        if line.problem:
+            print(f"{path}, line {number}: {line.problem}", file=sys.stderr)
+        print(line.translation)
+        n_tokens += line.n_tokens
     rate = n_tokens / (time.monotonic() - began)
-    print(f"{first - 1} lines, {rate:,.0f} tokens a second", file=sys.stderr)
+    print(f"{number} lines, {rate:,.0f} tokens a second", file=sys.stderr)
 
 
-def _lines(path: Path) -> Iterator[list[str]]:
-    """Yield the lines of a file, so many at a time that memory stays the same for any file."""
+def _lines(path: Path) -> Iterator[str]:
+    """Yield the lines of a file as they are asked for, since it may be larger than memory."""
     try:
         with open(path, encoding="utf-8") as file:
-            while lines := [line.strip() for line in itertools.islice(file, LINES_AT_ONCE)]:
-                yield lines
+            yield from file
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "bytes that are no UTF-8"
         raise wrong(str(path), "a text file that can be read", reason) from None
@@ -135,15 +127,15 @@ def evaluate(options: argparse.Namespace) -> None:
 
         parts = named(options.corpus)(n_train=0)
         del parts["train"]
-    print(f"{'':16}{'pairs':>6}{'exact match':>13}{'tokens':>9}{'BLEU':>7}")
+    head = f"{'':16}{'pairs':>6}{'exact match':>13}{'tokens':>9}{'BLEU':>7}{'chrF':>7}\n"
     for name, pairs in parts.items():
-        found = translator.evaluate(pairs, beam_width=options.beam)
-        print(
-            "{:16}{n_pairs:6}{exact_match:13.1%}{token_accuracy:9.2%}{bleu:7.1f}".format(
-                name, **found
-            )
+        found = translator.evaluate(
+            pairs, beam_width=options.beam, length_penalty=options.length_penalty
         )
-    print(found["bleu_signature"])
+        row = "{:16}{n_pairs:6}{exact_match:13.1%}{token_accuracy:9.2%}{bleu:7.1f}{chrf:7.1f}"
+        print(head + row.format(name, **found))
+        head = ""
+    print(f"BLEU {found['bleu_signature']}\nchrF {found['chrf_signature']}")
 
 
 def _check_out(out: Path) -> None:
@@ -244,6 +236,10 @@ def _parser() -> argparse.ArgumentParser:
         commands.choices[name].add_argument(
             "--beam", type=int, default=1, metavar="N", help="hypotheses to keep (default: 1)"
         )
+        commands.choices[name].add_argument(
+            "--length-penalty", type=float, default=0.0, metavar="X",
+            help="above 0, a beam prefers longer translations (default: 0; usual: 0.6 to 1)",
+        )  # fmt: skip
     return parser
 
 

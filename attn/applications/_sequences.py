@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Sequence, Sized
 from functools import partial
 from typing import TypeAlias, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from attn._checks import check_size
+from attn._checks import check_size, wrong
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.metrics import token_accuracy
@@ -82,10 +84,22 @@ def token_accuracy_of(model: Transformer, examples: Sequence[tuple[Ids, Ids]]) -
 
 
 @torch.no_grad()
+def attention_of(model: Transformer, src: Ids, tgt: Ids) -> list[NDArray[np.floating]]:
+    """Return the weights of encoder, decoder and cross-attention, layer by layer, for one pair."""
+    inputs = torch.tensor([Tokenizer.sos_id, *tgt])
+    _, weights = model(torch.tensor(src), inputs, need_weights=True)
+    return [torch.stack(layers).numpy() for layers in weights]
+
+
+@torch.no_grad()
 def write(
-    model: Transformer, sources: Sequence[Ids], max_new_tokens: int, *, beam_width: int = 1
-) -> list[Ids]:
+    model: Transformer, sources: Sequence[Ids], max_new_tokens: int, *,
+    beam_width: int = 1, length_penalty: float = 0.0,
+) -> list[Ids]:  # fmt: skip
     """Return what the model writes for each source: ids after ``<sos>``, up to ``<eos>``."""
+    if check_size("beam_width", beam_width, least=1) == 1 and length_penalty:
+        wanted = "0 with a beam_width of 1, which leaves nothing to choose from"
+        raise wrong("length_penalty", wanted, length_penalty)
     src, lengths = pad(sources, Tokenizer.pad_id)
     src_mask = padding_mask(lengths, src.shape[1])
     memory, _ = model.encode(src, src_mask)
@@ -93,8 +107,10 @@ def write(
     prompt = torch.full((len(src), 1), Tokenizer.sos_id)
     limits = {"end_id": Tokenizer.eos_id, "max_new_tokens": max_new_tokens}
     cache = model.new_cache()
-    if check_size("beam_width", beam_width, least=1) == 1:
+    if beam_width == 1:
         ids = greedy(step, prompt, cache=cache, **limits)
     else:
-        ids = beam_search(step, prompt, width=beam_width, cache=cache, **limits)[0][:, 0]
+        ids = beam_search(
+            step, prompt, width=beam_width, length_penalty=length_penalty, cache=cache, **limits
+        )[0][:, 0]
     return [row[row != Tokenizer.pad_id].tolist() for row in ids[:, 1:]]

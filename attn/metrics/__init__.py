@@ -1,7 +1,7 @@
 """How good is it? Scores for texts and for alignments, in NumPy.
 
 ====================  ===================================================================
-`text`                ``exact_match``, ``token_accuracy``, ``bleu``, ``rouge``
+`text`                ``exact_match``, ``token_accuracy``, ``bleu``, ``chrf``, ``rouge``
 `alignment`           ``align`` attention weights, ``alignment_error_rate``, and two
                       alignments that know no words, to compare with
 `ibm_model_1`         the alignments of 1993: word probabilities by EM, no order, no network
@@ -20,7 +20,7 @@ from attn.metrics.alignment import (
 from attn.metrics.ibm_model_1 import IBMModel1, ibm_model_1
 from attn.metrics.intervals import bootstrap_interval, wilson_interval
 from attn.metrics.overlap import one_word_apart
-from attn.metrics.text import bleu, exact_match, rouge, token_accuracy
+from attn.metrics.text import bleu, chrf, exact_match, rouge, token_accuracy
 from attn.metrics.translation_memory import translation_memory
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "alignment_error_rate",
     "bleu",
     "bootstrap_interval",
+    "chrf",
     "diagonal_alignment",
     "exact_match",
     "ibm_model_1",

@@ -19,6 +19,13 @@ class BleuScore(NamedTuple):
     signature: str
 
 
+class ChrfScore(NamedTuple):
+    """A chrF score, from 0 to 100, and how it was computed: report both."""
+
+    score: float
+    signature: str
+
+
 def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
     """Return the fraction of predictions that are right as a whole.
 
@@ -114,6 +121,46 @@ def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
     metric = BLEU()
     score = metric.corpus_score(list(predictions), [list(references)]).score
     return BleuScore(score, str(metric.get_signature()))
+
+
+def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
+    """Return how many runs of up to six characters texts share with the right ones.
+
+    It is the F score of these runs, in which recall counts twice as much as precision. A word
+    in the wrong gender or number, which is another word to `bleu`, still shares its stem.
+
+    Parameters
+    ----------
+    predictions, references : list of str
+        Texts as people write them: white space does not count.
+
+    Returns
+    -------
+    ChrfScore
+        Of all texts together, not a mean over them.
+
+    Raises
+    ------
+    ValueError
+        As `bleu` does.
+
+    References
+    ----------
+    Popović (2015), chrF: character n-gram F-score for automatic MT evaluation. Post (2018) for
+    the signature.
+
+    Examples
+    --------
+    >>> score, signature = chrf(["la casa rojo"], ["la casa roja"])
+    >>> round(score, 2), signature
+    (85.91, 'nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0')
+    """
+    from sacrebleu.metrics.chrf import CHRF
+
+    _check_texts(predictions, references)
+    metric = CHRF()
+    score = metric.corpus_score(list(predictions), [list(references)]).score
+    return ChrfScore(score, str(metric.get_signature()))
 
 
 def rouge(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float]:

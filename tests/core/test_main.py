@@ -30,8 +30,9 @@ def pairs(tmp_path):
 def test_it_translates_what_is_typed(capsys):
     assert main(["translate", "the red house", "The cat chased the mouse."]) == 0
     assert capsys.readouterr().out == "la casa roja\nel gato persiguió al ratón\n"
-    assert main(["translate", "--beam", "3", "the red house"]) == 0
-    assert capsys.readouterr().out == "la casa roja\n"
+    for options in (["--beam", "3"], ["--beam", "3", "--length-penalty", "0.6"]):
+        assert main(["translate", *options, "the red house"]) == 0
+        assert capsys.readouterr().out == "la casa roja\n"
 
 
 def test_it_reads_standard_input(capsys, monkeypatch):
@@ -42,7 +43,7 @@ def test_it_reads_standard_input(capsys, monkeypatch):
 
 def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     # Fewer at a time than there are, and not in the order in which they are translated.
-    monkeypatch.setattr("attn.__main__.LINES_AT_ONCE", 3)
+    monkeypatch.setattr("attn.applications.translation.lines.AT_ONCE", 3)
     path = tmp_path / "some.txt"
     lines = ["the cat that chased the mouse was black", "the red house", "", "the ornithopter",
              "the sky is blue.", "the red house"]  # fmt: skip
@@ -70,6 +71,12 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
         (["translate", ""], "text: expected a sentence, got an empty text"),
         (["translate", "the " * 1000], "text: expected at most"),
         (["translate", "--beam", "0", "the red house"], "beam_width: expected at least 1"),
+        (
+            ["translate", "--length-penalty", "1", "the red house"],
+            "length_penalty: expected 0 with",
+        ),
+        (["translate", "--length-penalty", "1", "--file", "LINES"], "length_penalty: expected 0"),
+        (["evaluate", "--length-penalty", "1", "--pairs", "PAIRS"], "length_penalty: expected 0"),
         (["translate", "--model", "/no/such", "the red house"], "/no/such, which holds nothing"),
         (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a file that can be read"),
         (["train", "--pairs", "/no/such.tsv", "--out", "x"], "/no/such.tsv: expected a file that"),
@@ -82,11 +89,13 @@ def test_what_cannot_be_done_is_one_sentence(pairs, tmp_path, capsys, arguments,
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "bytes").write_bytes(b"\xff\xfe")
     (tmp_path / "other" / "work.txt").write_text("mine")
+    (tmp_path / "other" / "lines.txt").write_text("the red house")
     places = {
         "PAIRS": str(pairs),
         "OTHER": str(tmp_path / "other"),
         "NEW": str(tmp_path / "new"),
         "BYTES": str(tmp_path / "other" / "bytes"),
+        "LINES": str(tmp_path / "other" / "lines.txt"),
     }
     assert main([places.get(argument, argument) for argument in arguments]) == 1
     printed = capsys.readouterr()
@@ -144,9 +153,12 @@ def test_training_on_a_users_own_pairs(pairs, tmp_path, capsys, tokenizer):
     assert main(["translate", "--model", str(out), "the red moon"]) == 0
     assert capsys.readouterr().out == "la luna roja\n"
     assert main(["evaluate", "--model", str(out), "--pairs", str(pairs)]) == 0
-    printed = capsys.readouterr().out
-    assert "pairs.tsv" in printed and "tok:13a" in printed
-    assert f"{len(LINES)}       100.0%" in printed
+    head, row, *signatures = capsys.readouterr().out.splitlines()
+    assert head.split() == ["pairs", "exact", "match", "tokens", "BLEU", "chrF"]
+    assert row.split()[:3] == ["pairs.tsv", str(len(LINES)), "100.0%"]
+    assert row.split()[-2:] == ["0.0", "100.0"]  # three words have no run of four, letters do
+    assert [line.split()[0] for line in signatures] == ["BLEU", "chrF"]
+    assert "tok:13a" in signatures[0] and "nc:6" in signatures[1]
 
 
 def test_a_corpus_that_has_a_recipe_is_trained_by_it(tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from attn.metrics import (
     alignment_error_rate,
     bleu,
     bootstrap_interval,
+    chrf,
     diagonal_alignment,
     exact_match,
     ibm_model_1,
@@ -108,6 +109,39 @@ def test_bleu_splits_punctuation_and_counts_all_sentences_at_once():
     assert score == pytest.approx(100 * math.prod(precisions) ** 0.25)
 
 
+def brute_force_chrf(predictions, references):
+    """chrF from its definition, for texts of at least six letters: no order is without n-grams."""
+
+    def n_grams(text, n):
+        letters = "".join(text.split())
+        return [letters[i : i + n] for i in range(len(letters) - n + 1)]
+
+    precision = recall = 0
+    for n in range(1, 7):
+        found = ours = theirs = 0
+        for prediction, reference in zip(predictions, references, strict=True):
+            said, right = n_grams(prediction, n), n_grams(reference, n)
+            found += sum(min(said.count(gram), right.count(gram)) for gram in set(said))
+            ours, theirs = ours + len(said), theirs + len(right)
+        precision, recall = precision + found / ours / 6, recall + found / theirs / 6
+    return 100 * (1 + 2**2) * precision * recall / (2**2 * precision + recall)
+
+
+def test_chrf_is_that_of_the_definition():
+    score, signature = chrf(PREDICTIONS, REFERENCES)
+    other_way = chrf(REFERENCES, PREDICTIONS).score
+    assert score == pytest.approx(brute_force_chrf(PREDICTIONS, REFERENCES))
+    assert other_way == pytest.approx(brute_force_chrf(REFERENCES, PREDICTIONS))
+    assert score < other_way  # what is missing costs more than what is too much
+    assert signature == "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0"
+
+
+def test_chrf_at_its_ends():
+    assert chrf(["¿Qué tal está el niño?"], ["¿Qué talestá  el niño?"]).score == 100
+    assert chrf(["nunca"], ["dijo"]).score == 0
+    assert chrf(["El gato"], ["el gato"]).score < 100  # case counts
+
+
 def f1(found, predicted, wanted):
     return 2 * found / (predicted + wanted)
 
@@ -133,7 +167,7 @@ def test_rouge_sees_accents_but_no_case_and_no_marks():
     assert rouge([""], ["nada"])["rougeL"] == 0.0
 
 
-@pytest.mark.parametrize("metric", [exact_match, bleu, rouge])
+@pytest.mark.parametrize("metric", [exact_match, bleu, chrf, rouge])
 def test_texts_come_in_pairs(metric):
     with refuses("predictions: expected 2, as many as references, got 1"):
         metric(["a"], ["a", "b"])
@@ -141,7 +175,7 @@ def test_texts_come_in_pairs(metric):
         metric([], [])
 
 
-@pytest.mark.parametrize("metric", [bleu, rouge])
+@pytest.mark.parametrize("metric", [bleu, chrf, rouge])
 def test_texts_are_lists_of_strings(metric):
     with refuses("predictions: expected a list of texts, got one text"):
         metric("a", ["a"])
@@ -455,6 +489,6 @@ def test_intervals_refuse(call, message):
 
 
 def test_metrics_do_not_load_torch():
-    code = "import sys, attn.metrics as m; m.bleu(['a'], ['a']); m.rouge(['a'], ['a'])"
+    code = "import sys, attn.metrics as m; m.bleu(['a'], ['a']); m.chrf(['a'], ['a']); m.rouge(['a'], ['a'])"
     code += "; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,5 +1,6 @@
 """attn.applications.translation: a translator of one noun phrase, trained in a few seconds."""
 
+import copy
 import dataclasses
 import inspect
 import itertools
@@ -22,8 +23,8 @@ from attn.applications.translation import (
     vocabularies,
 )
 from attn.corpus import Pair, named
-from attn.decoding import greedy
-from attn.metrics import bleu
+from attn.decoding import beam_search, greedy
+from attn.metrics import bleu, chrf
 from attn.tokenizer import BytePairTokenizer, WordTokenizer
 from attn_course.grammar import document_pairs
 
@@ -92,6 +93,22 @@ def test_a_beam_finds_what_the_greedy_search_finds_here(translator, beam_width):
     assert translator.translate(sources, beam_width=beam_width) == [p.target for p in PHRASES]
 
 
+def test_the_length_penalty_is_that_of_the_search(beginner):
+    text, target, found = "the red house", beginner.target, []
+    memory, _ = beginner.model.encode(torch.tensor([beginner.source.encode(text)]))
+    for alpha in (-5.0, 5.0):
+        ids, _ = beam_search(
+            lambda ids, cache: beginner.model.step(ids, None, memory),
+            torch.tensor([[target.sos_id]]),
+            width=4, end_id=target.eos_id, max_new_tokens=16, length_penalty=alpha,
+        )  # fmt: skip
+        found.append(target.decode(ids[0, 0]))
+        options = {"beam_width": 4, "length_penalty": alpha}
+        assert beginner.translate(text, **options) == found[-1]
+        assert beginner.evaluate([Pair(text, found[-1])], **options)["exact_match"] == 1
+    assert len(found[0]) < len(found[1])
+
+
 def test_it_decodes_as_the_model_without_cache_or_batch(translator):
     source, target = translator.source, translator.target
     memory, _ = translator.model.encode(torch.tensor([source.encode("the black rose")]))
@@ -142,6 +159,17 @@ def test_the_width_of_a_beam_is_checked(beginner):
         beginner.translate("the moon", beam_width=0)
 
 
+def test_a_length_penalty_needs_a_beam(beginner):
+    """With one hypothesis it would change nothing, which nobody asks for."""
+    message = "^length_penalty: expected 0 with a beam_width of 1, .* to choose from, got 0.6$"
+    with pytest.raises(ValueError, match=message):
+        beginner.translate("the moon", length_penalty=0.6)
+    with pytest.raises(ValueError, match=message):
+        beginner.evaluate(SEEN, length_penalty=0.6)
+    with pytest.raises(ValueError, match="^length_penalty: expected a number from -10 to 10"):
+        beginner.translate("the moon", beam_width=2, length_penalty=11)
+
+
 # whom it attends to
 
 
@@ -184,6 +212,16 @@ def test_attention_reads_the_translation_it_is_given(translator):
     np.testing.assert_array_equal(own.cross, free.cross)
 
 
+def test_attention_of_a_model_that_writes_nothing_is_that_of_its_end(beginner):
+    silent, end = copy.deepcopy(beginner), torch.tensor([beginner.target.eos_id])
+    silent.model.output.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, end, 99))
+    assert silent.translate("the red house") == ""
+    got = silent.attention("the red house")
+    assert got.target == ["<eos>"]
+    assert got.cross.shape == (2, 2, 1, 3)
+    np.testing.assert_array_equal(got.decoder, np.ones((2, 2, 1, 1)))
+
+
 @pytest.mark.parametrize(
     ("translation", "message"),
     [("la casa verde", "words of the vocabulary, got 'verde'"), (" ", "a sentence, got an empty")],
@@ -199,8 +237,9 @@ def test_attention_refuses_what_is_no_translation(beginner, translation, message
 def test_evaluation_of_right_and_wrong_references(translator):
     good = translator.evaluate(SEEN[-2:])
     assert good == {
-        "exact_match": 1.0, "token_accuracy": 1.0, "bleu": pytest.approx(100.0),
-        "bleu_signature": good["bleu_signature"], "n_pairs": 2,
+        "exact_match": 1.0, "token_accuracy": 1.0, "n_pairs": 2,
+        "bleu": pytest.approx(100.0), "bleu_signature": good["bleu_signature"],
+        "chrf": pytest.approx(100.0), "chrf_signature": good["chrf_signature"],
     }  # fmt: skip
     assert "tok:13a" in good["bleu_signature"]
     wrong_last = Pair("the red moon", "la luna negra")
@@ -224,10 +263,11 @@ def test_evaluation_is_what_the_metrics_say_of_the_translations(beginner):
     own = beginner.translate(sources)
     pairs = [Pair(sources[0], own[0]), Pair(sources[1], "el gato")]
     found = beginner.evaluate(pairs)
-    score = bleu(own, [own[0], "el gato"])
+    by_words, by_letters = (metric(own, [own[0], "el gato"]) for metric in (bleu, chrf))
     assert found == {
-        "exact_match": 0.5, "token_accuracy": found["token_accuracy"],
-        "bleu": score.score, "bleu_signature": score.signature, "n_pairs": 2,
+        "exact_match": 0.5, "token_accuracy": found["token_accuracy"], "n_pairs": 2,
+        "bleu": by_words.score, "bleu_signature": by_words.signature,
+        "chrf": by_letters.score, "chrf_signature": by_letters.signature,
     }  # fmt: skip
     wide = beginner.translate(sources, beam_width=3)
     assert wide != own

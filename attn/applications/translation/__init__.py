@@ -4,11 +4,13 @@
 `vocabularies`  one for each language: words, or byte pairs
 `recipes`       how the translators that come with the course are trained
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
+`lines`         a text of any length, line by line
 `results`       what it tells of its attention, and of how good it is
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
 """
 
+from attn.applications.translation.lines import TranslatedLine, translate_lines
 from attn.applications.translation.recipes import PRETRAINED, RECIPES, SIZES, TRAINING, Recipe
 from attn.applications.translation.results import TranslationAttention
 from attn.applications.translation.translator import Translator
@@ -20,7 +22,9 @@ __all__ = [
     "SIZES",
     "TRAINING",
     "Recipe",
+    "TranslatedLine",
     "TranslationAttention",
     "Translator",
     "UnknownWordError",
+    "translate_lines",
 ]

@@ -1,9 +1,12 @@
 """What a translator tells beside the translation: who attended to whom, and how good it is."""
 
+from collections.abc import Sequence
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
+
+from attn.metrics import bleu, chrf, exact_match
 
 
 class TranslationAttention(NamedTuple):
@@ -33,4 +36,20 @@ class TranslationScores(TypedDict):
     token_accuracy: float
     bleu: float
     bleu_signature: str
+    chrf: float
+    chrf_signature: str
     n_pairs: int
+
+
+def compare(found: Sequence[str], right: Sequence[str], token_accuracy: float) -> TranslationScores:
+    """Return the scores of translations against the right ones."""
+    by_words, by_characters = bleu(found, right), chrf(found, right)
+    return {
+        "exact_match": exact_match(found, right),
+        "token_accuracy": token_accuracy,
+        "bleu": by_words.score,
+        "bleu_signature": by_words.signature,
+        "chrf": by_characters.score,
+        "chrf_signature": by_characters.signature,
+        "n_pairs": len(right),
+    }

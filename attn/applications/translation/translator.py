@@ -4,18 +4,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import torch
-
 from attn._checks import check_choice, check_size, wrong
-from attn.applications import models
+from attn.applications import _sequences, models
 from attn.applications._application import Application, Sizes
 from attn.applications._folder import About
-from attn.applications._sequences import Ids, collate, sequence_loss, token_accuracy_of, write
+from attn.applications._sequences import Ids
 from attn.applications.translation import vocabularies
 from attn.applications.translation.recipes import SIZES, TRAINING
-from attn.applications.translation.results import TranslationAttention, TranslationScores
+from attn.applications.translation.results import TranslationAttention, TranslationScores, compare
 from attn.corpus import Pair
-from attn.metrics import bleu, exact_match
 from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
@@ -100,14 +97,14 @@ class Translator(Application[Transformer]):
 
         examples = vocabularies.encoded(source, target, pairs)
         model, history = cls._train(
-            make_model, sequence_loss, examples, collate, training, checkpoint=checkpoint,
-            report=report, length=lambda example: len(example[0]) + len(example[1]),
+            make_model, _sequences.sequence_loss, examples, _sequences.collate, training,
+            checkpoint=checkpoint, report=report, length=lambda pair: len(pair[0]) + len(pair[1]),
             validation=None if validation is None
             else vocabularies.encoded(source, target, validation),
         )  # fmt: skip
         return cls(model, source, target, max(len(src) for src, _ in examples), history)
 
-    def translate(self, text: Text, *, beam_width: int = 1) -> Text:
+    def translate(self, text: Text, *, beam_width: int = 1, length_penalty: float = 0.0) -> Text:
         """Translate a sentence, or several at once.
 
         Parameters
@@ -115,6 +112,8 @@ class Translator(Application[Transformer]):
         text : str or list of str
         beam_width : int, default 1
             How many hypotheses `attn.decoding.beam_search` keeps; 1 is the greedy search.
+        length_penalty : float, default 0.0
+            How far it makes up for what longer ones lose, where it keeps several.
 
         Returns
         -------
@@ -125,10 +124,11 @@ class Translator(Application[Transformer]):
         UnknownWordError
             If the vocabulary lacks a word: a ``ValueError`` that says which.
         ValueError
-            If a sentence is empty, or longer than any in training.
+            If a sentence is empty, or longer than any in training, or an option out of range.
         """
         texts = text if isinstance(text, list) else [text]
-        found = self._translate([self.source_ids(one) for one in texts], beam_width)
+        written = self._write([self.source_ids(one) for one in texts], beam_width, length_penalty)
+        found = [self.target.decode(ids) for ids in written]
         return found if isinstance(text, list) else found[0]
 
     def attention(self, text: str, translation: str | None = None) -> TranslationAttention:
@@ -151,30 +151,30 @@ class Translator(Application[Transformer]):
         """
         src = self.source_ids(text)
         if translation is None:
-            translation = self._translate([src], beam_width=1)[0]
-        said = vocabularies.checked("translation", translation, self.target)
-        tgt = self.target.encode(said, eos=True)
-        inputs = torch.tensor([self.target.sos_id, *tgt[:-1]])
-        with torch.no_grad():
-            _, weights = self.model(torch.tensor(src), inputs, need_weights=True)
+            said = [i for i in self._write([src])[0] if i != self.target.eos_id]
+        else:
+            said = self.target.encode(vocabularies.checked("translation", translation, self.target))
         source = [self.source.tokens[i] for i in src]
-        target = [self.target.tokens[i] for i in tgt]
-        encoder, decoder, cross = (torch.stack(layers).numpy() for layers in weights)
-        return TranslationAttention(source, target, encoder, decoder, cross)
+        target = [self.target.tokens[i] for i in (*said, self.target.eos_id)]
+        return TranslationAttention(source, target, *_sequences.attention_of(self.model, src, said))
 
-    def evaluate(self, pairs: Sequence[Pair], *, beam_width: int = 1) -> TranslationScores:
+    def evaluate(
+        self, pairs: Sequence[Pair], *, beam_width: int = 1, length_penalty: float = 0.0
+    ) -> TranslationScores:
         """Compare translations with the right ones.
 
         Parameters
         ----------
         pairs : sequence of attn.corpus.Pair
-        beam_width : int, default 1
+        beam_width, length_penalty
+            As in `translate`.
 
         Returns
         -------
         dict
             ``exact_match`` and ``token_accuracy``, from 0 to 1 (the latter given the right
-            tokens before); ``bleu``, from 0 to 100, with its ``bleu_signature``; ``n_pairs``.
+            tokens before); ``bleu`` and ``chrf``, from 0 to 100, each with a
+            ``..._signature``; ``n_pairs``.
 
         Raises
         ------
@@ -183,16 +183,10 @@ class Translator(Application[Transformer]):
         """
         vocabularies.check_some(pairs)
         examples = self._examples(pairs)
-        found = self._translate([src for src, _ in examples], beam_width)
+        written = self._write([src for src, _ in examples], beam_width, length_penalty)
+        found = [self.target.decode(ids) for ids in written]
         right = [self.target.decode(tgt) for _, tgt in examples]
-        score = bleu(found, right)
-        return {
-            "exact_match": exact_match(found, right),
-            "token_accuracy": token_accuracy_of(self.model, examples),
-            "bleu": score.score,
-            "bleu_signature": score.signature,
-            "n_pairs": len(pairs),
-        }
+        return compare(found, right, _sequences.token_accuracy_of(self.model, examples))
 
     def _about(self) -> About:
         return {"max_len": self.max_len, "tokenizer": vocabularies.kind_of(self.source)}
@@ -242,9 +236,15 @@ class Translator(Application[Transformer]):
     def _examples(self, pairs: Sequence[Pair]) -> list[tuple[Ids, Ids]]:
         return vocabularies.encoded(self.source, self.target, pairs)
 
-    def _translate(self, sources: Sequence[Ids], beam_width: int) -> list[str]:
+    def _write(
+        self, sources: Sequence[Ids], beam_width: int = 1, length_penalty: float = 0.0
+    ) -> list[Ids]:
         def decode(some: list[Ids]) -> list[Ids]:
-            # Spanish takes more words than English, never twice as many; short ones need the ten.
-            return write(self.model, some, 2 * max(map(len, some)) + 10, beam_width=beam_width)
+            # Spanish takes more words than English, but never twice as many. The ten are for short
+            # sentences, and so that a translation cut short can be told from a complete one.
+            limit = 2 * max(map(len, some)) + 10
+            return _sequences.write(
+                self.model, some, limit, beam_width=beam_width, length_penalty=length_penalty
+            )
 
-        return [self.target.decode(ids) for ids in self._in_batches(sources, decode)]
+        return self._in_batches(sources, decode)

@@ -1,0 +1,76 @@
+"""Lines of text through a translator, however many there are: few of them are held at a time."""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from attn.applications.translation.translator import Translator
+
+AT_ONCE = 1024
+
+
+class TranslatedLine(NamedTuple):
+    """What became of a line.
+
+    Attributes
+    ----------
+    translation : str
+        Empty where there is none.
+    n_tokens : int
+        How many tokens were written for it, the end included.
+    problem : str
+        Why there is no translation; empty where nothing was wrong, as with an empty line.
+    """
+
+    translation: str = ""
+    n_tokens: int = 0
+    problem: str = ""
+
+
+def translate_lines(
+    translator: Translator, lines: Iterable[str], *,
+    beam_width: int = 1, length_penalty: float = 0.0,
+) -> Iterator[TranslatedLine]:  # fmt: skip
+    """Translate lines in their order, reading no more than `AT_ONCE` ahead.
+
+    Parameters
+    ----------
+    translator : Translator
+    lines : iterable of str
+        A sentence each, or nothing. White space around it does not count.
+    beam_width, length_penalty
+        As in `Translator.translate`.
+
+    Yields
+    ------
+    TranslatedLine
+        One for each line: what cannot be translated has its place too.
+
+    Raises
+    ------
+    ValueError
+        If an option is out of range.
+
+    Examples
+    --------
+    >>> lines = ["The red house.\\n", "\\n", 1000 * "the "]
+    >>> found = list(translate_lines(Translator.pretrained(), lines))
+    >>> [line.translation != "" for line in found]
+    [True, False, False]
+    >>> found[2].problem.startswith("text: expected at most")
+    True
+    """
+    lines = iter(lines)
+    while some := list(itertools.islice(lines, AT_ONCE)):
+        found = [TranslatedLine()] * len(some)
+        sources = {}
+        for place, text in enumerate(map(str.strip, some)):
+            try:
+                if text:
+                    sources[place] = translator.source_ids(text)
+            except ValueError as error:
+                found[place] = TranslatedLine(problem=str(error))
+        written = translator._write(list(sources.values()), beam_width, length_penalty)
+        for place, ids in zip(sources, written, strict=True):
+            found[place] = TranslatedLine(translator.target.decode(ids), len(ids))
+        yield from found

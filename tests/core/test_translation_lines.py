@@ -1,0 +1,58 @@
+"""attn.applications.translation.lines: a text of any length, of which little is held at a time."""
+
+import dataclasses
+
+import pytest
+
+from attn.applications.translation import TRAINING, Translator, lines
+from attn.applications.translation.lines import translate_lines
+from attn.corpus import Pair
+
+SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16}
+KNOWN = ["the red house", "the moon", "the house and the moon"]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    """It has learned to say something: which words is not asked here."""
+    training = dataclasses.replace(TRAINING, steps=60, warmup_steps=10, device="cpu")
+    return Translator.fit([Pair(text, text) for text in KNOWN], sizes=SIZES, training=training)
+
+
+def test_each_line_has_its_place(translator, monkeypatch):
+    monkeypatch.setattr(lines, "AT_ONCE", 3)  # fewer than there are
+    texts = [f"{KNOWN[0]}\n", f" {KNOWN[1]} ", "\n", "the ornithopter\n", "", KNOWN[2], KNOWN[1]]
+    found = list(translate_lines(translator, texts))
+    own = {text: translator.translate(text) for text in KNOWN}
+    right = [own[KNOWN[0]], own[KNOWN[1]], "", "", "", own[KNOWN[2]], own[KNOWN[1]]]
+    assert [line.translation for line in found] == right and own[KNOWN[0]] != own[KNOWN[1]]
+    assert [bool(line.n_tokens) for line in found] == list(map(bool, right))
+    problems = [line.problem for line in found]
+    assert problems.pop(3) == "text: expected words of the vocabulary, got 'ornithopter'"
+    assert not any(problems)
+    assert list(translate_lines(translator, [])) == []
+
+
+def test_the_search_and_the_number_of_tokens_are_those_of_the_translator(translator, monkeypatch):
+    asked = []
+    monkeypatch.setattr(translator, "_write", lambda *given: asked.append(given) or [[5, 6, 3]])
+    (line,) = translate_lines(translator, [KNOWN[1]], beam_width=4, length_penalty=0.6)
+    assert asked == [([translator.source_ids(KNOWN[1])], 4, 0.6)]
+    assert line.n_tokens == 3 and line.translation == translator.target.decode([5, 6])
+
+
+def test_few_lines_are_read_before_they_are_translated(translator, monkeypatch):
+    """Of a text without end, and so of one that is larger than memory."""
+    assert lines.AT_ONCE <= 1024
+    monkeypatch.setattr(lines, "AT_ONCE", 4)
+    read = []
+
+    def endless():
+        while True:
+            read.append(KNOWN[0])
+            yield KNOWN[0]
+
+    translated = translate_lines(translator, endless())
+    for _ in range(10):
+        next(translated)
+    assert len(read) == 12
