@@ -20,6 +20,7 @@ from benchmarks import (
     gemm_share,
     import_time,
     training_step,
+    translate_file,
     translator_latency,
     why_attention,
     widget_latency,
@@ -34,6 +35,7 @@ TABLES = {
     "gemm_share": gemm_share,
     "import_time": import_time,
     "cached_step": cached_step,
+    "translate_file": translate_file,
 }
 # What chapters draw, and the widgets of the built site: not on the page.
 OTHERS = {

@@ -1,0 +1,67 @@
+"""(h) Memory of the command that translates a file, as the file grows."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from attn.applications.translation import TRAINING, Translator
+from attn.corpus import Pair
+from benchmarks.report import ROOT, Target
+
+N_LINES = (2_000, 20_000, 200_000, 400_000)
+# A thousand words that come again and again, or in each line a word that was in none before: the
+# tokenizer keeps the ids of words it has met.
+TEXTS = {"few words, MB": lambda n: n % 1000, "new words, MB": lambda n: n}
+TARGETS = (
+    Target("few words, MB", at_most=20),
+    Target("new words, MB", at_most=60),
+)
+# Started by a program that has taken hardly any memory: the most that a process has held counts
+# from before it became another program.
+LAUNCHER = """
+import os, sys
+process = os.posix_spawn(sys.executable, [sys.executable, *sys.argv[1:]], os.environ)
+_, status, usage = os.wait4(process, 0)
+print(usage.ru_maxrss, file=sys.stderr)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+def tiny_translator(steps=100):
+    """Return a translator of bytes, as small as can be, that writes a digit or two for a number."""
+    pairs = [Pair(digit * n, digit) for n in range(1, 8) for digit in "0123456789"]
+    sizes = {"d_model": 8, "n_heads": 1, "n_layers": 1, "d_ff": 8, "dropout": 0.0}
+    training = dataclasses.replace(TRAINING, steps=steps, warmup_steps=10, device="cpu")
+    return Translator.fit(pairs, tokenizer="bpe", vocab_size=260, sizes=sizes, training=training)
+
+
+def peak(model, path):
+    """Return the most megabytes that ``python -m attn translate --file`` held at once."""
+    command = [sys.executable, "-c", LAUNCHER, "-m", "attn", "translate"]
+    done = subprocess.run(
+        [*command, "--model", model, "--file", path],
+        cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    return int(done.stderr.split()[-1]) * UNIT / 1e6
+
+
+def measure(n_lines=N_LINES, texts=TEXTS):
+    """Return one row per number of lines: the megabytes beyond those for a file without any."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, path = Path(folder) / "model", Path(folder) / "lines.txt"
+        tiny_translator().save(model)
+        path.touch()
+        nothing = peak(model, path)
+        rows = []
+        for count in n_lines:
+            rows.append({"lines": count})
+            for name, text in texts.items():
+                with path.open("w", encoding="utf-8") as file:
+                    file.writelines(f"{text(n)}\n" for n in range(count))
+                rows[-1][name] = round(peak(model, path) - nothing, 1)
+    return rows
