@@ -9,7 +9,8 @@ import re
 import anywidget
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import check_choice, wrong
+from attn.applications.models import TRANSLATOR, TRANSLATORS
 from attn_course.language import check_language, get_language
 from attn_course.widgets._source import translator
 
@@ -53,15 +54,24 @@ class Widget(anywidget.AnyWidget):
 
 
 class TranslatorWidget(Widget):
-    """A widget with the trained translator of the course in it.
+    """A widget with a trained translator of the course in it.
 
-    In JupyterLab the kernel sends the model; a page loads it from a script beside its own.
+    In JupyterLab the kernel sends the model; a page loads it from scripts beside its own, and
+    knows from `pretrained` what it will be: its name, its kind of tokens and its size.
     """
 
+    pretrained = traitlets.Dict().tag(sync=True)
     trained = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, language=None, **state):
-        super().__init__(language, trained=translator(), **state)
+    def __init__(self, language=None, pretrained=TRANSLATOR, **state):
+        check_choice("pretrained", pretrained, TRANSLATORS)
+        trained = translator(pretrained)
+        about = {
+            "name": pretrained,
+            "tokenizer": trained["tokenizer"],
+            "megabytes": round(len(trained["weights"]) / 1e6, 1),
+        }
+        super().__init__(language, pretrained=about, trained=trained, **state)
 
 
 def _rounded(state):

@@ -9,11 +9,13 @@ import json
 import re
 from pathlib import Path
 
-from attn.applications.models import folder
+from attn.applications.models import TRANSLATOR, TRANSLATORS, folder
 from attn_course.palette import DARK, LIGHT, css_variables
 
 FOLDER = Path(__file__).parent
-TRANSLATOR, VISUAL = folder("grammar_translator"), folder("visual_question")
+# So many bytes of a model's weights lie in one script, so that a page can show how many have come.
+# A multiple of three, of which base64 makes four letters.
+PIECE = 330_000
 # The scripts of the site and the widgets in each: those that translate bring a Transformer, which
 # only the pages that hold one of them should pay for.
 BUNDLES = {
@@ -63,43 +65,60 @@ def classic_bundle(name="widgets"):
     return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
 
 
-def translator():
-    """Return the parts of the trained translator as `trained.js` wants them.
+def translator(name=TRANSLATOR):
+    """Return a trained translator as `trained.js` wants it.
 
-    Its weights are bytes; its vocabularies what is in their files.
+    Its weights are bytes; its vocabularies, one or one for each language, what is in their files.
     """
-    source, target, about = (
-        json.loads((TRANSLATOR / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("source", "target", "about")
+    about, *vocabularies = (
+        json.loads(path.read_text(encoding="utf-8"))
+        for stem in ("about", "vocabulary", "source", "target")
+        if (path := folder(f"{name}_translator") / f"{stem}.json").exists()
     )
-    weights = (TRANSLATOR / "model.safetensors").read_bytes()
-    return {"weights": weights, "source": source, "target": target, "maxLen": about["max_len"]}
-
-
-def translator_script():
-    """Return the trained translator as a classic script, which a page may load from anywhere."""
-    return _model_script("attnTranslator", translator())
+    return {
+        "weights": (folder(f"{name}_translator") / "model.safetensors").read_bytes(),
+        "vocabularies": vocabularies,
+        "tokenizer": about["tokenizer"],
+        "maxLen": about["max_len"],
+    }
 
 
 def visual_question():
-    """Return the parts of the trained visual answerer as `visual_model.js` wants them."""
+    """Return the trained visual answerer as `visual_model.js` wants it."""
     about, questions = (
-        json.loads((VISUAL / f"{name}.json").read_text(encoding="utf-8"))
-        for name in ("about", "questions")
+        json.loads((folder("visual_question") / f"{stem}.json").read_text(encoding="utf-8"))
+        for stem in ("about", "questions")
     )
-    weights = (VISUAL / "model.safetensors").read_bytes()
+    weights = (folder("visual_question") / "model.safetensors").read_bytes()
     return {"weights": weights, "questions": questions, "answers": about["answers"]}
 
 
-def visual_question_script():
-    """Return the trained visual answerer as a classic script, as `translator_script` does."""
-    return _model_script("attnVisualQuestion", visual_question())
+def model_scripts():
+    """Return the trained models as classic scripts, which a page may load from anywhere.
 
+    The first script of a model holds all but its weights; these are in base64 in the others.
 
-def _model_script(name, parts):
-    parts["weights"] = base64.b64encode(parts["weights"]).decode()
-    text = json.dumps(parts, ensure_ascii=False, separators=(",", ":"))
-    return f"globalThis.{name} = {text};\n"
+    Returns
+    -------
+    dict of str to str
+        The text of each script by the name of its file.
+    """
+    models = {
+        f"{name}_translator": translator(name)
+        for name in TRANSLATORS
+        if folder(f"{name}_translator").exists()
+    }
+    models["visual_question"] = visual_question()
+    texts = {}
+    for name, model in models.items():
+        weights = model.pop("weights")
+        model["pieces"] = [None] * -(-len(weights) // PIECE)
+        about = json.dumps(model, ensure_ascii=False, separators=(",", ":"))
+        texts[f"{name}.js"] = f'(globalThis.attnModels ??= {{}})["{name}"] = {about};\n'
+        for i in range(len(model["pieces"])):
+            piece = base64.b64encode(weights[i * PIECE : (i + 1) * PIECE]).decode()
+            texts[f"{name}_{i + 1}.js"] = f'attnModels["{name}"].pieces[{i}] = "{piece}";\n'
+    return texts
 
 
 def scripts(body):

@@ -1,5 +1,7 @@
 """A translation with its weights, as the widgets that show one keep it."""
 
+import re
+
 import numpy as np
 
 from attn._checks import wrong
@@ -42,3 +44,24 @@ def plain_translation(example):
             raise wrong(f"example.{name}", "finite numbers", f"dtype {weights.dtype} or NaN")
         plain[name] = weights.astype(float).tolist()
     return plain
+
+
+def text_of(tokens, tokenizer):
+    """Return the text of tokens: words with spaces between them, or byte pairs put together.
+
+    Parameters
+    ----------
+    tokens : list of str
+        As a tokenizer shows them: a byte that is no character of its own is ``\\xNN``.
+    tokenizer : {"words", "bpe"}
+
+    Examples
+    --------
+    >>> text_of(["la", "casa"], "words"), text_of(["¿", "D", "\\xc3", "\\xb3", "nde", "?"], "bpe")
+    ('la casa', '¿Dónde?')
+    """
+    if tokenizer == "words":
+        return " ".join(tokens)
+    found = re.split(r"\\x([0-9a-f]{2})", "".join(tokens))
+    parts = (bytes.fromhex(one) if i % 2 else one.encode() for i, one in enumerate(found))
+    return b"".join(parts).decode(errors="replace")

@@ -1,4 +1,5 @@
 // Reads the file that Checkpoint.save(path) of attn.transformer writes, quantised or whole.
+import { room } from "./kernel.js";
 import { wrong } from "./shared.js";
 
 const FORMAT = "attn checkpoint 1";
@@ -30,6 +31,9 @@ function readSafetensors(file, wanted) {
   } catch {
     throw wrong("bytes", wanted, "something else");
   }
+  const found = Object.entries(entries).filter(([name]) => !name.endsWith(".scale"));
+  const sides = found.flatMap(([, { shape }]) => shape);
+  const all = room(found.reduce((total, [, { shape }]) => total + nNumbers(shape), 0), Math.max(...sides));
   const numbers = ({ dtype, data_offsets: [begin, end] }) => {
     if (start + end > file.length) throw wrong("bytes", `${start + end} bytes or more`, file.length);
     if (dtype !== "I8" && dtype !== "F32") throw wrong("bytes", "int8 and float32 numbers", dtype);
@@ -37,18 +41,23 @@ function readSafetensors(file, wanted) {
     return dtype === "I8" ? new Int8Array(buffer) : new Float32Array(buffer);
   };
   const tensors = {};
-  for (const [name, entry] of Object.entries(entries)) {
-    if (name.endsWith(".scale")) continue;
-    tensors[name] = numbers(entry);
-    if (entry.dtype === "I8") tensors[name] = dequantise(tensors[name], numbers(entries[`${name}.scale`]));
+  let used = 0;
+  for (const [name, entry] of found) {
+    const tensor = all.subarray(used, used += nNumbers(entry.shape));
+    if (entry.dtype === "I8") dequantise(tensor, numbers(entry), numbers(entries[`${name}.scale`]));
+    else tensor.set(numbers(entry));
+    tensors[name] = tensor;
   }
   return { metadata, tensors };
 }
 
+const nNumbers = (shape) => shape.reduce((product, size) => product * size, 1);
+
 /** Each row was stored as whole numbers from −127 to 127, and what they are to be multiplied by. */
-function dequantise(steps, scale) {
-  const nColumns = steps.length / scale.length;
-  return Float32Array.from(steps, (step, i) => step * scale[Math.floor(i / nColumns)]);
+function dequantise(tensor, steps, scale) {
+  for (let row = 0, i = 0; row < scale.length; row++) {
+    for (const end = ((row + 1) * steps.length) / scale.length; i < end; i++) tensor[i] = steps[i] * scale[row];
+  }
 }
 
 function tree(tensors) {

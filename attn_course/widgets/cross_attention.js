@@ -1,7 +1,7 @@
 // Where each word of a translation looked: lines, a matrix with the gold alignment, a sentence.
 import { searchTree } from "./search_tree.js";
-import { fill, format, formatBrief, h, largest, list, put, radios, roving, scroller, uid } from "./shared.js";
-import { join } from "./tokenizer.js";
+import { fill, format, formatBrief, h, largest, list, put, radios, roving, scroller, uid, visible } from "./shared.js";
+import { textOf, wordsOf } from "./tokenizer.js";
 
 /** cross[layer][head], or its mean where one of them is null, over all of them. */
 export function chosenWeights(cross, layer, head) {
@@ -14,8 +14,30 @@ export function chosenWeights(cross, layer, head) {
 /** The tokens of a translation without its end. */
 export const words = (tokens) => tokens.filter((token) => token !== "<eos>");
 
-/** Everything about one translation: its words, its weights, and its tree if it has one. */
-export function crossAttention({ t, result, links, choice, live, output }) {
+/**
+ * A translation by words: the weights of the parts of a word of the source are added up, those of
+ * the parts of a word of the target averaged, and the probabilities of the latter multiplied.
+ */
+export function joinWords({ source, target, cross, probabilities, ...rest }) {
+  const [rows, columns] = [wordsOf(target), wordsOf(source)];
+  const total = (numbers) => numbers.reduce((sum, x) => sum + x, 0);
+  const name = (tokens) => (places) => (tokens[places[0]] === "<eos>" ? "<eos>" : textOf(places.map((i) => tokens[i]), "bpe").trim() || "␣");
+  return {
+    ...rest, source: columns.map(name(source)), target: rows.map(name(target)),
+    cross: cross.map((heads) => heads.map((weights) => rows.map((some) => columns.map((others) =>
+      total(some.map((i) => total(others.map((j) => weights[i][j])))) / some.length)))),
+    probabilities: probabilities && rows.map((some) => some.reduce((product, i) => product * probabilities[i], 1)),
+    written: rows.map((some) => some.at(-1) + 1),
+  };
+}
+
+/** Parts of words as they are, each with the space it begins with. */
+const asParts = ({ source, target, ...rest }) =>
+  ({ ...rest, source: source.map(visible), target: target.map(visible), written: target.map((_, i) => i + 1) });
+
+/** Everything about one translation: its tokens, its weights, and its tree if it has one. */
+export function crossAttention({ t, result: whole, kind, links, hasGold, choice, live, output, again }) {
+  const result = choice.joined ? joinWords(whole) : asParts(whole);
   const { source, target, cross, search } = result;
   const link = (name, i, j) => Boolean(links?.[name].some(([s, u]) => s === j && u === i));
   const gold = target.map((_, i) => source.map((_, j) => (link("sure", i, j) ? "sure" : link("possible", i, j) ? "possible" : null)));
@@ -38,14 +60,20 @@ export function crossAttention({ t, result, links, choice, live, output }) {
     compute();
     live.say(sentence(chosen));
   };
+  /** Show words or their parts; the hand stays on the choice. */
+  function join(joined) {
+    choice.joined = joined;
+    again();
+  }
   const within = (name, all) => { if (choice[name] >= all.length) choice[name] = null; };
   within("layer", cross);
   within("head", cross[0]);
   const node = h("div", { class: "attn-live-attention" },
     h("div", { class: "attn-w-controls attn-live-where" },
+      kind === "bpe" ? radios(t.unit, "joined", [[false, t.tokens], [true, t.whole]], choice.joined, join) : null,
       radios(t.layer, "layer", numbered(cross), choice.layer, pick("layer")),
       radios(t.head, "head", numbered(cross[0]), choice.head, pick("head"))),
-    lines.node, summary, heat.node, tree?.node);
+    choice.joined ? h("p", { class: "attn-w-label" }, t.joined) : null, lines.node, summary, heat.node, tree?.node);
 
   const named = (places) => list(places.map((j) => fill(t.quoted, { token: source[j] })), t.and);
   function most(i) {
@@ -58,7 +86,7 @@ export function crossAttention({ t, result, links, choice, live, output }) {
   /** What the alignment says to the largest weight of a row. */
   function judged(i) {
     if (target[i] === "<eos>") return t.end;
-    if (!links) return t.noGold;
+    if (!links) return hasGold ? t.noGold : "";
     const places = largest(weights[i]);
     const [sure, possible] = ["sure", "possible"].map((kind) => [...source.keys()].filter((j) => gold[i][j] === kind));
     if (places.length === 1 && sure.includes(places[0])) return t.right;
@@ -93,11 +121,13 @@ export function crossAttention({ t, result, links, choice, live, output }) {
   function reveal(count, row = Math.max(0, Math.min(count, words(target).length) - 1)) {
     written = count;
     if (!picked) chosen = row;
-    const [now, whole] = [count, target.length].map((n) => join(words(target.slice(0, n))));
-    output.replaceChildren(now, h("span", { style: "visibility: hidden" }, whole.slice(now.length)));
+    const text = textOf(whole.target, kind);
+    // A character that is not whole yet is not shown.
+    const now = textOf(whole.target.slice(0, result.written[count - 1] ?? 0), kind).replace(/\ufffd+$/, "");
+    output.replaceChildren(now, h("span", { style: "visibility: hidden" }, text.slice(now.length)));
     draw();
   }
-  const tell = (text) => live.say(`${text}. ${sentence(Math.max(0, words(target).length - 1))}`);
+  const tell = () => live.say(`${textOf(whole.target, kind)}. ${sentence(Math.max(0, words(target).length - 1))}`);
   compute();
   const stop = () => {
     [lines, heat, tree].forEach((view) => view?.stop());

@@ -36,8 +36,10 @@ export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0,
   for (let n = 0; n < maxNewTokens && beam.some((hypothesis) => hypothesis.running); n++) {
     // What has ended stays as it is, before all others.
     const ended = beam.filter((hypothesis) => !hypothesis.running);
-    const candidates = beam.filter((hypothesis) => hypothesis.running).flatMap(({ node, ids, next, past }) => {
-      const step = model.decode(next, memory, past);
+    const running = beam.filter((hypothesis) => hypothesis.running);
+    const steps = model.decodeAll(running.map(({ next, past }) => ({ ids: next, memory, past })));
+    const candidates = running.flatMap(({ node, ids }, i) => {
+      const step = steps[i];
       const logits = step.logits.at(-1);
       const logTotal = logSumExp(logits);
       return bestTokens(logits, width).map((token) => {
@@ -59,19 +61,23 @@ export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0,
 /** The places of the largest logits, in order; of equals the first comes first. */
 function bestTokens(logits, count) {
   const best = [];
-  logits.forEach((logit, token) => {
-    if (best.length === count && !(logit > logits[best[count - 1]])) return;
-    const place = best.findIndex((other) => logit > logits[other]);
+  let least = -Infinity; // of the best so far, once there are enough of them
+  for (let token = 0; token < logits.length; token++) {
+    if (best.length === count && !(logits[token] > least)) continue;
+    const place = best.findIndex((other) => logits[token] > logits[other]);
     best.splice(place < 0 ? best.length : place, 0, token);
     best.length = Math.min(best.length, count);
-  });
+    least = logits[best.at(-1)];
+  }
   return best;
 }
 
 /** The logarithm of the sum by which a softmax divides. */
-function logSumExp(logits) {
-  const top = logits.reduce((a, b) => Math.max(a, b));
-  return top + Math.log(logits.reduce((total, logit) => total + Math.exp(logit - top), 0));
+export function logSumExp(logits) {
+  let [top, total] = [-Infinity, 0];
+  for (let i = 0; i < logits.length; i++) top = Math.max(top, logits[i]);
+  for (let i = 0; i < logits.length; i++) total += Math.exp(logits[i] - top);
+  return top + Math.log(total);
 }
 
 function checkSize(name, size, least) {

@@ -11,7 +11,7 @@ export const STRINGS = {
   es: {
     title: "Visor de cabezas", sentence: "Oración en inglés", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
     ready: "Ejemplo ya calculado. El modelo se carga cuando traduces o cortas una cabeza.",
-    loading: "Se carga el modelo…", failed: "El modelo no llegó: falta translator.js junto a esta página, o no se puede leer.",
+    loading: "Se carga el modelo…", failed: "El modelo no llegó: faltan sus archivos junto a esta página, o no se pueden leer.",
     empty: "Escribe una oración en inglés.",
     tooLong: "Son {length} tokens, y el modelo admite hasta {most}.",
     unknown: "Fuera del vocabulario: {words}.",
@@ -30,7 +30,7 @@ export const STRINGS = {
   en: {
     title: "Head viewer", sentence: "English sentence", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
     ready: "An example computed beforehand. The model loads when you translate or cut a head.",
-    loading: "The model is loading…", failed: "The model did not arrive: translator.js is not beside this page, or cannot be read.",
+    loading: "The model is loading…", failed: "The model did not arrive: its files are not beside this page, or cannot be read.",
     empty: "Write a sentence in English.",
     tooLong: "That is {length} tokens, and the model takes up to {most}.",
     unknown: "Outside the vocabulary: {words}.",

@@ -34,7 +34,7 @@ TEXT = {
 
 
 class HeadViewer(TranslatorWidget):
-    """Look at every head of the trained translator at once, enlarge one, cut any of them.
+    """Look at every head of the grammar's translator at once, enlarge one, cut any of them.
 
     Without the heads that the reader cuts, the model in the page translates the sentence again.
     Each head shows how probable the whole translation remains when it alone is cut.
@@ -73,7 +73,7 @@ class HeadViewer(TranslatorWidget):
     """
 
     _stem = "head_viewer"
-    _state = ("example", "sentences", "stack")
+    _state = ("example", "sentences", "stack", "pretrained")
     _esm = module(_stem)
     _css = stylesheet()
 
@@ -85,8 +85,9 @@ class HeadViewer(TranslatorWidget):
         sentences = check_labels("sentences", sentences) if len(sentences) else []
         check_choice("stack", stack, STACKS)
         super().__init__(
-            language, example=plain_translation(example), sentences=sentences, stack=stack
-        )
+            language, "grammar", example=plain_translation(example), sentences=sentences,
+            stack=stack,
+        )  # fmt: skip
 
     def _fallback(self):
         text, example = TEXT[self.language], self.example

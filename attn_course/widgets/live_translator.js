@@ -1,25 +1,29 @@
 // A sentence, its translation by the trained model word by word, and where each word looked.
-import { crossAttention, radios, words } from "./cross_attention.js";
-import { beamSearch, greedy } from "./decoding.js";
-import { announcer, examples, fill, format, h, list, put, softmax, uid } from "./shared.js";
-import { join } from "./tokenizer.js";
-import { encodeSource, loadTranslator } from "./trained.js";
+import { crossAttention, words } from "./cross_attention.js";
+import { beamSearch, greedy, logSumExp } from "./decoding.js";
+import { announcer, examples, fill, format, h, list, put, radios, uid } from "./shared.js";
+import { textOf } from "./tokenizer.js";
+import { encodeSource, loadTranslator, progressBar } from "./trained.js";
 
 export const STRINGS = {
   es: {
     title: "Traductor en vivo",
     sentence: "Oración en inglés", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
     search: "Ancho del haz", greedy: "1 (voraz)",
-    ready: "Ejemplo ya calculado: el modelo se carga cuando lo pidas.",
-    loading: "Se carga el modelo…", failed: "El modelo no llegó: falta translator.js junto a esta página, o no se puede leer.",
+    penalty: "Penalización por longitud",
+    ready: "Ejemplo ya calculado. El modelo ({size} MB) se carga cuando traduzcas algo.",
+    loading: "Se carga el modelo: {some} de {size} MB.", progress: "Carga del modelo", here: "El modelo está cargado.", retry: "Reintentar",
+    failed: "El modelo no llegó entero: {some} de {size} MB. Lo que llegó se guarda; vuelve a intentarlo.",
     done: "Traducido aquí mismo, en {time} ms.",
     empty: "Escribe una oración en inglés.",
-    tooLong: "Son {length} tokens; el modelo solo aprendió con oraciones de hasta {most}.",
+    tooLong: "Son {length} tokens, y el modelo aprendió con oraciones de {most} como mucho: acórtala o traduce una oración cada vez.",
     unknown: "Fuera del vocabulario: {words}. Lo que el traductor no conoce no lo traduce.",
     layer: "Capa", head: "Cabeza", all: "media",
     attention: "De la query a las keys",
-    key: "key: cada palabra que se lee, con su peso",
-    query: "query: predice esta palabra", queryProbability: "query: predice esta palabra, con su probabilidad",
+    key: "key: lo que se lee, con su peso",
+    query: "query: lo que predice", queryProbability: "query: lo que predice, con su probabilidad",
+    unit: "Mostrar", tokens: "tokens", whole: "palabras",
+    joined: "Unidos en palabras: los pesos de las partes de una palabra leída se suman; los de las partes de una escrita se promedian, y sus probabilidades se multiplican.",
     most: "Para predecir «{word}», la query de «{before}» atiende sobre todo a {keys}: {weight}.",
     many: "Para predecir «{word}», la query de «{before}» atiende sobre todo a {count} keys por igual: {weight} cada una.",
     right: "Coincide con la alineación de referencia.",
@@ -39,16 +43,20 @@ export const STRINGS = {
     title: "Live translator",
     sentence: "English sentence", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
     search: "Beam width", greedy: "1 (greedy)",
-    ready: "An example computed beforehand: the model loads when you ask for it.",
-    loading: "The model is loading…", failed: "The model did not arrive: translator.js is not beside this page, or cannot be read.",
+    penalty: "Length penalty",
+    ready: "An example computed beforehand. The model ({size} MB) loads when you translate something.",
+    loading: "The model is loading: {some} of {size} MB.", progress: "Loading of the model", here: "The model is loaded.", retry: "Try again",
+    failed: "The model did not arrive whole: {some} of {size} MB. What arrived is kept; try again.",
     done: "Translated right here, in {time} ms.",
     empty: "Write a sentence in English.",
-    tooLong: "That is {length} tokens; the model learned only from sentences of up to {most}.",
+    tooLong: "That is {length} tokens, and the model learned from sentences of {most} at most: shorten it, or translate one sentence at a time.",
     unknown: "Outside the vocabulary: {words}. What the translator does not know it does not translate.",
     layer: "Layer", head: "Head", all: "mean",
     attention: "From the query to the keys",
-    key: "key: each word that is read, with its weight",
-    query: "query: predicts this word", queryProbability: "query: predicts this word, with its probability",
+    key: "key: what is read, with its weight",
+    query: "query: what it predicts", queryProbability: "query: what it predicts, with its probability",
+    unit: "Show", tokens: "tokens", whole: "words",
+    joined: "Joined to words: the weights of the parts of a word that is read are added up; those of the parts of a word that is written are averaged, and their probabilities multiplied.",
     most: "To predict “{word}”, the query of “{before}” attends most to {keys}: {weight}.",
     many: "To predict “{word}”, the query of “{before}” attends most to {count} keys alike: {weight} each.",
     right: "The gold alignment agrees.",
@@ -66,24 +74,25 @@ export const STRINGS = {
   },
 };
 
-const PACE = 120; // milliseconds from word to word
+const PACE = 120; // milliseconds from token to token
+const PENALTIES = [0, 0.6, 1];
 
 /**
  * What the model writes for the ids of a sentence, and how it came to it: the tokens `source` and
  * `target`, `probabilities` of the latter, cross[l][h][i][j], what the query that predicts
  * target[i] takes from source[j], and of a beam `search`, its { tree, winner, width }.
  */
-export function translate({ transformer, source, target }, ids, width) {
+export function translate({ transformer, source, target }, ids, width, lengthPenalty = 0) {
   const encoded = transformer.encode(ids);
   const model = { ...transformer, encode: () => encoded }; // the source is read once
   const maxNewTokens = 2 * ids.length + 10;
-  const found = width > 1 ? beamSearch(model, ids, { width, maxNewTokens }) : null;
+  const found = width > 1 ? beamSearch(model, ids, { width, maxNewTokens, lengthPenalty }) : null;
   const written = found ? found.hypotheses[0].ids : greedy(model, ids, { maxNewTokens });
   const { layers, logits } = transformer.decode(written.slice(0, -1), encoded.memory);
   const next = written.slice(1);
   return {
     source: ids.map((id) => source.tokens[id]), target: next.map((id) => target.tokens[id]),
-    probabilities: next.map((id, i) => softmax(Array.from(logits[i]))[id]),
+    probabilities: next.map((id, i) => Math.exp(logits[i][id] - logSumExp(logits[i]))),
     cross: layers.map((layer) => layer.crossAttention.weights),
     search: found && { tree: found.tree, winner: found.hypotheses[0].node, width, tokens: target.tokens },
   };
@@ -92,23 +101,27 @@ export function translate({ transformer, source, target }, ids, width) {
 function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
+  const { tokenizer: kind, megabytes } = model.get("pretrained");
   const example = model.get("example");
   const pairs = model.get("sentences");
   const gold = model.get("gold");
-  const known = gold ? [{ source: example.source.join(" "), target: words(example.target).join(" "), ...gold }, ...pairs] : pairs;
+  const first = kind === "bpe" ? textOf(example.source, kind) : example.source.join(" ");
+  const known = [...(gold ? [{ source: first, target: words(example.target).join(" "), ...gold }] : []), ...pairs.filter(({ sure }) => sure)];
   const live = announcer();
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const choice = { layer: null, head: null };
-  let width = 1;
+  const choice = { layer: null, head: null, joined: false };
+  const search = { width: 1, penalty: 0 };
   let figure = null;
   let timer;
+  let wishes = 0;
 
+  const note = h("p", { class: "attn-live-note", "data-attn": "note" });
+  const bar = progressBar(t, megabytes, (text) => put(note, text));
   const input = h("input", {
     type: "text", id: uid(), class: "attn-live-input", lang: "en", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-    value: example.source.join(" "), "data-attn": "sentence",
-    onfocus: () => loadTranslator(model).catch(() => {}), // told when there is something to translate
+    value: first, "data-attn": "sentence", oninput: fetchEarly,
   });
-  const sentences = [...new Set([example.source.join(" "), ...pairs.map(({ source }) => source)])];
+  const sentences = [...new Set([first, ...pairs.map(({ source }) => source)])];
   const picker = examples(t, sentences.map((text) => h("option", { lang: "en" }, text)), (sentence) => {
     input.value = sentence;
     wish();
@@ -123,18 +136,28 @@ function render({ model, el }) {
   h("label", { for: input.id, class: "attn-w-label" }, t.sentence), input,
   h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate),
   pairs.length ? picker : null);
-  const searches = radios(t.search, "width", [1, 2, 3, 4].map((width) => [width, width > 1 ? String(width) : t.greedy]), 1, (chosen) => {
-    width = chosen;
+  const searched = (label, name, options) => radios(label, name, options, search[name], (chosen) => {
+    search[name] = chosen;
+    penalties.hidden = search.width === 1;
     wish();
   });
+  const penalties = searched(t.penalty, "penalty", PENALTIES.map((penalty) => [penalty, String(penalty)]));
+  penalties.hidden = true; // one hypothesis has nothing to be compared with
+  const widths = searched(t.search, "width", [1, 2, 3, 4].map((width) => [width, width > 1 ? String(width) : t.greedy]));
   const output = h("p", { class: "attn-live-output", "data-attn": "output" });
-  const note = h("p", { class: "attn-live-note", "data-attn": "note" });
+  const retry = h("button", {
+    type: "button", class: "attn-w-button", hidden: true, "data-attn": "retry",
+    onclick: () => {
+      input.focus();
+      wish();
+    },
+  }, t.retry);
   const place = h("div", {});
 
   function say(text, verdict = null) {
     put(note, text);
     note.toggleAttribute("data-bad", verdict === "bad");
-    if (text !== t.ready) live.say(text);
+    live.say(text);
   }
   function clear() {
     clearTimeout(timer);
@@ -150,36 +173,46 @@ function render({ model, el }) {
     output.replaceChildren(...words.flatMap((word, i) => [i ? " " : "", bad.has(i) ? h("mark", { "data-attn": "unknown" }, word) : word]));
     say(text, "bad");
   }
+  /** Whoever begins to write will want the model. */
+  function fetchEarly() {
+    const before = wishes;
+    loadTranslator(model, bar.show).then(() => { if (wishes === before) put(note, t.here); }, () => {}).finally(bar.hide);
+    input.removeEventListener("input", fetchEarly);
+  }
   async function wish() {
+    const turn = ++wishes;
     const text = input.value;
     let translator;
-    const waiting = setTimeout(() => say(t.loading), 200);
+    retry.hidden = true;
+    note.removeAttribute("data-bad");
+    live.say(bar.told(t.loading)); // not said, if it has come before a voice could begin
     try {
-      translator = await loadTranslator(model);
+      translator = await loadTranslator(model, bar.show);
     } catch (error) {
       console.warn(error.message);
     }
-    clearTimeout(waiting);
-    if (!translator) return refuse(t.failed);
+    bar.hide();
+    if (turn !== wishes) return; // the last wish counts
+    retry.hidden = Boolean(translator);
+    if (!translator) return refuse(bar.told(t.failed));
     const { ids, unknown, tooLong } = encodeSource(translator, text);
     if (ids.length === 0) return refuse(t.empty);
-    const split = translator.source.split(text);
+    const split = kind === "bpe" ? [text] : translator.source.split(text);
     if (unknown.length) {
       const quoted = [...new Set(unknown.map(({ word }) => fill(t.quoted, { token: word })))];
       return refuse(fill(t.unknown, { words: list(quoted, t.and) }), split, unknown);
     }
     if (tooLong) return refuse(fill(t.tooLong, { length: ids.length, most: translator.maxLen }), split);
     const begin = performance.now();
-    const result = translate(translator, ids, width);
+    const result = translate(translator, ids, search.width, search.penalty);
     const time = performance.now() - begin;
     show(result);
     put(note, fill(t.done, { time: format(time, time < 10 ? 1 : 0) }));
-    note.removeAttribute("data-bad");
-    if (still.matches) figure.reveal(result.target.length);
+    if (still.matches) figure.reveal(figure.length);
     else write(0);
-    figure.tell(join(words(result.target)));
+    figure.tell();
   }
-  /** One word more, until all are written. */
+  /** One token more, until all are written. */
   function write(count) {
     figure.reveal(count);
     if (count < figure.length) timer = setTimeout(() => write(count + 1), count ? PACE : 0);
@@ -189,16 +222,23 @@ function render({ model, el }) {
     const same = (pair) => pair.source === result.source.join(" ") && pair.target === words(result.target).join(" ");
     const links = result.target.at(-1) === "<eos>" ? known.find(same) : undefined;
     output.lang = "es";
-    figure = crossAttention({ t, result, links, choice, live, output });
+    figure = crossAttention({
+      t, result, kind, links, hasGold: known.length > 0, choice, live, output,
+      again: () => {
+        show(result);
+        figure.reveal(figure.length);
+        place.querySelector("[data-attn=joined]:checked").focus();
+      },
+    });
     place.replaceChildren(figure.node);
   }
 
   el.append(h("div", {
     class: "attn-w attn-live", lang: language, role: "group", "aria-label": t.title, "data-attn": "live-translator",
-  }, form, h("div", { class: "attn-w-controls" }, searches), note, output, place, live.node));
+  }, form, h("div", { class: "attn-w-controls" }, widths, penalties), note, bar.node, retry, output, place, live.node));
   show(example);
-  figure.reveal(example.target.length, Math.min(1, example.target.length - 1));
-  say(t.ready);
+  figure.reveal(figure.length, Math.min(1, figure.length - 1));
+  put(note, bar.told(t.ready));
   return clear;
 }
 

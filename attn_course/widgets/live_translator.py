@@ -4,27 +4,30 @@ import numpy as np
 import traitlets
 
 from attn._checks import wrong
+from attn.applications.models import TRANSLATOR
 from attn_course.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
 from attn_course.widgets._source import module, stylesheet
+from attn_course.widgets._translation import text_of
 
 TEXT = {
     "es": {
         "caption": "Pesos de la atención cruzada, en promedio sobre capas y cabezas. Cada fila "
-        "es la query que predice su palabra y suma 1; cada columna, una palabra de la oración.",
+        "es la query que predice su token y suma 1; cada columna, un token de la oración.",
     },
     "en": {
         "caption": "Cross-attention weights, averaged over layers and heads. Each row is the "
-        "query that predicts its word and sums to 1; each column is a word of the sentence.",
+        "query that predicts its token and sums to 1; each column is a token of the sentence.",
     },
 }
 
 
 class LiveTranslator(TranslatorWidget):
-    """Translate a sentence with the trained model, and see what each word attended to.
+    """Translate a sentence with a trained model, and see what each token attended to.
 
-    The reader types or picks a sentence; the Spanish words appear one by one, and each shows
+    The reader types or picks a sentence; the Spanish tokens appear one by one, and each shows
     its weights by layer, head or on average, against the gold alignment where that is known.
-    A beam search shows its tree. Unknown words are named, not translated.
+    Parts of words can be joined to words. A beam search shows its tree. The model of real
+    sentences takes any; that of the grammar names words it does not know.
 
     Parameters
     ----------
@@ -34,9 +37,11 @@ class LiveTranslator(TranslatorWidget):
     gold : attn.corpus.Pair, optional
         The alignment of the example: anything with `sure` and `possible`, sets of
         (source position, target position).
-    sentences : sequence of attn.corpus.Pair
-        To pick from: anything with `source`, `target`, `sure` and `possible`. Their alignments
-        are shown where the model translates as they do.
+    sentences : sequence of str or attn.corpus.Pair
+        To pick from: texts, or anything with `source`, `target`, `sure` and `possible`. The
+        alignments of the latter are shown where the model translates as they do.
+    pretrained : {"tatoeba", "grammar"}
+        The model that translates, as in `Translator.pretrained`: the one of the example.
     language : {"es", "en"}, optional
         By default, the language in use.
 
@@ -49,12 +54,12 @@ class LiveTranslator(TranslatorWidget):
     --------
     >>> from types import SimpleNamespace
     >>> example = SimpleNamespace(source=["hello"], target=["hola", "<eos>"], cross=[[[[1], [1]]]])
-    >>> LiveTranslator(example, language="en")
+    >>> LiveTranslator(example, pretrained="grammar", language="en")
     LiveTranslator('hello', 'hola <eos>', language='en')
     """
 
     _stem = "live_translator"
-    _state = ("example", "gold", "sentences")
+    _state = ("example", "gold", "sentences", "pretrained")
     _esm = module(_stem)
     _css = stylesheet()
 
@@ -62,7 +67,9 @@ class LiveTranslator(TranslatorWidget):
     gold = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
 
-    def __init__(self, example, *, gold=None, sentences=(), language=None):
+    def __init__(
+        self, example, *, gold=None, sentences=(), pretrained=TRANSLATOR, language=None
+    ):  # fmt: skip
         source = check_labels("example.source", example.source)
         target = check_labels("example.target", example.target)
         cross = np.asarray(example.cross)
@@ -76,7 +83,7 @@ class LiveTranslator(TranslatorWidget):
         if gold is not None:
             gold = _links("gold", gold, len(source), len(target))
         super().__init__(
-            language, example={"source": source, "target": target, "cross": cross}, gold=gold,
+            language, pretrained, example={"source": source, "target": target, "cross": cross}, gold=gold,
             sentences=[_sentence(f"sentences[{i}]", pair) for i, pair in enumerate(sentences)],
         )  # fmt: skip
 
@@ -85,17 +92,24 @@ class LiveTranslator(TranslatorWidget):
         mean = np.mean(self.example["cross"], axis=(0, 1))
         rows = [[word, *map(decimals, weights)] for word, weights in zip(target, mean, strict=True)]
         return (
-            f'<p><span lang="en">{escape(" ".join(source))}</span> → '
-            f'<span lang="es">{escape(" ".join(target))}</span></p>'
+            f'<p><span lang="en">{escape(self._text(source))}</span> → '
+            f'<span lang="es">{escape(self._text(target))}</span></p>'
             f"{table(TEXT[self.language]['caption'], ['', *source], rows)}"
         )
 
+    def _text(self, tokens):
+        return text_of(tokens, self.pretrained["tokenizer"])
+
     def __repr__(self):
-        source, target = (" ".join(self.example[name]) for name in ("source", "target"))
+        source, target = (self._text(self.example[name]) for name in ("source", "target"))
         return f"LiveTranslator({source!r}, {target!r}, language={self.language!r})"
 
 
 def _sentence(name, pair):
+    if isinstance(pair, str):
+        if not pair.strip():
+            raise wrong(name, "a sentence", repr(pair))
+        return {"source": pair}
     texts = {side: getattr(pair, side) for side in ("source", "target")}
     for side, text in texts.items():
         if not isinstance(text, str) or not text.strip():

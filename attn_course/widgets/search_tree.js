@@ -1,5 +1,5 @@
 // The tree of a beam search: a column for each step, its hypotheses from the best to the worst.
-import { fill, format, h, rich, scroller } from "./shared.js";
+import { fill, format, h, rich, scroller, visible } from "./shared.js";
 
 /** `tree` as `beamSearch` returns it, with the place of the winner in it; `tokens` names the ids. */
 export function searchTree({ t, tree, winner, width, tokens }) {
@@ -12,7 +12,7 @@ export function searchTree({ t, tree, winner, width, tokens }) {
     return h("li", {
       class: "attn-live-node", "data-attn": "node", "data-place": place, "data-kept": kept, "data-won": won.has(place),
       "data-parent": parent, "data-log-probability": logProbability, "data-total": total,
-    }, h("b", { lang: "es" }, place ? tokens[token] : "<sos>"),
+    }, h("b", { lang: "es" }, place ? visible(tokens[token]) : "<sos>"),
     place ? [
       h("span", { class: "attn-w-number" }, share(Math.exp(logProbability))),
       h("span", { class: "attn-w-number" }, format(total)),

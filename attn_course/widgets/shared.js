@@ -4,7 +4,11 @@
 
 const sum = (list) => list.reduce((total, x) => total + x, 0);
 
-export const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
+export function dot(a, b) {
+  let total = 0;
+  for (let i = 0; i < a.length; i++) total += a[i] * b[i];
+  return total;
+}
 
 /** Softmax of one row. An entry of −∞ gets 0; a row of nothing else, only zeros. */
 export function softmax(row) {
@@ -36,7 +40,7 @@ export function attention(query, key, value, { mask = null, scaled = true, tempe
   const maskedScores = scores.map((row, i) =>
     row.map((score, j) => (mask && !mask[i][j] ? -Infinity : score / root / temperature)));
   const weights = maskedScores.map(softmax);
-  const output = weights.map((row) => value[0].map((_, d) => sum(row.map((w, j) => w * value[j][d]))));
+  const output = weights.map((row) => value[0].map((_, d) => row.reduce((total, w, j) => total + w * value[j][d], 0)));
   return { root, scores, maskedScores, weights, output };
 }
 
@@ -124,8 +128,8 @@ export function rich(text) {
   });
 }
 
-/** A token as it is shown: one made of spaces must still be seen. */
-export const visible = (token) => (token.trim() ? token : "␣");
+/** A token as it is shown: the space that a word begins with, or one alone, must be seen. */
+export const visible = (token) => (token.trim() ? token.replace(/^ /, "␣") : "␣");
 
 /** One tab stop for a group of elements, so many to a row; arrows, Home and End move inside it. */
 export function roving(nodes, move, across = () => 1) {

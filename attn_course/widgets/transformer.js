@@ -1,9 +1,11 @@
-// The Transformer of attn.transformer, one sentence at a time, from token ids to logits.
+// The Transformer of attn.transformer, from token ids to logits.
 //
-// A sequence is a list of vectors, each a Float32Array. What is computed is never changed
-// afterwards, and all of it is returned: whoever wants to look inside finds it by its name.
+// A sequence is a list of vectors, each a Float32Array, and a batch a list of sequences. What is
+// computed is never changed afterwards, and all of it is returned: whoever wants to look inside
+// finds it by its name.
 import { readCheckpoint } from "./checkpoint.js";
-import { attention, maskMatrix, wrong } from "./shared.js";
+import { multiply } from "./kernel.js";
+import { attention, dot, wrong } from "./shared.js";
 
 /**
  * The model in a checkpoint, an ArrayBuffer or Uint8Array, as { config, parameters, encode, decode }.
@@ -13,6 +15,7 @@ import { attention, maskMatrix, wrong } from "./shared.js";
  * decode(ids, memory, past) predicts, at every position of the target, the token that follows:
  * { embeddings, positions, layers, x, logits }. With `past`, what an earlier call returned, `ids`
  * are only the tokens after those it has seen; their keys and values are in its layers.
+ * decodeAll(batch) does so for several, each { ids, memory, past }, in one pass over the weights.
  *
  * A layer is { selfAttention, crossAttention, feedForward }, each as `subLayer` returns it:
  * layers[l].crossAttention.weights[h][i][j] is what query i of head h takes from source token j.
@@ -29,78 +32,104 @@ export function loadTransformer(bytes) {
 
   function encode(ids) {
     const { embeddings, positions, x } = embed(srcEmbedding, ids, 0, config);
-    const layers = stack(encoder, x, (layer, x) => encoderLayer(layer, x, config));
+    const [layers] = stack(encoder, [x], (layer, xs) => encoderLayer(layer, xs, config));
     return { embeddings, positions, layers, memory: lastNorm(encoder, layers, config) };
   }
 
-  function decode(ids, memory, past = null) {
-    const start = past ? past.layers[0].selfAttention.cache.key.length : 0;
-    const { embeddings, positions, x: first } = embed(tgtEmbedding, ids, start, config);
-    const layers = stack(decoder, first, (layer, x, l) => decoderLayer(layer, x, memory, past?.layers[l], config));
-    const x = lastNorm(decoder, layers, config);
-    return { embeddings, positions, layers, x, logits: linear(output, x) };
+  function decodeAll(batch) {
+    const starts = batch.map(({ past }) => past?.layers[0].selfAttention.cache.key[0].length ?? 0);
+    const first = batch.map(({ ids }, i) => embed(tgtEmbedding, ids, starts[i], config));
+    const all = stack(decoder, first.map(({ x }) => x), (layer, xs, l) =>
+      decoderLayer(layer, xs, batch.map(({ memory }) => memory), batch.map(({ past }) => past?.layers[l]), config));
+    const xs = all.map((layers) => lastNorm(decoder, layers, config));
+    const logits = linearAll(output, xs);
+    return first.map(({ embeddings, positions }, i) => ({ embeddings, positions, layers: all[i], x: xs[i], logits: logits[i] }));
   }
+  const decode = (ids, memory, past = null) => decodeAll([{ ids, memory, past }])[0];
 
-  return { config, parameters, encode, decode };
+  return { config, parameters, encode, decode, decodeAll };
 }
 
 // Layers -----------------------------------------------------------------------
 
-/** N layers, each taking what the one before has made of x. */
-export function stack({ layers }, x, run) {
-  return Object.values(layers).map((layer, l) => {
-    const traced = run(layer, x, l);
-    ({ x } = traced.feedForward);
-    return traced;
+/** N layers, each taking what the one before has made of a batch: the layers of each sequence. */
+export function stack({ layers }, xs, run) {
+  const all = xs.map(() => []);
+  Object.values(layers).forEach((layer, l) => {
+    run(layer, xs, l).forEach((traced, i) => all[i].push(traced));
+    xs = all.map((some) => some[l].feedForward.x);
   });
+  return all;
 }
 
 export const lastNorm = ({ norm }, layers, config) =>
   (config.norm === "pre" ? layerNorm(norm, layers.at(-1).feedForward.x) : layers.at(-1).feedForward.x);
 
-function encoderLayer(layer, x, config) {
-  const selfAttention = subLayer(layer.norm1, x, config, (x) =>
-    multiHeadAttention(layer.selfAttention, x, keysAndValues(layer.selfAttention, x), { ...config, isSelf: true }));
-  return { selfAttention, feedForward: subLayer(layer.norm2, selfAttention.x, config, (x) => feedForward(layer.feedForward, x)) };
+function encoderLayer(layer, xs, config) {
+  const read = subLayer(layer.norm1, xs, config, (xs) =>
+    multiHeadAttention(layer.selfAttention, xs, keysAndValues(layer.selfAttention, xs, config, true), config, true));
+  const thought = subLayer(layer.norm2, read.map(({ x }) => x), config, (xs) => feedForward(layer.feedForward, xs));
+  return read.map((selfAttention, i) => ({ selfAttention, feedForward: thought[i] }));
 }
 
-export function decoderLayer(layer, x, memory, past, config) {
-  const selfAttention = subLayer(layer.norm1, x, config, (x) => {
-    const cache = keysAndValues(layer.selfAttention, x, past?.selfAttention.cache);
-    // The last queries of the causal mask: the tokens before them are in the cache.
-    const mask = config.isCausal === false ? null : maskMatrix("causal", cache.key.length).slice(-x.length);
-    return multiHeadAttention(layer.selfAttention, x, cache, { ...config, isSelf: true }, mask);
+export function decoderLayer(layer, xs, memories, pasts, config) {
+  const own = subLayer(layer.norm1, xs, config, (xs) => {
+    const caches = keysAndValues(layer.selfAttention, xs, config, true, pasts.map((past) => past?.selfAttention.cache));
+    const masks = config.isCausal === false ? [] : xs.map((x, i) => causalMask(x.length, caches[i].key[0].length));
+    return multiHeadAttention(layer.selfAttention, xs, caches, config, true, masks);
   });
-  const crossAttention = subLayer(layer.norm2, selfAttention.x, config, (x) => {
-    const cache = past?.crossAttention.cache ?? keysAndValues(layer.crossAttention, memory);
-    return multiHeadAttention(layer.crossAttention, x, cache, config);
+  const cross = subLayer(layer.norm2, own.map(({ x }) => x), config, (xs) => {
+    const caches = pasts.map((past, i) =>
+      past?.crossAttention.cache ?? keysAndValues(layer.crossAttention, [memories[i]], config, false)[0]);
+    return multiHeadAttention(layer.crossAttention, xs, caches, config, false);
   });
-  const last = subLayer(layer.norm3, crossAttention.x, config, (x) => feedForward(layer.feedForward, x));
-  return { selfAttention, crossAttention, feedForward: last };
+  const thought = subLayer(layer.norm3, cross.map(({ x }) => x), config, (xs) => feedForward(layer.feedForward, xs));
+  return own.map((selfAttention, i) => ({ selfAttention, crossAttention: cross[i], feedForward: thought[i] }));
 }
+
+/** The last n queries of a causal mask over so many keys; none where it would hide nothing. */
+const causalMask = (n, nKeys) => (n === 1 ? null
+  : Array.from({ length: n }, (_, i) => Array.from({ length: nKeys }, (_, j) => j <= nKeys - n + i)));
 
 /**
- * x + f(x) and its norm, post-norm norm(x + f(x)) or pre-norm x + f(norm(x)): what f was given,
- * `input`, all that it computed, its `output` added to x, `sum`, and the new `x`.
+ * x + f(x) and its norm, post-norm norm(x + f(x)) or pre-norm x + f(norm(x)): for each sequence
+ * what f was given, `input`, all that it computed, its `output` added to x, `sum`, and the new `x`.
  */
-function subLayer(norm, x, config, f) {
-  const input = config.norm === "pre" ? layerNorm(norm, x) : x;
-  const computed = f(input);
-  const sum = add(x, computed.output);
-  return { input, ...computed, sum, x: config.norm === "post" ? layerNorm(norm, sum) : sum };
+function subLayer(norm, xs, config, f) {
+  const inputs = config.norm === "pre" ? xs.map((x) => layerNorm(norm, x)) : xs;
+  const computed = f(inputs);
+  return xs.map((x, i) => {
+    const sum = add(x, computed[i].output);
+    return { input: inputs[i], ...computed[i], sum, x: config.norm === "post" ? layerNorm(norm, sum) : sum };
+  });
 }
 
 /** max(0, x W₁ + b₁) W₂ + b₂ */
-export function feedForward({ linear1, linear2 }, x) {
-  const hidden = linear(linear1, x).map((row) => row.map((h) => Math.max(0, h)));
-  return { hidden, output: linear(linear2, hidden) };
+export function feedForward({ linear1, linear2 }, xs) {
+  const hidden = linearAll(linear1, xs);
+  for (const row of hidden.flat()) {
+    for (let i = 0; i < row.length; i++) row[i] = Math.max(0, row[i]);
+  }
+  const outputs = linearAll(linear2, hidden);
+  return hidden.map((rows, i) => ({ hidden: rows, output: outputs[i] }));
 }
 
 // Attention --------------------------------------------------------------------
 
-/** The keys and values of x, after those of the past: the KV cache, continued. */
-function keysAndValues({ kProj, vProj }, x, past = { key: [], value: [] }) {
-  return { key: [...past.key, ...linear(kProj, x)], value: [...past.value, ...linear(vProj, x)] };
+/**
+ * The keys and values of each sequence by head, key[h][j], after those of its past: the KV cache,
+ * continued. With rotary positions the keys of self-attention are those already turned.
+ */
+function keysAndValues({ kProj, vProj }, xs, config, isSelf, pasts = []) {
+  const nHeads = config.nKvHeads ?? config.nHeads;
+  const [keys, values] = [kProj, vProj].map((projection) => linearAll(projection, xs));
+  return xs.map((_, i) => {
+    const past = pasts[i];
+    const key = splitHeads(keys[i], nHeads, isSelf && config.positions === "rotary" ? past?.key[0].length ?? 0 : null);
+    const value = splitHeads(values[i], nHeads);
+    if (!past) return { key, value };
+    return { key: past.key.map((rows, h) => rows.concat(key[h])), value: past.value.map((rows, h) => rows.concat(value[h])) };
+  });
 }
 
 /**
@@ -109,26 +138,36 @@ function keysAndValues({ kProj, vProj }, x, past = { key: [], value: [] }) {
  * weighted mean of the values; `output` is all heads side by side through the last projection.
  * With rotary positions the queries and keys of self-attention are those already turned.
  */
-function multiHeadAttention({ qProj, outProj }, x, cache, { nHeads, nKvHeads, positions, isSelf }, mask = null) {
-  const turned = (rows, nHeads, start) => splitHeads(rows, nHeads).map((head) =>
-    (isSelf && positions === "rotary" ? head.map((row, i) => rotary(row, start + i)) : head));
-  const query = turned(linear(qProj, x), nHeads, cache.key.length - x.length);
-  const [key, value] = [turned(cache.key, nKvHeads ?? nHeads, 0), splitHeads(cache.value, nKvHeads ?? nHeads)].map((heads) =>
-    query.map((_, h) => heads[Math.floor((h * heads.length) / nHeads)]));
-  const attended = query.map((q, h) => attention(q, key[h], value[h], { mask }));
-  const of = (name) => attended.map((head) => head[name]);
-  const joined = x.map((_, i) => Float32Array.from(of("output").flatMap((head) => [...head[i]])));
-  return {
-    query, key, value, scores: of("scores"), maskedScores: of("maskedScores"), weights: of("weights"),
-    heads: of("output"), output: linear(outProj, joined), cache,
-  };
+function multiHeadAttention({ qProj, outProj }, xs, caches, { nHeads, positions }, isSelf, masks = []) {
+  const queries = linearAll(qProj, xs);
+  const found = xs.map((x, i) => {
+    const cache = caches[i];
+    const query = splitHeads(queries[i], nHeads, isSelf && positions === "rotary" ? cache.key[0].length - x.length : null);
+    const [key, value] = [cache.key, cache.value].map((heads) =>
+      query.map((_, h) => heads[Math.floor((h * heads.length) / nHeads)]));
+    const attended = query.map((q, h) => attention(q, key[h], value[h], { mask: masks[i] }));
+    const of = (name) => attended.map((head) => head[name]);
+    return { query, key, value, scores: of("scores"), maskedScores: of("maskedScores"), weights: of("weights"), heads: of("output"), cache };
+  });
+  const outputs = linearAll(outProj, found.map(({ heads }) => joinHeads(heads)));
+  return found.map((computed, i) => ({ ...computed, output: outputs[i] }));
 }
 
-/** Rows of d_model numbers as n_heads lists of rows of d_k. */
-function splitHeads(rows, nHeads) {
+/** Rows of d_model numbers as n_heads lists of rows of d_k, turned as rotary positions from `start` on. */
+function splitHeads(rows, nHeads, start = null) {
   const d = rows[0].length / nHeads;
-  return Array.from({ length: nHeads }, (_, h) => rows.map((row) => row.subarray(h * d, (h + 1) * d)));
+  return Array.from({ length: nHeads }, (_, h) => rows.map((row, i) => {
+    const part = row.subarray(h * d, (h + 1) * d);
+    return start === null ? part : rotary(part, start + i);
+  }));
 }
+
+/** Rows of d_k numbers, head by head, side by side. */
+const joinHeads = (heads) => heads[0].map((first, i) => {
+  const row = new Float32Array(heads.length * first.length);
+  heads.forEach((rows, h) => row.set(rows[i], h * first.length));
+  return row;
+});
 
 // Vectors ----------------------------------------------------------------------
 
@@ -153,12 +192,25 @@ export function embed({ tokens, positions: learned }, ids, start, { dModel, maxL
 
 /** Components 2i and 2i + 1 turned by position / 10000^(2i/d_k): products depend on distances alone. */
 function rotary(x, position) {
-  return x.map((_, c) => {
-    const odd = c % 2;
-    const angle = position / 10000 ** ((c - odd) / x.length);
-    const [even, other] = [x[c - odd], x[c - odd + 1]];
-    return odd ? even * Math.sin(angle) + other * Math.cos(angle) : even * Math.cos(angle) - other * Math.sin(angle);
-  });
+  const turn = turnOf(position, x.length);
+  const out = new Float32Array(x.length);
+  for (let c = 0; c < x.length; c += 2) {
+    out[c] = x[c] * turn[c] - x[c + 1] * turn[c + 1];
+    out[c + 1] = x[c] * turn[c + 1] + x[c + 1] * turn[c];
+  }
+  return out;
+}
+
+const turns = new Map(); // cosine and sine of each pair, for every position met so far
+function turnOf(position, d) {
+  const name = `${position} ${d}`;
+  if (!turns.has(name)) {
+    turns.set(name, Float64Array.from({ length: d }, (_, c) => {
+      const angle = position / 10000 ** ((c - (c % 2)) / d);
+      return c % 2 ? Math.sin(angle) : Math.cos(angle);
+    }));
+  }
+  return turns.get(name);
 }
 
 /** Component 2i is sin(position / base^(2i/d_model)), component 2i + 1 its cosine. */
@@ -169,26 +221,45 @@ export function sinusoidal(position, dModel, base = 10000) {
   });
 }
 
-export const add = (a, b) => a.map((row, i) => row.map((x, d) => x + b[i][d]));
+export const add = (a, b) => a.map((row, i) => {
+  const sum = new Float32Array(row.length);
+  for (let d = 0; d < row.length; d++) sum[d] = row[d] + b[i][d];
+  return sum;
+});
 
 /** x Wᵀ + b: one row of W for each number that comes out. */
 export function linear({ weight, bias }, x) {
-  return x.map((row) => {
-    const out = new Float32Array(weight.length / row.length);
-    for (let o = 0, w = 0; o < out.length; o++) {
-      let total = bias ? bias[o] : 0;
-      for (let i = 0; i < row.length; i++, w++) total += weight[w] * row[i];
-      out[o] = total;
-    }
-    return out;
-  });
+  const rows = multiply(weight, x) ?? multiplySlowly(weight, x);
+  if (bias) {
+    for (const row of rows) for (let o = 0; o < row.length; o++) row[o] += bias[o];
+  }
+  return rows;
+}
+
+/** The same for each sequence of a batch, in one pass over the weights. */
+export function linearAll(layer, xs) {
+  const rows = linear(layer, xs.flat());
+  let start = 0;
+  return xs.map((x) => rows.slice(start, start += x.length));
+}
+
+function multiplySlowly(weight, x) {
+  const nIn = x[0].length;
+  const rows = x.map(() => new Float32Array(weight.length / nIn));
+  for (let o = 0; o < rows[0].length; o++) {
+    const w = weight.subarray(o * nIn, (o + 1) * nIn);
+    for (let i = 0; i < x.length; i++) rows[i][o] = dot(w, x[i]);
+  }
+  return rows;
 }
 
 /** Mean 0 and variance 1 over the components of each vector, then a gain and a bias. */
-export function layerNorm({ weight, bias }, x) {
-  return x.map((row) => {
-    const mean = row.reduce((total, v) => total + v, 0) / row.length;
-    const variance = row.reduce((total, v) => total + (v - mean) ** 2, 0) / row.length;
-    return row.map((v, d) => ((v - mean) / Math.sqrt(variance + 1e-5)) * weight[d] + bias[d]);
-  });
-}
+export const layerNorm = ({ weight, bias }, x) => x.map((row) => {
+  let [mean, variance] = [0, 0];
+  for (let d = 0; d < row.length; d++) mean += row[d] / row.length;
+  for (let d = 0; d < row.length; d++) variance += (row[d] - mean) ** 2 / row.length;
+  const scale = 1 / Math.sqrt(variance + 1e-5);
+  const out = new Float32Array(row.length);
+  for (let d = 0; d < row.length; d++) out[d] = (row[d] - mean) * scale * weight[d] + bias[d];
+  return out;
+});

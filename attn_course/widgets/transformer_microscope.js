@@ -2,7 +2,8 @@
 import { anatomy, contributions, dissect, explain, inHeads, kindOf, numbers, rowsOf, total } from "./anatomy.js";
 import { CODE, EQUATIONS, STRINGS } from "./microscope_text.js";
 import { announcer, examples, fill, format, formatBrief, h, put, rich, roving, scroller, uid, visible } from "./shared.js";
-import { encodeSource, loadTranslator } from "./trained.js";
+import { textOf } from "./tokenizer.js";
+import { encodeSource, loadTranslator, progressBar } from "./trained.js";
 
 const SIGNS = { x: "x", w: "w", q: "q", k: "k", a: "α", v: "v", h: "h", f: "f", turn: "cos, sin" };
 const N_CANDIDATES = 10;
@@ -12,7 +13,10 @@ function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
   const example = model.get("example");
-  let trace = preview(example);
+  const { tokenizer: kind, megabytes } = model.get("pretrained");
+  const sentenceOf = (tokens) => (kind === "bpe" ? textOf(tokens, kind) : tokens.join(" "));
+  const first = sentenceOf(example.source);
+  let trace = preview(example, kind);
   let parts = anatomy(trace.model?.config ?? { nLayers: example.encoder.length, norm: "pre", positions: "rotary" });
   const at = { part: parts.findLastIndex(({ part }) => part === "crossAttention"), step: 0, head: 0, rows: { encoder: 0, decoder: 0 }, cell: null, all: false };
   at.step = parts[at.part].steps.indexOf("weights");
@@ -23,12 +27,15 @@ function render({ model, el }) {
   // The sentence -----------------------------------------------------------------
   const live = announcer();
   const id = uid();
-  const text = h("input", { type: "text", id, class: "attn-live-input", value: example.source.join(" "), lang: "en", autocomplete: "off", spellcheck: "false", "data-attn": "sentence" });
+  const text = h("input", { type: "text", id, class: "attn-live-input", value: first, lang: "en", autocomplete: "off", spellcheck: "false", "data-attn": "sentence" });
   const complaint = h("p", { class: "attn-micro-complaint", role: "alert", "data-attn": "complaint" });
   const said = h("p", { class: "attn-micro-said", "data-attn": "said" });
   const opener = h("button", { type: "button", class: "attn-w-button attn-micro-main", "data-attn": "open", onclick: () => run() }, t.open);
-  const preface = h("div", { class: "attn-micro-preface" }, h("p", {}, t.precomputed), opener);
-  const sentences = [...new Set([example.source.join(" "), ...model.get("sentences")])];
+  const news = h("p", { "data-attn": "news" });
+  const bar = progressBar(t, megabytes, (text) => put(news, text));
+  put(news, bar.told(t.precomputed));
+  const preface = h("div", { class: "attn-micro-preface" }, news, opener, bar.node);
+  const sentences = [...new Set([first, ...model.get("sentences")])];
   const picker = examples(t, sentences.map((sentence) => h("option", { lang: "en" }, sentence)), (sentence) => {
     text.value = sentence;
     run();
@@ -49,13 +56,15 @@ function render({ model, el }) {
     put(complaint, "");
     put(opener, t.opening);
     try {
-      translator ??= await loadTranslator(model);
+      translator ??= await loadTranslator(model, bar.show);
       const fault = read();
       put(complaint, fault);
       if (!fault && !quiet) live.say(fill(t.opened, { said: said.textContent }));
     } catch (error) {
-      put(complaint, fill(t.failed, { reason: error.message }));
+      put(complaint, `${bar.told(t.failed)} ${error.message}`);
     }
+    bar.hide();
+    put(news, bar.told(t.precomputed));
     put(opener, t.open);
     busy = false;
     draw();
@@ -164,7 +173,7 @@ function render({ model, el }) {
     peeked = null;
     drawMap();
     drawStepper();
-    put(said, fill(t.said, { source: trace.tokens.encoder.join(" "), target: trace.text }));
+    put(said, fill(t.said, { source: sentenceOf(trace.tokens.encoder), target: trace.text }));
     const { block, step } = place();
     const rows = numbers(trace, block, step, at.head);
     panel.replaceChildren(...lesson(block, step), ...(rows
@@ -433,12 +442,12 @@ function render({ model, el }) {
 }
 
 /** As much of a trace as the example holds: the tokens and the weights. */
-function preview({ source, target, encoder, decoder, cross }) {
+function preview({ source, target, encoder, decoder, cross }, kind) {
   const layers = (own, others) => own.map((weights, l) => ({ selfAttention: { weights }, ...(others && { crossAttention: { weights: others[l] } }) }));
   return {
     encoder: { layers: layers(encoder) }, decoder: { layers: layers(decoder, cross) },
     tokens: { encoder: source, decoder: ["<sos>", ...target.slice(0, -1)] }, next: target,
-    text: target.filter((token) => token !== "<eos>").join(" "),
+    text: kind === "bpe" ? textOf(target, kind) : target.filter((token) => token !== "<eos>").join(" "),
   };
 }
 

@@ -3,16 +3,17 @@
 import numpy as np
 import traitlets
 
+from attn.applications.models import TRANSLATOR
 from attn_course.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
 from attn_course.widgets._source import module, stylesheet
-from attn_course.widgets._translation import plain_translation
+from attn_course.widgets._translation import plain_translation, text_of
 
 TEXT = {
     "es": {
         "said": "«{}» se traduce como «{}».",
         "stages": "Por dónde pasa la oración:",
         "steps": [
-            "Tokens: la oración se parte en palabras, y cada palabra es un número.",
+            "Tokens: la oración se parte en palabras o partes de palabra, y cada una es un número.",
             "Embeddings: cada número busca su vector en una tabla, multiplicado por la raíz de d_model.",
             "Posiciones: se suman a los vectores, o giran las queries y las keys.",
             "Query, key y value: tres proyecciones lineales de cada vector, en cada cabeza.",
@@ -33,7 +34,7 @@ TEXT = {
         "said": "“{}” becomes “{}”.",
         "stages": "What the sentence passes through:",
         "steps": [
-            "Tokens: the sentence is split into words, and each word is a number.",
+            "Tokens: the sentence is split into words or parts of words, and each is a number.",
             "Embeddings: each number looks up its vector in a table, times the root of d_model.",
             "Positions: they are added to the vectors, or turn the queries and keys.",
             "Query, key and value: three linear projections of each vector, in each head.",
@@ -66,6 +67,8 @@ class TransformerMicroscope(TranslatorWidget):
         five attributes will do.
     sentences : sequence of str
         English sentences to choose from, besides the example's.
+    pretrained : {"tatoeba", "grammar"}
+        The model that is opened, as in `Translator.pretrained`: the one of the example.
     language : {"es", "en"}, optional
         By default, the language in use.
 
@@ -86,22 +89,24 @@ class TransformerMicroscope(TranslatorWidget):
     """
 
     _stem = "transformer_microscope"
-    _state = ("example", "sentences")
+    _state = ("example", "sentences", "pretrained")
     _esm = module(_stem)
     _css = stylesheet()
 
     example = traitlets.Dict().tag(sync=True)
     sentences = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
-    def __init__(self, example, *, sentences=(), language=None):
+    def __init__(self, example, *, sentences=(), pretrained=TRANSLATOR, language=None):
         sentences = check_labels("sentences", sentences) if len(sentences) else []
-        super().__init__(language, example=plain_translation(example), sentences=sentences)
+        example = plain_translation(example)
+        super().__init__(language, pretrained, example=example, sentences=sentences)
 
     def _fallback(self):
         text, example = TEXT[self.language], self.example
         source, target = example["source"], example["target"]
-        written = " ".join(token for token in target if token != "<eos>")
-        said = escape(text["said"].format(" ".join(source), written))
+        written = [token for token in target if token != "<eos>"]
+        texts = (text_of(tokens, self.pretrained["tokenizer"]) for tokens in (source, written))
+        said = escape(text["said"].format(*texts))
         steps = "".join(f"<li>{escape(step)}</li>" for step in text["steps"])
         mean = np.array(example["cross"]).mean(axis=(0, 1))
         rows = [

@@ -3,23 +3,17 @@ import { readCheckpoint } from "./checkpoint.js";
 import { GROUND, N_COLUMNS, N_ROWS, patchPixels } from "./scenes.js";
 import { softmax } from "./shared.js";
 import { PAD, WordTokenizer } from "./tokenizer.js";
-import { parts } from "./trained.js";
+import { loadModel } from "./trained.js";
 import { add, decoderLayer, embed, feedForward, lastNorm, layerNorm, linear, sinusoidal, stack } from "./transformer.js";
 
 const CONTRAST = 64;
 const SLOWEST = 100;
 const N_PADDED = 16; // tokens, where the padding is not hidden
-let looking = null;
 
 /** { config, parameters, tokenizer, answers } of the trained model, asked for once. */
 export function loadVisual(model) {
-  looking ??= parts(model, "visual_question", "attnVisualQuestion").then(({ weights, questions, answers }) => ({
-    ...readCheckpoint(weights, "VisualQuestionModel"), tokenizer: new WordTokenizer(questions), answers,
-  })).catch((error) => {
-    looking = null; // the next one may fare better
-    throw error;
-  });
-  return looking;
+  return loadModel("visual_question", model.get("trained"), ({ weights, questions, answers }) => (
+    { ...readCheckpoint(weights, "VisualQuestionModel"), tokenizer: new WordTokenizer(questions), answers }));
 }
 
 /**
@@ -34,8 +28,8 @@ export function look({ config, parameters }, things, ids, without = null) {
   const memory = patchVectors(parameters.patches, things, config, without !== "places");
   const read = without === "mask" ? [...ids, ...Array(Math.max(0, N_PADDED - ids.length)).fill(PAD)] : ids;
   const { x } = embed(embedding, read, 0, config);
-  const layers = stack(decoder, x, (layer, x) =>
-    decoderLayer(without === "choice" ? evenly(layer) : layer, x, memory, null, { ...config, isCausal: false }));
+  const [layers] = stack(decoder, [x], (layer, xs) =>
+    decoderLayer(without === "choice" ? evenly(layer) : layer, xs, [memory], [null], { ...config, isCausal: false }));
   const [logits] = linear(output, lastNorm(decoder, layers, config).slice(0, 1));
   return { layers, logits, probabilities: softmax(Array.from(logits)) };
 }
@@ -50,7 +44,8 @@ function patchVectors({ linear: projection, norm1, norm2, feedForward: inner }, 
   const places = cells.map((cell) =>
     (placed ? Float32Array.from(cell.flatMap((i) => [...sinusoidal(i, dModel / 2, SLOWEST)])) : new Float32Array(dModel)));
   const x = add(linear(projection, pixels), places);
-  return layerNorm(norm2, add(x, feedForward(inner, layerNorm(norm1, x)).output));
+  const [{ output }] = feedForward(inner, [layerNorm(norm1, x)]);
+  return layerNorm(norm2, add(x, output));
 }
 
 /** A layer whose keys are nothing: every score is the same, and so is every weight. */

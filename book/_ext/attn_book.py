@@ -151,8 +151,8 @@ def _site_assets():
     _write(folder / "widgets.css", widgets.stylesheet())
     for name in widgets.BUNDLES:
         _write(folder / f"{name}.js", widgets.classic_bundle(name))
-    _write(folder / "translator.js", widgets.translator_script())
-    _write(folder / "visual_question.js", widgets.visual_question_script())
+    for name, text in widgets.model_scripts().items():
+        _write(folder / name, text)
     katex = fetch("katex") / "dist"
     _write(folder / "katex.min.css", (katex / "katex.min.css").read_text(encoding="utf-8"))
     for font in katex.glob("fonts/*.woff2"):

@@ -6,10 +6,12 @@ same quantised file, so that they differ by the rounding of float32 alone.
 
 import base64
 import gzip
+import json
 import math
 import sys
 import unicodedata
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -18,15 +20,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attn import decoding
+from attn.applications import models
+from attn.applications._sequences import write
+from attn.applications.translation import Translator
 from attn.attention import VARIANTS, ScaledDotProduct
+from attn.corpus.tatoeba import tatoeba
 from attn.positions import rotary
-from attn.tokenizer import WordTokenizer
+from attn.tokenizer import BytePairTokenizer, WordTokenizer, byte_pair
 from attn.tokenizer.words import join, normalise, split
 from attn.transformer import EncoderOnly, Transformer, TransformerConfig
+from attn_course.grammar import generate
 from attn_course.widgets import _source
 
 MODULES = ("transformer", "decoding", "tokenizer")
-NAMES = "{ loadTransformer, greedy, beamSearch, WordTokenizer, normalise, split, join }"
+NAMES = """{ loadTransformer, greedy, beamSearch, WordTokenizer, normalise, split, join,
+  BytePairTokenizer, textOf, wordsOf }"""
 SOS, EOS = 2, 3
 SIZES = {"vocab_size": 21, "d_model": 24, "n_heads": 4, "n_layers": 2, "d_ff": 40}
 CONFIGS = {
@@ -137,9 +145,10 @@ def expected_trace(model, src, tgt):
         group = config.n_heads // (config.n_kv_heads or config.n_heads)
         rows = {part: made[f"{name}.{part}"][0] for part in ("q_proj", "k_proj", "v_proj")}
         query, key, value = (x.unflatten(-1, (-1, d_k)).transpose(0, 1) for x in rows.values())
-        key, value = (x.repeat_interleave(group, dim=0) for x in (key, value))
         if config.positions == "rotary" and "self" in name:
             query, key = (rotary(x, torch.arange(x.shape[-2])) for x in (query, key))
+        cache = {"key": key, "value": value}
+        key, value = (x.repeat_interleave(group, dim=0) for x in (key, value))
         scores = query @ key.mT
         masked = scores / math.sqrt(d_k)
         if is_causal:
@@ -149,7 +158,7 @@ def expected_trace(model, src, tgt):
         return {
             "query": query, "key": key, "value": value, "scores": scores, "maskedScores": masked,
             "weights": attention_weights[0], "heads": heads, "output": made[f"{name}.out_proj"][0],
-            "cache": {"key": rows["k_proj"], "value": rows["v_proj"]},
+            "cache": cache,
         }  # fmt: skip
 
     def sub_layer(norm, x, computed):
@@ -442,6 +451,7 @@ def test_of_equals_the_first_comes_first_as_in_python(run):
           const model = {
             encode: () => ({ memory: null }),
             decode: (ids) => ({ logits: ids.map((id) => Float32Array.from(logits[id])) }),
+            decodeAll: (batch) => batch.map(({ ids }) => model.decode(ids)),
           };
           return [attn.greedy(model, [], options), attn.beamSearch(model, [], options).hypotheses];
         })""",
@@ -545,6 +555,151 @@ def test_capitals_can_be_kept(run):
       return [words.encode("El el EL"), words.decode([2, 4, 0, 1, 5, 3]), words.unknown("el EL")];
     }"""
     assert run(script) == [[4, 5, 1], "El <unk> el", [{"word": "EL", "position": 1}]]
+
+
+# Byte pairs --------------------------------------------------------------------------------------
+
+LEARNED_FROM = [
+    "Where is the library? The library is there.", "¿Dónde está la biblioteca? La biblioteca está allí.",
+    "字字字 字字 🙂🙂🙂🙂 e\u0301e\u0301 ٣٣٣ ½½  \n\n  __ __ ...", "don't don't 1,234 1,234 1,234",
+]  # fmt: skip
+ODD = [
+    *BY_HAND, *LEARNED_FROM, "\0", "a\0b \0\0", "  two  spaces   ", "\ufeffBOM \ufeff", "tab\t\ttab \t x",
+    "👨‍👩‍👧‍👦 👍🏽 🇪🇸", "Z̷̢̛a̴͠l̶g̵o̴", "٠١٢ १२३ 𝟘𝟙 Ⅷ ⅷ ½ ²", "日本語 の テスト", "a_b __c d_", "\x85\u2028\u2029\u3000", "x" * 300,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def pairs(run, tmp_path_factory):
+    """A tokenizer on both sides; the page's is made from the file of Python's."""
+    tokenizer = BytePairTokenizer.train(LEARNED_FROM * 2, 330)
+    path = tmp_path_factory.mktemp("pairs") / "pairs.json"
+    tokenizer.save(path)
+    run(
+        "(text) => { globalThis.pairs = new attn.BytePairTokenizer(JSON.parse(text)); }",
+        path.read_text("utf-8"),
+    )
+    return tokenizer
+
+
+def assert_same_pairs(tokenizer, texts, run):
+    got = run(
+        """(texts) => texts.map((text) => ({
+          split: pairs.split(text), ids: pairs.encode(text), all: pairs.encode(text, { sos: true, eos: true }),
+          back: pairs.decode(pairs.encode(text, { sos: true, eos: true })),
+          shown: attn.textOf(pairs.encode(text, { eos: true }).map((id) => pairs.tokens[id]), "bpe"),
+        }))""",
+        texts,
+    )
+    for text, answer in zip(texts, got, strict=True):
+        ids = tokenizer.encode(text)
+        assert answer == {
+            "split": byte_pair.split(text), "ids": ids, "all": [SOS, *ids, EOS],
+            "back": text, "shown": text,
+        }  # fmt: skip
+
+
+def test_byte_pairs_by_hand(pairs, run):
+    assert_same_pairs(pairs, ODD, run)
+
+
+@given(texts=st.lists(TEXTS, min_size=1, max_size=16))
+def test_byte_pairs_of_any_text(pairs, run, texts):
+    assert_same_pairs(pairs, texts, run)
+
+
+def test_every_character_is_cut_as_in_python(pairs, run):
+    """Of all that this Python knows; a browser may know more."""
+    script = """(text) => [...text].map((c) =>
+      pairs.split(`1${c}a ${c} ${c}${c}_`).map((piece) => piece.length).join(" "))"""
+    got = run(script, "".join(ASSIGNED))
+
+    def lengths(c):
+        pieces = byte_pair.split(f"1{c}a {c} {c}{c}_")
+        return " ".join(str(len(piece.encode("utf-16-le")) // 2) for piece in pieces)
+
+    assert not [c for c, found in zip(ASSIGNED, got, strict=True) if found != lengths(c)]
+
+
+def test_bytes_that_are_no_character_become_the_same_marks(pairs, run):
+    rng = np.random.default_rng(5)
+    ids = [random_ids(rng, int(rng.integers(1, 12)), pairs.vocab_size) for _ in range(2000)]
+    broken = [random_ids(rng, 6, 260 - 132) for _ in range(2000)]  # of bytes from 128 on
+    ids += [[i + 132 for i in row] for row in broken]
+    got = run("(rows) => rows.map((ids) => pairs.decode(ids))", ids)
+    assert got == [pairs.decode(row) for row in ids]
+    assert sum("\ufffd" in text for text in got) > 1000
+
+
+def test_half_a_character_is_refused_as_in_python(pairs, run):
+    for text in ("a\ud83d", "\udc00b", "🙂\ud800 x", "\udc00\ud800"):
+        with pytest.raises(ValueError) as refused:
+            pairs.encode(text)
+        units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2").tolist()
+        assert refusal(run, "(units) => pairs.encode(String.fromCharCode(...units))", units) == str(
+            refused.value
+        )
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("Where is the library?", ["Where", "is", "the", "library", "?"]),
+        ("¿Dónde está, Tom?", ["¿", "Dónde", "está", ",", "Tom", "?"]),
+        ("I don't know: 1,234 字字!", ["I", "don't", "know", ":", "1,234", "字字", "!"]),
+        ("", []),
+    ],
+)
+def test_byte_pairs_are_joined_to_words(text, words, pairs, run):
+    places = run(
+        "(ids) => attn.wordsOf(ids.map((id) => pairs.tokens[id]))", pairs.encode(text, eos=True)
+    )
+    ids = pairs.encode(text, eos=True)
+    assert [i for some in places for i in some] == list(range(len(ids)))
+    *found, end = [[ids[i] for i in some] for some in places]
+    assert end == [EOS]
+    assert [pairs.decode(some).strip() for some in found] == words
+
+
+# The model that comes with the course ------------------------------------------------------------
+
+OWN = [
+    "Where is the library?", "I don't know what you're talking about.", "Tom's 3 cats cost $1,234.50!",
+    "🙂 naïve café — “Zürich”, 東京?", "no", "  Two  spaces\tand a tab. ", "THE END", "the red house",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("n_held_out", [0, 500])
+def test_every_sentence_becomes_the_tokens_of_python(n_held_out, put, run, needed, tmp_path):
+    """Of our own, and of the corpus where it is; with the model of real sentences if it is here."""
+    real = models.folder("tatoeba_translator").exists()
+    shipped = Translator.pretrained("tatoeba" if real else "grammar")
+    texts = [text for text in OWN if not shipped.source.unknown(text)]
+    if n_held_out and real:
+        needed("tatoeba")
+        texts = [pair.source for pair in tatoeba()["clusters"]][:n_held_out]
+    elif n_held_out:
+        known = (pair.source for pair in generate(5) if not shipped.source.unknown(pair.source))
+        texts = [text for text in islice(known, 600) if len(text.split()) <= shipped.max_len]
+    assert len(texts) >= n_held_out
+    model = put("shipped", shipped.model)
+    shipped.source.save(tmp_path / "words.json")
+    got = run(
+        """([words, texts]) => {
+          const source = words.merges ? new attn.BytePairTokenizer(words) : new attn.WordTokenizer(words);
+          return texts.map((text) => {
+            const src = source.encode(text);
+            return [src, attn.greedy(models.shipped, src, { maxNewTokens: 2 * src.length + 10 }).slice(1)];
+          });
+        }""",
+        [json.loads((tmp_path / "words.json").read_text("utf-8")), texts],
+    )
+    sources = [shipped.source.encode(text) for text in texts]
+    assert [src for src, _ in got] == sources
+    for length in {len(src) for src in sources}:
+        places = [i for i, src in enumerate(sources) if len(src) == length]
+        expected = write(model, [sources[i] for i in places], 2 * length + 10)
+        assert [got[i][1] for i in places] == expected
 
 
 # What is refused, and what it weighs ---------------------------------------------------------------
@@ -687,4 +842,24 @@ def test_as_a_module_it_works_too(stem, name, page):
 
 
 def test_the_code_is_small():
-    assert len(gzip.compress(engine().encode())) < 12_000
+    assert len(gzip.compress(engine().encode())) < 16_000
+
+
+def test_without_webassembly_the_numbers_are_the_same(put, run, tmp_path):
+    model, path = make(**CONFIGS["rotary"]), tmp_path / "model"
+    put("fast", model)
+    model.save(path, quantised=True)
+    fast, slow = run(
+        """(text) => {
+          const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+          const { Instance } = WebAssembly;
+          WebAssembly.Instance = () => { throw new Error("no such instructions"); };
+          const slowly = attn.loadTransformer(bytes);
+          WebAssembly.Instance = Instance;
+          const logits = (model) => model.decode([1, 2, 3], model.encode([4, 5]).memory).logits;
+          return [logits(models.fast), logits(slowly)];
+        }""",
+        base64.b64encode(path.read_bytes()).decode(),
+    )
+    np.testing.assert_allclose(fast, slow, rtol=2e-5, atol=2e-5)
+    assert fast != slow  # so the kernel was at work in one of them
