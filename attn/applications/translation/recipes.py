@@ -59,11 +59,16 @@ RECIPES = {
     # Each choice was tried: ``python -m benchmarks recipes``.
     "tatoeba": Recipe(
         tokenizer="bpe",
-        vocab_size=4000,
+        vocab_size=3300,
         joint_vocabulary=True,
         sizes={"d_model": 192, "d_ff": 768, "n_layers": 3},
         training=TrainingConfig(
-            steps=8500, batch_tokens=2200, learning_rate=2e-3, warmup_steps=400, decayed="matrices"
+            steps=11_000,
+            batch_tokens=1200,
+            optimizer="muon",
+            learning_rate=2.5e-3,
+            warmup_steps=400,
+            decayed="matrices",
         ),
     ),
 }
