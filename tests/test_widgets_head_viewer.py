@@ -35,14 +35,14 @@ def state(widget):
 def test_the_page_gets_what_it_draws_and_no_more():
     example = attention()
     found = state(HeadViewer(example, sentences=["a house"], stack="encoder", language="en"))
-    assert found.keys() == {"example", "sentences", "stack", "language"}
+    assert found.keys() == {"example", "sentences", "stack", "pretrained", "language"}
     assert (found["sentences"], found["stack"]) == (["a house"], "encoder")
     for stack in STACKS:
         np.testing.assert_allclose(found["example"][stack], getattr(example, stack), atol=1e-6)
 
 
 def test_the_kernel_sends_the_model():
-    assert HeadViewer(attention()).trained == _source.translator()
+    assert HeadViewer(attention()).trained == _source.translator("grammar")
 
 
 @pytest.mark.parametrize("language", ["es", "en"])

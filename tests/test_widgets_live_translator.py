@@ -3,13 +3,18 @@
 import html
 import json
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from attn.applications.models import TRANSLATOR
 from attn.corpus import Pair
-from attn_course.widgets import LiveTranslator, _source, live_translator
+from attn_course import widgets
+from attn_course.widgets import _source, live_translator
+
+LiveTranslator = partial(widgets.LiveTranslator, pretrained="grammar")
 
 SOURCE, TARGET = ["red", "house"], ["casa", "roja", "<eos>"]
 
@@ -33,10 +38,15 @@ def state(widget):
     return json.loads(text)
 
 
+def test_sentences_may_be_texts_alone():
+    found = state(LiveTranslator(attention(), sentences=["a house", PAIR]))["sentences"]
+    assert found[0] == {"source": "a house"} and found[1]["source"] == "a house"
+
+
 def test_the_page_gets_what_it_draws_and_no_more():
     example = attention()
     found = state(LiveTranslator(example, gold=gold(), sentences=[PAIR], language="en"))
-    assert found.keys() == {"example", "gold", "sentences", "language"}
+    assert found.keys() == {"example", "gold", "sentences", "pretrained", "language"}
     assert found["example"].keys() == {"source", "target", "cross"}
     assert (found["example"]["source"], found["example"]["target"]) == (SOURCE, TARGET)
     assert found["gold"] == {"sure": [[0, 1], [1, 0]], "possible": [[0, 1], [1, 0], [1, 1]]}
@@ -46,6 +56,7 @@ def test_the_page_gets_what_it_draws_and_no_more():
             "sure": [[0, 0], [1, 1]], "possible": [[0, 0], [0, 1], [1, 1]],
         }
     ]  # fmt: skip
+    assert found["pretrained"] == {"name": "grammar", "tokenizer": "words", "megabytes": 0.4}
     assert found["language"] == "en"
 
 
@@ -68,8 +79,14 @@ def test_without_gold_or_sentences():
 
 def test_the_kernel_sends_the_model():
     trained = LiveTranslator(attention()).trained
-    assert trained == _source.translator()
-    assert "trained" not in LiveTranslator._state
+    assert trained == _source.translator("grammar")
+    assert "trained" not in widgets.LiveTranslator._state
+
+
+def test_the_model_is_the_one_named_or_the_course_s_first():
+    assert widgets.LiveTranslator(attention()).pretrained["name"] == TRANSLATOR
+    with pytest.raises(ValueError, match="^pretrained: expected 'tatoeba' or 'grammar', got 'x'"):
+        widgets.LiveTranslator(attention(), pretrained="x")
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
@@ -148,6 +165,7 @@ def test_links_outside_the_example_are_refused(kind, link):
 @pytest.mark.parametrize(
     "pair, message",
     [
+        (" ", r"sentences\[1\]: expected a sentence, got ' '"),
         (Pair("", "una casa"), r"sentences\[1\].source: expected a sentence, got ''"),
         (Pair("a house", " "), r"sentences\[1\].target: expected a sentence, got ' '"),
         (Pair("a house", None), r"sentences\[1\].target: expected a sentence, got None"),
@@ -168,7 +186,7 @@ def test_bad_sentences_are_refused(pair, message):
 
 def test_every_text_is_used():
     """Those of the page are used by the widget or by what it draws with."""
-    stems = ("live_translator", "cross_attention", "search_tree", "shared")
+    stems = ("live_translator", "cross_attention", "search_tree", "shared", "trained")
     sources = "".join((_source.FOLDER / f"{stem}.js").read_text("utf-8") for stem in stems)
     block = re.search(r"STRINGS = \{\n  es: \{(.*?)\n  \},", sources, re.DOTALL)[1]
     names = set(

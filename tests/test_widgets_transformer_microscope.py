@@ -2,13 +2,16 @@
 
 import json
 import re
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from attn_course.widgets import TransformerMicroscope
+from attn_course import widgets
 from attn_course.widgets.transformer_microscope import TEXT
+
+TransformerMicroscope = partial(widgets.TransformerMicroscope, pretrained="grammar")
 
 SOURCE, TARGET = ["the", "red", "house"], ["la", "casa", "roja", "<eos>"]
 N_LAYERS, N_HEADS = 2, 3
@@ -28,7 +31,7 @@ def test_the_state_holds_the_example_and_no_model():
     widget = TransformerMicroscope(example(), sentences=("The sky is blue",), language="en")
     source = widget._html()
     state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', source)[1])
-    assert state.keys() == {"example", "sentences", "language"}
+    assert state.keys() == {"example", "sentences", "pretrained", "language"}
     assert state["sentences"] == ["The sky is blue"]
     given = vars(example())
     assert state["example"].keys() == given.keys()
@@ -38,7 +41,7 @@ def test_the_state_holds_the_example_and_no_model():
         # Not a digit more than is ever shown.
         digits = re.sub(r"e-\d+|[^\d]", "", str(state["example"][name][0][0][0][0]))
         assert len(digits.lstrip("0")) <= 6
-    assert set(widget.trained) == {"weights", "source", "target", "maxLen"}
+    assert set(widget.trained) == {"weights", "vocabularies", "tokenizer", "maxLen"}
     assert "trained" not in state
 
 

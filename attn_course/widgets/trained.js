@@ -48,11 +48,13 @@ async function parts(name, trained, tell) {
   const { pieces } = held(); // those that came before a failure are still there
   const toCome = [...pieces.keys()].filter((i) => !pieces[i]);
   const share = () => pieces.filter(Boolean).length / pieces.length;
-  await Promise.all(toCome.map(async (i) => {
+  const arrivals = await Promise.allSettled(toCome.map(async (i) => {
     await runScript(`${name}_${i + 1}.js`, () => pieces[i]);
     pieces[i] = bytesOf(pieces[i]);
     tell(share());
   }));
+  const failed = arrivals.find(({ reason }) => reason);
+  if (failed) throw failed.reason;
   const weights = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
   pieces.reduce((start, piece) => (weights.set(piece, start), start + piece.length), 0);
   return { ...held(), weights };

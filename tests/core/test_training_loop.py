@@ -211,7 +211,9 @@ def test_muon_turns_matrices_and_leaves_the_rest_to_adamw():
             n_turned += 1
         else:
             moved = gradients[name].abs() > 1e-6
-            torch.testing.assert_close(step[moved], gradients[name][moved].sign(), rtol=0.01, atol=0)
+            torch.testing.assert_close(
+                step[moved], gradients[name][moved].sign(), rtol=0.01, atol=0
+            )
     assert n_turned > 10
 
 

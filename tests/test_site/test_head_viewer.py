@@ -32,9 +32,8 @@ def folder(tmp_path_factory, translator):
     for language in LANGUAGES:
         widget = HeadViewer(example, sentences=SENTENCES[1:], language=language)
         (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
-    files = {
+    files = _source.model_scripts() | {
         "head_widgets.js": _source.classic_bundle("head_widgets"),
-        "translator.js": _source.translator_script(),
         "widgets.css": _source.stylesheet(),
     }
     for name, text in files.items():
@@ -95,7 +94,7 @@ def test_the_example_shows_before_anything_loads(language, visit, translator):
     np.testing.assert_allclose(weights(page), example.cross[0, 2], atol=1e-5)
     page.locator("[data-attn=stack][value=encoder]").check()
     np.testing.assert_allclose(weights(page), example.encoder[0, 2], atol=1e-5)
-    assert page.evaluate("globalThis.attnTranslator === undefined")
+    assert page.evaluate("globalThis.attnModels === undefined")
 
 
 @pytest.mark.parametrize(

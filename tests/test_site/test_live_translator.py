@@ -4,6 +4,7 @@ The model will be trained again: nothing here asks that a translation be right, 
 its weights and its search be those of Python.
 """
 
+import base64
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -54,16 +55,22 @@ def folder(tmp_path_factory, example, pairs):
     """A page in each language, and beside them what the site has beside its pages."""
     folder = tmp_path_factory.mktemp("site")
     for language in LANGUAGES:
-        widget = LiveTranslator(example, gold=pairs[0], sentences=pairs[1:], language=language)
+        widget = LiveTranslator(
+            example, gold=pairs[0], sentences=pairs[1:], pretrained="grammar", language=language
+        )
         (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
-    files = {
+    write_beside(folder)
+    return folder
+
+
+def write_beside(folder):
+    """Write what the site has beside its pages."""
+    files = _source.model_scripts() | {
         "translator_widgets.js": _source.classic_bundle("translator_widgets"),
-        "translator.js": _source.translator_script(),
         "widgets.css": _source.stylesheet(),
     }
     for name, text in files.items():
         (folder / name).write_text(text, "utf-8")
-    return folder
 
 
 @pytest.fixture
@@ -98,7 +105,8 @@ def translate(page, text, width=None):
     page.locator("[data-attn=sentence]").fill(text)
     page.locator("[data-attn=sentence]").press("Enter")
     page.wait_for_function(
-        "() => document.querySelector('[data-attn=note]').textContent !== 'waiting'"
+        """() => document.querySelector('[data-attn=note]').textContent !== 'waiting'
+          && !document.querySelector('[data-attn=progress][data-shown]')"""
     )
     return page.locator("[data-attn=output]").inner_text()
 
@@ -139,24 +147,42 @@ def test_the_example_shows_before_anything_loads(language, visit, example, trans
 
 def test_the_model_comes_once_and_when_it_is_wanted(visit):
     page = visit()
-    assert "translator.js" not in page.requests
     page.locator("[data-attn=sentence]").focus()
-    page.wait_for_function("() => globalThis.attnTranslator")
+    assert not any(name.startswith("grammar_translator") for name in page.requests)
+    page.keyboard.type("a")
+    page.wait_for_function(
+        "() => /cargado/.test(document.querySelector('[data-attn=note]').textContent)"
+    )
     for text in ("the cat was black", "the cat was white"):
         translate(page, text)
-    assert page.requests.count("translator.js") == 1
+    files = [name for name in page.requests if name.startswith("grammar_translator")]
+    assert sorted(files) == [f"grammar_translator{part}.js" for part in ("", "_1", "_2")]
 
 
-def test_without_the_model_the_page_says_so(visit, folder, tmp_path):
+@pytest.mark.parametrize("part", ["", "_1", "_2"])
+def test_what_did_not_come_is_said_and_asked_for_again(part, visit, folder, tmp_path):
     for path in folder.iterdir():
-        if path.name != "translator.js":
+        if path.name != f"grammar_translator{part}.js":
             (tmp_path / path.name).write_bytes(path.read_bytes())
-    page = visit(place=tmp_path)
+    page = visit("en", place=tmp_path)
+    retry, note = page.locator("[data-attn=retry]"), page.locator("[data-attn=note]")
+    assert not retry.is_visible()
     assert translate(page, "the cat was black") == ""
-    assert "translator.js" in page.locator("[data-attn=note]").inner_text()
-    assert page.locator("[data-attn=note]").get_attribute("data-bad") is not None
-    (tmp_path / "translator.js").write_bytes((folder / "translator.js").read_bytes())
-    assert translate(page, "the cat was black") != ""
+    assert note.inner_text().startswith("The model did not arrive whole: 0.")
+    assert note.get_attribute("data-bad") is not None
+    name = f"grammar_translator{part}.js"
+    (tmp_path / name).write_bytes((folder / name).read_bytes())
+    retry.click()
+    page.wait_for_function(
+        "() => /ms/.test(document.querySelector('[data-attn=note]').textContent)"
+    )
+    assert page.locator("[data-attn=output]").inner_text() == "el gato era negro"
+    assert not retry.is_visible()
+    assert page.evaluate("document.activeElement.dataset.attn") == "sentence"
+    # What came is not asked for again.
+    parts = ("", "_1", "_2")
+    counts = {other: page.requests.count(f"grammar_translator{other}.js") for other in parts}
+    assert counts.pop(part) >= 2 and list(counts.values()) == [1, 1]
 
 
 # As in Python ----------------------------------------------------------------------------------
@@ -301,10 +327,9 @@ def test_frames_mark_the_alignment_where_it_is_known(visit, pairs, translator):
 
 def test_an_alignment_is_that_of_one_translation_only(visit, pairs, example, folder, tmp_path):
     other = replace(pairs[1], target=f"{pairs[1].target} otra")
-    widget = LiveTranslator(example, sentences=[other])
+    widget = LiveTranslator(example, sentences=[other], pretrained="grammar")
+    write_beside(tmp_path)
     (tmp_path / "es.html").write_text(PAGE.format("es", widget._html()), "utf-8")
-    for name in ("translator_widgets.js", "translator.js", "widgets.css"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
     page = visit(place=tmp_path)
     translate(page, pairs[1].source)
     assert frames(page) == {"sure": set(), "possible": set()}
@@ -336,7 +361,9 @@ def test_a_sentence_says_whether_the_alignment_agrees(language, visit, tmp_path,
     cross = np.array([[[[0.7, 0.2, 0.1]] * 3 + [[0.1, 0.2, 0.7], [0.2, 0.2, 0.6]]]])
     example = type("Example", (), {"source": source, "target": target, "cross": cross})
     links = {"sure": {(0, 0), (1, 2)}, "possible": {(0, 0), (1, 2), (0, 1), (2, 2)}}
-    widget = LiveTranslator(example, gold=type("Gold", (), links), language=language)
+    widget = LiveTranslator(
+        example, gold=type("Gold", (), links), pretrained="grammar", language=language
+    )
     (tmp_path / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
     for name in ("translator_widgets.js", "widgets.css"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
@@ -380,7 +407,8 @@ def test_empty_and_too_long(visit, translator):
     long = " ".join(["the"] * (most + 1))
     assert translate(page, long) == long
     assert page.locator("[data-attn=note]").inner_text() == (
-        f"That is {most + 1} tokens; the model learned only from sentences of up to {most}."
+        f"That is {most + 1} tokens, and the model learned from sentences of {most} at most: "
+        "shorten it, or translate one sentence at a time."
     )
     assert page.locator("[data-attn=target-token]").count() == 0
     assert translate(page, " ".join(["the"] * most)) == translator.translate(
@@ -419,9 +447,12 @@ def test_everything_by_keyboard(visit, pairs, translator):
     assert page.locator("[data-attn=sentence]").input_value() == chosen
     keyboard.press("Tab")
     assert page.evaluate(focused) == "width"
+    assert not page.locator("[data-attn=penalty]").first.is_visible()  # nothing to compare
     keyboard.press("ArrowRight")
     page.locator("[data-attn=tree]").wait_for()
     assert output.inner_text() == translator.translate(chosen, beam_width=2)
+    keyboard.press("Tab")
+    assert page.evaluate(focused) == "penalty"
     keyboard.press("Tab")
     assert page.evaluate(focused) == "layer"
     keyboard.press("ArrowRight")
@@ -516,7 +547,10 @@ def test_words_appear_one_by_one_and_nothing_moves(visit, pairs, translator):
     page = visit(motion="no-preference")
     text = pairs[1].source
     page.locator("[data-attn=sentence]").focus()
-    page.wait_for_function("() => globalThis.attnTranslator")
+    page.keyboard.type("a")
+    page.wait_for_function(
+        "() => /cargado/.test(document.querySelector('[data-attn=note]').textContent)"
+    )
     page.evaluate(WATCH)
     translate(page, text)
     n = len(translator.attention(text).target)
@@ -595,27 +629,28 @@ def test_as_a_module_with_the_model_from_the_kernel(visit, tmp_path, folder, pai
     """A data URL cannot load a neighbour: the model can only come from the state."""
     page = visit()
     page.locator("main").evaluate("node => { node.textContent = ''; }")
-    script = (folder / "translator.js").read_text("utf-8")
-    page.evaluate(script.replace("globalThis.attnTranslator", "globalThis.fromTheKernel", 1))
+    parts = _source.translator("grammar")
+    parts["weights"] = base64.b64encode(parts["weights"]).decode()
     page.add_script_tag(
         type="module",
         content=_source.module("live_translator").replace("export default", "globalThis.widget ="),
     )
     page.wait_for_function("() => globalThis.widget")
     page.evaluate(
-        """(example) => {
+        """([example, fromTheKernel]) => {
           const bytes = Uint8Array.from(atob(fromTheKernel.weights), (c) => c.charCodeAt(0));
           const trained = { ...fromTheKernel, weights: new DataView(bytes.buffer) };
-          const state = { example, gold: null, sentences: [], language: "en", trained };
+          const pretrained = { name: "grammar", tokenizer: "words", megabytes: 0.4 };
+          const state = { example, gold: null, sentences: [], language: "en", trained, pretrained };
           globalThis.stop = widget.render({
             model: { get: (name) => state[name], set() {}, on() {}, off() {}, save_changes() {} },
             el: document.querySelector("main"),
           });
         }""",
-        {"source": ["a"], "target": ["una", "<eos>"], "cross": [[[[1], [1]]]]},
+        [{"source": ["a"], "target": ["una", "<eos>"], "cross": [[[[1], [1]]]]}, parts],
     )
     assert page.locator("[data-attn=pick]").count() == 0
     text = pairs[1].source
     assert translate(page, text, 2) == translator.translate(text, beam_width=2)
-    assert "translator.js" not in page.requests
+    assert not any(name.startswith("grammar_translator") for name in page.requests)
     page.evaluate("stop()")

@@ -32,7 +32,9 @@ def folder(translator, tmp_path_factory):
     example = translator.attention(EXAMPLE)
     for language in ("es", "en"):
         for scheme in ("light", "dark"):
-            widget = TransformerMicroscope(example, sentences=[OTHER], language=language)
+            widget = TransformerMicroscope(
+                example, sentences=[OTHER], pretrained="grammar", language=language
+            )
             (folder / f"{language}-{scheme}.html").write_text(
                 f'<!doctype html><html lang="{language}" data-theme="{scheme}">'
                 '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
@@ -44,7 +46,8 @@ def folder(translator, tmp_path_factory):
             )
     bundle = _source.classic_bundle("translator_widgets")
     (folder / "translator_widgets.js").write_text(bundle, encoding="utf-8")
-    (folder / "translator.js").write_text(_source.translator_script(), encoding="utf-8")
+    for name, text in _source.model_scripts().items():
+        (folder / name).write_text(text, encoding="utf-8")
     return folder
 
 
@@ -413,13 +416,13 @@ def test_every_quoted_line_stands_in_its_file(visit):
 
 def test_an_example_shows_before_anything_loads(visit, translator):
     page = visit(loaded=False)
-    assert not any("translator.js" in url for url in page.requests)
+    assert not any("grammar_translator" in url for url in page.requests)
     example = translator.attention(EXAMPLE)
     np.testing.assert_allclose(numbers(page), example.cross[-1, 0].ravel(), rtol=1e-5, atol=1e-12)
     choose(page, "head", 2)
     np.testing.assert_allclose(numbers(page), example.cross[-1, 2].ravel(), rtol=1e-5, atol=1e-12)
     assert translator.translate(EXAMPLE) in page.locator("[data-attn=said]").inner_text()
-    assert not any("translator.js" in url for url in page.requests)
+    assert not any("grammar_translator" in url for url in page.requests)
     # Whoever asks for more gets the model.
     page.locator("[data-attn=next]").click()
     page.locator(".attn-micro-preface").wait_for(state="detached")
@@ -436,15 +439,16 @@ def test_without_the_model_the_example_stays(browser, folder, tmp_path):
     page.locator("[data-attn=open]").click()
     said = page.locator("[data-attn=complaint]")
     page.wait_for_function("document.querySelector('[data-attn=complaint]').textContent")
-    assert said.inner_text().startswith("The model is not beside this page")
+    assert said.inner_text().startswith("The model did not arrive whole (0.0 of 0.4 MB)")
     assert np.array_equal(numbers(page), before)
     page.close()
 
 
 def test_a_kernel_sends_the_model_so_there_is_nothing_to_open(browser, translator):
     """As JupyterLab does: a module, and the weights as a view of part of a buffer."""
-    widget = TransformerMicroscope(translator.attention(EXAMPLE), language="en")
-    parts = _source.translator()
+    example = translator.attention(EXAMPLE)
+    widget = TransformerMicroscope(example, pretrained="grammar", language="en")
+    parts = _source.translator("grammar")
     parts["weights"] = base64.b64encode(parts["weights"]).decode()
     page = browser.new_page()
     page.goto("about:blank")
@@ -461,7 +465,7 @@ def test_a_kernel_sends_the_model_so_there_is_nothing_to_open(browser, translato
             widget.render({ model, el: document.body });`;
           document.head.append(script);
         }""",
-        [widget._esm, {"example": widget.example, "sentences": [], "language": "en", "trained": parts}],
+        [widget._esm, {"example": widget.example, "sentences": [], "language": "en", "trained": parts, "pretrained": widget.pretrained}],
     )  # fmt: skip
     page.locator(".attn-micro-preface").wait_for(state="detached")
     go(page, "decoder prediction softmax")

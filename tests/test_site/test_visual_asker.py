@@ -60,7 +60,7 @@ def ask(page, question):
 
 def test_it_opens_with_an_answer_and_loads_no_model(page):
     assert page.locator("[data-attn=answer]").count() == 1
-    assert page.evaluate("globalThis.attnVisualQuestion === undefined")
+    assert page.evaluate("globalThis.attnModels === undefined")
     weights = page.locator("[data-attn=cell]").evaluate_all(
         "(cells) => cells.map((cell) => Number(cell.dataset.value))"
     )
