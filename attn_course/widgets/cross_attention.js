@@ -122,8 +122,8 @@ export function crossAttention({ t, result: whole, kind, links, hasGold, choice,
     written = count;
     if (!picked) chosen = row;
     const text = textOf(whole.target, kind);
-    // A character that is not whole yet is not shown.
-    const now = textOf(whole.target.slice(0, result.written[count - 1] ?? 0), kind).replace(/\ufffd+$/, "");
+    const begun = textOf(whole.target.slice(0, result.written[count - 1] ?? 0), kind);
+    const now = text.startsWith(begun) ? begun : begun.replace(/\ufffd+$/, ""); // a character that is not whole yet
     output.replaceChildren(now, h("span", { style: "visibility: hidden" }, text.slice(now.length)));
     draw();
   }

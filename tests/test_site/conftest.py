@@ -4,11 +4,17 @@ import functools
 import http.server
 import sys
 import threading
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import sync_playwright
 
+from attn.applications import models
+from attn.applications.translation import Translator
+from attn.training import TrainingConfig
+from attn_course.grammar import generate
+from attn_course.widgets import _source
 from tests.machine import QUIET
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,6 +78,25 @@ def violations():
         ]
 
     return violations
+
+
+@pytest.fixture(scope="session")
+def byte_pairs(tmp_path_factory):
+    """A translator of byte pairs with one vocabulary, which has learned a little, and its folder.
+
+    It stands where that of real sentences does, so that pages hold it in a few small pieces.
+    """
+    folder = tmp_path_factory.mktemp("models") / "tatoeba_translator"
+    Translator.fit(
+        list(islice(generate(5), 400)), tokenizer="bpe", vocab_size=500, joint_vocabulary=True,
+        sizes={"d_model": 48, "n_layers": 3, "d_ff": 96, "dropout": 0.0},
+        training=TrainingConfig(steps=150, learning_rate=5e-3),
+    ).save(folder, quantised=True)  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        here = {folder.name: folder}
+        patch.setattr(_source, "folder", lambda name: here.get(name) or models.folder(name))
+        patch.setattr(_source, "PIECE", 30_000)
+        yield Translator.load(folder)
 
 
 @pytest.fixture

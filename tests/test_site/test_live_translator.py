@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 import torch
 
+from attn.applications._sequences import write
 from attn.applications.translation import Translator
 from attn.decoding import beam_search
+from attn.tokenizer import byte_pair
 from attn_course.grammar import generate
 from attn_course.widgets import LiveTranslator, _source
 
@@ -620,6 +622,150 @@ def test_no_accessibility_violation(language, scheme, visit, pairs, violations):
     assert violations(page) == []
     translate(page, UNKNOWN)
     assert violations(page) == []
+
+
+# Parts of words --------------------------------------------------------------------------------------
+
+ANY = ["the red house", "The quark's 3 xylophones, 🙂!", "¿東京?", "  two  spaces ", "."]
+
+
+@pytest.fixture(scope="module")
+def parts_folder(tmp_path_factory, byte_pairs):
+    """A page whose model reads any text."""
+    folder = tmp_path_factory.mktemp("parts")
+    for language in LANGUAGES:
+        widget = LiveTranslator(
+            byte_pairs.attention("the red house"), sentences=ANY[1:], pretrained="tatoeba",
+            language=language,
+        )  # fmt: skip
+        (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
+    write_beside(folder)
+    return folder
+
+
+def shown(page):
+    """Return the translation as it is, white space included."""
+    return page.locator("[data-attn=output]").evaluate("node => node.firstChild.textContent")
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_any_text_is_translated_as_in_python(width, visit, parts_folder, byte_pairs):
+    page = visit(place=parts_folder)
+    for text in ANY:
+        translate(page, text, width)
+        assert shown(page) == byte_pairs.translate(text, beam_width=width)
+        assert page.locator("[data-attn=note][data-bad]").count() == 0
+    assert "alineación" not in summary(page)  # nobody knows one
+
+
+@torch.no_grad()
+def test_a_length_penalty_counts_as_in_python(visit, parts_folder, byte_pairs):
+    page = visit(place=parts_folder)
+    translate(page, ANY[1], 4)
+    found = set()
+    for penalty in (0, 0.6, 1):
+        page.locator(f"[data-attn=penalty][value='{penalty}']").check()
+        memory, _ = byte_pairs.model.encode(torch.tensor([byte_pairs.source_ids(ANY[1])]))
+        ids, _ = beam_search(
+            partial(byte_pairs.model.step, memory=memory),
+            torch.tensor([[byte_pairs.target.sos_id]]), width=4, length_penalty=penalty,
+            end_id=byte_pairs.target.eos_id, cache=byte_pairs.model.new_cache(),
+            max_new_tokens=2 * len(byte_pairs.source_ids(ANY[1])) + 10,
+        )  # fmt: skip
+        assert shown(page) == byte_pairs.target.decode(ids[0, 0].tolist())
+        found.add(shown(page))
+    assert found
+
+
+def joined(weights, rows, columns):
+    """Add up the columns of each word and average its rows."""
+    starts = [np.cumsum([0, *map(len, words)])[:-1] for words in (rows, columns)]
+    sums = np.add.reduceat(weights, starts[1], axis=-1)
+    return np.add.reduceat(sums, starts[0], axis=-2) / np.array([[len(word)] for word in rows])
+
+
+@torch.no_grad()
+def test_parts_are_joined_to_words_on_request(visit, parts_folder, byte_pairs):
+    page = visit("en", place=parts_folder)
+    # Of which the model writes what its vocabulary would make of it, to the end.
+    text = next(
+        pair.source
+        for pair in generate(5)
+        if write(byte_pairs.model, [byte_pairs.source_ids(pair.source)], 40)[0]
+        == byte_pairs.target.encode(byte_pairs.translate(pair.source), eos=True)
+    )
+    translate(page, text)
+    attention = byte_pairs.attention(text)
+    np.testing.assert_allclose(matrix(page), attention.cross.mean(axis=(0, 1)), atol=1e-5)
+    names = page.locator(".attn-live-keys > li > span:first-child")
+    tokens = names.all_inner_texts()
+    assert tokens == [token.replace(" ", "␣") for token in attention.source]
+    assert len(tokens) > len(text.split())
+    apart = values(page, "probability", "data-value")
+    page.locator("[data-attn=joined][value=true]").check()
+    assert page.evaluate("document.activeElement.value") == "true"
+    assert names.all_inner_texts() == text.split()
+    said = byte_pairs.translate(text)
+    written = [byte_pairs.target.encode(piece) for piece in byte_pair.split(said)]
+    read = [byte_pairs.source.encode(piece) for piece in byte_pair.split(text)]
+    assert [token for word in read for token in word] == byte_pairs.source.encode(text)
+    cross = joined(attention.cross[1, 2], [*written, ["<eos>"]], read)
+    page.locator("[data-attn=layer][value='1']").check()
+    page.locator("[data-attn=head][value='2']").check()
+    np.testing.assert_allclose(matrix(page), cross, atol=1e-5)
+    np.testing.assert_allclose(matrix(page).sum(axis=1), 1, atol=1e-5)
+    lengths = [*map(len, written), 1]
+    expected = np.multiply.reduceat(apart, np.cumsum([0, *lengths])[:-1])
+    np.testing.assert_allclose(values(page, "probability", "data-value"), expected, rtol=1e-6)
+    assert shown(page) == said
+    page.locator("[data-attn=joined][value=false]").check()
+    assert names.all_inner_texts() == tokens
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_loading_is_shown_and_said(language, visit, parts_folder, byte_pairs):
+    page = visit(language, place=parts_folder)
+    size = f"{len(_source.translator('tatoeba')['weights']) / 1e6:.1f} MB"
+    assert size in page.locator("[data-attn=note]").inner_text()
+    bar = page.get_by_role("progressbar", include_hidden=True)
+    assert not bar.is_visible()
+    page.evaluate(
+        """() => {
+          globalThis.seen = [];
+          const [bar, note] = ["progress", "note"].map((name) => document.querySelector(`[data-attn=${name}]`));
+          new MutationObserver(() => {
+            if (bar.hasAttribute("data-shown")) seen.push([bar.getAttribute("aria-valuenow"), bar.getAttribute("aria-valuetext"), note.textContent]);
+          }).observe(bar, { attributes: true });
+        }"""
+    )
+    translate(page, ANY[0])
+    seen = page.evaluate("seen")
+    shares = [int(share) for share, _, _ in seen]
+    assert len(set(shares)) > 3 and shares == sorted(shares) and shares[-1] == 100
+    assert all(text == note and size in note for _, text, note in seen)
+    assert not bar.is_visible()
+
+
+def test_a_text_of_too_many_parts_is_not_translated(visit, parts_folder, byte_pairs):
+    page = visit("en", place=parts_folder)
+    text = "xyz " * byte_pairs.max_len
+    assert translate(page, text) == text.strip()
+    assert (
+        f"sentences of {byte_pairs.max_len} at most"
+        in page.locator("[data-attn=note]").inner_text()
+    )
+    translate(page, "   ")
+    assert page.locator("[data-attn=note]").inner_text() == "Write a sentence in English."
+
+
+@pytest.mark.parametrize("language, scheme, width", [("es", "light", 1280), ("en", "dark", 390)])
+def test_parts_of_words_are_accessible(language, scheme, width, visit, parts_folder, violations):
+    page = visit(language, width, place=parts_folder, color_scheme=scheme)
+    translate(page, ANY[1], 3)
+    assert violations(page) == []
+    page.locator("[data-attn=joined][value=true]").check()
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 # As a module, as in JupyterLab ------------------------------------------------------------------------

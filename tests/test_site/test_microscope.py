@@ -495,6 +495,38 @@ def test_other_sentences_and_what_is_refused(visit, translator):
     assert translator.translate("The red house") in said.inner_text()
 
 
+def test_any_sentence_in_parts_of_words(browser, tmp_path, byte_pairs):
+    """With one vocabulary for both languages, as the model of real sentences has."""
+    text = "The quark's 3 xylophones, 🙂!"
+    example = byte_pairs.attention("the red house")
+    widget = TransformerMicroscope(example, pretrained="tatoeba", language="en")
+    files = _source.model_scripts() | {
+        "page.html": '<!doctype html><meta charset="utf-8">'
+        f'<script defer src="translator_widgets.js"></script>{widget._html()}',
+        "translator_widgets.js": _source.classic_bundle("translator_widgets"),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    assert page.locator("[data-attn=sentence]").input_value() == "the red house"
+    said = page.locator("[data-attn=said]")
+    assert said.text_content() == f"“the red house” → “{byte_pairs.translate('the red house')}”"
+    page.locator("[data-attn=sentence]").fill(text)
+    page.keyboard.press("Enter")
+    page.locator(".attn-micro-preface").wait_for(state="detached")
+    assert said.text_content() == f"“{text}” → “{byte_pairs.translate(text)}”"
+    go(page, "encoder input tokens")
+    assert numbers(page).tolist() == byte_pairs.source.encode(text)
+    go(page, "decoder prediction softmax")
+    logits, _ = byte_pairs.model(
+        torch.tensor(byte_pairs.source.encode(text)), torch.tensor([byte_pairs.target.sos_id])
+    )
+    best = logits[0].softmax(-1).topk(10).values.tolist()
+    np.testing.assert_allclose(numbers(page), best, atol=TOLERANCE)
+    page.close()
+
+
 # Hands -----------------------------------------------------------------------------------------
 
 
