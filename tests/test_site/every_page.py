@@ -1,0 +1,157 @@
+"""What holds on every page, in both colour schemes, as a visitor's browser shows it.
+
+Each edition has a file of its own, which derives from this one: the tests of one file run in one
+process, and two processes are twice as fast.
+"""
+
+import re
+from collections import deque
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# From the table of contents, so that a page that fails to build is missed.
+NAMES = [
+    re.sub(r".*/", "", page)
+    for page in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())
+] + ["search"]
+CHAPTER = "03_self_attention.html"
+
+WATCH_SHIFTS = """
+window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({type: "layout-shift", buffered: true});
+"""
+TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def open_page(browser, server, page, scheme):
+    """Begin to load a page in a profile of its own, in which nothing of another is kept."""
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    tab = context.new_page()
+    seen = {"requests": [], "errors": []}
+    tab.on("request", lambda request: seen["requests"].append(request.url))
+    tab.on("console", lambda m: m.type in ("error", "warning") and seen["errors"].append(m.text))
+    tab.on("pageerror", lambda error: seen["errors"].append(str(error)))
+    tab.add_init_script(WATCH_SHIFTS)
+    tab.goto(f"{server}/{page}", wait_until="commit")
+    return tab, seen
+
+
+def look(tab, seen, scheme, violations):
+    """Return what the tests below ask about, once the page is there; close it."""
+    tab.wait_for_load_state("networkidle")
+    seen["theme"] = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    seen["shift"] = tab.evaluate("window.shift")
+    tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+    # In the dark only colours can go wrong that were right in the light.
+    rules = {} if scheme == "light" else {"rules": ["color-contrast"]}
+    seen["axe"] = violations(tab, **rules)
+    if scheme == "light":
+        look_at_what_no_scheme_changes(tab, seen)
+    tab.context.close()
+    return seen
+
+
+def look_at_what_no_scheme_changes(tab, seen):
+    seen["images"] = tab.evaluate(
+        "[...document.images].map(i => [i.getAttribute('alt'), i.getAttribute('width')])"
+    )
+    seen["lang"] = tab.evaluate("document.documentElement.lang")
+    seen["widgets"] = tab.evaluate("document.querySelectorAll('[data-anywidget]').length")
+    seen["fallbacks"] = tab.evaluate(
+        "[...document.querySelectorAll('[data-anywidget]')].filter(w => !w.querySelector('button, input')).length"
+    )
+    seen["math"] = tab.evaluate("document.querySelectorAll('.katex').length")
+    seen["prose"] = tab.evaluate("""
+        const copy = document.querySelector("main").cloneNode(true);
+        for (const code of copy.querySelectorAll("pre, code, annotation")) code.remove();
+        copy.textContent
+    """)
+    seen["wide"] = []
+    for width in (390, 320):
+        tab.set_viewport_size({"width": width, "height": 844})
+        tab.evaluate(TWO_FRAMES)  # in which scripts answer to the new width
+        seen["wide"].append(tab.evaluate("document.documentElement.scrollWidth - innerWidth"))
+
+
+class EveryPage:
+    """The tests of one edition; `language` says which, `beside` what else belongs to it."""
+
+    language: str
+    beside = ()
+    schemes = ("light",)
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def visits(cls, browser, server, violations):
+        """What was seen on each page in each scheme: (page, scheme) -> seen.
+
+        While one page is looked at, the next one loads, and falls silent.
+        """
+        pages = [*cls.beside, *(f"{cls.language}/{name}.html" for name in NAMES)]
+        known, loading = {}, deque()
+        for visit in [*((page, scheme) for scheme in cls.schemes for page in pages), None]:
+            if visit:
+                loading.append((visit, *open_page(browser, server, *visit)))
+            if loading and (len(loading) > 1 or not visit):
+                (page, scheme), tab, seen = loading.popleft()
+                known[page, scheme] = look(tab, seen, scheme, violations)
+        return known
+
+    def test_nothing_is_asked_of_a_third_party(self, visits, server):
+        def elsewhere(page, seen):
+            return [url for url in seen["requests"] if not url.startswith((server, "data:"))]
+
+        assert over_all(visits, elsewhere) == {}
+
+    def test_the_console_is_silent(self, visits):
+        assert over_all(visits, lambda page, seen: seen["errors"]) == {}
+
+    def test_no_accessibility_violation(self, visits):
+        assert over_all(visits, lambda page, seen: seen["axe"]) == {}
+
+    def test_nothing_sticks_out_on_a_phone(self, visits):
+        def too_wide(page, seen):
+            return [x for x in seen["wide"] if x > 0]
+
+        assert over_all(visits, too_wide, schemes=("light",)) == {}
+
+    def test_nothing_moves_while_the_page_loads(self, visits):
+        assert over_all(visits, lambda page, seen: seen["shift"] >= 0.02) == {}
+
+    def test_images_have_a_text_and_a_size(self, visits):
+        def bare(page, seen):
+            return [
+                (alt, width)
+                for alt, width in seen["images"]
+                if not width or alt is None or re.search(r"\.(png|svg)$|_images", alt)
+            ]
+
+        assert over_all(visits, bare, schemes=("light",)) == {}
+
+    def test_the_page_says_its_language(self, visits):
+        def other(page, seen):
+            return seen["lang"] != self.language
+
+        assert over_all(visits, other, schemes=("light",)) == {}
+
+    def test_the_chapter_is_alive(self, visits):
+        seen = visits[f"{self.language}/{CHAPTER}", "light"]
+        assert seen["widgets"] >= 9
+        assert seen["fallbacks"] == 0
+        assert seen["math"] > 50
+        # Formulas reach the reader as formulas: no dollar signs, no commands, no error boxes.
+        assert not re.search(r"\$[^$]+\$|\\(frac|sqrt|top|mathbb)\{|ParseError", seen["prose"])
+
+
+def over_all(visits, wrong, schemes=("light", "dark")):
+    """Return what `wrong` finds on a visit, by page and scheme; where nothing is, nothing."""
+    found = {
+        (page, scheme): wrong(page, seen)
+        for (page, scheme), seen in visits.items()
+        if scheme in schemes
+    }
+    return {each: what for each, what in found.items() if what}
