@@ -4,12 +4,15 @@ import operator
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from attn._checks import wrong
+
+if TYPE_CHECKING:  # imported where it is used, since it takes longer than all the rest
+    from sacrebleu.metrics.base import Metric
 
 
 class BleuScore(NamedTuple):
@@ -117,10 +120,7 @@ def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
     """
     from sacrebleu.metrics.bleu import BLEU
 
-    _check_texts(predictions, references)
-    metric = BLEU()
-    score = metric.corpus_score(list(predictions), [list(references)]).score
-    return BleuScore(score, str(metric.get_signature()))
+    return BleuScore(*_by_sacrebleu(BLEU(), predictions, references))
 
 
 def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
@@ -157,10 +157,7 @@ def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
     """
     from sacrebleu.metrics.chrf import CHRF
 
-    _check_texts(predictions, references)
-    metric = CHRF()
-    score = metric.corpus_score(list(predictions), [list(references)]).score
-    return ChrfScore(score, str(metric.get_signature()))
+    return ChrfScore(*_by_sacrebleu(CHRF(), predictions, references))
 
 
 def rouge(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float]:
@@ -205,6 +202,15 @@ class _Words:
 
     def tokenize(self, text: str) -> list[str]:
         return re.findall(r"\w+", unicodedata.normalize("NFC", text.lower()))
+
+
+def _by_sacrebleu(
+    metric: "Metric", predictions: Sequence[str], references: Sequence[str]
+) -> tuple[float, str]:
+    """Return what a metric of sacrebleu says of all texts together, and its signature."""
+    _check_texts(predictions, references)
+    score = metric.corpus_score(list(predictions), [list(references)]).score
+    return score, str(metric.get_signature())
 
 
 def _check_pairs(predictions: Sequence[Any], references: Sequence[Any]) -> None:
