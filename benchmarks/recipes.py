@@ -11,6 +11,7 @@ import json
 import os
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -163,10 +164,8 @@ def main(arguments=()):
     torch.set_num_threads(1)
     path, parts = options.results, tatoeba()
     told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    queue = {
-        name: lambda change=change: tried(change(RECIPE), parts) for name, change in CHANGES.items()
-    }
-    queue["search"] = lambda: searched(parts)
+    queue = {"search": partial(searched, parts)}
+    queue |= {name: partial(tried, change(RECIPE), parts) for name, change in CHANGES.items()}
     missing = [name for name in queue if name not in told]
     for name in missing[: options.only]:
         told[name] = queue[name]()

@@ -5,7 +5,7 @@ from pathlib import Path
 # The translators: one learnt real sentences, the other those of the course's grammar.
 TRANSLATORS = ("tatoeba", "grammar")
 # The one that is read where none is named.
-TRANSLATOR = "grammar"
+TRANSLATOR = "tatoeba"
 
 
 def folder(name: str) -> Path:

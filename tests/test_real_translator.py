@@ -1,0 +1,65 @@
+"""The translator of real sentences that comes with the course: how it was made, how good it is."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from attn.applications import models
+from attn.applications.translation import RECIPES, SIZES, Translator
+from attn.corpus import tatoeba
+from attn.tokenizer import BytePairTokenizer
+
+ROOT = Path(__file__).resolve().parents[1]
+JUDGED = json.loads((ROOT / "notebooks" / "data" / "judged.json").read_text(encoding="utf-8"))
+SEARCH = {"beam_width": 4, "length_penalty": 1.0}  # as on the page that shows it
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.pretrained("tatoeba")
+
+
+def test_its_files_are_small_and_its_sizes_those_of_the_recipe(translator):
+    folder = models.folder("tatoeba_translator")
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 4_000_000
+    recipe, config = RECIPES["tatoeba"], translator.model.config
+    assert translator.source is translator.target
+    assert config.vocab_size == recipe.vocab_size and config.tgt_vocab_size is None
+    for name, size in (SIZES | recipe.sizes).items():
+        assert getattr(config, name) == size
+
+
+def test_the_sentences_of_the_documents_were_judged_as_it_translates_them(translator):
+    translator.model.double()  # as the page does, so that every processor rounds alike
+    found = translator.translate([row["source"] for row in JUDGED], **SEARCH)
+    translator.model.float()
+    assert found == [row["translation"] for row in JUDGED]
+    assert {row["points"] for row in JUDGED} <= {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    "text", ["Blorf!", "¿Qué?", "🙂", "xqzt wvk", 'I  said: "no"', "naïve café", "你好", "a\tb"]
+)
+def test_no_word_is_refused(translator, text):
+    assert isinstance(translator.translate(text), str)
+
+
+@pytest.mark.slow
+def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
+    """What the page of the translator says of its corpus, and goals set before it was trained."""
+    needed("tatoeba")
+    parts = tatoeba()
+    texts = [text for pair in parts["train"] for text in (pair.source, pair.target)]
+    assert len(parts["train"]) == 115_257
+    of = {
+        word: [pair for pair in parts["train"] if word in re.findall(r"\w+", pair.source.lower())]
+        for word in ("mat", "violets", "blue")
+    }
+    assert [len(pairs) for pairs in of.values()] == [5, 0, 93]
+    assert sum("trist" in pair.target.lower() for pair in of["blue"]) == 1
+    assert translator.source == BytePairTokenizer.train(texts, RECIPES["tatoeba"].vocab_size)
+    apart = translator.evaluate(parts["clusters"], **SEARCH)
+    assert apart["bleu"] > 31 and apart["chrf"] > 55
+    assert translator.evaluate(parts["plain"], **SEARCH)["bleu"] > 45
