@@ -84,16 +84,23 @@ const PENALTIES = [0, 0.6, 1];
  */
 export function translate({ transformer, source, target }, ids, width, lengthPenalty = 0) {
   const encoded = transformer.encode(ids);
-  const model = { ...transformer, encode: () => encoded }; // the source is read once
+  const steps = []; // what greedy search computes is seen once it is there; a beam's winner is run again
+  const model = {
+    ...transformer, encode: () => encoded, // the source is read once
+    decode: (...given) => (steps.push(transformer.decode(...given)), steps.at(-1)),
+  };
   const maxNewTokens = 2 * ids.length + 10;
   const found = width > 1 ? beamSearch(model, ids, { width, maxNewTokens, lengthPenalty }) : null;
   const written = found ? found.hypotheses[0].ids : greedy(model, ids, { maxNewTokens });
-  const { layers, logits } = transformer.decode(written.slice(0, -1), encoded.memory);
+  if (found) steps.push(transformer.decode(written.slice(0, -1), encoded.memory));
+  const logits = steps.flatMap((step) => step.logits);
+  const cross = steps[0].layers.map((_, l) => steps[0].layers[l].crossAttention.weights.map((_, h) =>
+    steps.flatMap((step) => step.layers[l].crossAttention.weights[h])));
   const next = written.slice(1);
   return {
     source: ids.map((id) => source.tokens[id]), target: next.map((id) => target.tokens[id]),
     probabilities: next.map((id, i) => Math.exp(logits[i][id] - logSumExp(logits[i]))),
-    cross: layers.map((layer) => layer.crossAttention.weights),
+    cross,
     search: found && { tree: found.tree, winner: found.hypotheses[0].node, width, tokens: target.tokens },
   };
 }

@@ -10,6 +10,17 @@ export function dot(a, b) {
   return total;
 }
 
+/** The mean of vectors, each with its weight. */
+function mean(weights, vectors) {
+  const out = vectors[0].slice();
+  for (let d = 0; d < out.length; d++) {
+    let total = 0;
+    for (let j = 0; j < weights.length; j++) total += weights[j] * vectors[j][d];
+    out[d] = total;
+  }
+  return out;
+}
+
 /** Softmax of one row. An entry of −∞ gets 0; a row of nothing else, only zeros. */
 export function softmax(row) {
   const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -40,7 +51,7 @@ export function attention(query, key, value, { mask = null, scaled = true, tempe
   const maskedScores = scores.map((row, i) =>
     row.map((score, j) => (mask && !mask[i][j] ? -Infinity : score / root / temperature)));
   const weights = maskedScores.map(softmax);
-  const output = weights.map((row) => value[0].map((_, d) => row.reduce((total, w, j) => total + w * value[j][d], 0)));
+  const output = weights.map((row) => mean(row, value));
   return { root, scores, maskedScores, weights, output };
 }
 
