@@ -231,7 +231,7 @@ def test_the_javascript_is_small():
         "widgets": 16_000,
         "map_widgets": 9_000,
         "head_widgets": 27_500,
-        "layer_widgets": 11_000,
+        "layer_widgets": 11_500,
         "mask_widgets": 9_000,
         "position_widgets": 9_000,
         "training_widgets": 9_000,
