@@ -1,10 +1,15 @@
 """attn.recurrent: by hand, one step at a time; who sees what; what is refused."""
 
+import re
+from functools import partial
+
 import pytest
 import torch
 from torch.func import functional_call
 
-from attn.recurrent import BidirectionalRecurrent, RecurrentEncoderDecoder, _reverse
+from attn.decoding import beam_search
+from attn.recurrent import BidirectionalRecurrent, RecurrentCache, RecurrentEncoderDecoder
+from attn.recurrent.bidirectional import _reverse
 from tests.core.other_device import DEVICE, OtherDevice
 
 VOCAB, D_MODEL = 11, 6
@@ -122,6 +127,147 @@ def test_other_arguments_are_refused(batch):
         ValueError, match="^need_weights: expected False without attention, got True$"
     ):
         model(*batch, need_weights=True)
+
+
+# padding, the other attention, and one step after another
+
+KINDS = {
+    "bottleneck": {"attention": None},
+    "dot": {"attention": "dot"},
+    "additive": {"attention": "additive"},
+    "bahdanau": {"attention": "additive", "bidirectional": True, "tie_embeddings": True},
+    "both ends": {"attention": None, "bidirectional": True, "tie_embeddings": True},
+}
+LENGTHS = torch.tensor([2, 5, 3])
+
+
+@pytest.fixture(params=KINDS.values(), ids=list(KINDS))
+def kind(request):
+    torch.manual_seed(0)
+    return RecurrentEncoderDecoder(VOCAB, D_MODEL, **request.param).double()
+
+
+def test_padding_of_the_source_changes_nothing(kind, batch):
+    source, target = batch
+    need_weights = kind.attention is not None
+    with torch.no_grad():
+        logits, weights = kind(source, target, LENGTHS, need_weights=need_weights)
+        for b, length in enumerate(LENGTHS):
+            alone, row = kind(
+                source[b : b + 1, :length], target[b : b + 1], need_weights=need_weights
+            )
+            torch.testing.assert_close(logits[b], alone[0])
+            if need_weights:
+                torch.testing.assert_close(weights[b, :, :length], row[0])
+                assert (weights[b, :, length:] == 0).all()
+
+
+def test_gradients_reach_every_parameter_through_padding(kind, batch):
+    assert_gradients_are_those_of_small_changes(kind, *batch, LENGTHS)
+
+
+@torch.no_grad()
+def test_additive_attention_compares_the_state_before_and_is_read_with_the_token(batch):
+    torch.manual_seed(0)
+    model = RecurrentEncoderDecoder(VOCAB, D_MODEL, attention="additive").double()
+    source, target = batch
+    logits, weights = model(source, target, need_weights=True)
+    memory, last = model.encode(source)
+    net = model.scores
+    for b in range(len(source)):
+        state = last[:, b : b + 1]
+        for i, token in enumerate(target[b]):
+            scores = torch.stack([
+                net.score.weight[0]
+                @ torch.tanh(net.q_proj.weight @ state[0, 0] + net.k_proj.weight @ h + net.k_proj.bias)
+                for h in memory[b]
+            ])  # fmt: skip
+            row = scores.exp() / scores.exp().sum()
+            torch.testing.assert_close(weights[b, i], row)
+            context = row @ memory[b]
+            read = torch.cat([model.embedding.weight[token], context])
+            _, state = model.decoder(read[None, None], state)
+            torch.testing.assert_close(
+                logits[b, i], model.out_proj(torch.cat([state[0, 0], context]))
+            )
+
+
+@torch.no_grad()
+def test_both_ends_are_two_grus_of_half_the_size():
+    torch.manual_seed(0)
+    model = RecurrentEncoderDecoder(VOCAB, D_MODEL, bidirectional=True).double()
+    source = torch.tensor([[4, 5, 6]])
+    memory, last = model.encode(source)
+    assert memory.shape == (1, 3, D_MODEL) and last.shape == (1, 1, D_MODEL)
+    half = D_MODEL // 2
+    torch.testing.assert_close(last[0, 0, :half], memory[0, -1, :half])
+    torch.testing.assert_close(last[0, 0, half:], memory[0, 0, half:])
+
+
+@torch.no_grad()
+def test_tied_logits_are_products_with_the_embeddings():
+    torch.manual_seed(0)
+    model = RecurrentEncoderDecoder(VOCAB, D_MODEL, attention=None, tie_embeddings=True).double()
+    assert model.out_proj.weight is model.embedding.weight
+    source, target = torch.tensor([[4, 5, 6]]), torch.tensor([[2]])
+    _, last = model.encode(source)
+    _, state = model.decoder(model.embedding(target) * D_MODEL**0.5, last)
+    read = torch.tanh(model.readout[0](state[0, 0]))
+    logits = model(source, target)[0][0, 0]
+    torch.testing.assert_close(logits, model.embedding.weight @ read)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("cached", [True, False])
+def test_steps_score_as_the_whole_does(kind, batch, cached):
+    source, target = batch
+    memory, last = kind.encode(source, LENGTHS)
+    cache = RecurrentCache() if cached else None
+    whole, _ = kind(source, target, LENGTHS)
+    for n in range(1, target.shape[1] + 1):
+        logits = kind.step(target[:, :n], cache, memory, last, LENGTHS)
+        torch.testing.assert_close(logits, whole[:, n - 1])
+    assert cache is None or cache.length == target.shape[1]
+
+
+def test_beams_go_their_ways_with_the_cache_as_without(kind, batch):
+    source, _ = batch
+    memory, last = kind.encode(source, LENGTHS)
+    step = partial(kind.step, memory=memory, last=last, lengths=LENGTHS)
+    prompt = torch.full((3, 1), 2)
+    options = {"width": 3, "end_id": 3, "max_new_tokens": 6}
+    cached = beam_search(step, prompt, cache=RecurrentCache(), **options)
+    for one, other in zip(cached, beam_search(step, prompt, **options), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("lengths", [[0, 5, 3], [2, 6, 3]])
+def test_lengths_that_cannot_be_are_refused(batch, lengths):
+    got = re.escape(str(lengths))
+    with pytest.raises(ValueError, match=f"^lengths: expected from 1 to src_len = 5, got {got}$"):
+        RecurrentEncoderDecoder(VOCAB, D_MODEL)(*batch, torch.tensor(lengths))
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"attention": "loud"}, "attention: expected 'dot' or 'additive', got 'loud'"),
+        ({"dropout": 1.5}, r"dropout: .* got 1\.5"),
+        ({"d_model": 5, "bidirectional": True}, "d_model: expected a multiple of .* 2, got 5"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        RecurrentEncoderDecoder(VOCAB, **options)
+
+
+def test_dropout_acts_in_training_alone(batch):
+    torch.manual_seed(0)
+    model = RecurrentEncoderDecoder(VOCAB, D_MODEL, dropout=0.5)
+    source, target = batch
+    assert not torch.equal(model(source, target)[0], model(source, target)[0])
+    model.eval()
+    assert torch.equal(model(source, target)[0], model(source, target)[0])
 
 
 # both ways

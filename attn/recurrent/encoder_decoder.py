@@ -1,0 +1,254 @@
+"""One recurrent network reads the source, another writes the target."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attn._checks import check_choice, check_divides, check_fraction, check_shape, check_size, wrong
+from attn.recurrent.additive import AdditiveAttention
+
+KINDS = ("dot", "additive")
+
+
+class RecurrentCache:
+    """What the decoder of `RecurrentEncoderDecoder` remembers between steps: its state.
+
+    Attributes
+    ----------
+    state : Tensor, shape (1, n_rows, d_model), or None
+        None before the first step.
+    length : int
+        How many target tokens it has seen.
+    """
+
+    def __init__(self) -> None:
+        self.state: Tensor | None = None
+        self.length = 0
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        if self.state is not None:
+            self.state = self.state[:, rows]
+
+
+class RecurrentEncoderDecoder(nn.Module):
+    """Two GRUs: one reads the source, the other writes the target.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Tokens of source and target together; both share one embedding.
+    d_model : int, default 64
+        Size of the embeddings and of the states.
+    attention : {"dot", "additive"} or bool or None, default True
+        How the decoder looks back at the states of the encoder: each state compared with the one
+        that has read the newest token, by their dot product, or with the one before it, by a small
+        network, and what was found read together with the token. True is ``"dot"``. With None or
+        False the decoder has the encoder's last state only.
+    bidirectional : bool, default False
+        Whether the encoder reads from both ends, with states of half the size for each.
+    tie_embeddings : bool, default False
+        Whether the logits are products with the embeddings, after one more layer of size `d_model`;
+        the embeddings then begin small and are multiplied by the root of `d_model`.
+    dropout : float, default 0.0
+        Probability of dropping a number of an embedding, or of what the logits are made of.
+
+    Raises
+    ------
+    ValueError
+        If a size is not a positive integer, or another value not one of those described.
+
+    References
+    ----------
+    Sutskever et al. (2014), section 2, without attention. Luong et al. (2015), section 3.1,
+    with the dot product. Bahdanau et al. (2015), section 3, with the network.
+
+    Examples
+    --------
+    >>> model = RecurrentEncoderDecoder(vocab_size=10, d_model=8)
+    >>> source, target = torch.tensor([[3, 4, 5]]), torch.tensor([[0, 5]])
+    >>> logits, weights = model(source, target, need_weights=True)
+    >>> logits.shape, weights.shape
+    (torch.Size([1, 2, 10]), torch.Size([1, 2, 3]))
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int = 64,
+        *,
+        attention: bool | str | None = True,
+        bidirectional: bool = False,
+        tie_embeddings: bool = False,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        vocab_size = check_size("vocab_size", vocab_size, least=1)
+        d_model = check_size("d_model", d_model, least=1)
+        check_fraction("dropout", dropout)
+        if bidirectional:
+            check_divides("d_model", d_model, "the number of directions", 2)
+        if isinstance(attention, str):
+            check_choice("attention", attention, KINDS)
+        self.attention = attention if isinstance(attention, str) else "dot" if attention else None
+        reads = 2 * d_model if self.attention == "additive" else d_model
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        size = d_model // 2 if bidirectional else d_model
+        self.encoder = nn.GRU(d_model, size, batch_first=True, bidirectional=bool(bidirectional))
+        self.decoder = nn.GRU(reads, d_model, batch_first=True)
+        shown = 2 * d_model if self.attention else d_model
+        self.scale, self.dropout = 1.0, nn.Dropout(dropout)
+        if tie_embeddings:
+            self.readout: nn.Module = nn.Sequential(nn.Linear(shown, d_model), nn.Tanh())
+            self.out_proj = nn.Linear(d_model, vocab_size, bias=False)
+            self.out_proj.weight = self.embedding.weight
+            self.scale = math.sqrt(d_model)
+            nn.init.normal_(self.embedding.weight, std=1 / self.scale)
+        else:
+            self.readout = nn.Identity()
+            self.out_proj = nn.Linear(shown, vocab_size)
+        self.scores = AdditiveAttention(d_model) if self.attention == "additive" else None
+
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        lengths: Tensor | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Score the next token after each token of the target.
+
+        Parameters
+        ----------
+        source : Tensor of int, shape (batch_size, src_len)
+        target : Tensor of int, shape (batch_size, tgt_len)
+            What the decoder reads: a start token, then the target so far. Padding may follow:
+            nothing before it sees it.
+        lengths : Tensor of int64, shape (batch_size,), optional
+            How many tokens of each source are no padding; all, if not given.
+        need_weights : bool, default False
+
+        Returns
+        -------
+        logits : Tensor, shape (batch_size, tgt_len, vocab_size)
+        weights : Tensor, shape (batch_size, tgt_len, src_len), or None
+            Row i belongs to the query that *predicts* the token after ``target[:, i]``.
+
+        Raises
+        ------
+        ValueError
+            If the shapes do not fit, a source has no tokens, or weights are asked of a model
+            without attention.
+        """
+        if source.ndim != 2 or source.shape[1] == 0:
+            raise wrong("source", "shape (batch_size, src_len)", tuple(source.shape))
+        if target.ndim != 2 or len(target) != len(source) or target.shape[1] == 0:
+            raise wrong("target", f"shape ({len(source)}, tgt_len)", tuple(target.shape))
+        if need_weights and not self.attention:
+            raise wrong("need_weights", "False without attention", need_weights)
+        memory, last = self.encode(source, lengths)
+        logits, _, weights = self._decode(target, last, memory, lengths)
+        return logits, weights if need_weights else None
+
+    def encode(self, source: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Read the source: the first half of `forward`.
+
+        Returns
+        -------
+        memory : Tensor, shape (batch_size, src_len, d_model)
+            The state after each token, zero at padding.
+        last : Tensor, shape (1, batch_size, d_model)
+            The state after the last token; of two directions, both.
+        """
+        x = self._embed(source)
+        if lengths is None:
+            memory, last = self.encoder(x)
+        else:
+            check_shape("lengths", lengths, (len(source),))
+            if lengths.numel() and not 1 <= lengths.min() <= lengths.max() <= source.shape[1]:
+                wanted = f"from 1 to src_len = {source.shape[1]}"
+                raise wrong("lengths", wanted, lengths.tolist())
+            packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+            states, last = self.encoder(packed)
+            memory, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
+        return memory, torch.cat(tuple(last), dim=-1)[None] if len(last) == 2 else last
+
+    def step(
+        self,
+        ids: Tensor,
+        cache: RecurrentCache | None,
+        memory: Tensor,
+        last: Tensor,
+        lengths: Tensor | None = None,
+    ) -> Tensor:
+        """Score the next token of each row: the step of `attn.decoding`.
+
+        Parameters
+        ----------
+        ids : Tensor of int64, shape (n_rows, length)
+            Everything written so far. `n_rows` may be a multiple of the number of sources: beam
+            search advances several rows for each.
+        cache : RecurrentCache, or None
+            None reads the whole of `ids` again.
+        memory, last : Tensor
+            What `encode` returned.
+        lengths : Tensor of int64, shape (batch_size,), optional
+            As given to `encode`.
+
+        Returns
+        -------
+        Tensor, shape (n_rows, vocab_size)
+        """
+        repeats = len(ids) // max(len(memory), 1)
+        memory, last = memory.repeat_interleave(repeats, 0), last.repeat_interleave(repeats, 1)
+        lengths = None if lengths is None else lengths.repeat_interleave(repeats)
+        cache = RecurrentCache() if cache is None else cache
+        state = last if cache.state is None else cache.state
+        logits, cache.state, _ = self._decode(ids[:, cache.length :], state, memory, lengths)
+        cache.length = ids.shape[1]
+        return logits[:, -1]
+
+    def _embed(self, ids: Tensor) -> Tensor:
+        x: Tensor = self.dropout(self.embedding(ids) * self.scale)
+        return x
+
+    def _decode(
+        self, target: Tensor, state: Tensor, memory: Tensor, lengths: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Return logits, the last state and, with attention, the weights."""
+        x, visible = self._embed(target), None
+        if lengths is not None:
+            places = torch.arange(memory.shape[1], device=memory.device)
+            visible = places < lengths[:, None].to(memory.device)
+        if self.scores is not None:
+            states, state, context, weights = self._one_by_one(x, state, memory, visible)
+        else:
+            states, state = self.decoder(x, state)
+            if not self.attention:
+                return self._logits(states), state, None
+            scores = states @ memory.mT
+            if visible is not None:
+                scores = scores.masked_fill(~visible[:, None], -torch.inf)
+            weights = scores.softmax(dim=-1)
+            context = weights @ memory
+        return self._logits(torch.cat([states, context], dim=-1)), state, weights
+
+    def _one_by_one(
+        self, x: Tensor, state: Tensor, memory: Tensor, visible: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What each step reads hangs on the state before it, so there is no doing all at once."""
+        assert self.scores is not None
+        keys, steps = self.scores.keys(memory), []
+        for token in x.unbind(dim=1):
+            context, weights = self.scores(state[0], memory, keys, visible)
+            _, state = self.decoder(torch.cat([token, context], dim=-1)[:, None], state)
+            steps.append((state[0], context, weights))
+        states, contexts, rows = (torch.stack(part, 1) for part in zip(*steps, strict=True))
+        return states, state, contexts, rows
+
+    def _logits(self, states: Tensor) -> Tensor:
+        logits: Tensor = self.out_proj(self.dropout(self.readout(states)))
+        return logits
