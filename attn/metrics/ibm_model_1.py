@@ -14,21 +14,43 @@ from attn.metrics.alignment import Links, align
 class IBMModel1:
     """What `ibm_model_1` learned.
 
+    Most words never meet, so only the probabilities of those that met are kept.
+
     Attributes
     ----------
-    probabilities : array, shape (n_source_words, n_target_words)
-        Row for a source word, column for a target word: the probability of the one, given
-        the other. Rows sum to 1.
+    starts : array of int, shape (n_source_words + 1,)
+        Where the entries of each source word begin, and after the last where they end.
+    columns : array of int, shape (n_entries,)
+        The target word of each entry; within a source word they ascend.
+    values : array, shape (n_entries,)
+        The probability of each entry.
+    rest : float
+        The probability of two words that never met.
     source_ids, target_ids : dict
-        The row of each source word, the column of each target word.
+        The number of each word, by its first occurrence.
     log_likelihoods : list of float
         Of the corpus, before each iteration and after the last. They never fall.
     """
 
-    probabilities: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: NDArray[np.float64]
+    rest: float
     source_ids: dict[Hashable, int]
     target_ids: dict[Hashable, int]
     log_likelihoods: list[float]
+
+    @property
+    def probabilities(self) -> NDArray[np.float64]:
+        """All of them, shape (n_source_words, n_target_words): for vocabularies that are small.
+
+        Row for a source word, column for a target word: the probability of the one, given the
+        other. Rows sum to 1.
+        """
+        dense = np.full((len(self.source_ids), len(self.target_ids)), self.rest)
+        rows = np.repeat(np.arange(len(self.source_ids)), np.diff(self.starts))
+        dense[rows, self.columns] = self.values
+        return dense
 
     def align(self, source: Sequence[Hashable], target: Sequence[Hashable]) -> Links:
         """Link each word of `target` to the word of `source` that most probably caused it.
@@ -52,9 +74,41 @@ class IBMModel1:
         for i, target_word in enumerate(target):
             for j, source_word in enumerate(source):
                 if source_word in self.source_ids and target_word in self.target_ids:
-                    pair = self.source_ids[source_word], self.target_ids[target_word]
-                    weights[i, j] = self.probabilities[pair]
+                    row, column = self.source_ids[source_word], self.target_ids[target_word]
+                    start, end = self.starts[row], self.starts[row + 1]
+                    place = start + np.searchsorted(self.columns[start:end], column)
+                    met = place < end and self.columns[place] == column
+                    weights[i, j] = self.values[place] if met else self.rest
         return align(weights)
+
+    def translate(self, source: Sequence[Hashable]) -> list[Hashable]:
+        """Put the most probable target word in the place of each source word.
+
+        It knows no order and no context: what a translator has to beat.
+
+        Parameters
+        ----------
+        source : list of words
+
+        Returns
+        -------
+        list of words
+            As many. A word that was not learned from stays as it is; of equals the first wins.
+
+        Examples
+        --------
+        >>> pairs = [(["la", "casa"], ["the", "house"]), (["la", "flor"], ["the", "flower"])]
+        >>> ibm_model_1(pairs).translate(["la", "flor", "roja"])
+        ['the', 'flower', 'roja']
+        """
+        words = list(self.target_ids)
+        translated = []
+        for word in source:
+            if word in self.source_ids:
+                start, end = self.starts[self.source_ids[word] :][:2]
+                word = words[self.columns[start + self.values[start:end].argmax()]]
+            translated.append(word)
+        return translated
 
 
 def ibm_model_1(
@@ -104,30 +158,33 @@ def ibm_model_1(
     if not len(pairs):
         raise wrong("pairs", "at least one", "none")
 
-    # One entry for each way in which a target word may come from a source word.
     source_ids: dict[Hashable, int] = {}
     target_ids: dict[Hashable, int] = {}
-    places: list[tuple[int, int, int]] = []  # of the two words, and of the target word's place
-    n_words, log_ways = 0, 0.0
-    for source, target in pairs:
-        rows = [source_ids.setdefault(word, len(source_ids)) for word in source]
-        for word in target:
-            column = target_ids.setdefault(word, len(target_ids))
-            places += [(row, column, n_words) for row in rows]
-            n_words += 1
-        log_ways += len(target) * np.log(len(source))
-    sources, targets, words = np.array(places).T
+    rows = [[source_ids.setdefault(w, len(source_ids)) for w in source] for source, _ in pairs]
+    columns = [[target_ids.setdefault(w, len(target_ids)) for w in target] for _, target in pairs]
+    # One entry for each way in which a target word may come from a source word.
+    n_ways = np.repeat([len(row) for row in rows], [len(column) for column in columns])
+    words = np.repeat(np.arange(len(n_ways)), n_ways)
+    targets = np.repeat(np.concatenate(columns), n_ways)
+    sources = np.concatenate([row * len(c) for row, c in zip(rows, columns, strict=True)])
+    log_ways = np.log(n_ways).sum()
 
-    shape = len(source_ids), len(target_ids)
-    probabilities = np.full(shape, 1 / shape[1])
+    # And one cell for each two words that met: most never do.
+    cells, places = np.unique(sources * len(target_ids) + targets, return_inverse=True)
+    rows_of_cells, columns_of_cells = np.divmod(cells, len(target_ids))
+    starts = np.searchsorted(rows_of_cells, np.arange(len(source_ids) + 1))
+    rest = 1 / len(target_ids)
+    probabilities = np.full(len(cells), rest)
     log_likelihoods = []
     while True:
-        shares = probabilities[sources, targets]
+        shares = probabilities[places]
         totals = np.bincount(words, weights=shares)
         log_likelihoods.append(float(np.log(totals).sum() - log_ways))
         if len(log_likelihoods) > iterations:
-            return IBMModel1(probabilities, source_ids, target_ids, log_likelihoods)
-        shares = shares / totals[words]
-        cells = np.ravel_multi_index((sources, targets), shape)
-        counts = np.bincount(cells, weights=shares, minlength=shape[0] * shape[1]).reshape(shape)
-        probabilities = counts / counts.sum(axis=1, keepdims=True)
+            return IBMModel1(
+                starts, columns_of_cells, probabilities, rest, source_ids, target_ids,
+                log_likelihoods,
+            )  # fmt: skip
+        counts = np.bincount(places, weights=shares / totals[words], minlength=len(cells))
+        probabilities = counts / np.bincount(rows_of_cells, weights=counts)[rows_of_cells]
+        rest = 0.0

@@ -392,6 +392,23 @@ def test_no_iteration_knows_nothing():
     assert len(ibm_model_1(TOY).log_likelihoods) == 11
 
 
+def test_each_word_is_put_in_the_place_of_its_source_and_the_unknown_stay():
+    model = ibm_model_1(TOY, iterations=100)
+    assert model.translate(["fleur", "quoi", "la"]) == ["flower", "quoi", "the"]
+    assert model.translate([]) == []
+    # x and y share their only sentence: of equals the first seen wins.
+    assert ibm_model_1([(["a"], ["y", "x"])]).translate(["a"]) == ["y"]
+
+
+@given(CORPORA)
+def test_words_align_by_the_probabilities_that_are_told(pairs):
+    """Kept are those of words that met; the table of all has a zero for the others."""
+    model = ibm_model_1(pairs, iterations=3)
+    source, target = list(model.source_ids), list(model.target_ids)
+    assert model.align(source, target) == align(model.probabilities.T)
+    assert len(model.values) == len({(s, t) for ss, ts in pairs for s in ss for t in ts})
+
+
 @pytest.mark.parametrize(
     "pairs, iterations, message",
     [
