@@ -6,9 +6,7 @@ leaves the other tables as they were. See `make bench`.
 
 import importlib.metadata
 import platform
-import re
 import sys
-from pathlib import Path
 
 from benchmarks import (
     attention_at_length,
@@ -22,10 +20,12 @@ from benchmarks import (
     training_step,
     translate_file,
     translator_latency,
+    translators,
     why_attention,
     widget_latency,
 )
 from benchmarks.report import RESULTS, publish, read, table
+from benchmarks.timing import processor
 
 TABLES = {
     "attention_layer": attention_layer,
@@ -45,15 +45,15 @@ OTHERS = {
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,
 }
+# It takes hours, has options, and goes on where it was stopped: only alone, and only by name.
+LONGEST = "translators"
 
 
 def machine(name):
     """Return the row of what the figures of a table depend on, besides this package."""
-    cpuinfo = Path("/proc/cpuinfo")
-    found = re.search(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
     return {
         "benchmark": letter(name),
-        "processor": f"`{found[1] if found else platform.machine()}`",
+        "processor": f"`{processor()}`",
         "Python": platform.python_version(),
         "PyTorch": importlib.metadata.version("torch").partition("+")[0],
         "NumPy": importlib.metadata.version("numpy"),
@@ -77,6 +77,8 @@ def verdicts(results):
 
 def main(names):
     """Run the benchmarks of these names, or all if there are none; write and publish."""
+    if names[:1] == [LONGEST]:
+        return translators.main(names[1:])
     known = TABLES | OTHERS
     for name in names:
         if name not in known:

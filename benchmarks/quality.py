@@ -28,6 +28,7 @@ from attn_course.grammar import splits
 from attn_course.images import make_examples
 from attn_course.passages import questions
 from attn_course.stories import stories
+from benchmarks import translators_tables
 from benchmarks.report import QUALITY, publish, read, table
 
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
@@ -311,10 +312,21 @@ def bleu(found, right):
     return f"{told['score']:.1f} ± {told['confidence_var']:.1f}"
 
 
+def from_stored(make):
+    """Return what makes a table of what `benchmarks.translators` has measured, in hours."""
+
+    def rows(translator, parts):
+        return make(translators_tables.stored())
+
+    rows.__doc__ = make.__doc__
+    return rows
+
+
 TABLES = {
     "translations": translations, "memory": memory, "first_minute": first_minute,
     "alignments": alignments, "agreements": agreements, "meanings": meanings,
     "references": references, "cuts": cuts, "systems": systems,
+    **{name: from_stored(make) for name, make in translators_tables.TABLES.items()},
 }  # fmt: skip
 
 
@@ -327,7 +339,11 @@ def main(names):
     results = read(QUALITY)
     for name in names or TABLES:
         measure = TABLES[name]
-        results[name] = measure(translator, parts)
+        rows = measure(translator, parts)
+        if not rows:
+            print(f"{name}: nothing is stored yet, see benchmarks.translators", flush=True)
+            continue
+        results[name] = rows
         about = measure.__doc__.splitlines()[0].removeprefix("Return ")
         print(about, table(results[name]), sep="\n\n", end="\n\n", flush=True)
     publish({name: results[name] for name in TABLES if name in results}, QUALITY)

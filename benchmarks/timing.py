@@ -5,8 +5,11 @@ other meet the same machine, so the ratio within a turn says more than two separ
 Time is processor time, so that a turn in which another program ran counts for nothing.
 """
 
+import platform
+import re
 import statistics
 import time
+from pathlib import Path
 
 REPEATS = 9
 LEAST_SECONDS = 0.05
@@ -86,3 +89,10 @@ def spread(values):
     low, median, high = statistics.quantiles(values, method="inclusive")
     rounded = {"median": median, "low": low, "high": high}
     return {name: float(f"{value:.4g}") for name, value in rounded.items()}
+
+
+def processor():
+    """Return the name of the processor, as far as this machine tells it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
+    return found[1] if found else platform.machine()
