@@ -187,6 +187,8 @@ def test_the_same_seed_comes_out_the_same_and_another_does_not(small):
             told = bench._fit(system, 3, 1e-2, seed)[1]
             losses[again].append(told["validation_loss"])
     assert losses[0] == losses[1] and losses[0][0] != losses[0][1]
+    one, other = (translators.new_run(system, 3, 1e-2, seed).model for seed in (0, 1))
+    assert not torch.equal(one.output.weight, other.output.weight)
 
 
 def test_of_several_looks_the_best_weights_are_kept(small, monkeypatch):
