@@ -1,7 +1,8 @@
 """Run every benchmark of the course, print the tables, and set them into the book.
 
 ``python -m benchmarks`` runs all; ``python -m benchmarks decoding gemm_share`` runs those, and
-leaves the other tables as they were. See `make bench`.
+leaves the other tables as they were. See `make bench`. ``python -m benchmarks translators`` is
+apart: see `benchmarks.translators`.
 """
 
 import importlib.metadata

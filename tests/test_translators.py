@@ -351,7 +351,7 @@ def test_a_few_steps_on_the_corpus_give_what_is_stored(needed, tmp_path):
     held_out = [*map(text.example, parts["validation"][:100])]
     model, told = translators.fit(system, examples, held_out, 8, 3e-3, 0)
     assert told["validation_loss"] < math.log(text.tokenizer.vocab_size)
-    wanted = STORED["runs"]["gru_attention 0"]
+    wanted = next(run for run in STORED["runs"].values() if "steps" in run)
     assert told.keys() | set(translators.TESTS) == wanted.keys()
     found = translators.translate(system, text, model, [p.source for p in parts["plain"][:5]])
     assert len(found) == 5
