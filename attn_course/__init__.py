@@ -8,8 +8,9 @@ the lessons
 `attn_course.plots`       the matplotlib figures
 `attn_course.palette`     the colours that figures, widgets and site share
 `attn_course.language`    Spanish or English: ``attn_course.set_language("en")``
-data made by rules
+data, most of it made by rules
 ------------------------  ---------------------------------------------------------------------
+`attn_course.everyday`    everyday sentences and their translations, written for the course
 `attn_course.grammar`     English and Spanish made by a grammar, with every alignment known
 `attn_course.passages`    ``questions`` about passages, for `attn.applications.question_answering`
 `attn_course.stories`     ``stories`` and headlines, for `attn.applications.summarization`

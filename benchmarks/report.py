@@ -137,6 +137,7 @@ SPANISH_REAL = {
     "GRU with attention": "GRU con atención",
     "our Transformer": "nuestro Transformer",
     "shape of Keras's tutorial": "la forma del tutorial de Keras",
+    "the translator that ships": "el traductor que trae el curso",
     "without near neighbours": "sin vecinas cercanas",
     "seeds": "semillas",
     "parameters": "parámetros",

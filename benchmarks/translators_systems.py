@@ -16,6 +16,7 @@ from functools import partial
 import torch
 
 from attn.applications import _sequences
+from attn.applications.translation import Translator
 from attn.decoding import greedy
 from attn.masks import padding_mask
 from attn.metrics import ibm_model_1, translation_memory
@@ -237,6 +238,12 @@ def model_1(parts, sources):
     return [join(model.translate(split(source))) for source in sources]
 
 
+def shipped(parts, sources):
+    """Translate by the model that comes with the course, as its page does."""
+    translator = Translator.pretrained("tatoeba")
+    return translator.translate(sources, beam_width=4, length_penalty=1.0)
+
+
 def apertium(parts, sources):
     """Translate by Apertium's rules, or return None where it is not installed."""
     program = shutil.which("apertium")
@@ -253,4 +260,4 @@ def apertium(parts, sources):
     return done.stdout.rstrip("\n").split("\n\n")
 
 
-UNTRAINED = {"memory": memory, "model_1": model_1, "apertium": apertium}
+UNTRAINED = {"memory": memory, "model_1": model_1, "apertium": apertium, "shipped": shipped}

@@ -23,6 +23,7 @@ NAMES = {
     "transformer": "our Transformer",
     "torch": "`nn.Transformer`",
     "keras": "shape of Keras's tutorial",
+    "shipped": "the translator that ships",
 }
 TESTS = {"clusters": "without near neighbours", "plain": "drawn alike"}
 

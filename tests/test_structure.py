@@ -41,7 +41,7 @@ MAY_IMPORT = {
     },
     "attn.decoding": {"attn._checks"},
     "attn.tokenizer": {"attn._checks"},
-    "attn.training": {"attn._checks", "attn.positions"},
+    "attn.training": {"attn._checks", "attn._values", "attn.positions"},
     "attn.metrics": {"attn._checks"},
     "attn._fetch": {"attn._checks"},
     "attn.corpus": {"attn._checks", "attn._fetch"},
@@ -63,6 +63,7 @@ MAY_IMPORT = {
     "attn_course.language": set(),
     "attn_course.palette": set(),
     "attn_course.templates": set(),
+    "attn_course.everyday": {"attn.corpus"},
     "attn_course.grammar": {"attn._checks", "attn.corpus"},
     "attn_course.passages": {"attn._checks", "attn.tokenizer", "attn_course.templates"},
     "attn_course.stories": {"attn._checks", "attn_course.templates"},
@@ -134,14 +135,14 @@ def code_lines(path):
 
 
 def test_the_machine_can_be_read_in_an_evening():
-    """Without the oracle in NumPy, the four systems built of it and what they learn from."""
+    """Without the oracle in NumPy, what came before it, the systems built of it and their corpora."""
     files = {name: path for name, path in MODULES.items() if name.split(".")[0] == "attn"}
     machine = [
         path
         for name, path in files.items()
-        if not name.startswith(("attn.reference", "attn.appl", "attn.corpus"))
+        if not name.startswith(("attn.reference", "attn.recurrent", "attn.appl", "attn.corpus"))
     ]
-    assert sum(map(code_lines, machine)) < 3600
+    assert sum(map(code_lines, machine)) < 3500
     long = [name for name, path in files.items() if len(path.read_text().split("\n")) > 256]
     assert not long
 
