@@ -21,12 +21,23 @@ from playwright.sync_api import sync_playwright
 
 from attn.applications.models import TRANSLATOR
 from attn.applications.translation import Translator
-from attn.corpus.tatoeba import tatoeba
 from attn_course.grammar import generate
 from attn_course.widgets import LiveTranslator, _source
 from benchmarks.widget_latency import QuietHandler
 
 SENTENCES = 100
+TEN_WORDS = (
+    "I have never seen such a beautiful library in here.",
+    "She has lived in a small house for three years.",
+    "Do you know where I can find a good doctor?",
+    "The children were playing in the garden when it rained.",
+    "He told me that he would come back next week.",
+    "I don't think that we have enough money for that.",
+    "If I were you, I would not buy that car.",
+    "My brother wants to learn how to play the guitar.",
+    "Nobody knows why the train was so late this morning.",
+    "Would you mind if I opened the window a little?",
+)
 VISITS = 7
 
 FIRST = """async () => {
@@ -52,10 +63,9 @@ EACH = """([texts, width, pretrained]) => {
 
 
 def sentences(name):
-    """Return what is translated: of real sentences, those of ten words."""
+    """Return what is translated: sentences of ten words, or those of the grammar."""
     if name == "tatoeba":
-        texts = [pair.source for pair in tatoeba()["clusters"] if len(pair.source.split()) == 10]
-        return texts[:SENTENCES]
+        return [*TEN_WORDS] * (SENTENCES // len(TEN_WORDS))
     source = Translator.pretrained(name).source
     return list(islice((p.source for p in generate(0) if not source.unknown(p.source)), SENTENCES))
 
