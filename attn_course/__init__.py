@@ -8,7 +8,7 @@ the lessons
 `attn_course.plots`       the matplotlib figures
 `attn_course.palette`     the colours that figures, widgets and site share
 `attn_course.language`    Spanish or English: ``attn_course.set_language("en")``
-data, most of it made by rules
+data, mostly by rules
 ------------------------  ---------------------------------------------------------------------
 `attn_course.everyday`    everyday sentences and their translations, written for the course
 `attn_course.grammar`     English and Spanish made by a grammar, with every alignment known

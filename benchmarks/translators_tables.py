@@ -13,6 +13,7 @@ from attn.metrics import wilson_interval
 from benchmarks.report import PAGES, QUALITY, publish, read
 
 RESULTS = Path(__file__).with_name("translators.json")
+RECIPES = Path(__file__).with_name("recipes.json")
 FIGURES = Path(__file__).resolve().parents[1] / "book" / "figures"
 NAMES = {
     "memory": "translation memory",
@@ -30,7 +31,8 @@ TESTS = {"clusters": "without near neighbours", "plain": "drawn alike"}
 
 def stored():
     """Return what was measured, by kind and name."""
-    return json.loads(RESULTS.read_text(encoding="utf-8"))
+    told = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return told | {"recipes": json.loads(RECIPES.read_text(encoding="utf-8"))}
 
 
 def runs_of(told, system):
@@ -286,6 +288,34 @@ def more_parameters(told):
     ]
 
 
+def search(told):
+    """Return BLEU and chrF of the translator that ships, by beam width and length penalty."""
+    rows = {}
+    for name, (bleu, chrf) in told["recipes"].get("search", {}).items():
+        width, penalty = name.split()
+        rows.setdefault(width, {"beam width": int(width)})[f"α = {penalty}"] = f"{bleu} / {chrf}"
+    penalties = list(dict.fromkeys(name for row in rows.values() for name in row))
+    return [{name: row.get(name, "–") for name in penalties} for row in rows.values()]
+
+
+def choices(told):
+    """Return what each choice of the recipe does, changed alone, after a tenth of its steps."""
+    return [
+        {
+            "changed": "nothing" if name == "none" else name,
+            "steps": run["steps"],
+            "seconds of processor": round(run["seconds"]),
+            "MB": f"{run['bytes'] / 1e6:.1f}",
+            "BLEU, greedy": f"{run['greedy'][0]:.1f}",
+            "BLEU, beam": f"{run['beam'][0]:.1f}",
+            "chrF, beam": f"{run['beam'][1]:.1f}",
+            "BLEU, averaged weights": f"{run['averaged'][0]:.1f}",
+        }
+        for name, run in told["recipes"].items()
+        if name != "search"
+    ]
+
+
 # By their labels on the page, in its order.
 TABLES = {
     "real_clusters": clusters,
@@ -297,6 +327,8 @@ TABLES = {
     "real_rates": rates,
     "real_pairs": more_pairs,
     "real_parameters": more_parameters,
+    "real_search": search,
+    "real_choices": choices,
 }
 
 
