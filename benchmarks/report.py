@@ -21,8 +21,8 @@ PAGES = {
     for file, page in ((RESULTS, "benchmarks.md"), (QUALITY, "results.md"))
 }
 
-# A cell that begins with a digit, or is a dash or empty.
-NUMBER = re.compile(r"[\d–]|$")
+# A cell that begins with a digit or a sign, or is a dash or empty.
+NUMBER = re.compile(r"[\d–+−]|$")
 
 # What the tables say in Spanish. What is not here is the same in both editions.
 SPANISH = {

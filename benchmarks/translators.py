@@ -318,13 +318,17 @@ class Bench:
             yield "runs", name, partial(self.untrained, name)
         yield "setting", "step_seconds", self.time
         for seed in SEEDS:
+            run = set()
             for name, system in TRAINED.items():
                 if seed == SEEDS[0]:
                     for rate in system.rates:
                         yield "rates", f"{name} {rate:g}", partial(self.sweep, name, rate)
                 yield "runs", f"{name} {seed}", partial(self.trained, name, seed)
-            for one, other in PAIRED:
-                yield "paired", f"{one} {other} {seed}", partial(self.pair, one, other, seed)
+                run.add(name)
+                for one, other in PAIRED:
+                    if name in (one, other) and run >= {one, other}:
+                        make = partial(self.pair, one, other, seed)
+                        yield "paired", f"{one} {other} {seed}", make
         for n_pairs in N_PAIRS:
             yield "curve_pairs", str(n_pairs), partial(self.with_pairs, n_pairs)
         for d_model in D_MODELS:

@@ -136,14 +136,25 @@ def _paired(parts, test, kind, group):
     cells = [part[test][kind][group] for part in parts]
     one, other = (float(np.mean([cell[i] for cell in cells])) for i in (1, 2))
     differences = [cell[2] - cell[1] for cell in cells]
-    spread = f" ({min(differences):+.1f} … {max(differences):+.1f})" if len(cells) > 1 else ""
+    spread = f" ({signed(min(differences))} … {signed(max(differences))})" * (len(cells) > 1)
     return {
         "number": cells[0][0],
         "without": f"{one:.1f}",
         "with": f"{other:.1f}",
-        "difference": f"{np.mean(differences):+.1f}{spread}",
+        "difference": signed(np.mean(differences)) + spread,
         "p": f"{max(cell[3] for cell in cells):.3f}",
     }
+
+
+def signed(number, digits=1):
+    """Return a number with its sign, and the minus that is as wide as a plus.
+
+    Examples
+    --------
+    >>> signed(2.04), signed(-0.5)
+    ('+2.0', '−0.5')
+    """
+    return f"{number:+.{digits}f}".replace("-", "−")
 
 
 def attention(told):
@@ -251,7 +262,7 @@ def _fitted(x, losses):
         return [{} for _ in x]
     a, b, c = power_law(x, losses)
     return [
-        {"power law": f"{a + b * n**-c:.3f}", "residual": f"{loss - a - b * n**-c:+.3f}"}
+        {"power law": f"{a + b * n**-c:.3f}", "residual": signed(loss - a - b * n**-c, 3)}
         for n, loss in zip(x, losses, strict=True)
     ]
 
