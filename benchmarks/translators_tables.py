@@ -304,7 +304,9 @@ def search(told):
     rows = {}
     for name, (bleu, chrf) in told["recipes"].get("search", {}).items():
         width, penalty = name.split()
-        rows.setdefault(width, {"beam width": int(width)})[f"α = {penalty}"] = f"{bleu} / {chrf}"
+        rows.setdefault(width, {"beam width": int(width)})[f"α = {penalty}"] = (
+            f"{bleu:.1f} / {chrf:.1f}"
+        )
     penalties = list(dict.fromkeys(name for row in rows.values() for name in row))
     return [{name: row.get(name, "–") for name in penalties} for row in rows.values()]
 

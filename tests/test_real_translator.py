@@ -62,4 +62,4 @@ def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
     assert translator.source == BytePairTokenizer.train(texts, RECIPES["tatoeba"].vocab_size)
     apart = translator.evaluate(parts["clusters"], **SEARCH)
     assert apart["bleu"] > 31 and apart["chrf"] > 55
-    assert translator.evaluate(parts["plain"], **SEARCH)["bleu"] > 45
+    assert translator.evaluate(parts["plain"], **SEARCH)["bleu"] > 48
