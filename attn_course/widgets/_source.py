@@ -80,6 +80,7 @@ def translator(name=TRANSLATOR):
         "vocabularies": vocabularies,
         "tokenizer": about["tokenizer"],
         "maxLen": about["max_len"],
+        "punctuated": about.get("punctuated", False),
     }
 
 

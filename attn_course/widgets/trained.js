@@ -28,12 +28,12 @@ export function loadModel(name, trained, make, hear = () => {}) {
   return model;
 }
 
-/** { transformer, source, target, maxLen }: a translator, as `Translator.pretrained` in Python. */
+/** { transformer, source, target, maxLen, punctuated }: a translator, as `Translator.pretrained` in Python. */
 export function loadTranslator(model, hear) {
-  const make = ({ weights, vocabularies, tokenizer, maxLen }) => {
+  const make = ({ weights, vocabularies, tokenizer, maxLen, punctuated }) => {
     const [source, target = source] = vocabularies.map((words) =>
       (tokenizer === "bpe" ? new BytePairTokenizer(words) : new WordTokenizer(words)));
-    return { transformer: loadTransformer(weights), source, target, maxLen };
+    return { transformer: loadTransformer(weights), source, target, maxLen, punctuated };
   };
   return loadModel(`${model.get("pretrained").name}_translator`, model.get("trained"), make, hear);
 }
@@ -102,11 +102,18 @@ export function progressBar(t, megabytes, write) {
 /**
  * The ids of a sentence, and what there is to say against it: { ids, unknown, tooLong }. As in
  * Python, a full stop at the end is a habit of writing that there is nothing to translate of,
- * where the vocabulary has none.
+ * where the vocabulary has none; and a model of punctuated sentences is given one of them.
  */
-export function encodeSource({ source, maxLen }, text) {
+export function encodeSource({ source, maxLen, punctuated }, text) {
   const whole = text.replace(/\p{Surrogate}/gu, "\ufffd"); // half a character, which no keyboard types
-  const sentence = source.tokens.includes(".") ? whole : whole.trimEnd().replace(/\.$/, "");
+  const sentence = punctuated ? asSentence(whole)
+    : source.tokens.includes(".") ? whole : whole.trimEnd().replace(/\.$/, "");
   const ids = sentence.trim() ? source.encode(sentence) : [];
   return { ids, unknown: source.unknown(sentence), tooLong: ids.length > maxLen };
+}
+
+/** A text with a capital letter in front and a mark in the end. */
+function asSentence(text) {
+  const [first = "", ...rest] = text.trim();
+  return first.toUpperCase() + rest.join("") + (/[\p{L}\p{N}]\s*$/u.test(text) ? "." : "");
 }

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from attn.__main__ import main
+from attn.applications import models
 from attn.applications.translation import RECIPES, Translator
 from attn.corpus import Pair
 from attn.tokenizer import BytePairTokenizer
@@ -20,6 +21,10 @@ COLOURS = {"red": "roja", "black": "negra", "white": "blanca", "yellow": "amaril
 LINES = [f"the {c} {n}\tla {es} {color}" for c, color in COLOURS.items() for n, es in NOUNS.items()]
 
 
+# It writes what a grammar knows, in any case and with or without a full stop.
+GRAMMAR = ["--model", str(models.folder("grammar_translator"))]
+
+
 @pytest.fixture
 def pairs(tmp_path):
     path = tmp_path / "pairs.tsv"
@@ -28,16 +33,16 @@ def pairs(tmp_path):
 
 
 def test_it_translates_what_is_typed(capsys):
-    assert main(["translate", "the red house", "The cat chased the mouse."]) == 0
+    assert main(["translate", *GRAMMAR, "the red house", "The cat chased the mouse."]) == 0
     assert capsys.readouterr().out == "la casa roja\nel gato persiguió al ratón\n"
     for options in (["--beam", "3"], ["--beam", "3", "--length-penalty", "0.6"]):
-        assert main(["translate", *options, "the red house"]) == 0
+        assert main(["translate", *GRAMMAR, *options, "the red house"]) == 0
         assert capsys.readouterr().out == "la casa roja\n"
 
 
 def test_it_reads_standard_input(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("the sky is blue\n\n  the red house \n"))
-    assert main(["translate"]) == 0
+    assert main(["translate", *GRAMMAR]) == 0
     assert capsys.readouterr().out == "el cielo es azul\nla casa roja\n"
 
 
@@ -48,7 +53,7 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     lines = ["the cat that chased the mouse was black", "the red house", "", "the ornithopter",
              "the sky is blue.", "the red house"]  # fmt: skip
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    assert main(["translate", "--file", str(path)]) == 0
+    assert main(["translate", *GRAMMAR, "--file", str(path)]) == 0
     out, err = capsys.readouterr()
     assert out == (
         "el gato que persiguió al ratón era negro\nla casa roja\n\n\nel cielo es azul\nla casa roja\n"
@@ -57,7 +62,7 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     assert bad.startswith(f"{path}, line 4: text: ") and "'ornithopter'" in bad
     assert re.fullmatch(r"6 lines, [\d,]+ tokens a second", rate)
     path.write_text("")
-    assert main(["translate", "--file", str(path)]) == 0
+    assert main(["translate", *GRAMMAR, "--file", str(path)]) == 0
     assert capsys.readouterr().out == ""
 
 

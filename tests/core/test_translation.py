@@ -357,6 +357,19 @@ def test_of_byte_pairs_there_are_two_thousand_unless_told_otherwise(monkeypatch)
     assert sizes == [2000, 2000, 300, 300]
 
 
+@pytest.mark.parametrize("punctuated", [True, False])
+def test_what_is_asked_is_written_as_in_training(punctuated, tmp_path):
+    few = dataclasses.replace(QUICK, steps=1)
+    lower = [Pair(f"{pair.source}, ¿no", pair.target) for pair in SEEN]
+    pairs = [Pair(f"{p.source.capitalize()}?", p.target) for p in lower] if punctuated else lower
+    Translator.fit(pairs, tokenizer="bpe", sizes=SIZES, training=few).save(tmp_path / "model")
+    translator = Translator.load(tmp_path / "model")
+    ids = translator.source_ids(" the red house ")
+    asked = "The red house." if punctuated else " the red house "
+    assert translator.source.decode(ids) == asked
+    assert translator.source_ids("Who?") == translator.source.encode("Who?")
+
+
 def test_a_joint_vocabulary_has_the_words_of_both_and_one_table(tmp_path):
     few = dataclasses.replace(QUICK, steps=3, batch_size=9, batch_tokens=40)
     translator = Translator.fit(SEEN, joint_vocabulary=True, sizes=SIZES, training=few)

@@ -32,6 +32,8 @@ class Translator(Application[Transformer]):
         The most source tokens it accepts: as many as it was trained on.
     history : attn.training.History, optional
         What became of the loss in training.
+    punctuated : bool, default False
+        Whether each text is to be given a capital letter and a mark in the end if it lacks them.
 
     References
     ----------
@@ -42,9 +44,10 @@ class Translator(Application[Transformer]):
 
     def __init__(
         self, model: Transformer, source: Tokenizer, target: Tokenizer, max_len: int,
-        history: History | None = None,
+        history: History | None = None, *, punctuated: bool = False,
     ) -> None:  # fmt: skip
         super().__init__(model, history)
+        self.punctuated = bool(punctuated)
         self.source, self.target = source, target
         self.max_len = check_size("max_len", max_len, least=1)
 
@@ -102,7 +105,11 @@ class Translator(Application[Transformer]):
             validation=None if validation is None
             else vocabularies.encoded(source, target, validation),
         )  # fmt: skip
-        return cls(model, source, target, max(len(src) for src, _ in examples), history)
+        max_len, punctuated = (
+            max(len(src) for src, _ in examples),
+            vocabularies.are_sentences(pairs),
+        )
+        return cls(model, source, target, max_len, history, punctuated=punctuated)
 
     def translate(self, text: Text, *, beam_width: int = 1, length_penalty: float = 0.0) -> Text:
         """Translate a sentence, or several at once.
@@ -189,7 +196,8 @@ class Translator(Application[Transformer]):
         return compare(found, right, _sequences.token_accuracy_of(self.model, examples))
 
     def _about(self) -> About:
-        return {"max_len": self.max_len, "tokenizer": vocabularies.kind_of(self.source)}
+        kind = vocabularies.kind_of(self.source)
+        return {"max_len": self.max_len, "tokenizer": kind, "punctuated": self.punctuated}
 
     def _vocabularies(self) -> dict[str, Tokenizer]:
         return vocabularies.named(self.source, self.target)
@@ -199,7 +207,7 @@ class Translator(Application[Transformer]):
         sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
         source, target = vocabularies.read(folder, about.get("tokenizer"), sizes)
         max_len: Any = about.get("max_len")  # The constructor checks it.
-        return cls(model, source, target, max_len)
+        return cls(model, source, target, max_len, punctuated=about.get("punctuated") is True)
 
     @classmethod
     def pretrained(cls, name: str = models.TRANSLATOR) -> Self:
@@ -226,11 +234,11 @@ class Translator(Application[Transformer]):
         """Return the ids that the encoder reads; ``ValueError`` as in `translate`."""
         if isinstance(text, str) and "." not in self.source.tokens:
             text = text.rstrip().removesuffix(".")  # The vocabulary has no full stop.
-        ids = self.source.encode(vocabularies.checked("text", text, self.source))
+        text = vocabularies.checked("text", text, self.source)
+        ids = self.source.encode(vocabularies.as_sentence(text) if self.punctuated else text)
         if len(ids) > self.max_len:
-            raise wrong(
-                "text", f"at most {self.max_len} tokens, the most it was trained on", len(ids)
-            )
+            expected = f"at most {self.max_len} tokens, the most it was trained on"
+            raise wrong("text", expected, len(ids))
         return ids
 
     def _examples(self, pairs: Sequence[Pair]) -> list[tuple[Ids, Ids]]:
@@ -240,8 +248,8 @@ class Translator(Application[Transformer]):
         self, sources: Sequence[Ids], beam_width: int = 1, length_penalty: float = 0.0
     ) -> list[Ids]:
         def decode(some: list[Ids]) -> list[Ids]:
-            # Spanish takes more words than English, but never twice as many. The ten are for short
-            # sentences, and so that a translation cut short can be told from a complete one.
+            # Spanish takes more words than English, never twice as many. With ten more, short ones
+            # have room, and a translation cut short can be told from a complete one.
             limit = 2 * max(map(len, some)) + 10
             return _sequences.write(
                 self.model, some, limit, beam_width=beam_width, length_penalty=length_penalty

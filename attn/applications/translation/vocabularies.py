@@ -92,3 +92,21 @@ def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
     if unknown:
         raise UnknownWordError(name, unknown)
     return text
+
+
+def as_sentence(text: str) -> str:
+    """Return a text with a capital letter in front and a mark in the end.
+
+    Examples
+    --------
+    >>> as_sentence("where is the library"), as_sentence("Who knows?")
+    ('Where is the library.', 'Who knows?')
+    """
+    text = text.strip()
+    return text[:1].upper() + text[1:] + "." * text[-1:].isalnum()
+
+
+def are_sentences(pairs: Sequence[Pair]) -> bool:
+    """Return whether nearly all sources begin with a capital letter and end with a mark."""
+    n_sentences = sum(as_sentence(pair.source) == pair.source for pair in pairs)
+    return n_sentences > 0.99 * len(pairs)
