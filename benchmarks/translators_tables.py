@@ -302,7 +302,7 @@ def more_parameters(told):
 def search(told):
     """Return BLEU and chrF of the translator that ships, by beam width and length penalty."""
     rows = {}
-    for name, (bleu, chrf) in told["recipes"].get("search", {}).items():
+    for name, (bleu, chrf) in told.get("recipes", {}).get("search", {}).items():
         width, penalty = name.split()
         rows.setdefault(width, {"beam width": int(width)})[f"α = {penalty}"] = (
             f"{bleu:.1f} / {chrf:.1f}"
@@ -324,7 +324,7 @@ def choices(told):
             "chrF, beam": f"{run['beam'][1]:.1f}",
             "BLEU, averaged weights": f"{run['averaged'][0]:.1f}",
         }
-        for name, run in told["recipes"].items()
+        for name, run in told.get("recipes", {}).items()
         if name != "search"
     ]
 

@@ -41,7 +41,7 @@ def test_the_state_holds_the_example_and_no_model():
         # Not a digit more than is ever shown.
         digits = re.sub(r"e-\d+|[^\d]", "", str(state["example"][name][0][0][0][0]))
         assert len(digits.lstrip("0")) <= 6
-    assert set(widget.trained) == {"weights", "vocabularies", "tokenizer", "maxLen"}
+    assert set(widget.trained) == {"weights", "vocabularies", "tokenizer", "maxLen", "punctuated"}
     assert "trained" not in state
 
 

@@ -33,7 +33,7 @@ class Translator(Application[Transformer]):
     history : attn.training.History, optional
         What became of the loss in training.
     punctuated : bool, default False
-        Whether each text is to be given a capital letter and a mark in the end if it lacks them.
+        Whether to give a text a capital letter and a mark in the end if it lacks them.
 
     References
     ----------
@@ -105,11 +105,8 @@ class Translator(Application[Transformer]):
             validation=None if validation is None
             else vocabularies.encoded(source, target, validation),
         )  # fmt: skip
-        max_len, punctuated = (
-            max(len(src) for src, _ in examples),
-            vocabularies.are_sentences(pairs),
-        )
-        return cls(model, source, target, max_len, history, punctuated=punctuated)
+        max_len, written = max(len(src) for src, _ in examples), vocabularies.are_sentences(pairs)
+        return cls(model, source, target, max_len, history, punctuated=written)
 
     def translate(self, text: Text, *, beam_width: int = 1, length_penalty: float = 0.0) -> Text:
         """Translate a sentence, or several at once.
@@ -237,8 +234,7 @@ class Translator(Application[Transformer]):
         text = vocabularies.checked("text", text, self.source)
         ids = self.source.encode(vocabularies.as_sentence(text) if self.punctuated else text)
         if len(ids) > self.max_len:
-            expected = f"at most {self.max_len} tokens, the most it was trained on"
-            raise wrong("text", expected, len(ids))
+            raise wrong("text", f"at most {self.max_len} tokens, as in training", len(ids))
         return ids
 
     def _examples(self, pairs: Sequence[Pair]) -> list[tuple[Ids, Ids]]:
@@ -248,8 +244,7 @@ class Translator(Application[Transformer]):
         self, sources: Sequence[Ids], beam_width: int = 1, length_penalty: float = 0.0
     ) -> list[Ids]:
         def decode(some: list[Ids]) -> list[Ids]:
-            # Spanish takes more words than English, never twice as many. With ten more, short ones
-            # have room, and a translation cut short can be told from a complete one.
+            # Spanish never takes twice as many words. The ten give room to short sentences.
             limit = 2 * max(map(len, some)) + 10
             return _sequences.write(
                 self.model, some, limit, beam_width=beam_width, length_penalty=length_penalty
