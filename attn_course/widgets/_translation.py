@@ -47,7 +47,7 @@ def plain_translation(example):
 
 
 def text_of(tokens, tokenizer):
-    """Return the text of tokens: words with spaces between them, or byte pairs put together.
+    r"""Return the text of tokens: words with spaces between them, or byte pairs put together.
 
     Parameters
     ----------

@@ -105,12 +105,13 @@ def test_nothing_in_a_widget_is_too_small_or_cut_on_a_phone(tab, server):
         assert page.evaluate(SMALL) == [], chapter
         assert page.evaluate(CUT) == [], chapter
     page.goto(f"{server}/en/translator.html", wait_until="networkidle")
-    live = page.locator("[data-attn=live-translator]")
+    live = page.locator("[data-attn=live-translator]").last  # of the grammar: whole words
     longest = max(live.locator("option").all_inner_texts()[1:], key=lambda text: len(text.split()))
     assert len(longest.split()) >= 12
     live.locator("[data-attn=pick]").select_option(longest)
     page.wait_for_function(
-        "n => document.querySelectorAll('[data-attn=heat-cell][data-row=\"0\"]').length === n",
+        "n => [...document.querySelectorAll('[data-attn=live-translator]')].at(-1)"
+        ".querySelectorAll('[data-attn=heat-cell][data-row=\"0\"]').length === n",
         arg=len(longest.split()),
     )
     assert page.evaluate(SMALL) == [] and page.evaluate(CUT) == []
@@ -180,7 +181,7 @@ def test_the_two_figures_of_the_translator_agree(tab, server):
     for language in ("es", "en"):
         page = tab(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
         page.goto(f"{server}/{language}/translator.html", wait_until="networkidle")
-        live = page.locator("[data-attn=live-translator]")
+        live = page.locator("[data-attn=live-translator]").first  # the same model and sentence
         micro = page.locator("[data-attn=microscope]")
         look = "node => [node.localName, node.className, node.innerText]"
         for hook in ("pick", "sentence", "translate"):
@@ -189,9 +190,9 @@ def test_the_two_figures_of_the_translator_agree(tab, server):
         rows = "all => all.map(head => head.textContent)"
         own = live.locator(".attn-live-heat tbody th").evaluate_all(rows)
         assert own == micro.locator("[data-attn=matrix] tbody th").evaluate_all(rows)
-        assert own[0] == "<sos> → la"
+        assert own[0] == "<sos> → ¿"
         # One head of one layer in both, so the weights are the same numbers.
-        live.locator("[data-attn=layer][value='1']").check()
+        live.locator("[data-attn=layer][value='2']").check()
         live.locator("[data-attn=head][value='0']").check()
         painted = "all => all.map(node => getComputedStyle(node))"
         painted += ".map(style => [style.backgroundColor, style.color])"
