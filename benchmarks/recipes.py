@@ -1,6 +1,6 @@
 """The choices behind the translator of real sentences, each tried alone.
 
-``python -m benchmarks recipes`` trains the recipe of `attn.applications.translation.RECIPES` for a
+``python -m benchmarks.recipes`` trains the recipe of `attn.applications.translation.RECIPES` for a
 tenth of its steps, and then as often as there are `CHANGES`, each of which differs from it in one
 thing. What is in ``recipes.json`` is not measured again, so that it can be stopped and started.
 Everything is compared on validation; the tests are never looked at.
@@ -157,7 +157,7 @@ def searched(parts):
 
 def main(arguments=()):
     """Measure what is missing, and write after each."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks recipes")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.recipes")
     parser.add_argument("--only", type=int, help="stop after so many results")
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
     options = parser.parse_args(arguments)

@@ -56,7 +56,7 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 
 # By the corpus that they are for.
 RECIPES = {
-    # Each choice was tried: ``python -m benchmarks recipes``.
+    # What each choice brings: ``python -m benchmarks.recipes``.
     "tatoeba": Recipe(
         tokenizer="bpe",
         vocab_size=3300,

@@ -1,0 +1,50 @@
+"""Each choice of the recipe is tried alone, and what is told of it is what it did."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attn_course.everyday import everyday
+from benchmarks import recipes
+from benchmarks.translators_tables import choices
+
+
+@pytest.mark.parametrize("name", recipes.CHANGES)
+def test_a_change_changes_one_thing(name):
+    def settings(recipe):
+        training = {f"training {n}": value for n, value in vars(recipe.training).items()}
+        return {**vars(recipe), **recipe.sizes, **training, "sizes": None, "training": None}
+
+    before, after = settings(recipes.RECIPE), settings(recipes.CHANGES[name](recipes.RECIPE))
+    changed = {n for n in before | after if before.get(n) != after.get(n)}
+    # Wider vectors have wider layers, and half the tokens take twice the steps.
+    together = ({"d_model", "d_ff"}, {"training batch_tokens", "training steps"})
+    assert changed in together or len(changed) == (name != "none")
+
+
+def test_what_is_told_of_a_choice():
+    tiny = replace(
+        recipes.RECIPE,
+        vocab_size=300,
+        sizes={"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16},
+        training=replace(recipes.RECIPE.training, steps=60, batch_tokens=700),
+    )
+    pairs = everyday()
+    told = recipes.tried(tiny, {"train": pairs[20:], "validation": pairs[:20]})
+    assert told["steps"] == 6 and told["seconds"] > 0
+    assert 2000 < told["parameters"] < told["bytes"]
+    for search in ("greedy", "beam", "averaged"):
+        assert all(0 <= score <= 100 for score in told[search])
+    (row,) = choices({"recipes": {"search": {}, "none": told}})
+    assert row["changed"] == "nothing" and row["steps"] == 6
+
+
+def test_the_mean_of_weights_is_that_of_the_last_steps():
+    model, mean = torch.nn.Linear(1, 1, bias=False), recipes.Mean(first=3)
+    mean.watch(model)
+    for step, weight in enumerate((9.0, 9.0, 1.0, 2.0, 6.0), 1):
+        torch.nn.init.constant_(model.weight, weight)
+        mean.add(type("Now", (), {"step": step}))
+    mean.put()
+    assert model.weight.item() == 3.0
