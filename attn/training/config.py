@@ -34,7 +34,7 @@ class TrainingConfig:
         How it falls from there. The paper's is the latter.
     optimizer : {"adamw", "muon"}, default "adamw"
         What changes the weights. Muon changes the matrices that multiply, and leaves the rest to
-        AdamW: its steps are longer by a fifth, and fewer of them are needed.
+        AdamW. Each of its steps takes longer.
     betas : pair of float, default (0.9, 0.98)
         How much AdamW keeps of its means of the gradient and of its square.
     weight_decay : float, default 0.01

@@ -32,9 +32,9 @@ from attn.transformer import EncoderOnly, Transformer, TransformerConfig
 from attn_course.grammar import generate
 from attn_course.widgets import _source
 
-MODULES = ("transformer", "decoding", "tokenizer")
+MODULES = ("transformer", "decoding", "tokenizer", "trained")
 NAMES = """{ loadTransformer, greedy, beamSearch, WordTokenizer, normalise, split, join,
-  BytePairTokenizer, textOf, wordsOf }"""
+  BytePairTokenizer, textOf, wordsOf, encodeSource }"""
 SOS, EOS = 2, 3
 SIZES = {"vocab_size": 21, "d_model": 24, "n_heads": 4, "n_layers": 2, "d_ff": 40}
 CONFIGS = {
@@ -863,3 +863,25 @@ def test_without_webassembly_the_numbers_are_the_same(put, run, tmp_path):
     )
     np.testing.assert_allclose(fast, slow, rtol=2e-5, atol=2e-5)
     assert fast != slow  # so the kernel was at work in one of them
+
+
+@pytest.mark.parametrize("punctuated", [True, False])
+def test_what_is_typed_is_read_as_in_python(run, punctuated):
+    """A model of punctuated sentences is given one, in the page too."""
+    texts = [
+        "the red house", "  who knows?  ", "Where is it", "ñandú", "ßa", "I have 3", "No.", '"so"',
+        "éa, 🙂", "a\tb ", "1",
+    ]  # fmt: skip
+    vocabulary = BytePairTokenizer.train([*texts, "The red house. The red house."], 280)
+    translator = Translator(
+        Transformer(TransformerConfig(280, **{n: SIZES[n] for n in ("d_model", "n_heads")})),
+        vocabulary, vocabulary, 40, punctuated=punctuated,
+    )  # fmt: skip
+    found = run(
+        """({ words, punctuated, texts }) => {
+          const source = new attn.BytePairTokenizer(words);
+          return texts.map((text) => attn.encodeSource({ source, maxLen: 40, punctuated }, text).ids);
+        }""",
+        {"words": vocabulary._content(), "punctuated": punctuated, "texts": texts},
+    )
+    assert found == [translator.source_ids(text) for text in texts]

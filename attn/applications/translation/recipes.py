@@ -10,7 +10,7 @@ SIZES: dict[str, Any] = {
     "norm": "pre", "positions": "rotary",
 }  # fmt: skip
 TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
-# How the grammar's translator differs from that: `make model`.
+# How the grammar's translator differs from that: `make grammar-model`.
 PRETRAINED = {"n_train": 100_000, "steps": 16_000}
 
 
