@@ -213,7 +213,7 @@ def make_torch():
     return model
 
 
-RATES = (1.5e-3, 3e-3, 6e-3)
+RATES = (1.5e-3, 3e-3, 6e-3, 1.2e-2)
 OURS = {"predict": _sequences.predict, "write": _sequences.write}
 RECURRENT = {"predict": predict_recurrent, "write": write_recurrent}
 TRAINED = {
