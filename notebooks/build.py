@@ -19,6 +19,11 @@ from nbclient.exceptions import CellExecutionError
 ROOT = Path(__file__).resolve().parent
 LANGUAGES = ("es", "en")
 LANGUAGE_LINE = 'attn_course.set_language("{}")'
+# What few readers ask for is folded under one line, which says what it is.
+FOLDED = {
+    "imports": {"es": "Mostrar lo que se importa", "en": "Show the imports"},
+    "figure": {"es": "Mostrar el código de la figura", "en": "Show the code of the figure"},
+}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
@@ -66,6 +71,7 @@ def split(source, language):
         if spoken not in (None, language):
             continue
         if cell.cell_type == "code":
+            cell.metadata = _folded(cell)
             cell.source = cell.source.replace(
                 LANGUAGE_LINE.format("es"), LANGUAGE_LINE.format(language)
             )
@@ -76,6 +82,19 @@ def split(source, language):
         cell.id = digest if seen[digest] == 1 else f"{digest}-{seen[digest]}"
         edition.cells.append(cell)
     return edition
+
+
+def _folded(cell):
+    """Return the metadata of a code cell, which fold its code if it draws or only imports."""
+    metadata, drawn = cell.metadata, cell.metadata.get("mystnb", {})
+    kind = "figure" if "image" in drawn else "imports"
+    if "tags" in metadata or (kind == "imports" and LANGUAGE_LINE.format("es") not in cell.source):
+        return metadata
+    return metadata | {
+        "tags": ["hide-input"],
+        "jupyter": {"source_hidden": True},
+        "mystnb": drawn | {"code_prompt_show": FOLDED[kind]},
+    }
 
 
 def _in_language(value, language):

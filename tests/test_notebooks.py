@@ -116,6 +116,15 @@ def test_cells_are_short_enough_to_read_in_one_look(source, language):
         assert max(map(len, lines)) <= 98, cell.source
 
 
+@each_edition
+def test_code_that_only_draws_or_imports_is_folded(source, language):
+    for cell in code(committed(source, language)):
+        tags = set(cell.metadata.get("tags", ())) - {"hide-input"}
+        draws = "image" in cell.metadata.get("mystnb", {})
+        wanted = not tags and (draws or "attn_course.set_language(" in cell.source)
+        assert ("hide-input" in cell.metadata.get("tags", ())) == wanted, cell.source
+
+
 def numbers(text):
     """Return the decimals and large integers of a text, as they are written there."""
     text = text.replace("−", "-").replace("\\,", "")
