@@ -1,22 +1,25 @@
 """attn_course: what the course needs around the machine of `attn`.
 
-========================  =====================================================================
+==============================  ================================================================
 the lessons
-------------------------  ---------------------------------------------------------------------
-`attn_course.exercises`   ``check``: is my function right, and if not, why not?
-`attn_course.widgets`     the interactive figures
-`attn_course.plots`       the matplotlib figures
-`attn_course.palette`     the colours that figures, widgets and site share
-`attn_course.language`    Spanish or English: ``attn_course.set_language("en")``
+------------------------------  ----------------------------------------------------------------
+`attn_course.exercises`         ``check``: is my function right, and if not, why not?
+`attn_course.widgets`           the interactive figures
+`attn_course.plots`             the matplotlib figures
+`attn_course.palette`           the colours that figures, widgets and site share
+`attn_course.language`          Spanish or English: ``attn_course.set_language("en")``
+more of the machine
+------------------------------  ----------------------------------------------------------------
+`attn_course.position_schemes`  two that chapter 07 compares with those of `attn.positions`
 data, mostly by rules
-------------------------  ---------------------------------------------------------------------
-`attn_course.everyday`    everyday sentences and their translations, written for the course
-`attn_course.grammar`     English and Spanish made by a grammar, with every alignment known
-`attn_course.passages`    ``questions`` about passages, for `attn.applications.question_answering`
-`attn_course.stories`     ``stories`` and headlines, for `attn.applications.summarization`
-`attn_course.images`      images and questions, for `attn.applications.visual_question`
-`attn_course.templates`   sentences with slots, from which passages and stories are made
-========================  =====================================================================
+------------------------------  ----------------------------------------------------------------
+`attn_course.everyday`          everyday sentences and their translations, written for the course
+`attn_course.grammar`           English and Spanish made by a grammar, with every alignment known
+`attn_course.passages`          ``questions`` about passages, for a system that answers them
+`attn_course.stories`           ``stories`` and headlines, for a system that summarises
+`attn_course.images`            images and questions, for a system that looks
+`attn_course.templates`         sentences with slots, from which passages and stories are made
+==============================  ================================================================
 
 `attn` never imports this package.
 """

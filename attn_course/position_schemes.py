@@ -1,0 +1,106 @@
+"""Two more position schemes, which chapter 07 compares with those of `attn.positions`.
+
+Importing this module registers them: ``TransformerConfig(positions="t5")`` and
+``TransformerConfig(positions="signed_alibi")``.
+"""
+
+import math
+
+import torch
+from torch import nn
+
+from attn.positions import ALiBiPositions, RelativePositions, register
+
+N_BUCKETS, FARTHEST = 32, 128
+
+
+def t5_buckets(distances, n_buckets=N_BUCKETS, farthest=FARTHEST):
+    """Return which learned number belongs to each distance.
+
+    Half of the buckets are for keys behind the query or at it, half for those ahead. Of each
+    half, the first half holds one distance each; the rest are as wide as their distances are
+    far, and the last one takes everything from `farthest` on.
+
+    Parameters
+    ----------
+    distances : Tensor of int64
+        Positions of keys minus those of queries.
+    n_buckets, farthest : int
+
+    Returns
+    -------
+    Tensor of int64, of the same shape
+
+    References
+    ----------
+    Raffel et al. (2020), section 2.1.
+
+    Examples
+    --------
+    >>> t5_buckets(torch.tensor([0, -1, -7, -8, -11, -12, -500, 1, 500])).tolist()
+    [0, 1, 7, 8, 8, 9, 15, 17, 31]
+    """
+    half = n_buckets // 2
+    exact, far = half // 2, distances.abs()
+    # In double precision a distance on the edge of a bucket falls on the same side everywhere.
+    grown = torch.log(far.clamp(min=exact).double() / exact) / math.log(farthest / exact)
+    wide = (exact + (grown * (half - exact)).long()).clamp(max=half - 1)
+    return torch.where(far < exact, far, wide) + half * (distances > 0)
+
+
+@register("t5")
+class T5Positions(RelativePositions):
+    """Add to each score a learned number, one for each head and bucket of distances.
+
+    In T5 all layers share the numbers; here each layer has its own.
+
+    Parameters
+    ----------
+    n_heads : int
+
+    References
+    ----------
+    Raffel et al. (2020), section 2.1.
+
+    Examples
+    --------
+    >>> T5Positions(4).bias(torch.arange(3), torch.arange(5), torch.float32).shape
+    torch.Size([4, 3, 5])
+    """
+
+    def __init__(self, n_heads):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(N_BUCKETS, n_heads))
+
+    @classmethod
+    def from_config(cls, config):
+        """Return as many columns as there are heads."""
+        return cls(config.n_heads)
+
+    def bias(self, query_positions, key_positions, dtype):
+        """Return the numbers of all heads; see `attn.positions.RelativePositions.bias`."""
+        distances = key_positions[..., None, :] - query_positions[..., :, None]
+        return self.weight[t5_buckets(distances)].movedim(-1, -3)
+
+
+@register("signed_alibi")
+class SignedALiBiPositions(ALiBiPositions):
+    """ALiBi that tells what stands ahead of a query from what stands behind it.
+
+    A key behind costs its distance times the slope of the head, as in ALiBi; a key ahead, its
+    distance times the slope of the head at the other end of the list. Under a causal mask no key
+    stands ahead, and this is ALiBi.
+
+    Examples
+    --------
+    >>> SignedALiBiPositions(2).bias(torch.arange(3), torch.arange(3), torch.float32)[0]
+    tensor([[-0.0000, -0.0039, -0.0078],
+            [-0.0625, -0.0000, -0.0039],
+            [-0.1250, -0.0625, -0.0000]])
+    """
+
+    def bias(self, query_positions, key_positions, dtype):
+        """Return minus slope times distance; see `attn.positions.RelativePositions.bias`."""
+        both = super().bias(query_positions, key_positions, dtype)
+        ahead = key_positions[..., None, :] > query_positions[..., :, None]
+        return torch.where(ahead[..., None, :, :], both.flip(-3), both)
