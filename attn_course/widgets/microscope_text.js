@@ -51,7 +51,7 @@ export const STRINGS = {
     sumStep: ["suma", "Conexión residual: lo calculado se suma al vector que había. Nada se borra."],
     hiddenStep: ["capa oculta", "Red prealimentada, primera mitad: se proyecta a d_ff números y los negativos pasan a 0."],
     outputStep: ["salida", "Segunda mitad: de los d_ff números, otra vez d_model. Cada token por su cuenta."],
-    memoryStep: ["memoria", "La última normalización del codificador: esto es todo lo que el decodificador sabe de la fuente."],
+    memoryStep: ["memoria", "La última normalización del codificador: esto es todo lo que el decodificador sabe de la oración de origen."],
     lastNormStep: ["última norma", "La última normalización, antes de elegir una palabra."],
     logitsStep: ["logits", "Un número por cada token del vocabulario: el producto del vector con la fila de ese token."],
     softmaxStep: ["softmax", "Los logits, hechos probabilidades. La más alta es el token que el modelo dice; luego lo lee, y sigue."],
