@@ -62,13 +62,26 @@ def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file as they are asked for, since it may be larger than memory."""
+    """Yield the lines of a file as they are asked for, since it may be larger than memory.
+
+    Bytes that are no UTF-8 do not cost the rest of the file, nor of the line: each is read as the
+    replacement character, and the first lines that have some are named.
+    """
+    n_mended = 0
     try:
-        with open(path, encoding="utf-8") as file:
-            yield from file
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "bytes that are no UTF-8"
-        raise wrong(str(path), "a text file that can be read", reason) from None
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            for number, line in enumerate(file, 1):
+                mended = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                if mended != line:
+                    n_mended += 1
+                    if n_mended <= SHOWN:
+                        said = "bytes that are no UTF-8 are read as \N{REPLACEMENT CHARACTER}"
+                        print(f"{path}, line {number}: {said}", file=sys.stderr)
+                yield mended
+    except OSError as error:
+        raise wrong(str(path), "a text file that can be read", error.strerror) from None
+    if n_mended > SHOWN:
+        print(f"{path}: {n_mended} such lines in all", file=sys.stderr)
 
 
 def train(options: argparse.Namespace) -> None:
@@ -98,8 +111,9 @@ def train(options: argparse.Namespace) -> None:
         translator.save(options.out, quantised=options.quantised)
         checkpoint.unlink()
         if validation:
-            score = translator.evaluate(validation)["bleu"]
-            print(f"BLEU on {len(validation)} pairs held out: {score:.1f}")
+            found = translator.evaluate(validation)
+            scores = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(found)
+            print(f"On {len(validation)} pairs held out: {scores}")
         print(f"Saved: {options.out}")
 
 

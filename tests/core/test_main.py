@@ -11,8 +11,8 @@ import torch
 
 from attn.__main__ import main
 from attn.applications import models
-from attn.applications.translation import RECIPES, Translator
-from attn.corpus import Pair
+from attn.applications.translation import RECIPES, TranslatedLine, Translator
+from attn.corpus import Pair, hold_out, read_pairs
 from attn.tokenizer import BytePairTokenizer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,11 +66,33 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
+def test_bytes_that_are_no_utf_8_cost_neither_the_file_nor_the_line(tmp_path, capsys, monkeypatch):
+    given = []
+
+    def echo(translator, lines, **search):
+        given.extend(lines)
+        return [TranslatedLine(line.strip(), 1) for line in given]
+
+    monkeypatch.setattr("attn.applications.translation.lines.translate_lines", echo)
+    path, bad = tmp_path / "some.txt", [2, 4, 5, 6, 7, 8]
+    lines = [b"caf\xe9" if number in bad else b"caf\xc3\xa9" for number in range(1, 9)]
+    lines[2] = "a \ufffd of its own".encode()
+    path.write_bytes(b"\n".join(lines))
+    assert main(["translate", *GRAMMAR, "--file", str(path)]) == 0
+    out, err = capsys.readouterr()
+    right = ["caf\ufffd" if number in bad else "café" for number in range(1, 9)]
+    right[2] = "a \ufffd of its own"
+    assert out.splitlines() == right
+    assert err.splitlines()[:-1] == [
+        *(f"{path}, line {n}: bytes that are no UTF-8 are read as \ufffd" for n in bad[:5]),
+        f"{path}: 6 such lines in all",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["translate", "--file", "/no/such.txt"], "/no/such.txt: expected a text file that can be"),
-        (["translate", "--file", "BYTES"], "expected a text file that can be read, got bytes that"),
         (["translate", "--file", "PAIRS", "the"], "file: expected no sentences beside it, got"),
         (["translate", *GRAMMAR, "the ornithopter is red"], "got 'ornithopter'"),
         (["translate", ""], "text: expected a sentence, got an empty text"),
@@ -92,14 +114,12 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
 )
 def test_what_cannot_be_done_is_one_sentence(pairs, tmp_path, capsys, arguments, said):
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "bytes").write_bytes(b"\xff\xfe")
     (tmp_path / "other" / "work.txt").write_text("mine")
     (tmp_path / "other" / "lines.txt").write_text("the red house")
     places = {
         "PAIRS": str(pairs),
         "OTHER": str(tmp_path / "other"),
         "NEW": str(tmp_path / "new"),
-        "BYTES": str(tmp_path / "other" / "bytes"),
         "LINES": str(tmp_path / "other" / "lines.txt"),
     }
     assert main([places.get(argument, argument) for argument in arguments]) == 1
@@ -139,8 +159,11 @@ def test_what_a_training_prints_into_a_file(tmp_path, capsys):
     assert len(steps) == 100 and steps[-1].startswith("step 150 of 150: loss ")
     assert all(re.search(r": loss \d+\.\d{3}, [\d,]+ tokens a second$", line) for line in steps)
     # A twentieth of the sources is held out.
-    assert re.match(r"BLEU on 12 pairs held out: \d+\.\d\n", said.out)
-    config = Translator.load(out).model.config
+    found = re.match(r"On 12 pairs held out: BLEU (\d+\.\d), chrF (\d+\.\d)\n", said.out)
+    translator, (_, held_out) = Translator.load(out), hold_out(list(read_pairs(path)), 12)
+    scores = translator.evaluate(held_out)
+    assert found.groups() == (f"{scores['bleu']:.1f}", f"{scores['chrf']:.1f}")
+    config = translator.model.config
     assert (config.d_model, config.n_layers, config.n_heads, config.d_ff) == (8, 1, 2, 32)
 
 
