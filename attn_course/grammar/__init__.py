@@ -16,6 +16,7 @@ a lesson needs, the same for the same seed. A pair is an `attn.corpus.Pair`.
 `compound_sentences`        relative clauses, reasons, coordination
 `generating`                ``generate`` pairs; ``translate`` a sentence of the grammar
 `splits`                    ``splits``: training, tests, and four kinds of the unseen
+`template_splits`           ``without_neighbours``: training that keeps away from the tests
 `documents`                 ``document_pairs``: the examples of the course's documents
 ==========================  ==============================================================
 
@@ -32,5 +33,16 @@ ambiguous, another word of the sentence decides.
 from attn_course.grammar.documents import document_pairs
 from attn_course.grammar.generating import generate, translate
 from attn_course.grammar.splits import Splits, parts, splits
+from attn_course.grammar.template_splits import TemplateSplits, template, without_neighbours
 
-__all__ = ["Splits", "document_pairs", "generate", "parts", "splits", "translate"]
+__all__ = [
+    "Splits",
+    "TemplateSplits",
+    "document_pairs",
+    "generate",
+    "parts",
+    "splits",
+    "template",
+    "translate",
+    "without_neighbours",
+]
