@@ -199,3 +199,35 @@ def test_the_two_figures_of_the_translator_agree(tab, server):
         heat = live.locator("[data-attn=heat-cell]").evaluate_all(painted)
         assert heat == micro.locator("[data-attn=matrix] [data-attn=number]").evaluate_all(painted)
         assert len({colour for colour, _ in heat}) > 3
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+@pytest.mark.parametrize("width", (390, 1280))
+def test_a_wide_table_scrolls_beside_what_its_rows_are_about(tab, server, width, language):
+    """Its numbers stand on the right of their columns, and none is broken into two lines."""
+    page = tab(viewport={"width": width, "height": 900})
+    page.goto(f"{server}/{language}/results.html")
+    tables = page.evaluate("""() => [...document.querySelectorAll("table.docutils")].map((table) => {
+      const box = table.getBoundingClientRect(), wide = table.scrollWidth > table.clientWidth;
+      table.scrollLeft = table.scrollWidth;
+      const rows = [...table.rows].map((row) => [...row.cells].map((cell) => cell.getBoundingClientRect()));
+      const line = parseFloat(getComputedStyle(table).lineHeight);
+      return {
+        wide, right: Math.max(...rows.map((cells) => cells.at(-1).right)) - box.right,
+        left: Math.max(...rows.map(([first]) => Math.abs(first.left - box.left))),
+        share: rows[0][0].width / box.width,
+        ends: [...table.querySelectorAll("td.text-right")].map((cell) => {
+          const range = document.createRange();
+          range.selectNodeContents(cell);
+          const text = range.getBoundingClientRect(), style = getComputedStyle(cell);
+          const gap = cell.getBoundingClientRect().right - parseFloat(style.paddingRight) - text.right;
+          return cell.textContent ? [gap, text.height < 1.5 * line] : [0, true];
+        }),
+      };
+    })""")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert sum(table["wide"] for table in tables) >= 5 or width == 1280
+    for table in tables:
+        assert table["left"] <= 1 and table["right"] <= 1, table
+        assert table["share"] < 0.55
+        assert all(abs(gap) <= 1 and is_one_line for gap, is_one_line in table["ends"])
