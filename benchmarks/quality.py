@@ -17,28 +17,17 @@ from attn.applications.question_answering import QuestionAnswerer
 from attn.applications.summarization import Summarizer
 from attn.applications.translation import PRETRAINED, TRAINING, Translator, facts
 from attn.applications.visual_question import VisualQuestionAnswerer
-from attn.metrics import (
-    alignment_error_rate,
-    bootstrap_interval,
-    one_word_apart,
-    translation_memory,
-    wilson_interval,
-)
+from attn.metrics import one_word_apart, translation_memory
 from attn_course.grammar import splits
 from attn_course.images import make_examples
 from attn_course.passages import questions
 from attn_course.stories import stories
-from benchmarks import translators_tables
+from benchmarks import probes_tables, translators_tables, vocabularies
+from benchmarks.rates import error_rate, out_of, percent, rate, share_of
 from benchmarks.report import QUALITY, publish, read, table
 
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
-NAMES = {
-    "test": "drawn alike",
-    "adjective_noun": "adjective and noun that never met",
-    "verb_object": "verb and object that never met",
-    "polysemes": "several meanings, new context",
-    "longer": "longer than in training",
-}
+NAMES = {name: probes_tables.PARTS[name] for name in PARTS}
 # The columns of `first_minute`: how positions are told, whose attention is uniform, the seed.
 RUNS = {
     "seed 0": ("rotary", (), 0),
@@ -121,22 +110,11 @@ def alignments(translator, parts):
     ]
 
 
-def error_rate(links, sure, possible):
-    """Return the alignment error rate, and its interval from drawing the sentences again."""
-    sizes = [len(a) + len(s) for a, s in zip(links, sure, strict=True)]
-    wrong = [
-        alignment_error_rate([a], [s], [p]) * size
-        for a, s, p, size in zip(links, sure, possible, sizes, strict=True)
-    ]
-    return alignment_error_rate(links, sure, possible), *bootstrap_interval(wrong, sizes)
-
-
 def agreements(translator, parts):
     """Return how often a word agrees with another, by the distance between them."""
     found = facts.agreement(translator, parts.test + parts.longer)
-    groups = {"1": (1, 1), "2–3": (2, 3), "4–6": (4, 6), "7–9": (7, 9), "10+": (10, 99)}
     rows = []
-    for label, (low, high) in groups.items():
+    for label, (low, high) in probes_tables.DISTANCES.items():
         some = [(share, n) for distance, (share, n) in found.items() if low <= distance <= high]
         total = sum(n for _, n in some)
         if total:
@@ -274,29 +252,6 @@ def systems(translator, parts):
     return rows
 
 
-def percent(share):
-    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
-
-
-def rate(right, n, digits=1):
-    """Return a share and its interval, in percent: ``99.8 % (98.9–100.0)``."""
-    share, low, high = (100 * x for x in (right / n, *wilson_interval(right, n)))
-    return f"{share:.{digits}f}\N{NO-BREAK SPACE}% ({low:.{digits}f}–{high:.{digits}f})"
-
-
-def share_of(n, share, digits=0):
-    """Return `rate` of a share that was counted among `n`."""
-    return rate(round(share * n), n, digits)
-
-
-def out_of(right, n, interval=True):
-    """Return a count and the interval of its share: ``198 / 199 (97.2–99.9)``."""
-    if not n:
-        return "–"
-    low, high = (100 * x for x in wilson_interval(int(right), int(n)))
-    return f"{right} / {n}" + (f" ({low:.1f}–{high:.1f})" if interval else "")
-
-
 def exact(found, right):
     """Return the `rate` of translations that are right as a whole."""
     return rate(sum(a == b for a, b in zip(found, right, strict=True)), len(right))
@@ -312,21 +267,26 @@ def bleu(found, right):
     return f"{told['score']:.1f} ± {told['confidence_var']:.1f}"
 
 
-def from_stored(make):
-    """Return what makes a table of what `benchmarks.translators` has measured, in hours."""
+def from_stored(make, stored):
+    """Return what makes a table of what takes longer to measure, and is stored."""
 
     def rows(translator, parts):
-        return make(translators_tables.stored())
+        return make(stored())
 
     rows.__doc__ = make.__doc__
     return rows
 
 
+STORED = {
+    name: from_stored(make, module.stored)
+    for module in (probes_tables, translators_tables, vocabularies)
+    for name, make in module.TABLES.items()
+}
 TABLES = {
     "translations": translations, "memory": memory, "first_minute": first_minute,
     "alignments": alignments, "agreements": agreements, "meanings": meanings,
     "references": references, "cuts": cuts, "systems": systems,
-    **{name: from_stored(make) for name, make in translators_tables.TABLES.items()},
+    **STORED,
 }  # fmt: skip
 
 
@@ -335,18 +295,20 @@ def main(names):
     for name in names:
         if name not in TABLES:
             sys.exit(f"names: expected some of {', '.join(TABLES)}, got {name}")
-    translator, parts = Translator.pretrained("grammar"), splits(n_train=PRETRAINED["n_train"])
+    translator = parts = None
+    if not names or set(names) - STORED.keys():
+        translator, parts = Translator.pretrained("grammar"), splits(n_train=PRETRAINED["n_train"])
     results = read(QUALITY)
     for name in names or TABLES:
         measure = TABLES[name]
         rows = measure(translator, parts)
         if not rows:
-            print(f"{name}: nothing is stored yet, see benchmarks.translators", flush=True)
+            print(f"{name}: nothing is stored yet, see the page of results", flush=True)
             continue
         results[name] = rows
         about = measure.__doc__.splitlines()[0].removeprefix("Return ")
         print(about, table(results[name]), sep="\n\n", end="\n\n", flush=True)
-    publish({name: results[name] for name in TABLES if name in results}, QUALITY)
+    publish(results, QUALITY)
 
 
 if __name__ == "__main__":

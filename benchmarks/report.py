@@ -80,7 +80,8 @@ SPANISH = {
     "memory, BLEU": "memoria, BLEU",
     "translator, one word apart": "traductor, a una palabra",
     "translator, further away": "traductor, más lejos",
-    **{f"seed {n}": f"semilla {n}" for n in (0, 1)},
+    "new template": "plantilla nueva",
+    **{f"seed {n}": f"semilla {n}" for n in (0, 1, 2)},
     "sinusoidal": "sinusoidales",
     "cross uniform": "cruzada uniforme",
     "all uniform": "toda uniforme",
@@ -183,6 +184,13 @@ SPANISH_REAL = {
     "sinusoidal positions": "posiciones sinusoidales",
     "norm after the sum": "normalización después de la suma",
     "residual": "residuo",
+    "vocabulary": "vocabulario",
+    "joint": "conjunto",
+    "one for each": "uno por lengua",
+    "tokens per word, English": "tokens por palabra, inglés",
+    "tokens per word, Spanish": "tokens por palabra, español",
+    "whole words, English": "palabras enteras, inglés",
+    "whole words, Spanish": "palabras enteras, español",
 }
 
 
@@ -284,7 +292,14 @@ def read(file):
 
 
 def publish(results, file):
-    """Write the results, and both pages from them; nothing if a page has no place for one."""
+    """Write the results, and both pages from them; nothing if a page has no place for one.
+
+    In the file they stand in the order of the page.
+    """
+    page = min(path.read_text(encoding="utf-8") for path in PAGES[file].values())
+    order = re.findall(r"^\((\w+)\)=$", page, flags=re.MULTILINE)
+    names = sorted(results, key=lambda name: order.index(name) if name in order else len(order))
+    results = {name: results[name] for name in names}
     texts = {file: json.dumps(results, indent=1, ensure_ascii=False) + "\n"}
     for language, path in PAGES[file].items():
         texts[path] = refresh(path.read_text(encoding="utf-8"), results, language)

@@ -464,10 +464,12 @@ SAME_IN_BOTH = {
     "PyTorch",
     "NumPy",
     "Apertium",
+    "Transformer",
     "chrF",
     "p",
     "M",
     "MB",
+    "KB",
     "α=",
 }
 

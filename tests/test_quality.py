@@ -10,7 +10,7 @@ import pytest
 from attn.applications.translation import PRETRAINED, RECIPES, TRAINING, Translator
 from attn.metrics import wilson_interval
 from attn_course.grammar import document_pairs
-from benchmarks import quality, translators, translators_systems
+from benchmarks import probes, quality, translators, translators_systems
 from benchmarks.report import PAGES, QUALITY
 
 pytestmark = pytest.mark.slow
@@ -123,12 +123,12 @@ def test_every_number_in_the_prose_is_a_setting_or_in_a_table(language):
     assert (model.n_layers, model.n_heads) == (2, 4)
     settings = {
         model.d_model, PRETRAINED["n_train"], int(re.search(r"--steps (\d+)", makefile)[1]), TRAINING.steps,
-        quality.N_MINUTE, 95,
+        quality.N_MINUTE, 95, probes.STEPS, probes.STEPS // probes.SWEEP,
     }  # fmt: skip
     # And of real sentences: what all systems share, how probable is called sure, the corpus.
     recipe, sizes = RECIPES["tatoeba"], translators_systems.KERAS
     settings |= {
-        int(translators.BUDGET), translators_systems.VOCAB_SIZE, translators_systems.N_WORDS,
+        int(translators.BUDGET), translators_systems.VOCAB_SIZE, translators_systems.N_WORDS, recipe.vocab_size,
         sizes.d_model, sizes.d_ff, sizes.dropout, recipe.sizes["d_model"], 0.05,
         json.loads(translators.RESULTS.read_text(encoding="utf-8"))["setting"]["corpus"]["train"],
     }  # fmt: skip

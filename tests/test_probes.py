@@ -1,0 +1,112 @@
+"""The probes: what is asked of a GRU is what is asked of a Transformer, and what is told of it."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attn.applications import _sequences
+from attn.applications.translation import TRAINING
+from attn.corpus import Pair
+from attn_course.grammar import translate
+from benchmarks import probes, probes_tables
+
+SENTENCES = (
+    "the red house", "the cat sleeps", "my brother was very tired",
+    "the animal did not cross the street because it was too wide", "tom is blue",
+)  # fmt: skip
+PAIRS = tuple(map(translate, SENTENCES))
+
+
+@pytest.fixture(scope="module")
+def translators():
+    """Each system after a few steps; what is asked here does not hang on what it learnt."""
+    training = replace(TRAINING, steps=3, warmup_steps=1, device="cpu")
+    return {name: probes.fit(name, PAIRS, training) for name in probes.SYSTEMS}
+
+
+@pytest.mark.parametrize("name", probes.SYSTEMS)
+def test_writing_word_by_word_is_reading_all_at_once(translators, name):
+    """The greedy choice with its cache is the largest logit of the whole pass, also in a batch."""
+    translator = translators[name]
+    sources = [translator.source_ids(pair.source) for pair in PAIRS]
+    written = _sequences.write(translator.model, sources, 9)
+    for source, row in zip(sources, written, strict=True):
+        inputs = torch.tensor([[translator.target.sos_id, *row[:-1]]])
+        logits, _ = translator.model(torch.tensor([source]), inputs)
+        assert logits.shape[-1] == translator.target.vocab_size
+        assert logits.argmax(dim=-1)[0].tolist() == row
+
+
+def test_a_gru_has_a_vocabulary_for_each_language(translators):
+    """The same id of both languages has vectors of its own: only one of them changes the words."""
+    model = translators["gru"].model
+    src, tgt = torch.tensor([[5, 6]]), torch.tensor([[2, 7]])
+    before, _ = model(src, tgt)
+    with torch.no_grad():
+        model.core.embedding.weight[7] += 1.0  # of the source, where it does not occur
+    after, _ = model(src, tgt)
+    assert torch.equal(before, after)
+
+
+def test_the_systems_have_about_the_same_size():
+    sizes = [
+        sum(p.numel() for p in make(510, 690).parameters()) for make in probes.SYSTEMS.values()
+    ]
+    assert max(sizes) / min(sizes) < 1.05
+
+
+@pytest.mark.parametrize("shift, low, high", [(0, 0.0, 0.0), (1, 0.4, 1.0)])
+def test_alignments_are_read_where_the_word_is_predicted(
+    translators, monkeypatch, shift, low, high
+):
+    """Row i predicts word i: weights on the right links have no errors there, and many elsewhere."""
+    pairs = [Pair("a b c", "x y z", *[frozenset({(0, 0), (1, 1), (2, 2)})] * 2)]
+    translator = translators["gru_attention"]
+    weights = torch.eye(4)[:, :3].roll(shift, dims=0)[None]
+    monkeypatch.setattr(translator.model, "forward", lambda *given, **asked: (None, weights))
+    assert low <= probes._alignments(translator, pairs)[0] <= high
+    assert probes._alignments(translators["gru"], pairs) is None
+
+
+def test_what_is_measured_becomes_rows(translators):
+    names = ("test", "validation", *probes_tables.PARTS)
+    parts = type("Parts", (), dict.fromkeys(names, PAIRS))
+    told = {"runs": {}, "setting": {"baselines": {"alignments": {"diagonal": [0.5, 0.4, 0.6]}}}}
+    about = {"seconds": 1.0, "parameters": 10, "learning_rate": 0.1, "steps": 3}
+    for name, translator in translators.items():
+        told["runs"][f"{name} 1"] = about | probes.measured(translator, parts)
+    rows = probes_tables.translations(told)
+    assert len(rows) == 6 * 3 and {row["number"] for row in rows} == {len(PAIRS)}
+    assert all(list(row)[3:] == ["seed 1"] and "%" in row["seed 1"] for row in rows)
+    n_agreeing = sum(len(pair.agreements) for pair in PAIRS)
+    of_one = [row for row in probes_tables.agreements(told) if row["system"] == "Transformer"]
+    assert sum(row["number"] for row in of_one) == 2 * n_agreeing  # test, and longer
+    assert [row["number"] for row in probes_tables.references(told)] == [2, 2, 2]
+    assert [row["links from"] for row in probes_tables.alignments(told)] == [
+        "Transformer", "GRU with attention", "diagonal"
+    ]  # fmt: skip
+
+
+def test_a_rate_is_chosen_for_a_gru_by_validation(monkeypatch, tmp_path):
+    asked = []
+    monkeypatch.setattr(probes, "trained", lambda *given: asked.append(given[:3]))
+    bench = probes.Bench(tmp_path / "none.json")
+    bench.told = {"rates": {"gru 0.0025": 0.3, "gru 0.005": 0.1, "gru 0.01": 0.2}}
+    bench.run("gru", 1, None)
+    bench.run("transformer", 2, None)
+    assert asked == [("gru", 0.005, 1), ("transformer", TRAINING.learning_rate, 2)]
+
+
+@pytest.mark.slow
+def test_what_needs_no_training_is_what_is_stored_and_told():
+    parts, told = probes.corpus(), probes_tables.stored()["setting"]["baselines"]
+    assert probes_tables.baselines(parts) == told
+    assert set(told["one word apart"].values()) == {0} and told["pairs"] == 20_000
+    # The prose: eleven references hold an unknown word, eight of them in one part.
+    known = {word for pair in parts.train for word in pair.target.split()}
+    unknown = {
+        name: sum(not known.issuperset(pair.target.split()) for pair in getattr(parts, name))
+        for name in probes_tables.PARTS
+    }
+    assert sum(unknown.values()) == 11 and unknown["polysemes"] == 8

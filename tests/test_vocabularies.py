@@ -1,0 +1,46 @@
+"""How byte-level BPE cuts real sentences: what is counted, and what is stored of it."""
+
+import doctest
+
+import pytest
+
+from attn.corpus import tatoeba
+from attn.tokenizer import BytePairTokenizer
+from attn_course.everyday import everyday
+from benchmarks import vocabularies
+
+TEXTS = [pair.source for pair in everyday()]
+
+
+def test_examples_in_docstrings():
+    tried = doctest.testmod(vocabularies)
+    assert tried.attempted and not tried.failed
+
+
+def test_a_smaller_vocabulary_is_the_beginning_of_a_larger_one():
+    large = BytePairTokenizer.train(TEXTS, 600)
+    assert vocabularies.smaller(large, 400) == BytePairTokenizer.train(TEXTS, 400)
+
+
+def test_what_is_told_of_each_vocabulary():
+    pairs = everyday()
+    told = vocabularies.measured({"train": pairs[50:], "validation": pairs[:50]}, (300, 500))
+    assert list(told) == ["joint 300", "joint 500", "one for each 300", "one for each 500"]
+    rows = vocabularies.vocabularies(told)
+    for row in told.values():
+        for language in vocabularies.SIDES:
+            words, tokens, whole = row[language]
+            assert whole < words < tokens
+    assert [row["tokens"] for row in rows] == ["300", "500"] * 2
+    for kind in ("joint", "one for each"):  # more merges, longer pieces
+        assert told[f"{kind} 500"]["Spanish"][1] < told[f"{kind} 300"]["Spanish"][1]
+    # Two files have more in them than one.
+    assert told["one for each 500"]["bytes"] > 1.5 * told["joint 500"]["bytes"]
+
+
+@pytest.mark.slow
+def test_the_smallest_joint_vocabulary_is_as_stored(needed):
+    needed("tatoeba")
+    found = vocabularies.measured(tatoeba(), vocabularies.SIZES[:1])
+    stored = vocabularies.stored()
+    assert found and all(stored[name] == row for name, row in found.items())
