@@ -65,7 +65,6 @@ MAY_IMPORT = {
     "attn_course.templates": set(),
     "attn_course.everyday": {"attn.corpus"},
     "attn_course.position_schemes": {"attn.positions"},
-    "attn_course.grammar": {"attn._checks", "attn.corpus"},
     "attn_course.grammar": {"attn._checks", "attn.corpus", "attn.metrics"},
     "attn_course.passages": {"attn._checks", "attn.tokenizer", "attn_course.templates"},
     "attn_course.stories": {"attn._checks", "attn_course.templates"},
