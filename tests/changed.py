@@ -25,6 +25,7 @@ FOLDERS = {
     "notebooks/": ("tests/test_notebooks.py", "tests/test_prose.py", "tests/test_site/"),
     "assignments/": ("tests/test_assignments/", "tests/test_teaching.py"),
     "attn_course/exercises/": ("tests/test_exercise", "tests/test_assignments/", "notebooks/"),
+    "attn_course/drawings/": ("tests/test_site/",),
     "attn_course/widgets/": ("tests/test_site/", "tests/test_widgets"),
     "tests/solutions/": ("tests/test_exercise",),
 }

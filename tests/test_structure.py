@@ -69,6 +69,7 @@ MAY_IMPORT = {
     "attn_course.passages": {"attn._checks", "attn.tokenizer", "attn_course.templates"},
     "attn_course.stories": {"attn._checks", "attn_course.templates"},
     "attn_course.images": {"attn._checks", "attn.applications"},
+    "attn_course.drawings": {"attn._checks", "attn_course.language", "attn_course.palette"},
     "attn_course.plots": {"attn.reference", "attn_course.language", "attn_course.palette"},
     "attn_course.exercises": {"attn._checks", "attn.reference", "attn_course.language"},
     "attn_course.widgets": {

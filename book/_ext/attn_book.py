@@ -371,6 +371,7 @@ def setup(app):
     app.setup_extension("attn_api")
     app.setup_extension("attn_pages")
     app.setup_extension("attn_glossary")
+    app.setup_extension("attn_machine")
     app.add_builder(CourseBuilder, override=True)
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)

@@ -1,0 +1,154 @@
+"""Where the reader is: what each chapter lights in the machine, and the shapes of its own tensors."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Here:
+    """What a chapter lights.
+
+    Parameters
+    ----------
+    lit : tuple of str
+        Parts; "you are here" stands at the first.
+    sizes : dict of str to int
+        The sizes that the chapter's own code gives these names.
+    shapes : dict of str to tuple of str
+        The shape of a tensor, as names of sizes, by the place where it stands. A size without a
+        number is not the same every time, and its name stands for it.
+    es, en : str
+        What the chapter does with what is lit, in full sentences that name the sizes.
+    """
+
+    lit: tuple[str, ...]
+    sizes: dict[str, int]
+    shapes: dict[str, tuple[str, ...]]
+    es: str
+    en: str
+
+    def written(self):
+        """Return the shapes as Python prints them.
+
+        >>> Here((), {"seq_len": 4}, {"scores": ("seq_len", "d_k")}, "", "").written()
+        {'scores': '(4, d_k)'}
+        """
+        return {
+            place: "(" + ", ".join(str(self.sizes.get(name, name)) for name in names)
+            + (",)" if len(names) == 1 else ")")
+            for place, names in self.shapes.items()
+        }  # fmt: skip
+
+
+_SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
+_SCORES = ("batch_size", "n_heads", "seq_len", "seq_len")
+_SOURCE, _TARGET = ("batch_size", "src_len", "d_model"), ("batch_size", "tgt_len", "d_model")
+_LOGITS = ("batch_size", "tgt_len", "vocab_size")
+
+CHAPTERS = {
+    "01_why_attention": Here(
+        ("cross_attention", "memory", "mean"),
+        {"src_len": 9, "d_model": 25},
+        {"memory": ("src_len", "d_model"), "query": ("d_model",), "key": ("src_len", "d_model"),
+         "value": ("src_len", "d_model"), "scores": ("src_len",), "weights": ("src_len",), "mean": ("d_model",)},
+        "Este capítulo trata del paso en que lo que se escribe elige la parte que necesita de lo leído. En su primer "
+        "ejemplo, lo leído es una imagen: `src_len` = 9 parches, cada uno con `d_model` = 25 números.",
+        "This chapter is about the step in which what is being written chooses the part that it needs of what was read. "
+        "In its first example what is read is an image: `src_len` = 9 patches of `d_model` = 25 numbers each.",
+    ),
+    "02_tokens_and_embeddings": Here(
+        ("source", "embeddings", "target"),
+        {"seq_len": 7, "d_model": 3},
+        {"src_ids": ("seq_len",), "src_x": ("seq_len", "d_model")},
+        "Este capítulo convierte un texto en tokens y cada token en un vector. Las formas son las de su primera tabla: "
+        "`seq_len` = 7 tokens, cada uno con `d_model` = 3 números.",
+        "This chapter turns a text into tokens, and each token into a vector. The shapes are those of its first table: "
+        "`seq_len` = 7 tokens of `d_model` = 3 numbers each.",
+    ),
+    "03_self_attention": Here(
+        ("self_attention", "query", "key", "value", "scores", "weights", "mean"),
+        {"seq_len": 4, "d_model": 512, "d_k": 64, "d_v": 64},
+        {"src_x": ("seq_len", "d_model"), "query": ("seq_len", "d_k"), "key": ("seq_len", "d_k"),
+         "value": ("seq_len", "d_v"), "scores": ("seq_len", "seq_len"), "weights": ("seq_len", "seq_len"),
+         "mean": ("seq_len", "d_v")},
+        "Este capítulo construye la atención con la que cada token recoge información de los demás. Las formas son las "
+        "de «The sky is blue»: `seq_len` = 4, `d_model` = 512, `d_k` = 64 y `d_v` = 64.",
+        "This chapter builds the attention with which each token gathers information from the others. The shapes are "
+        "those of “The sky is blue”: `seq_len` = 4, `d_model` = 512, `d_k` = 64 and `d_v` = 64.",
+    ),
+    "04_multi_head": Here(
+        ("heads", "output", "self_attention"),
+        {"batch_size": 2, "seq_len": 5, "d_model": 12, "n_heads": 3, "d_k": 4},
+        {"src_x": ("batch_size", "seq_len", "d_model"), "query": _SPLIT, "key": _SPLIT, "value": _SPLIT,
+         "scores": _SCORES, "weights": _SCORES, "mean": _SPLIT, "output": ("batch_size", "seq_len", "d_model")},
+        "Este capítulo reparte cada atención entre varias cabezas y vuelve a mezclar lo que dan. Las formas son las de su "
+        "ejemplo: `batch_size` = 2, `seq_len` = 5, `d_model` = 12, `n_heads` = 3 y `d_k` = 4.",
+        "This chapter splits every attention into several heads and mixes what they give. The shapes are those of its "
+        "example: `batch_size` = 2, `seq_len` = 5, `d_model` = 12, `n_heads` = 3 and `d_k` = 4.",
+    ),
+    "05_encoder_decoder": Here(
+        ("encoder", "decoder", "stream", "norm", "feed_forward", "cross_attention", "memory", "linear", "softmax"),
+        {"batch_size": 32, "src_len": 10, "tgt_len": 8, "d_model": 512, "vocab_size": 10_000},
+        {"src_ids": ("batch_size", "src_len"), "src_x": _SOURCE, "memory": _SOURCE,
+         "tgt_ids": ("batch_size", "tgt_len"), "tgt_x": _TARGET, "logits": _LOGITS},
+        "Este capítulo monta la máquina entera alrededor de la atención. Las formas son las del modelo que construye: "
+        "`batch_size` = 32, `src_len` = 10, `tgt_len` = 8, `d_model` = 512 y `vocab_size` = 10000.",
+        "This chapter assembles the whole machine around attention. The shapes are those of the model that it builds: "
+        "`batch_size` = 32, `src_len` = 10, `tgt_len` = 8, `d_model` = 512 and `vocab_size` = 10000.",
+    ),
+    "06_masking": Here(
+        ("causal_attention", "mask"),
+        {"batch_size": 32, "tgt_len": 7, "d_model": 32, "n_heads": 2, "vocab_size": 624},
+        {"tgt_ids": ("batch_size", "tgt_len"), "tgt_x": _TARGET, "mask": ("tgt_len", "tgt_len"),
+         "scores": ("batch_size", "n_heads", "tgt_len", "tgt_len"), "logits": _LOGITS},
+        "Este capítulo quita de la atención lo que un token no debe ver. Las formas son las del modelo que escribe: "
+        "`batch_size` = 32, `tgt_len` = 7, `d_model` = 32, `n_heads` = 2 y `vocab_size` = 624.",
+        "This chapter takes out of attention what a token must not see. The shapes are those of the model that writes: "
+        "`batch_size` = 32, `tgt_len` = 7, `d_model` = 32, `n_heads` = 2 and `vocab_size` = 624.",
+    ),
+    "07_positional_encoding": Here(
+        ("positions",),
+        {"seq_len": 4, "d_model": 512},
+        {"src_x": ("seq_len", "d_model")},
+        "Este capítulo le dice a cada vector en qué lugar de la oración está. En «The sky is blue», los embeddings y lo "
+        "que se les suma tienen la misma forma: `seq_len` = 4 y `d_model` = 512.",
+        "This chapter tells each vector where in the sentence it stands. In “The sky is blue” the embeddings, and what is "
+        "added to them, have the same shape: `seq_len` = 4 and `d_model` = 512.",
+    ),
+    "08_training": Here(
+        ("loss", "target", "linear", "softmax"),
+        {"batch_size": 64, "d_model": 64, "vocab_size": 686},
+        {"src_ids": ("batch_size", "src_len"), "tgt_ids": ("batch_size", "tgt_len"), "memory": _SOURCE,
+         "logits": _LOGITS},
+        "Este capítulo mide cuánto se equivoca la máquina y cambia todos sus números para que se equivoque menos. Las formas "
+        "son las de un lote del traductor que entrena: `batch_size` = 64, `d_model` = 64 y `vocab_size` = 686.",
+        "This chapter measures how wrong the machine is, and changes all its numbers to make it less wrong. The shapes are "
+        "those of a batch of the translator that it trains: `batch_size` = 64, `d_model` = 64 and `vocab_size` = 686.",
+    ),
+    "09_decoding": Here(
+        ("next_word", "loop", "stop", "softmax"),
+        {"batch_size": 1, "d_model": 64, "vocab_size": 691},
+        {"tgt_ids": ("batch_size", "tgt_len"), "memory": _SOURCE, "logits": ("batch_size", "vocab_size")},
+        "Este capítulo convierte las probabilidades en una oración, palabra por palabra. Las formas son las de un paso de su "
+        "traductor: `batch_size` = 1, `d_model` = 64 y `vocab_size` = 691.",
+        "This chapter turns probabilities into a sentence, word by word. The shapes are those of one step of its "
+        "translator: `batch_size` = 1, `d_model` = 64 and `vocab_size` = 691.",
+    ),
+    "10_applications": Here(
+        ("source", "memory", "cross_attention", "next_word"),
+        {"batch_size": 1, "src_len": 13, "tgt_len": 7, "d_model": 16},
+        {"memory": _SOURCE, "tgt_x": _TARGET},
+        "Este capítulo cambia lo que entra y lo que se pide a la salida, y conserva lo que hay en medio. Las formas son las "
+        "de una pregunta que mira un texto: `batch_size` = 1, `tgt_len` = 7, `src_len` = 13 y `d_model` = 16.",
+        "This chapter changes what goes in and what is asked for at the end, and keeps what lies between. The shapes are "
+        "those of a question that looks at a text: `batch_size` = 1, `tgt_len` = 7, `src_len` = 13 and `d_model` = 16.",
+    ),
+    "11_landscape": Here(
+        ("encoder", "decoder"),
+        {"d_model": 64},
+        {"src_x": ("seq_len", "d_model"), "tgt_x": ("seq_len", "d_model")},
+        "Este capítulo recorre modelos que se quedan con una mitad de la máquina o con las dos. Los que entrena, en miniatura, "
+        "tienen vectores de `d_model` = 64 números.",
+        "This chapter goes through models that keep one half of the machine, or both. Those that it trains, in miniature, "
+        "have vectors of `d_model` = 64 numbers.",
+    ),
+}  # fmt: skip

@@ -1,0 +1,103 @@
+"""The machine of the course as it stands at the head of a chapter: drawn once, lit where one is."""
+
+import html
+import re
+
+from attn._checks import check_choice
+from attn_course.drawings import _ink as ink
+from attn_course.drawings._upright import Upright
+from attn_course.drawings._wide import Wide
+from attn_course.drawings.chapters import CHAPTERS
+from attn_course.drawings.parts import PAGES, PARTS, WORDS
+from attn_course.language import check_language, get_language
+
+# Parts that are not lit stay legible; what is lit has a strong line, a ground and dark letters. The
+# colours of query, key and value mean those three, lit or not.
+_RULES = """
+.attn-machine{{container-type:inline-size;margin:1.6rem 0 2rem}}
+.attn-machine-upright{{display:none;max-width:27rem;margin:auto}}
+@media not print{{@container (max-width:820px){{
+.attn-machine-wide{{display:none}}.attn-machine-upright{{display:block}}}}}}
+.attn-m .name{{fill:{muted}}}.attn-m .ground{{fill:{page}}}
+.attn-m .cell{{fill:{muted}}}.attn-m .cell.lit{{fill:{accent}}}.attn-m .cell.value{{fill:{value}}}
+.attn-m .box.lit{{stroke:{accent};stroke-width:2.2;fill:color-mix(in srgb,{accent} 9%,{surface})}}
+.attn-m .name.lit{{fill:{ink};font-weight:650}}
+.attn-m :is(.line,.frame).lit{{stroke:{accent};stroke-width:2.2}}.attn-m .tip.lit{{fill:{accent}}}
+.attn-m .sunk.lit{{fill:color-mix(in srgb,{accent} 12%,{surface})}}
+.attn-m :is(.line,.box).query{{stroke:{query}}}.attn-m :is(.tip,.name).query{{fill:{query}}}
+.attn-m :is(.line,.box).key{{stroke:{key}}}.attn-m :is(.tip,.name).key{{fill:{key}}}
+.attn-m :is(.line,.box).value{{stroke:{value}}}.attn-m :is(.tip,.name).value{{fill:{value}}}
+.attn-m .pin{{fill:{accent}}}.attn-m .pinned{{fill:{page};font-size:12px;font-weight:650}}
+.attn-m .halo{{paint-order:stroke;stroke:{page};stroke-width:14px;stroke-linejoin:round}}
+.attn-machine-upright .shape{{font-size:11px}}
+.attn-m a:hover .box{{stroke:{accent}}}.attn-m a:hover .name{{fill:{accent}}}
+"""
+_STYLE = ink.STYLE + _RULES.replace("\n", "").format(**ink.COLOURS)
+
+
+class Machine:
+    """The drawing of the machine as a figure, for a page or for JupyterLab.
+
+    Parameters
+    ----------
+    page : str
+        The chapter, such as ``"05_encoder_decoder"``: what it is about is lit, and the shapes of its
+        tensors stand on the arrows.
+    language : {"es", "en"}, optional
+        The language in use, if none is given.
+
+    Raises
+    ------
+    ValueError
+        If `page` has no place in the machine, or the course does not speak `language`.
+
+    Examples
+    --------
+    >>> Machine("05_encoder_decoder", "en")
+    Machine('05_encoder_decoder', language='en')
+    """
+
+    def __init__(self, page, language=None):
+        check_choice("page", page, tuple(CHAPTERS))
+        self.page = page
+        self.language = get_language() if language is None else check_language(language)
+
+    def __repr__(self):
+        return f"Machine({self.page!r}, language={self.language!r})"
+
+    def _repr_html_(self):
+        """Return both layouts and the caption; the width of the column decides which is seen."""
+        wide, upright = self.drawing(Wide, _STYLE), self.drawing(Upright)
+        return (
+            f'<figure class="attn-machine"><div class="attn-machine-wide">{wide}</div>'
+            f'<div class="attn-machine-upright">{upright}</div>'
+            f"<figcaption>{self._caption()}</figcaption></figure>"
+        )
+
+    def drawing(self, layout, style=""):
+        """Return one layout as SVG. It is a group and no image, since there are links in it."""
+        here = CHAPTERS[self.page]
+        drawn = layout(self.language, here.lit, here.written())
+        name = f"machine-{layout.__name__.lower()}-{self.page}"
+        description = f"{WORDS['description'][self.language]} {self._told()}"
+        return ink.svg(drawn.width, drawn.height, drawn.body(self._link), name, WORDS["title"][self.language],
+                       description, role="group", kind="attn-m", style=style, top=drawn.top)  # fmt: skip
+
+    def _link(self, page, markup):
+        current = ' aria-current="page"' if page == self.page else ""
+        number, title = int(page[:2]), PAGES[page][self.language]
+        name = html.escape(WORDS["page"][self.language].format(number, title))
+        return f'<a href="{page}.html"{current}><title>{name}</title>{markup}</a>'
+
+    def _told(self):
+        """Return in words what is lit."""
+        names = dict.fromkeys(
+            " ".join(PARTS[part].label(self.language)) for part in CHAPTERS[self.page].lit
+        )
+        return WORDS["lit"][self.language].format(", ".join(names))
+
+    def _caption(self):
+        here = CHAPTERS[self.page]
+        told = html.escape(here.es if self.language == "es" else here.en, quote=False)
+        told = re.sub(r"`(\w+)` = (\d+)", r"<span><code>\1</code> = \2</span>", told)
+        return f"<p><strong>{WORDS['here'][self.language].capitalize()}.</strong> {told}</p>"

@@ -1,0 +1,133 @@
+"""The drawings of the course: complete, true to the chapters, the same on every run."""
+
+import html
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+
+from attn_course.drawings import Machine
+from attn_course.drawings._upright import Upright
+from attn_course.drawings._wide import Wide
+from attn_course.drawings.chapters import CHAPTERS
+from attn_course.drawings.parts import PAGES, PARTS, WORDS
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+LANGUAGES = ("es", "en")
+each_chapter = pytest.mark.parametrize("page", CHAPTERS)
+# Where the numbers of a chapter's shapes come from: its code, or what its cells print.
+EVIDENCE = {
+    "01_why_attention": ["n, 25), shape[range(size), framed]", "scores.reshape(3, 3)"],
+    "02_tokens_and_embeddings": ["(7, 10) @ (10, 3) → (7, 3)"],
+    "03_self_attention": ["X (4, 512)  Q (4, 64)  K (4, 64)  V (4, 64)", "(4, 4)  A (4, 4)  Z (4, 64)"],
+    "04_multi_head": ["scores       (2, 3, 5, 5)", "heads        (2, 3, 5, 4)", "concat W_O   (2, 5, 12)"],
+    "05_encoder_decoder": ["(32, 8, 10000)", "torch.randint(10_000, (32, 10))", "EncoderLayer(512, n_heads=8"],
+    "06_masking": ["(32,))]", "d_model\": 32, \"n_heads\": 2", "624 words", "torch.ones(7, 7"],
+    "07_positional_encoding": ["positional_encoding(4, 512)"],
+    "08_training": ["batch_size=64", "\"d_model\": 64", "6000 509 686"],
+    "09_decoding": ["691\n", "Translator.pretrained(\"grammar\")"],
+    "10_applications": ["7 13 → (1, 7, 16) 11"],
+    "11_landscape": ["vocab_size=MASK + 1, d_model=64"],
+}  # fmt: skip
+
+
+def texts(drawing):
+    """Return every text of a drawing, in order."""
+    return [
+        "".join(node.itertext())
+        for node in ET.fromstring(drawing).iter()
+        if node.tag.endswith("}text")
+    ]
+
+
+def test_every_part_has_a_name_in_both_languages_and_stands_in_the_drawing():
+    for language in LANGUAGES:
+        drawn = texts(Machine("05_encoder_decoder", language).drawing(Wide))
+        for name, part in PARTS.items():
+            assert all(label in drawn for label in part.label(language)), name
+    assert all(set(words) == set(LANGUAGES) for words in (*WORDS.values(), *PAGES.values()))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_parts_link_to_chapters_under_their_own_titles(page):
+    cells = jupytext.read(NOTEBOOKS / "src" / f"{page}.md", fmt="md:myst").cells
+    titles = {cell.metadata["lang"]: re.match(r"# (.+)", cell.source)[1] for cell in cells[:2]}
+    assert titles == PAGES[page]
+    assert {part.page for part in PARTS.values()} <= set(PAGES)
+
+
+@each_chapter
+def test_what_a_chapter_lights_exists_and_is_lit_in_both_layouts(page):
+    here = CHAPTERS[page]
+    assert set(here.lit) <= set(PARTS)
+    for layout in (Wide, Upright):
+        drawn = Machine(page, "en").drawing(layout)
+        assert drawn.count('class="pin"') == 1  # the reader is in one place
+        assert texts(drawn).count(WORDS["here"]["en"]) == 1
+        for shape in set(here.written().values()):
+            assert texts(drawn).count(shape) == [*here.written().values()].count(shape), shape
+    lit = re.findall(r'class="(?:name[^"]*) lit"[^>]*>([^<]+)', Machine(page, "en").drawing(Wide))
+    for part in set(here.lit):
+        assert html.escape(PARTS[part].en[0]) in lit, part
+
+
+@each_chapter
+def test_the_shapes_are_those_of_the_chapter(page):
+    notebook = nbformat.read(NOTEBOOKS / "en" / f"{page}.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    printed = [output.get("text", "") for cell in cells for output in cell.outputs]
+    said = "\n".join([*(cell.source for cell in cells), *printed])
+    assert EVIDENCE[page]
+    for fragment in EVIDENCE[page]:
+        assert fragment in said, fragment
+    here = CHAPTERS[page]
+    for told in (here.es, here.en):
+        assert dict(re.findall(r"`(\w+)` = (\d+)", told)) == {
+            k: str(v) for k, v in here.sizes.items()
+        }
+
+
+def test_the_translator_of_chapter_9_has_the_sizes_that_its_drawing_says():
+    from attn.applications.translation import Translator
+
+    config = Translator.pretrained("grammar").model.config
+    sizes = CHAPTERS["09_decoding"].sizes
+    assert (config.d_model, config.tgt_vocab_size) == (sizes["d_model"], sizes["vocab_size"])
+
+
+@each_chapter
+@pytest.mark.parametrize("edition", LANGUAGES)
+def test_a_drawing_is_well_formed_and_the_same_each_time(page, edition):
+    figure = Machine(page, edition)._repr_html_()
+    assert figure == Machine(page, edition)._repr_html_()
+    ids = [node.get("id") for node in ET.fromstring(figure).iter() if node.get("id")]
+    assert len(ids) == len(set(ids)) == 4
+    assert "script" not in figure and "http" not in figure.replace("http://www.w3.org/2000/svg", "")
+
+
+@each_chapter
+def test_a_drawing_says_in_words_what_it_shows(page):
+    for language in LANGUAGES:
+        for layout in (Wide, Upright):
+            drawing = ET.fromstring(Machine(page, language).drawing(layout))
+            title, description = list(drawing)[:2]
+            assert drawing.get("aria-labelledby") == title.get("id")
+            assert drawing.get("aria-describedby") == description.get("id")
+            assert len(description.text) > 600
+            for part in CHAPTERS[page].lit:
+                assert " ".join(PARTS[part].label(language)) in description.text
+
+
+def test_the_language_is_the_one_in_use(language):
+    assert Machine("03_self_attention").language == language
+    assert WORDS["here"][language] in Machine("03_self_attention").drawing(Wide)
+
+
+def test_a_page_without_a_place_is_refused():
+    with pytest.raises(ValueError, match=r"page: expected .*05_encoder_decoder.* got '12_nothing'"):
+        Machine("12_nothing")
+    with pytest.raises(ValueError, match="language"):
+        Machine("03_self_attention", "fr")

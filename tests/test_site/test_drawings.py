@@ -1,0 +1,135 @@
+"""The drawings as a browser lays them out: nothing overlaps, nothing is too small or too pale."""
+
+import re
+
+import pytest
+
+from attn_course.drawings import Machine
+from attn_course.drawings.chapters import CHAPTERS
+from attn_course.palette import DARK, LIGHT, css_variables
+
+# The widths of the column of text: on a laptop, and on a phone.
+COLUMNS = {"wide": 900, "upright": 356}
+
+# Every text with its box and size; what is under it, by its colour; and the frames it stands in.
+MEASURE = """() => [...document.querySelectorAll("svg.attn-d")].filter(svg => svg.clientWidth).map(svg => {
+  const around = svg.getBoundingClientRect();
+  const scale = around.width / svg.viewBox.baseVal.width;
+  const rects = [...svg.querySelectorAll("rect.box, rect.pin")];
+  const inside = (x, y, r) => x > r.left && x < r.right && y > r.top && y < r.bottom;
+  return [...svg.querySelectorAll("text")].map(text => {
+    const box = text.getBoundingClientRect();
+    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    const home = rects.filter(r => inside(x, y, r.getBoundingClientRect())).at(-1);
+    const r = home?.getBoundingClientRect();
+    return {
+      text: text.textContent,
+      size: parseFloat(getComputedStyle(text).fontSize) * scale,
+      box: [box.left, box.top, box.right, box.bottom],
+      out: Math.max(around.left - box.left, box.right - around.right, around.top - box.top, box.bottom - around.bottom),
+      over: r ? Math.max(r.left - box.left, box.right - r.right) : -1,
+      ink: getComputedStyle(text).fill,
+      ground: home ? getComputedStyle(home).fill : getComputedStyle(document.body).backgroundColor,
+      pin: home?.matches(".pin") ?? false,
+    };
+  });
+}).flat()"""
+PINS = """() => [...document.querySelectorAll("svg.attn-d rect.pin")].filter(pin => pin.getBoundingClientRect().width)
+  .map(pin => { const r = pin.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })"""
+
+
+def show(page, markup, scheme, width):
+    """Show a drawing in a column as wide as those of the site, in its colours."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_content(
+        f"<style>:root {{ {css_variables(scheme)} }} body {{ margin: 0; background: var(--attn-page) }}"
+        f" figure {{ margin: 0 !important }}</style>{markup}"
+    )
+    return page.evaluate(MEASURE)
+
+
+def overlap(one, other):
+    """Return how far two boxes overlap, in the direction in which they do so least."""
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    return min(width, min(one[3], other[3]) - max(one[1], other[1]))
+
+
+def luminance(colour):
+    numbers = [float(part) for part in re.findall(r"[\d.]+", colour)[:3]]
+    parts = [part if colour.startswith("color(") else part / 255 for part in numbers]
+    red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def check(texts, pins):
+    """Assert what holds of every drawing."""
+    assert texts
+    for i, one in enumerate(texts):
+        assert one["size"] >= 11, one
+        assert one["out"] <= 0 and one["over"] <= 0, one
+        for other in texts[i + 1 :]:
+            # The boxes of two lines of one label overlap by their leading, their letters do not.
+            assert overlap(one["box"], other["box"]) < 2.5, (one["text"], other["text"])
+        for pin in pins:
+            assert one["pin"] or overlap(one["box"], pin) < 3.5, one["text"]
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_texts_of_the_machine_keep_clear_of_each_other(tab, language, column):
+    page = tab()
+    for chapter in CHAPTERS:
+        texts = show(page, Machine(chapter, language)._repr_html_(), LIGHT, COLUMNS[column])
+        assert sum(text["pin"] for text in texts) == 1, chapter
+        check(texts, page.evaluate(PINS))
+
+
+@pytest.mark.parametrize("scheme", [LIGHT, DARK], ids=["light", "dark"])
+def test_texts_of_the_machine_stand_out(tab, scheme):
+    page = tab()
+    for chapter in CHAPTERS:
+        for text in show(page, Machine(chapter, "es")._repr_html_(), scheme, 900):
+            assert contrast(text["ink"], text["ground"]) >= 4.5, (chapter, text)
+
+
+def test_outside_the_site_the_drawing_brings_its_own_colours(tab):
+    page = tab()
+    page.set_content(
+        f"<body style='background: #111'>{Machine('05_encoder_decoder', 'en')._repr_html_()}</body>"
+    )
+    style = "getComputedStyle(document.querySelector('svg.attn-d')).backgroundColor"
+    ink = page.evaluate("getComputedStyle(document.querySelector('svg.attn-d .shape')).fill")
+    assert contrast(page.evaluate(style), ink) > 10
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_every_chapter_of_the_site_begins_with_the_machine_and_its_links_lead_somewhere(
+    tab, server, site, language
+):
+    page = tab(java_script_enabled=True)
+    for chapter in CHAPTERS:
+        page.goto(f"{server}/{language}/{chapter}.html", wait_until="domcontentloaded")
+        machine = page.locator("h1 + p + .attn-machine")
+        assert machine.count() == 1, chapter
+        links = machine.evaluate(
+            "m => [...m.querySelectorAll('a')].map(a => a.getAttribute('href'))"
+        )
+        assert len(links) > 15
+        assert all((site / language / link).exists() for link in links)
+        here = machine.locator("a[aria-current=page]")
+        assert all(
+            link == f"{chapter}.html"
+            for link in here.evaluate_all("a => a.map(a => a.getAttribute('href'))")
+        )
+
+
+def test_a_part_can_be_followed_to_its_chapter(tab, server):
+    page = tab(viewport={"width": 1280, "height": 900}, java_script_enabled=False)
+    page.goto(f"{server}/en/05_encoder_decoder.html")
+    page.locator(".attn-machine-wide").get_by_text("scores", exact=True).click()
+    assert page.url.endswith("/en/03_self_attention.html")
