@@ -1,0 +1,52 @@
+"""The training on real sentences that chapter 8 draws: its file, and the start of a run again."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from attn_course.everyday import everyday
+from benchmarks import real_training as real
+
+STORED = json.loads(real.RESULTS.read_text(encoding="utf-8"))
+RUNS = {(run["name"], run["dropout"], run["seed"]): run for run in STORED["runs"]}
+
+
+def test_every_training_is_there_once_with_all_its_measurements():
+    wanted = [(name, dropout, seed) for name, (_, dropouts, *_) in real.TRAININGS.items()
+              for dropout in dropouts for seed in real.SEEDS[name]]  # fmt: skip
+    assert sorted(RUNS) == sorted(wanted) and len(STORED["runs"]) == len(wanted)
+    for (name, _, _), run in RUNS.items():
+        assert len(run["training"]) == len(run["validation"]) == len(STORED["stops"][name])
+        assert len(run["bleu"]) == len(run["texts"]) == len(STORED["written"][name])
+        assert np.isfinite(run["training"] + run["validation"] + run["bleu"]).all()
+
+
+def test_the_sentences_it_translates_are_ours():
+    ours = {pair.source for pair in everyday()}
+    assert len(ours.intersection(STORED["sentences"])) == len(STORED["sentences"]) == 3
+
+
+def test_runs_of_a_seed_begin_alike_and_dropout_is_what_parts_them():
+    for seed in real.SEEDS["few"]:
+        without, with_it = (RUNS["few", dropout, seed] for dropout in (0.0, 0.3))
+        for part in ("training", "validation"):
+            assert without[part][0] == pytest.approx(with_it[part][0], abs=0.002)
+        assert without["first_losses"] != with_it["first_losses"]
+
+
+@pytest.mark.slow
+def test_a_run_on_the_corpus_starts_as_it_did(needed):
+    needed("tatoeba")
+    torch.set_num_threads(1)
+    parts, tokenizer = real.corpus()
+    assert tokenizer.vocab_size == STORED["vocab_size"]
+    run = RUNS["few", 0.0, 0]
+    training = real.Training(
+        parts["train"][: run["n_train"]], tokenizer, 0.0, STORED["stops"]["few"][-1], 0
+    )
+    training.go_to(real.N_FIRST)
+    found = training.run.history.losses
+    np.testing.assert_allclose(found, run["first_losses"], atol=0.002)
+    assert found[-1] < np.log(tokenizer.vocab_size)
