@@ -6,7 +6,7 @@ the lessons
 `attn_course.exercises`         ``check``: is my function right, and if not, why not?
 `attn_course.widgets`           the interactive figures
 `attn_course.plots`             the matplotlib figures
-`attn_course.drawings`          the drawings: the machine, and its ideas, as SVG
+`attn_course.drawings`          the machine and the ideas that have a shape, as SVG of our own
 `attn_course.palette`           the colours that figures, widgets and site share
 `attn_course.language`          Spanish or English: ``attn_course.set_language("en")``
 more of the machine
