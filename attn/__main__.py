@@ -64,19 +64,17 @@ def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]
 def _lines(path: Path) -> Iterator[str]:
     """Yield the lines of a file as they are asked for, since it may be larger than memory.
 
-    Bytes that are no UTF-8 do not cost the rest of the file, nor of the line: each is read as the
-    replacement character, and the first lines that have some are named.
+    Bytes that are no UTF-8 are read as the replacement character, and their lines are named.
     """
     n_mended = 0
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
             for number, line in enumerate(file, 1):
                 mended = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-                if mended != line:
-                    n_mended += 1
-                    if n_mended <= SHOWN:
-                        said = "bytes that are no UTF-8 are read as \N{REPLACEMENT CHARACTER}"
-                        print(f"{path}, line {number}: {said}", file=sys.stderr)
+                n_mended += mended != line
+                if mended != line and n_mended <= SHOWN:
+                    said = "bytes that are no UTF-8 are read as \N{REPLACEMENT CHARACTER}"
+                    print(f"{path}, line {number}: {said}", file=sys.stderr)
                 yield mended
     except OSError as error:
         raise wrong(str(path), "a text file that can be read", error.strerror) from None
@@ -90,15 +88,14 @@ def train(options: argparse.Namespace) -> None:
     from attn.training import is_main_process
 
     _check_out(options.out)  # before anything takes time
-    pairs, validation = _pairs_to_train(options)
+    pairs, validation = _to_learn(options)
     sizes = {"d_model": options.width, "n_layers": options.layers, "n_heads": options.heads,
              "d_ff": options.width and 4 * options.width}  # fmt: skip
     training = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
     training |= {"checkpoint_every": 500, "validate_every": 500 if validation else None}
     recipe = Recipe() if options.pairs else RECIPES.get(options.corpus, Recipe())
-    recipe = recipe.but(
-        options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
-    )
+    training |= {"compile": options.compile}
+    recipe = recipe.but(options.tokenizer, options.vocab_size, sizes, training)
     checkpoint = options.out.with_name(options.out.name + ".checkpoint")
     translator = Translator.fit(
         pairs,
@@ -111,9 +108,8 @@ def train(options: argparse.Namespace) -> None:
         translator.save(options.out, quantised=options.quantised)
         checkpoint.unlink()
         if validation:
-            found = translator.evaluate(validation)
-            scores = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(found)
-            print(f"On {len(validation)} pairs held out: {scores}")
+            told = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(translator.evaluate(validation))
+            print(f"On {len(validation)} pairs held out: {told}")
         print(f"Saved: {options.out}")
 
 
@@ -165,9 +161,7 @@ def _check_out(out: Path) -> None:
             raise wrong("out", "a new folder or a translator to replace", out) from None
 
 
-def _pairs_to_train(
-    options: argparse.Namespace,
-) -> "tuple[Sequence[Pair], Sequence[Pair] | None]":
+def _to_learn(options: argparse.Namespace) -> "tuple[Sequence[Pair], Sequence[Pair] | None]":
     """Return the pairs to learn from and those to validate with."""
     if options.pairs is None:
         from attn.corpus import named
