@@ -116,13 +116,13 @@ CHAPTERS = {
     ),
     "08_training": Here(
         ("loss", "target", "linear", "softmax"),
-        {"batch_size": 64, "d_model": 64, "vocab_size": 686},
+        {"batch_size": 64, "d_model": 64, "vocab_size": 700},
         {"src_ids": ("batch_size", "src_len"), "tgt_ids": ("batch_size", "tgt_len"), "memory": _SOURCE,
          "logits": _LOGITS},
         "Este capítulo mide cuánto se equivoca la máquina y cambia todos sus números para que se equivoque menos. Las formas "
-        "son las de un lote del traductor que entrena: `batch_size` = 64, `d_model` = 64 y `vocab_size` = 686.",
+        "son las de un lote del traductor que entrena: `batch_size` = 64, `d_model` = 64 y `vocab_size` = 700.",
         "This chapter measures how wrong the machine is, and changes all its numbers to make it less wrong. The shapes are "
-        "those of a batch of the translator that it trains: `batch_size` = 64, `d_model` = 64 and `vocab_size` = 686.",
+        "those of a batch of the translator that it trains: `batch_size` = 64, `d_model` = 64 and `vocab_size` = 700.",
     ),
     "09_decoding": Here(
         ("next_word", "loop", "stop", "softmax"),
