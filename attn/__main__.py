@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,37 +49,27 @@ def translate(options: argparse.Namespace) -> None:
 
 def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]) -> None:
     """Print the translation of each line, in its place: an empty line for what cannot be one."""
-    from attn.applications.translation.lines import translate_lines
+    from attn.applications.translation.lines import read_lines, translate_lines
 
-    began, number, n_tokens = time.monotonic(), 0, 0
-    for number, line in enumerate(translate_lines(translator, _lines(path), **search), 1):
+    began, number, n_tokens, n_mended = time.monotonic(), 0, 0, 0
+
+    def tell(line: int) -> None:
+        nonlocal n_mended
+        n_mended += 1
+        if n_mended <= SHOWN:
+            said = "bytes that are no UTF-8 are read as \N{REPLACEMENT CHARACTER}"
+            print(f"{path}, line {line}: {said}", file=sys.stderr)
+
+    lines = read_lines(path, tell)
+    for number, line in enumerate(translate_lines(translator, lines, **search), 1):
         if line.problem:
             print(f"{path}, line {number}: {line.problem}", file=sys.stderr)
         print(line.translation)
         n_tokens += line.n_tokens
-    rate = n_tokens / (time.monotonic() - began)
-    print(f"{number} lines, {rate:,.0f} tokens a second", file=sys.stderr)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file as they are asked for, since it may be larger than memory.
-
-    Bytes that are no UTF-8 are read as the replacement character, and their lines are named.
-    """
-    n_mended = 0
-    try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            for number, line in enumerate(file, 1):
-                mended = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-                n_mended += mended != line
-                if mended != line and n_mended <= SHOWN:
-                    said = "bytes that are no UTF-8 are read as \N{REPLACEMENT CHARACTER}"
-                    print(f"{path}, line {number}: {said}", file=sys.stderr)
-                yield mended
-    except OSError as error:
-        raise wrong(str(path), "a text file that can be read", error.strerror) from None
     if n_mended > SHOWN:
         print(f"{path}: {n_mended} such lines in all", file=sys.stderr)
+    rate = n_tokens / (time.monotonic() - began)
+    print(f"{number} lines, {rate:,.0f} tokens a second", file=sys.stderr)
 
 
 def train(options: argparse.Namespace) -> None:
@@ -88,14 +78,15 @@ def train(options: argparse.Namespace) -> None:
     from attn.training import is_main_process
 
     _check_out(options.out)  # before anything takes time
-    pairs, validation = _to_learn(options)
+    pairs, validation = _pairs_to_train(options)
     sizes = {"d_model": options.width, "n_layers": options.layers, "n_heads": options.heads,
              "d_ff": options.width and 4 * options.width}  # fmt: skip
     training = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
     training |= {"checkpoint_every": 500, "validate_every": 500 if validation else None}
     recipe = Recipe() if options.pairs else RECIPES.get(options.corpus, Recipe())
-    training |= {"compile": options.compile}
-    recipe = recipe.but(options.tokenizer, options.vocab_size, sizes, training)
+    recipe = recipe.but(
+        options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
+    )
     checkpoint = options.out.with_name(options.out.name + ".checkpoint")
     translator = Translator.fit(
         pairs,
@@ -108,8 +99,9 @@ def train(options: argparse.Namespace) -> None:
         translator.save(options.out, quantised=options.quantised)
         checkpoint.unlink()
         if validation:
-            told = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(translator.evaluate(validation))
-            print(f"On {len(validation)} pairs held out: {told}")
+            found = translator.evaluate(validation)
+            scores = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(found)
+            print(f"On {len(validation)} pairs held out: {scores}")
         print(f"Saved: {options.out}")
 
 
@@ -161,7 +153,9 @@ def _check_out(out: Path) -> None:
             raise wrong("out", "a new folder or a translator to replace", out) from None
 
 
-def _to_learn(options: argparse.Namespace) -> "tuple[Sequence[Pair], Sequence[Pair] | None]":
+def _pairs_to_train(
+    options: argparse.Namespace,
+) -> "tuple[Sequence[Pair], Sequence[Pair] | None]":
     """Return the pairs to learn from and those to validate with."""
     if options.pairs is None:
         from attn.corpus import named

@@ -1,9 +1,11 @@
 """Lines of text through a translator, however many there are: few of them are held at a time."""
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+from attn._checks import wrong
 from attn.applications.translation.translator import Translator
 
 AT_ONCE = 1024
@@ -25,6 +27,48 @@ class TranslatedLine(NamedTuple):
     translation: str = ""
     n_tokens: int = 0
     problem: str = ""
+
+
+def read_lines(path: str | Path, tell: Callable[[int], None]) -> Iterator[str]:
+    """Yield the lines of a file as they are asked for, since it may be larger than memory.
+
+    Bytes that are no UTF-8 do not cost the rest of the file, nor of the line: each run of them is
+    read as a replacement character.
+
+    Parameters
+    ----------
+    path : str or Path
+    tell : callable, (int) -> None
+        Called with the number of each line that has such bytes, before it is yielded.
+
+    Yields
+    ------
+    str
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "some.txt"
+    ...     _ = path.write_bytes(b"caf\\xc3\\xa9\\ncaf\\xe9\\n")
+    ...     list(read_lines(path, lambda number: print("line", number)))
+    line 2
+    ['café\\n', 'caf\ufffd\\n']
+    """
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            for number, line in enumerate(file, 1):
+                mended = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+                if mended != line:
+                    tell(number)
+                yield mended
+    except OSError as error:
+        raise wrong(str(path), "a text file that can be read", error.strerror) from None
 
 
 def translate_lines(
