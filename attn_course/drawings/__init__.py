@@ -8,6 +8,13 @@ each. What a chapter lights, and the shapes of its tensors, stand in ``chapters.
 ``_upright.py`` are its two layouts.
 """
 
+from attn_course.drawings.beam import beam
+from attn_course.drawings.cache import cache
+from attn_course.drawings.clocks import clocks
+from attn_course.drawings.forcing import forcing
+from attn_course.drawings.heads import heads
 from attn_course.drawings.machine import Machine
+from attn_course.drawings.mask import mask
+from attn_course.drawings.search import search
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "beam", "cache", "clocks", "forcing", "heads", "mask", "search"]

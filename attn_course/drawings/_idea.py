@@ -1,0 +1,42 @@
+"""What every drawing of an idea is: one SVG for all widths, with its own words."""
+
+from attn_course.drawings import _ink as ink
+from attn_course.language import get_language
+
+# Drawn for the column of a phone; on a wide screen it may be a third larger.
+WIDTH = 356
+_STYLE = ink.STYLE + (
+    ".attn-idea{{width:100%;max-width:30rem}}.attn-d .strong{{font-weight:650}}"
+    ".attn-d .lit{{stroke:{accent};stroke-width:2.2}}.attn-d .tip.lit{{fill:{accent};stroke:none}}"
+    ".attn-d .now{{fill:color-mix(in srgb,{accent} 14%,{surface});stroke:{accent};stroke-width:1.6}}"
+    ".attn-d .kept{{fill:{sunken};stroke:{muted};stroke-width:1}}"
+    ".attn-d .head{{fill:{extra};stroke:none}}"
+).format(**ink.COLOURS)
+
+
+class Idea:
+    """A drawing that JupyterLab, the site and paper show alike.
+
+    Parameters
+    ----------
+    name : str
+        What the drawing is called in the code.
+    height : int
+    title, description : dict of str to str
+        What it shows, for those who do not see it: in a few words, and in full.
+    draw : callable
+        Takes a language and returns what is drawn, 356 wide.
+    """
+
+    def __init__(self, name, height, title, description, draw):
+        self.name, self.height, self._draw = name, height, draw
+        self.title, self.description = title, description
+        self.language = get_language()
+
+    def __repr__(self):
+        return f"drawings.{self.name}(language={self.language!r})"
+
+    def _repr_html_(self):
+        language = self.language
+        return ink.svg(WIDTH, self.height, self._draw(language), f"drawing-{self.name}", self.title[language],
+                       self.description[language], kind="attn-idea", style=_STYLE)  # fmt: skip

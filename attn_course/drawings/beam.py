@@ -1,0 +1,60 @@
+"""The beam: of all continuations, each step keeps the two most probable."""
+
+from attn_course.drawings import _ink as ink
+from attn_course.drawings._idea import Idea
+
+_TITLE = {"es": "Un haz de ancho 2", "en": "A beam of width 2"}
+_DESCRIPTION = {
+    "es": "Un árbol que crece de izquierda a derecha. De <sos> salen es, con probabilidad 0.5, hace, con 0.4, y está, con "
+    "0.1; el haz conserva es y hace, y está queda tachada. De es salen frío, fría y helado, que dejan a la oración 0.20, "
+    "0.15 y 0.15; de hace salen frío y <eos>, que la dejan en 0.36 y 0.04. El haz conserva «hace frío», con 0.36, y «es "
+    "frío», con 0.20. La búsqueda voraz solo habría visto la rama de es.",
+    "en": "A tree that grows from left to right. Out of <sos> come es, with probability 0.5, hace, with 0.4, and está, with "
+    "0.1; the beam keeps es and hace, and está is crossed out. Out of es come frío, fría and helado, which leave the "
+    "sentence at 0.20, 0.15 and 0.15; out of hace come frío and <eos>, which leave it at 0.36 and 0.04. The beam keeps "
+    "“hace frío”, with 0.36, and “es frío”, with 0.20. Greedy search would have seen the branch of es alone.",
+}
+_LABELS = {"es": ("paso 1", "paso 2"), "en": ("step 1", "step 2")}
+_ROOT = 132
+# Word, probability given the one before, height, and whether the beam keeps it.
+_FIRST = (("es", 0.5, 80, True), ("hace", 0.4, 186, True), ("está", 0.1, 244, False))
+_SECOND = (
+    (0, "frío", 0.4, 44, True), (0, "fría", 0.3, 80, False), (0, "helado", 0.3, 116, False),
+    (1, "frío", 0.9, 168, True), (1, "<eos>", 0.1, 204, False),
+)  # fmt: skip
+
+
+def beam():
+    """Return the drawing of two steps of a beam search of width 2."""
+    return Idea("beam", 268, _TITLE, _DESCRIPTION, _draw)
+
+
+def _draw(language):
+    drawn = [ink.text(128, 16, _LABELS[language][0], "small soft", "middle"),
+             ink.text(256, 16, _LABELS[language][1], "small soft", "middle")]  # fmt: skip
+    for word, p, y, kept in _FIRST:
+        drawn.append(_branch(52, _ROOT, 84, y, kept) + _word(84, 88, y, word, p, kept))
+    for parent, word, p, y, kept in _SECOND:
+        start, whole = _FIRST[parent][2], f"{_FIRST[parent][1] * p:.2f}"
+        drawn.append(_branch(172, start, 204, y, kept) + _word(204, 104, y, word, p, kept))
+        drawn.append(ink.text(318, y + 4, whole, "shape strong" if kept else "shape"))
+    drawn.append(ink.rect(1.2, _ROOT - 13, 51, 26, "box lit", 13))
+    drawn.append(ink.text(27, _ROOT + 4.5, "<sos>", "strong small", "middle"))
+    return "".join(drawn)
+
+
+def _branch(x, y, end_x, end_y, kept):
+    curve = f"M{x} {y}C{x + 18} {y} {end_x - 18} {end_y} {end_x} {end_y}"
+    return ink.tag("path", d=curve, class_="line lit" if kept else "line dashed")
+
+
+def _word(x, width, y, word, p, kept):
+    """Draw a word with its probability, given the one before."""
+    box = ink.rect(x, y - 13, width, 26, "box lit" if kept else "box", 13)
+    gone = "" if kept else ink.path([(x + 10, y), (x + width - 38, y)], "line bad")
+    return (
+        box
+        + ink.text(x + 13, y + 4.5, word, "strong" if kept else "soft")
+        + gone
+        + ink.text(x + width - 10, y + 4, f"{p:g}", "shape", "end")
+    )
