@@ -27,7 +27,13 @@ AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practi
 def site():
     """The folder of the built site; it must be newer than what it is built from."""
     landing = SITE / "index.html"
-    folders = ("book", "notebooks/es", "notebooks/en", "attn_course/widgets", "attn_course/drawings")
+    folders = (
+        "book",
+        "notebooks/es",
+        "notebooks/en",
+        "attn_course/widgets",
+        "attn_course/drawings",
+    )
     sources = [path for folder in folders
                for path in (ROOT / folder).rglob("*") if "__pycache__" not in path.parts]  # fmt: skip
     if not landing.exists() or max(p.stat().st_mtime for p in sources) > SITE.stat().st_mtime:
