@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,6 +85,24 @@ def test_times_and_needs_are_those_the_chapter_gives(chapter, language):
     for first, last in re.findall(r"(?:capítulos|chapters) (\d+) (?:a|to) (\d+)", told):
         earlier |= {page for page in ENTRIES if f"{first:0>2}" <= page[:2] <= f"{last:0>2}"}
     assert earlier == set(chapter["needs"]), told
+
+
+@each_language
+@pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
+def test_reading_takes_as_long_as_its_words_and_cells(chapter, language):
+    path = ROOT / "notebooks" / language / f"{chapter['page']}.ipynb"
+    words = open_cells = 0
+    for cell in nbformat.read(path, as_version=4).cells:
+        title = re.search(r"^## (Ejercicios|Exercises)$", cell.source, re.MULTILINE)
+        text = cell.source[: title.start()] if title else cell.source
+        if cell.cell_type == "markdown":
+            words += len(re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL).split())
+        else:
+            open_cells += "tags" not in cell.metadata
+        if title:
+            break
+    # At 200 words a minute, and a minute for each cell whose code is open.
+    assert abs(words / 200 + open_cells - chapter["reading"]) <= 5
 
 
 def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
