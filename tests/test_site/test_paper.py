@@ -37,7 +37,7 @@ def test_paper_asks_and_does_not_answer(paper, language):
             for option in question["options"]:
                 assert not option["feedback"] or option["feedback"][:30] not in printed
         assert quiz.locator("li:visible").count() >= 2
-    solutions = page.locator("main details.hide")
+    solutions = page.locator("main .tag_hide-cell details.hide")
     assert solutions.count() == 3
     assert not any(solution.is_visible() for solution in solutions.all())
     # Who has opened a solution wants it.

@@ -64,7 +64,7 @@ def test_code_can_be_copied(tab, server, language):
     block = page.locator(".cell_input .highlight").nth(1)
     block.hover()
     block.locator(".attn-copy").click()
-    assert page.evaluate("navigator.clipboard.readText()").startswith('tokens = "El gato')
+    assert page.evaluate("navigator.clipboard.readText()").startswith('tokens = text(es="El gato')
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
