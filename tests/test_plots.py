@@ -876,3 +876,10 @@ def test_curves_that_are_refused(x, series, log, message):
 def test_zero_is_refused_on_its_logarithmic_axis_only():
     plots.curves([0, 1], {"a": [1, 2]}, xlabel="n", log="y")
     plots.curves([1, 2], {"a": [0, -2]}, xlabel="n", log="x")
+
+
+def test_no_two_curves_look_alike():
+    ax = plots.curves([1, 2], {str(i): [i, i + 1] for i in range(7)}, xlabel="x")
+    looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines]
+    assert len(set(looks)) == 7
+    plt.close(ax.figure)

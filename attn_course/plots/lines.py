@@ -5,13 +5,14 @@ import numpy as np
 from matplotlib.transforms import Affine2D
 
 from attn_course.plots._cells import numbers
+from attn_course.plots.style import SERIES
 
 # Points so few that each has its marker and, on a logarithmic axis, its tick.
 FEW = 12
 
 
 def curves(x, series, *, xlabel, ylabel=None, ax=None, title=None, log=""):
-    """Draw one line per series, each named at its end.
+    """Draw one line per series, each named at its end; from the sixth on they are dashed.
 
     Names whose lines end close together are moved apart.
 
@@ -60,7 +61,9 @@ def curves(x, series, *, xlabel, ylabel=None, ax=None, title=None, log=""):
 
     ends = [(x[-1], y[-1]) for y in series.values()]
     for i, (name, y) in enumerate(series.items()):
-        (line,) = ax.plot(x, y, "o-" if len(x) <= FEW else "-")
+        # Where the colours begin again, the lines are dashed.
+        dashes = "-" if i < len(SERIES) else "--"
+        (line,) = ax.plot(x, y, dashes, marker="o" if len(x) <= FEW else None)
         ax.annotate(name, ends[i], xytext=(8, 0), textcoords=_beside(ax, ends, i),
                     va="center", color=line.get_color(), annotation_clip=False)  # fmt: skip
     if "x" in log:
