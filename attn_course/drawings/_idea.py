@@ -5,12 +5,13 @@ from attn_course.language import get_language
 
 # Drawn for the column of a phone; on a wide screen it may be a third larger.
 WIDTH = 356
+# Under a name of their own: the machine stands on the same page, and a lit part of it has letters.
 _STYLE = ink.STYLE + (
-    ".attn-idea{{width:100%;max-width:30rem}}.attn-d .strong{{font-weight:650}}"
-    ".attn-d .lit{{stroke:{accent};stroke-width:2.2}}.attn-d .tip.lit{{fill:{accent};stroke:none}}"
-    ".attn-d .now{{fill:color-mix(in srgb,{accent} 14%,{surface});stroke:{accent};stroke-width:1.6}}"
-    ".attn-d .kept{{fill:{sunken};stroke:{muted};stroke-width:1}}"
-    ".attn-d .head{{fill:{extra};stroke:none}}"
+    ".attn-idea{{width:100%;max-width:30rem}}.attn-idea .strong{{font-weight:650}}"
+    ".attn-idea .lit{{stroke:{accent};stroke-width:2.2}}.attn-idea .tip.lit{{fill:{accent};stroke:none}}"
+    ".attn-idea .now{{fill:color-mix(in srgb,{accent} 14%,{surface});stroke:{accent};stroke-width:1.6}}"
+    ".attn-idea .kept{{fill:{sunken};stroke:{muted};stroke-width:1}}"
+    ".attn-idea .head{{fill:{extra};stroke:none}}"
 ).format(**ink.COLOURS)
 
 

@@ -144,3 +144,17 @@ def test_a_part_can_be_followed_to_its_chapter(tab, server):
     page.goto(f"{server}/en/05_encoder_decoder.html")
     page.locator(".attn-machine-wide").get_by_text("scores", exact=True).click()
     assert page.url.endswith("/en/03_self_attention.html")
+
+
+def test_drawings_of_one_page_keep_their_rules_apart(tab):
+    page = tab()
+    machine = Machine("06_masking", "en")._repr_html_()
+    letters = """() => [...document.querySelectorAll(".attn-machine text:not(.halo)")]
+      .map(text => { const { stroke, fontWeight, fill } = getComputedStyle(text); return [stroke, fontWeight, fill]; })"""
+    show(page, machine, LIGHT, 900)
+    alone = page.evaluate(letters)
+    ideas = "".join(
+        getattr(drawings, name)()._repr_html_() for name in drawings.__all__ if name != "Machine"
+    )
+    show(page, machine + ideas, LIGHT, 900)
+    assert page.evaluate(letters) == alone
