@@ -8,22 +8,18 @@ nothing else; these have three seeds. What is in the file is not measured again.
 import argparse
 import json
 import time
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from attn._checks import checks
 from attn.applications._sequences import by_length, collate, sequence_loss
 from attn.applications.translation import Translator, vocabularies
 from attn.corpus import tatoeba
 from attn.training import TrainingConfig
-from attn.training.batches import Batches
-from attn.training.processes import join
-from attn.training.run import Run
 from attn.transformer import Transformer, TransformerConfig
 from attn_course.everyday import everyday
+from benchmarks.watched import Training
 
 RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "real_training.json"
 VOCAB_SIZE = 2000
@@ -49,42 +45,16 @@ SENTENCES = (
 )
 
 
-class Training:
-    """A translator in training, stopped wherever one wants to look at it.
-
-    Parameters
-    ----------
-    pairs : sequence of attn.corpus.Pair
-    tokenizer : Tokenizer
-        The joint vocabulary.
-    dropout : float
-    steps, seed : int
-    """
-
-    def __init__(self, pairs, tokenizer, dropout, steps, seed):
-        config = TrainingConfig(
-            steps=steps, seed=seed, warmup_steps=min(WARMUP, steps // 4), **TRAINING
-        )
-        examples = vocabularies.encoded(tokenizer, tokenizer, pairs)
-        torch.manual_seed(seed)
-        model = Transformer(TransformerConfig(tokenizer.vocab_size, None, **SIZES, dropout=dropout))
-        longest = max(len(source) for source, _ in examples)
-        self.translator = Translator(model, tokenizer, tokenizer, longest, punctuated=True)
-        self.batches = Batches(
-            examples, collate, lambda e: len(e[0]) + len(e[1]), config.batch_size, seed,
-            batch_tokens=config.batch_tokens,
-        )  # fmt: skip
-        loss = partial(sequence_loss, label_smoothing=config.label_smoothing)
-        self.run = Run(model, loss, config, join("cpu"))
-
-    def go_to(self, step):
-        """Train up to a step; leave the model ready to be measured."""
-        self.run.model.train()
-        with checks(False):
-            while self.run.step < step:
-                self.run.update(self.batches)
-        self.run.model.eval()
-        return self.translator
+def begun(pairs, tokenizer, dropout, steps, seed):
+    """Return a training of a translator with a joint vocabulary, before its first step."""
+    config = TrainingConfig(
+        steps=steps, seed=seed, warmup_steps=min(WARMUP, steps // 4), **TRAINING
+    )
+    torch.manual_seed(seed)
+    model = Transformer(TransformerConfig(tokenizer.vocab_size, None, **SIZES, dropout=dropout))
+    longest = max(len(tokenizer.encode(pair.source)) for pair in pairs)
+    translator = Translator(model, tokenizer, tokenizer, longest, punctuated=True)
+    return Training(translator, pairs, config)
 
 
 @torch.no_grad()
@@ -112,7 +82,7 @@ def measured(parts, tokenizer, name, dropout, seed):
     """
     n_train, _, stops, written = TRAININGS[name]
     pairs = parts["train"][:n_train]
-    training = Training(pairs, tokenizer, dropout, stops[-1], seed)
+    training = begun(pairs, tokenizer, dropout, stops[-1], seed)
     watched = {part: some[:: len(some) // N_WATCHED][:N_WATCHED]
                for part, some in (("training", pairs), ("validation", parts["validation"]))}  # fmt: skip
     told = {"name": name, "dropout": dropout, "seed": seed, "n_train": len(pairs),

@@ -6,7 +6,6 @@ its seed and its number of steps, so another machine gets the same numbers up to
 """
 
 import json
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +17,9 @@ from attn.applications.translation.translator import SIZES
 from attn.metrics import align, alignment_error_rate
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig
-from attn.training.batches import Batches
-from attn.training.processes import join
-from attn.training.run import Run
 from attn.transformer import Transformer, TransformerConfig
 from attn_course.grammar import document_pairs, splits
+from benchmarks.watched import Training
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
 RESULTS, REPLAY = DATA / "training.json", DATA / "training_replay.json"
@@ -48,8 +45,8 @@ SENTENCES = (
 N_WATCHED = 100  # validation pairs measured at every checkpoint
 
 
-class Training:
-    """A translator in training, stopped wherever one wants to look at it.
+def begun(parts, config, **sizes):
+    """Return a training of a translator that reads words, before its first step.
 
     Parameters
     ----------
@@ -58,30 +55,14 @@ class Training:
     **sizes
         Of the model, where they differ from a translator's.
     """
-
-    def __init__(self, parts, config, **sizes):
-        source, target = (
-            WordTokenizer.train(getattr(pair, side) for pair in parts.train)
-            for side in ("source", "target")
-        )
-        sizes = TransformerConfig(source.vocab_size, target.vocab_size, **{**SIZES, **sizes})
-        torch.manual_seed(config.seed)
-        longest = max(len(source.encode(pair.source)) for pair in parts.train)
-        self.translator = Translator(Transformer(sizes), source, target, longest)
-        self.batches = Batches(
-            self.translator._examples(parts.train), collate, lambda e: len(e[0]) + len(e[1]),
-            config.batch_size, config.seed,
-        )  # fmt: skip
-        loss = partial(sequence_loss, label_smoothing=config.label_smoothing)
-        self.run = Run(self.translator.model, loss, config, join("cpu"))
-
-    def go_to(self, step):
-        """Train up to a step; leave the model ready to be measured."""
-        self.run.model.train()
-        while self.run.step < step:
-            self.run.update(self.batches)
-        self.run.model.eval()
-        return self.translator
+    source, target = (
+        WordTokenizer.train(getattr(pair, side) for pair in parts.train)
+        for side in ("source", "target")
+    )
+    sizes = TransformerConfig(source.vocab_size, target.vocab_size, **{**SIZES, **sizes})
+    torch.manual_seed(config.seed)
+    longest = max(len(source.encode(pair.source)) for pair in parts.train)
+    return Training(Translator(Transformer(sizes), source, target, longest), parts.train, config)
 
 
 def known(translator, pairs):
@@ -109,7 +90,7 @@ def error_rate(translator, pairs):
 
 def measure(parts, config, dropout):
     """Train a whole run, and tell how good and how sure it is, and whom it looks at."""
-    translator = Training(parts, config, dropout=dropout).go_to(config.steps)
+    translator = begun(parts, config, dropout=dropout).go_to(config.steps)
     test = known(translator, parts.test)
     found = translator.evaluate(test)
     loss, sure = plain_loss(translator, test)
@@ -128,7 +109,7 @@ def measure(parts, config, dropout):
 def exact(n_train, seed, asked):
     """Train a whole run on so many pairs; tell how many of some sentences come out right."""
     config = TrainingConfig(**{**vars(CONFIG), "seed": seed})
-    translator = Training(splits(n_train=n_train), config).go_to(config.steps)
+    translator = begun(splits(n_train=n_train), config).go_to(config.steps)
     shares = {
         name: round(translator.evaluate(pairs)["exact_match"], 3) for name, pairs in asked.items()
     }
@@ -140,7 +121,7 @@ def curve(parts, norm, peak, warmup_steps):
     config = TrainingConfig(
         steps=SHORT, learning_rate=peak, warmup_steps=warmup_steps, device="cpu"
     )
-    training = Training(parts, config, norm=norm)
+    training = begun(parts, config, norm=norm)
     training.go_to(SHORT)
     losses = np.reshape(training.run.history.losses, (-1, EVERY)).mean(axis=1)
     return {
@@ -153,7 +134,7 @@ def curve(parts, norm, peak, warmup_steps):
 
 def film(parts):
     """Train the recorded run; at every checkpoint, look at four sentences."""
-    training = Training(parts, CONFIG)
+    training = begun(parts, CONFIG)
     pairs = [next(p for p in document_pairs() if p.source == text) for text in SENTENCES]
     watched = known(training.translator, parts.validation)[:N_WATCHED]
     measures = {"train": [], "validation": [], "exact": [], "aer": []}
@@ -227,7 +208,7 @@ def main():
                     print(runs[-1], flush=True)
                     write(RESULTS, results)
     # All are asked for the same sentences: those of whose words the fewest pairs teach all.
-    fewest = Training(parts, CONFIG).translator
+    fewest = begun(parts, CONFIG).translator
     asked = {name: known(fewest, getattr(parts, name)) for name in ("test", "longer")}
     more = results.setdefault("more_pairs", [])
     for n_train in (N_TRAIN, MORE_PAIRS):

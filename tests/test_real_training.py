@@ -43,7 +43,7 @@ def test_a_run_on_the_corpus_starts_as_it_did(needed):
     parts, tokenizer = real.corpus()
     assert tokenizer.vocab_size == STORED["vocab_size"]
     run = RUNS["few", 0.0, 0]
-    training = real.Training(
+    training = real.begun(
         parts["train"][: run["n_train"]], tokenizer, 0.0, STORED["stops"]["few"][-1], 0
     )
     training.go_to(real.N_FIRST)

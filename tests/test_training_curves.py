@@ -23,7 +23,7 @@ def parts(corpus):
 
 
 def test_the_recorded_run_starts_as_it_did(parts):
-    training = curves.Training(parts, curves.CONFIG)
+    training = curves.begun(parts, curves.CONFIG)
     training.go_to(0)
     assert curves.first_loss(training) == pytest.approx(REPLAY["train"][0], abs=0.02)
     training.go_to(curves.FIRST)
@@ -31,7 +31,7 @@ def test_the_recorded_run_starts_as_it_did(parts):
 
 
 def test_the_first_frame_is_that_of_the_untrained_model(parts):
-    translator = curves.Training(parts, curves.CONFIG).go_to(0)
+    translator = curves.begun(parts, curves.CONFIG).go_to(0)
     for sentence in REPLAY["sentences"]:
         source, target = (
             " ".join(w for w in sentence[s] if w != "<eos>") for s in ("source", "target")
