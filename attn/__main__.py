@@ -1,6 +1,7 @@
 """The command line: ``python -m attn translate``, ``train``, ``evaluate``."""
 
 import argparse
+import io
 import sys
 import time
 from collections.abc import Sequence
@@ -43,6 +44,8 @@ def translate(options: argparse.Namespace) -> None:
             raise wrong("file", "no sentences beside it", options.file)
         _translate_file(translator, options.file, search)
         return
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # a bad byte ends nothing
     for text in options.text or filter(None, map(str.strip, sys.stdin)):
         print(translator.translate(text, **search), flush=True)
 

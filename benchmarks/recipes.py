@@ -52,24 +52,17 @@ def batches(factor):
 CHANGES = {
     "none": lambda recipe: recipe,
     "vectors of 128": sizes(d_model=128, d_ff=512),
-    "AdamW for all weights": training(optimizer="adamw"),
-    "twice the tokens a batch": batches(2),
     "no dropout": sizes(dropout=0.0),
     "no label smoothing": training(label_smoothing=0.0),
     "two layers": sizes(n_layers=2),
-    "a vocabulary for each language": lambda recipe: replace(recipe, joint_vocabulary=False),
-    "vocabulary of 8,000": lambda recipe: replace(recipe, vocab_size=8000),
-    "half the tokens a batch": batches(0.5),
     "last layer not tied": sizes(tie_embeddings=False),
+    "AdamW for all weights": training(optimizer="adamw"),
+    "a vocabulary for each language": lambda recipe: replace(recipe, joint_vocabulary=False),
+    "twice the tokens a batch": batches(2),
+    "vocabulary of 8,000": lambda recipe: replace(recipe, vocab_size=8000),
     "half the learning rate": training(learning_rate=RECIPE.training.learning_rate / 2),
     "twice the learning rate": training(learning_rate=RECIPE.training.learning_rate * 2),
-    "vocabulary of 2,000": lambda recipe: replace(recipe, vocab_size=2000),
     "four layers": sizes(n_layers=4),
-    "vectors of 256": sizes(d_model=256, d_ff=1024),
-    "dropout of 0.2": sizes(dropout=0.2),
-    "sinusoidal positions": sizes(positions="sinusoidal"),
-    "norm after the sum": sizes(norm="post"),
-    "eight heads": sizes(n_heads=8),
 }
 
 

@@ -55,7 +55,7 @@ COUNTS = {
 PAIRED = (("gru", "gru_attention"), ("gru_attention", "transformer"), ("torch", "transformer"))
 # The curves, all of the system "transformer" with the seed 0.
 N_PAIRS = (1_000, 3_000, 10_000, 30_000, 100_000)
-D_MODELS = (32, 64, 96, 192, 256)
+D_MODELS = (32, 64, 256)
 LOOKS = 12  # at validation, in the course of a run of a curve
 
 

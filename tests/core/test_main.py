@@ -44,6 +44,11 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("the sky is blue\n\n  the red house \n"))
     assert main(["translate", *GRAMMAR]) == 0
     assert capsys.readouterr().out == "el cielo es azul\nla casa roja\n"
+    # A byte that is no UTF-8 spoils its own line at most.
+    typed = io.BytesIO(b"The caf\xe9 is open.\nThe house is red.\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed, encoding="utf-8"))
+    assert main(["translate"]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == ["La casa es roja."]
 
 
 def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
