@@ -4,6 +4,7 @@
 the lessons
 ------------------------------  ----------------------------------------------------------------
 `attn_course.exercises`         ``check``: is my function right, and if not, why not?
+`attn_course.in_page`           what runs cells and exercises in the pages of the site
 `attn_course.widgets`           the interactive figures
 `attn_course.plots`             the matplotlib figures
 `attn_course.drawings`          the machine and the ideas that have a shape, as SVG of our own

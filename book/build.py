@@ -14,6 +14,7 @@ BUILD = ROOT / "build"
 SITE = BUILD / "site"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
+import attn_python
 from vendor import VendorError, fetch
 
 
@@ -68,6 +69,14 @@ def main():
     except VendorError as error:
         print(error)
         return 1
+    python = BUILD / "python"
+    shutil.rmtree(python, ignore_errors=True)
+    missing = attn_python.assemble(python)
+    if missing:
+        print(f"The pages will not run Python: {missing}")
+        os.environ.pop("ATTN_PYTHON", None)
+    else:
+        os.environ["ATTN_PYTHON"] = "yes"
     for language in ("es", "en"):  # a page that is no longer in the book must not linger
         shutil.rmtree(BUILD / language, ignore_errors=True)
     processes = {language: start(language) for language in ("es", "en")}
@@ -83,6 +92,8 @@ def main():
     shutil.rmtree(fresh, ignore_errors=True)
     for language in processes:
         shutil.copytree(BUILD / language / "_build" / "html", fresh / language)
+    if not missing:
+        python.rename(fresh / "python")
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)
     shutil.copy(BUILD / "assets" / "palette.css", fresh)
     shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)

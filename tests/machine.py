@@ -123,6 +123,14 @@ def tatoeba():
         raise kind(f"no corpus of real sentences: {error}") from None
 
 
+def python_in_the_page():
+    """Return the folder of the built site with the Python that its pages run."""
+    if (ROOT / "build" / "site" / "python" / "files.json").exists():
+        return ROOT / "build" / "site" / "python"
+    kind = Missing if "ATTN_WASM" in os.environ else NotGiven
+    raise kind("no Python in the pages: `make book` had no NumPy for the browser (ATTN_WASM)")
+
+
 PARTS = {
     "browser": browser,
     "sandbox": sandbox,
@@ -131,6 +139,7 @@ PARTS = {
     "kernel_headers": kernel_headers,
     "git": git,
     "tatoeba": tatoeba,
+    "python_in_the_page": python_in_the_page,
 }
 
 

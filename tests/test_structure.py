@@ -72,6 +72,7 @@ MAY_IMPORT = {
     "attn_course.drawings": {"attn._checks", "attn_course.language", "attn_course.palette"},
     "attn_course.plots": {"attn.reference", "attn_course.language", "attn_course.palette"},
     "attn_course.exercises": {"attn._checks", "attn.reference", "attn_course.language"},
+    "attn_course.in_page": {"attn_course.exercises", "attn_course.language"},
     "attn_course.widgets": {
         "attn._checks",
         "attn.applications",  # where the trained models lie

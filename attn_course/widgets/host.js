@@ -16,13 +16,35 @@ function makeModel(state) {
   };
 }
 
+/** Keep the answers to a chapter's questions in the browser, and give them back. */
+function remember(model, state) {
+  const place = `attn-quiz-${location.pathname.split("/").pop().replace(/\.html$/, "")}`;
+  const read = () => {
+    try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; } // it is off, or not ours
+  };
+  const kept = read();
+  const own = state.questions.filter(({ id, options }) => options[kept[id]?.[0]]);
+  model.set("answers", Object.fromEntries(own.map(({ id }) => [id, kept[id][0]])));
+  model.on("change:answers", () => {
+    const all = read();
+    for (const { id, options } of state.questions) {
+      const chosen = model.get("answers")[id];
+      if (options[chosen]) all[id] = [chosen, options[chosen].correct];
+    }
+    try { localStorage.setItem(place, JSON.stringify(all)); } catch { /* nothing is kept */ }
+  });
+}
+
 function mount(div) {
   const state = div.querySelector(':scope > script[type="application/json"]');
   const widget = widgets[div.dataset.anywidget];
   if (!state || !widget || div.dataset.attnMounted) return;
   const el = document.createElement("div");
   try {
-    widget.render({ model: makeModel(JSON.parse(state.textContent)), el });
+    const values = JSON.parse(state.textContent);
+    const model = makeModel(values);
+    if (values.questions) remember(model, values);
+    widget.render({ model, el });
   } catch (error) {
     console.error(error);
     div.dataset.attnFailed = "true"; // the fallback stays

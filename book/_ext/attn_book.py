@@ -21,6 +21,7 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
+import attn_python
 import attn_search
 from vendor import fetch, node
 
@@ -218,6 +219,7 @@ def page_context(app, pagename, templatename, context, doctree):
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
     context["widget_scripts"] = _widget_source().scripts(body)
+    context["python"] = attn_python.page_settings(body, language, depth)
     if body:
         context["body"] = _accessible(_with_image_sizes(body))
 
@@ -377,6 +379,7 @@ def setup(app):
     app.connect("config-inited", configure)
     app.connect("env-get-outdated", rebuild_everything)
     app.connect("doctree-resolved", keep_punctuation)
+    app.connect("doctree-resolved", attn_python.mark_cells)
     # Late, when the page is as the others made it.
     app.connect("html-page-context", page_context, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

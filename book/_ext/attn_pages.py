@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import attn_python
 from attn_api import english
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -13,6 +14,8 @@ from sphinx.util.docutils import SphinxDirective
 ROOT = Path(__file__).resolve().parents[2]
 
 CHAPTERS = ROOT / "book" / "chapters.toml"
+QUIZZES = ROOT / "attn_course" / "widgets" / "quizzes"
+EXERCISES = ROOT / "attn_course" / "exercises" / "chapters"
 
 WORDS = {
     "es": {
@@ -172,6 +175,38 @@ class Routes(Written):
         return lines
 
 
+class Progress(Written):
+    """Each chapter's exercises and how many questions it has: the page says which are solved."""
+
+    source = CHAPTERS
+    style = "attn-progress"
+
+    def write(self, data):
+        words = attn_python.UI[self.language]
+        lines = [f"<p class='attn-progress-none' hidden>{words['none']}</p>"]
+        for chapter in filter(lambda each: self.home(each["page"]), data["chapter"]):
+            page = chapter["page"]
+            questions = tomllib.loads((QUIZZES / f"{page}.toml").read_text("utf-8"))["question"]
+            lines += [self.page(page), ""]
+            items = [
+                f"<li data-exercise='{name}'><a href='{page}.html#{attn_python.anchor(name)}'>"
+                f"<code>{name}</code></a></li>"
+                for name in self.exercises(page)
+            ]
+            lines += [f"<ul>{''.join(items)}</ul>", ""]
+            right = f"{words['quizzes']}: <span>0</span> / {len(questions)}"
+            lines += [f"<p data-quiz='{page}'>{right}</p>", ""]
+        erase = f"<button type='button' data-sure='{words['sure']}'>{words['erase']}</button>"
+        return [*lines, f"<p class='attn-progress-erase'>{erase}</p>"]
+
+    def exercises(self, page):
+        """Return the names of a page's exercises, in their order: those of their files tell."""
+        kind = page.partition("_")[0].lower()
+        kind = f"ch{kind}" if kind.isdigit() else kind
+        files = sorted(EXERCISES.glob(f"{kind}_*.toml"))
+        return [re.sub(r"^(ch|a)\d+_\d_", "", file.stem) for file in files]
+
+
 def mark_the_changelog(app, doctree):
     """Say that the entries of the changelog are in English, whatever the edition."""
     if app.env.docname.endswith("/changelog"):
@@ -185,5 +220,6 @@ def setup(app):
     app.add_directive("source-map", SourceMap)
     app.add_directive("chapters", Chapters)
     app.add_directive("routes", Routes)
+    app.add_directive("progress", Progress)
     app.connect("doctree-read", mark_the_changelog)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

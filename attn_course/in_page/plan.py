@@ -1,0 +1,148 @@
+"""Which cells of a chapter can run in the page.
+
+The site holds a Python for the browser with NumPy, and no PyTorch and no matplotlib. What a cell
+needs is read from its code; this module itself needs nothing but Python.
+"""
+
+import ast
+import builtins
+import re
+import symtable
+import sys
+
+# What a cell may import there. Of the standard library all but what needs files or a network.
+PACKAGES = ("numpy", "attn.reference", "attn_course.language", "attn_course.exercises")
+NOT_THERE = {"open", "input", "pathlib", "os", "sys", "subprocess", "urllib", "socket", "tempfile"}
+EXERCISE = re.compile(r'^check\("(\w+)", (\w+)\)$', re.MULTILINE)
+
+
+def asks(source):
+    """Return the exercise that a cell asks for, or None.
+
+    >>> asks('def softmax(scores):\\n    ...\\n\\ncheck("softmax", softmax)')
+    'softmax'
+    """
+    found = EXERCISE.search(source)
+    return found[1] if found else None
+
+
+def names(statement):
+    """Return which names a statement reads, and which it sets or changes.
+
+    Parameters
+    ----------
+    statement : ast.stmt
+
+    Returns
+    -------
+    read, written : set of str
+
+    Examples
+    --------
+    >>> names(ast.parse("rows[0] = [f(x) for x in y]").body[0])
+    ({'f', 'rows', 'y'}, {'rows'})
+    """
+    read, written = set(), set()
+    tables = [symtable.symtable(ast.unparse(statement), "cell", "exec")]
+    top = tables[0]
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            if table is top and (symbol.is_assigned() or symbol.is_imported()):
+                written.add(symbol.get_name())
+            if symbol.is_referenced() and (table is top or symbol.is_global()):
+                read.add(symbol.get_name())
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            written |= {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+    return read, written
+
+
+def plan(sources):
+    """Tell which code cells of a chapter can run in the page, after those before them.
+
+    Parameters
+    ----------
+    sources : iterable of str
+        The code cells, in order, worked solutions left out.
+
+    Returns
+    -------
+    list of str
+        For each cell ``"run"``; ``"setup"``, if of what it imports and sets only some is there;
+        ``"exercise"``; or ``"local"``, if it needs more than there is.
+
+    Examples
+    --------
+    >>> plan(["import numpy as np\\nimport torch", "x = np.ones(2)", "y = torch.ones(2)", "x + y"])
+    ['setup', 'run', 'local', 'local']
+    """
+    there = set(dir(builtins)) - NOT_THERE
+    kinds = []
+    for source in sources:
+        statements = ast.parse(source).body
+        imports = any(isinstance(s, ast.Import | ast.ImportFrom) for s in statements)
+        if asks(source):
+            there.add(asks(source))
+            kinds.append("exercise")
+            continue
+        after, whole = set(there), True
+        for statement in statements:
+            whole &= take(statement, after)
+        if not whole and not imports:
+            after = set(there)
+            for statement in statements:
+                _lose(statement, after)
+        there = after
+        kinds.append("setup" if imports else "run" if whole else "local")
+    return kinds
+
+
+def take(statement, there):
+    """Add to the names that are there what a statement sets, or lose it; tell which."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        kept = importable(statement)
+        if kept:
+            there |= names(kept)[1]
+        return ast.dump(kept) == ast.dump(statement) if kept else False
+    read, written = names(statement)
+    own = {getattr(statement, "name", None)}  # a function may call itself
+    if not read <= there | own:
+        _lose(statement, there)
+        return False
+    there |= written
+    return True
+
+
+def _lose(statement, there):
+    """Take away what a statement that does not run would have set or changed."""
+    there -= names(statement)[1]
+    for node in ast.walk(statement):
+        # Who is asked by a method may have changed: a generator of random numbers has.
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            asked = node.func.value
+            if isinstance(asked, ast.Name) and asked.id not in ("np", "reference", "json", "math"):
+                there.discard(asked.id)
+
+
+def importable(statement):
+    """Return an import without what the page does not have, or None if nothing is left."""
+    kept = [alias for alias in statement.names if _is_there(statement, alias)]
+    if not kept:
+        return None
+    less = ast.parse(ast.unparse(statement)).body[0]
+    less.names = kept
+    return less
+
+
+def _is_there(statement, alias):
+    whole = alias.name
+    if isinstance(statement, ast.ImportFrom):
+        whole = f"{statement.module}.{alias.name}"
+    if whole == "attn_course":
+        return True
+    top = whole.partition(".")[0]
+    if top in ("attn", "attn_course"):
+        return any(f"{whole}.".startswith(f"{package}.") for package in PACKAGES)
+    return top in PACKAGES or (top in sys.stdlib_module_names and top not in NOT_THERE)

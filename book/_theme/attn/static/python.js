@@ -1,0 +1,128 @@
+// Cells that run in the page. Here are only their buttons: what runs them is loaded when one is used.
+(function () {
+  "use strict";
+  const settings = JSON.parse(document.body.dataset.python);
+  const { base, ui } = settings;
+  const language = document.documentElement.lang;
+
+  const storage = {
+    get(name) { try { return localStorage.getItem(name); } catch { return null; } },
+    set(name, value) { try { localStorage.setItem(name, value); } catch { /* it is off: nothing is kept */ } },
+    remove(name) { try { localStorage.removeItem(name); } catch { /* it is off */ } },
+  };
+  const keys = {
+    code: (exercise) => `attn-code-${language}-${exercise}`,
+    solved: (exercise) => `attn-solved-${exercise}`,
+  };
+
+  const load = (file) => new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = base + file;
+    script.onload = resolve;
+    script.onerror = () => reject(new Error(file));
+    document.head.append(script);
+  });
+  let panel = null;
+  async function open(cell) {
+    if (location.protocol === "file:") {
+      if (!cell.querySelector(".attn-py-note")) {
+        const note = document.createElement("p");
+        note.className = "attn-py-note";
+        note.setAttribute("role", "status");
+        cell.append(note);
+        note.textContent = ui.file;
+      }
+      return;
+    }
+    if (!panel) {
+      const style = document.createElement("link");
+      style.rel = "stylesheet";
+      style.href = `${base}panel.css`;
+      document.head.append(style);
+      panel = Promise.all([load("panel.js"), load("editor.js")]);
+      panel.catch(() => { panel = null; });
+    }
+    try {
+      await panel;
+      window.attnPanel.open(cell);
+    } catch (error) {
+      cell.append(ui.failed.replace("{why}", error.message));
+    }
+  }
+  window.attnPython = { settings, storage, keys, language };
+
+  for (const button of document.querySelectorAll(".attn-py-bar button")) {
+    const state = document.createElement("span");
+    const exercise = button.dataset.exercise;
+    if (storage.get(keys.solved(exercise))) state.textContent = `✓ ${ui.solved}`;
+    else if (storage.get(keys.code(exercise))) state.textContent = ui.tried;
+    button.after(state);
+    button.addEventListener("click", () => open(button.closest(".cell")));
+  }
+  for (const cell of document.querySelectorAll(".attn-py-run, .attn-py-local")) {
+    const code = cell.querySelector(":scope > .cell_input .highlight");
+    if (!code) continue; // it is folded
+    const runs = cell.matches(".attn-py-run");
+    const corner = document.createElement(runs ? "button" : "span");
+    corner.className = "attn-py-corner";
+    corner.textContent = runs ? "▶" : ui.local;
+    corner.title = runs ? ui.runThis : ui.localLong;
+    if (runs) {
+      corner.type = "button";
+      corner.setAttribute("aria-label", ui.runThis);
+      corner.addEventListener("click", () => open(cell));
+    }
+    code.append(corner);
+  }
+
+  // The notebook with what was written into it.
+  const download = document.querySelector(".attn-footer a[download]");
+  if (download && location.protocol !== "file:" && document.querySelector(".attn-py-bar")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "attn-py-export";
+    button.textContent = ui.export;
+    button.addEventListener("click", async () => {
+      const notebook = await (await fetch(download.href)).json();
+      for (const cell of notebook.cells) {
+        const asked = cell.cell_type === "code" && /^check\("(\w+)", \w+\)$/m.exec([cell.source].flat().join(""));
+        if (!asked || cell.metadata.tags?.includes("hide-cell")) continue;
+        const code = storage.get(keys.code(asked[1]));
+        if (code) cell.source = `${code.trimEnd()}\n\n${asked[0]}`;
+      }
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" }));
+      link.download = decodeURIComponent(download.href.split("/").pop());
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+    download.after(" · ", button);
+  }
+
+  // The page of progress.
+  const progress = document.querySelector(".attn-progress");
+  if (progress) {
+    let any = false;
+    for (const item of progress.querySelectorAll("[data-exercise]")) {
+      const name = item.dataset.exercise;
+      const solved = storage.get(keys.solved(name));
+      if (!solved && !storage.get(keys.code(name))) continue;
+      any = true;
+      item.className = solved ? "attn-solved" : "attn-tried";
+      item.append(` ${solved ? `✓ ${ui.solved}` : ui.tried}`);
+    }
+    for (const line of progress.querySelectorAll("[data-quiz]")) {
+      const kept = storage.get(`attn-quiz-${line.dataset.quiz}`);
+      if (!kept) continue;
+      any = true;
+      line.querySelector("span").textContent = Object.values(JSON.parse(kept)).filter(([, right]) => right).length;
+    }
+    progress.querySelector(".attn-progress-none").hidden = any;
+    const erase = progress.querySelector(".attn-progress-erase button");
+    erase.addEventListener("click", () => {
+      if (!confirm(erase.dataset.sure)) return;
+      for (const name of Object.keys(localStorage)) if (/^attn-(code|solved|quiz)-/.test(name)) storage.remove(name);
+      location.reload();
+    });
+  }
+})();

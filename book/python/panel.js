@@ -1,0 +1,197 @@
+// An editor in the place of a cell, what runs its code, and what comes out.
+"use strict";
+
+window.attnPanel = (function () {
+  const { settings: { base, ui }, storage, keys, language } = window.attnPython;
+  const SECONDS = 10; // that a run may take
+  const all = [...document.querySelectorAll(".attn-py-setup, .attn-py-run")];
+  const panels = new Map(); // of a cell, its panel
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
+  /* Python --------------------------------------------------------------- */
+
+  let worker = null;
+  let ready = null; // a promise while Python starts and afterwards
+  let busy = null; // the panel whose code runs
+  let ran = new Set(); // the cells that this Python has run
+
+  function stop() {
+    worker?.terminate();
+    worker = ready = null;
+    ran = new Set();
+  }
+
+  function start(panel) {
+    ready ??= new Promise((resolve, reject) => {
+      worker = new Worker(`${base}worker.js`);
+      worker.onerror = (event) => reject(new Error(event.message ?? "worker.js"));
+      worker.onmessage = ({ data }) => {
+        if (data.kind === "progress") busy?.progress(data.part);
+        if (data.kind === "failed") reject(new Error(data.why));
+        if (data.kind === "ready") resolve();
+      };
+      worker.postMessage({ kind: "start", base: new URL(base, location.href).href, language });
+    });
+    ready.catch(stop);
+    return ready;
+  }
+
+  /** Run a request; the answer is null if it was stopped or took too long. */
+  function ask(request, panel) {
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        stop();
+        panel.say(fill(ui.late, { seconds: SECONDS }));
+        resolve(null);
+      }, 1000 * SECONDS);
+      panel.interrupt = () => {
+        clearTimeout(late);
+        stop();
+        panel.say(ui.stopped);
+        resolve(null);
+      };
+      worker.onmessage = ({ data }) => {
+        if (data.kind === "print") panel.print(data.text + (data.cut ? `\n${ui.cut}` : ""));
+        if (data.kind !== "done") return;
+        clearTimeout(late);
+        resolve(data);
+      };
+      worker.postMessage({ kind: "run", request });
+    });
+  }
+
+  /* One cell ------------------------------------------------------------- */
+
+  const sourceOf = (cell) => panels.get(cell)?.editor.get() ?? cell.querySelector(".cell_input pre").textContent.replace(/\n$/, "");
+
+  function element(tag, properties = {}, ...children) {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  }
+
+  function make(cell) {
+    const exercise = cell.querySelector(".attn-py-bar button")?.dataset.exercise;
+    const original = cell.querySelector(".cell_input pre").textContent
+      .replace(/\n$/, "").replace(/\n+check\("\w+", \w+\)$/, exercise ? "\n" : "$&");
+    const kept = exercise && storage.get(keys.code(exercise));
+    const button = (text, act) => element("button", { type: "button", textContent: text, onclick: act });
+    const run = button(ui.run, () => go(false));
+    const check = exercise && button(ui.check, () => go(true));
+    const halt = element("button", { type: "button", textContent: ui.stop, hidden: true, onclick: () => panel.interrupt() });
+    const reset = button(ui.reset, () => {
+      editor.set(original);
+      if (exercise) storage.remove(keys.code(exercise));
+      editor.focus();
+    });
+    const bar = element("progress", { max: 1, hidden: true });
+    const status = element("p", { className: "attn-py-status" });
+    status.setAttribute("role", "status");
+    const output = element("div", { className: "attn-py-output" });
+    const place = element("div", { className: "attn-py-editor" });
+    const hint = element("p", { className: "attn-py-keys", id: `keys-${panels.size}`, textContent: ui.keys });
+    const controls = element("div", { className: "attn-py-controls" }, ...(check ? [check] : []), run, halt, reset);
+    const whole = element("div", { className: "attn-py-panel" }, place, controls, hint, bar, status, output);
+    bar.setAttribute("aria-label", ui.run);
+    cell.querySelector(".cell_input").hidden = true;
+    cell.querySelector(".attn-py-bar")?.setAttribute("hidden", "");
+    cell.append(whole);
+    const editor = window.attnEditor(place, {
+      doc: kept ?? original,
+      label: ui.code,
+      describedBy: hint.id,
+      onChange: (text) => { if (exercise) storage.set(keys.code(exercise), text); },
+      onRun: () => go(Boolean(exercise)),
+    });
+
+    let printed = null;
+    const panel = {
+      editor,
+      say: (text) => { status.textContent = text; },
+      progress: (part) => { bar.value = part; },
+      print(text) {
+        if (!printed) output.append(printed = element("pre", { tabIndex: 0 }));
+        printed.append(text);
+      },
+      interrupt() { stop(); },
+    };
+
+    function notes(answer, before) {
+      const said = [];
+      if (before) said.push(fill(before === 1 ? ui.before.one : ui.before.many, { n: before }));
+      const named = (names) => names.join(", ");
+      if (answer.used?.length) said.push(fill(ui.yours, { names: named(answer.used) }));
+      if (answer.lent?.length) said.push(fill(ui.lent, { names: named(answer.lent) }));
+      return said.join(" ");
+    }
+
+    async function go(checked) {
+      if (busy) return;
+      busy = panel;
+      run.disabled = reset.disabled = true;
+      if (check) check.disabled = true;
+      halt.hidden = false;
+      output.replaceChildren();
+      printed = null;
+      let answer = null;
+      let before = [];
+      try {
+        if (!ready) {
+          bar.hidden = false;
+          const { sizes } = await (await fetch(`${base}files.json`)).json();
+          const size = Object.values(sizes).reduce((sum, one) => sum + one, 0);
+          panel.say(fill(ui.loading, { size: Math.round(size / 1e6) }));
+          panel.interrupt = () => { stop(); location.hash ||= ""; };
+        }
+        await start(panel);
+        bar.hidden = true;
+        panel.say(ui.running);
+        const request = { code: editor.get() };
+        if (exercise) {
+          const solved = {};
+          for (const name of Object.keys(localStorage)) {
+            const found = /^attn-solved-(\w+)$/.exec(name);
+            if (found) solved[found[1]] = storage.get(name);
+          }
+          Object.assign(request, { exercise, solved, check: checked });
+        } else {
+          before = all.slice(0, all.indexOf(cell)).filter((one) => !ran.has(one));
+          request.before = before.map(sourceOf);
+        }
+        answer = await ask(request, panel);
+        if (answer) {
+          for (const one of before) ran.add(one);
+          panel.say(notes(answer, before.length));
+          show(answer);
+        }
+      } catch (error) {
+        panel.say(fill(ui.failed, { why: error.message }));
+      }
+      bar.hidden = halt.hidden = true;
+      run.disabled = reset.disabled = false;
+      if (check) check.disabled = false;
+      busy = null;
+    }
+
+    function show(answer) {
+      if (!exercise) cell.querySelector(":scope > .cell_output")?.remove(); // what was stored gives way
+      if (answer.error) output.append(element("pre", { className: "attn-py-error", tabIndex: 0, textContent: answer.error }));
+      else if (answer.html) output.append(element("div", { innerHTML: answer.html }));
+      else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text }));
+      else if (!printed) status.textContent ||= ui.nothing;
+      if (answer.status === "passed") {
+        storage.set(keys.solved(exercise), editor.get());
+        dispatchEvent(new CustomEvent("attn-solved", { detail: exercise }));
+      }
+    }
+    panels.set(cell, panel);
+    return { panel, go };
+  }
+
+  function open(cell) {
+    const { panel, go } = make(cell);
+    panel.editor.focus();
+    if (!cell.matches(".attn-py-exercise")) go(false);
+  }
+  return { open };
+})();

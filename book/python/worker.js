@@ -1,0 +1,68 @@
+// The page's Python, in a worker of its own: it may be stopped at any time without a loss.
+"use strict";
+
+const MOST = 20000; // characters that a run may print
+let session = null;
+let room = 0;
+
+function print(text) {
+  if (room <= 0) return;
+  const shown = text.slice(0, room);
+  room -= text.length;
+  postMessage({ kind: "print", text: shown, cut: room <= 0 });
+}
+
+/** Tell how much of the files has come, whoever asks for them. */
+function count(sizes, base) {
+  const total = Object.values(sizes).reduce((sum, size) => sum + size, 0);
+  const plain = self.fetch.bind(self);
+  let came = 0;
+  self.fetch = async (address, options) => {
+    const answer = await plain(address, options);
+    if (!answer.ok || !String(address.url ?? address).includes(base)) return answer;
+    const counted = answer.body.pipeThrough(new TransformStream({
+      transform(part, controller) {
+        came += part.byteLength;
+        postMessage({ kind: "progress", part: Math.min(1, came / total) });
+        controller.enqueue(part);
+      },
+    }));
+    return new Response(counted, { headers: answer.headers });
+  };
+}
+
+async function start({ base, language }) {
+  const { numpy, sizes } = await (await fetch(`${base}files.json`)).json();
+  count(sizes, base);
+  importScripts(`${base}pyodide.js`);
+  const line = (text) => print(`${text}\n`);
+  const python = await loadPyodide({ indexURL: base, stdout: line, stderr: line });
+  const [course] = await Promise.all([
+    fetch(`${base}course.zip`).then((answer) => answer.arrayBuffer()),
+    python.loadPackage(`${base}${numpy}`, { messageCallback() {} }),
+  ]);
+  python.FS.writeFile("/course.zip", new Uint8Array(course));
+  python.globals.set("language", language);
+  session = python.runPython(`
+import json, sys, zipfile
+zipfile.ZipFile("/course.zip").extractall("/course")
+sys.path.insert(0, "/course")
+from attn_course.in_page.session import Session
+_session = Session(language)
+lambda request: json.dumps(_session.answer(json.loads(request)))
+`);
+}
+
+onmessage = async ({ data }) => {
+  if (data.kind === "start") {
+    try {
+      await start(data);
+      postMessage({ kind: "ready" });
+    } catch (error) {
+      postMessage({ kind: "failed", why: String(error.message ?? error).split("\n")[0] });
+    }
+  } else {
+    room = MOST;
+    postMessage({ kind: "done", ...JSON.parse(session(JSON.stringify(data.request))) });
+  }
+};

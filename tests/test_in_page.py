@@ -1,0 +1,145 @@
+"""What the pages offer to run: it runs where NumPy alone is, and gives what the book shows."""
+
+import contextlib
+import io
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+from attn_course.exercises import exercises
+from attn_course.in_page.plan import EXERCISE, plan
+from attn_course.in_page.session import Session
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+CHAPTERS = sorted((ROOT / "notebooks" / "en").glob("[0-9A]*_*.ipynb"))
+
+
+def cells_of(path):
+    """Return the code cells that are on a page, without worked solutions."""
+    for cell in nbformat.read(path, 4).cells:
+        tags = cell.metadata.get("tags", ())
+        solution = "hide-cell" in tags and EXERCISE.search(cell.source)
+        if cell.cell_type == "code" and "remove-input" not in tags and not solution:
+            yield cell
+
+
+def printed(cell):
+    """Return what a stored cell prints and shows, as text."""
+    parts = (
+        each.text if each.output_type == "stream" else each.get("data", {}).get("text/plain", "")
+        for each in cell.outputs
+    )
+    return "\n".join(part.strip("\n") for part in parts)
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_what_is_offered_gives_what_the_book_shows(path):
+    cells = [*cells_of(path)]
+    session, n_run = Session("en"), 0
+    for cell, kind in zip(cells, plan(cell.source for cell in cells), strict=True):
+        if kind not in ("run", "setup"):
+            continue
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            shown = session.run(cell.source)
+        if kind == "run":
+            got = "\n".join([*filter(None, [out.getvalue().strip("\n")]),
+                             *([repr(shown)] if shown is not None else [])])  # fmt: skip
+            assert got == printed(cell), cell.source
+            n_run += 1
+    assert n_run
+
+
+def test_a_plan_follows_what_cells_need():
+    cells = [
+        "import torch\nimport numpy as np",
+        "rng = np.random.default_rng(0)",
+        "net = torch.nn.Linear(2, 2)",
+        "def double(x):\n    return 2 * np.asarray(x)",
+        "x = rng.normal(size=2)",
+        "y = net(torch.tensor(rng.normal(size=2)))",
+        "double(x)",
+        "double(y)",
+        "rng.normal()",  # its numbers would be others, since the cell before the last drew some
+        "x[0] = y[0]",
+        "x",
+        'def softmax(scores):\n    ...\n\ncheck("softmax", softmax)',
+        "softmax(np.ones(2))",
+        "open('file')",
+    ]
+    kinds = ["setup", "run", "local", "run", "run", "local", "run", "local", "local", "local", "local",
+             "exercise", "run", "local"]  # fmt: skip
+    assert plan(cells) == kinds
+
+
+def test_a_session_needs_nothing_but_numpy_and_the_files_it_is_given(tmp_path):
+    import attn_python
+
+    archive = tmp_path / "course.zip"
+    attn_python._zip(archive)
+    again = tmp_path / "again.zip"
+    attn_python._zip(again)
+    assert archive.read_bytes() == again.read_bytes()
+    zipfile.ZipFile(archive).extractall(tmp_path / "course")
+    names = [name for ids in exercises().values() for name in ids]
+    script = f"""
+import sys
+for name in ("torch", "matplotlib", "ipywidgets", "anywidget", "scipy"):
+    sys.modules[name] = None
+sys.path.insert(0, {str(tmp_path / "course")!r})
+import attn
+assert attn.__file__.startswith({str(tmp_path)!r}), attn.__file__
+from attn_course.in_page.session import Session
+session = Session("es")
+for name in {names!r}:
+    lend = f"from attn_course.exercises.catalogue import load\\n{{name}} = load({{name!r}}).oracle"
+    told = session.answer({{"code": lend, "exercise": name, "solved": {{}}, "check": True}})
+    assert told.get("status") == "passed", (name, told)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_exercise_takes_what_the_learner_has_solved_and_lends_the_rest():
+    session = Session("en")
+    mine = (
+        "def softmax(scores):\n"
+        "    calls.append(1)\n"
+        "    e = np.exp(scores - scores.max(-1, keepdims=True))\n"
+        "    return e / e.sum(-1, keepdims=True)"
+    )
+    session.namespace["calls"] = []
+    code = (
+        "def self_attention(x, w_q, w_k, w_v, mask=None):\n"
+        "    weights = softmax(x @ w_q @ (x @ w_k).mT)\n"
+        "    return scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v, mask)"
+    )
+    asked = {"code": code, "exercise": "self_attention", "check": True}
+    told = session.answer(asked | {"solved": {"softmax": mine}})
+    assert told["status"] == "passed"
+    assert told["lent"] == ["scaled_dot_product_attention"]
+    assert told["used"] == ["softmax"]
+    assert session.namespace["calls"]
+    assert "softmax" not in session.answer(asked | {"solved": {}})["used"]
+
+
+def test_errors_are_told_from_the_lines_of_the_learner():
+    session = Session("en")
+    told = session.answer({"code": "x = 1\ndef f():\n    return x / 0\nf()"})
+    assert told["error"].splitlines()[-1] == "ZeroDivisionError: division by zero"
+    assert "line 3, in f" in told["error"]
+    assert "return x / 0" in told["error"]
+    assert "session" not in told["error"]
+    assert "line 1" in session.answer({"code": "def f(:"})["error"]
+    assert session.answer({"code": "raise SystemExit(3)"})["error"].endswith("SystemExit: 3")
+    # What a cell had set before is still there.
+    assert session.answer({"code": "x"}) == {"text": "1"}
+    assert np.all(session.namespace["x"] == 1)

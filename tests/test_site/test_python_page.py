@@ -1,0 +1,262 @@
+"""Python in the page: exercises are written, run and checked where they are read."""
+
+import gzip
+import json
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+from attn_course.exercises import exercises
+from attn_course.exercises.catalogue import load, modules
+
+START = 120_000  # milliseconds that Python may take to start on a busy machine
+PAGES = {1: "01_why_attention", 2: "02_tokens_and_embeddings", 3: "03_self_attention",
+         4: "04_multi_head", 5: "05_encoder_decoder", 6: "06_masking", 7: "07_positional_encoding",
+         8: "08_training", 9: "09_decoding", 10: "10_applications", 11: "11_landscape",
+         "A1": "A1_errata"}  # fmt: skip
+SOFTMAX = (
+    "def softmax(scores):\n"
+    "    peak = scores.max(axis=-1, keepdims=True)\n"
+    "    e = np.exp(scores - np.where(np.isfinite(peak), peak, 0))\n"
+    "    total = e.sum(axis=-1, keepdims=True)\n"
+    "    return e / np.where(total == 0, 1, total)\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def python(needed):
+    needed("python_in_the_page")
+
+
+@pytest.fixture
+def visit(tab, server):
+    """Open a page; every request of it must be to the server."""
+
+    def visit(address, **options):
+        page = tab(**{"viewport": {"width": 1280, "height": 900}, **options})
+        page.set_default_timeout(START)
+        page.elsewhere = []
+        page.on("request", lambda r: r.url.startswith((server, "blob:", "data:"))
+                or page.elsewhere.append(r.url))  # fmt: skip
+        page.goto(f"{server}/{address}")
+        return page
+
+    return visit
+
+
+class Panel:
+    """What is in the place of an exercise or a cell."""
+
+    def __init__(self, cell):
+        self.cell = cell
+        self.output = cell.locator(".attn-py-output")
+        self.status = cell.locator(".attn-py-status")
+
+    def open(self, button=".attn-py-bar button"):
+        self.cell.locator(button).click()
+        self.cell.locator(".cm-editor").wait_for()
+        return self
+
+    def write(self, code):
+        editor = self.cell.locator(".cm-content")
+        editor.click()
+        editor.press("Control+a")
+        editor.page.keyboard.insert_text(code)
+
+    def press(self, name):
+        self.cell.get_by_role("button", name=name, exact=True).click()
+
+    def done(self):
+        """Wait for the end of a run."""
+        expect(self.cell.locator(".attn-py-controls button").nth(-2)).to_be_hidden(timeout=START)
+        return self
+
+    def check(self, code, language):
+        self.write(code)
+        self.press({"es": "Comprobar", "en": "Check"}[language])
+        self.done()
+        return self.output.inner_text()
+
+
+def exercise(page, name):
+    return Panel(page.locator(f"#exercise-{name.replace('_', '-')}"))
+
+
+def mistaken(name):
+    """Return code that makes a known mistake of an exercise, and the mistake."""
+    mistake = load(name).misconceptions[0]
+    code = (
+        "from attn_course.exercises.catalogue import load\n"
+        f"{name} = load('{name}').misconceptions[0].functions[0]\n"
+    )
+    return code, mistake
+
+
+@pytest.mark.parametrize("chapter", PAGES)
+def test_every_exercise_is_solved_in_its_page(visit, chapter):
+    language = "es" if chapter in (1, 4, 6, 8, 10, "A1") else "en"
+    page = visit(f"{language}/{PAGES[chapter]}.html")
+    for name in exercises()[chapter]:
+        panel = exercise(page, name).open()
+        code, mistake = mistaken(name)
+        said = panel.check(code, language)
+        hint = mistake.hint[language].replace("`", "").replace("*", "")
+        assert hint[:60] in said.replace("*", ""), (name, said)
+        right = (
+            f"from attn_course.exercises.catalogue import load\n{name} = load('{name}').oracle\n"
+        )
+        assert panel.check(right, language).startswith(
+            {"es": "Correcto.", "en": "Correct."}[language]
+        )
+    assert page.errors == []
+    assert page.elsewhere == []
+
+
+def test_what_is_solved_is_kept_used_exported_and_erased(visit):
+    page = visit("en/03_self_attention.html")
+    panel = exercise(page, "softmax").open()
+    assert panel.check(SOFTMAX, "en").startswith("Correct.")
+    mine = (
+        "def scaled_dot_product_attention(query, key, value, mask=None):\n"
+        "    scores = query @ key.mT / np.sqrt(query.shape[-1])\n"
+        "    if mask is not None:\n"
+        "        scores = np.where(mask, scores, -np.inf)\n"
+        "    weights = softmax(scores)\n"
+        "    return weights @ value, weights\n"
+    )
+    panel = exercise(page, "scaled_dot_product_attention").open()
+    panel.check(mine, "en")
+    assert "Correct." in panel.output.inner_text()
+    assert "With functions of yours: softmax." in panel.status.inner_text()
+
+    with page.expect_download() as found:
+        page.get_by_role("button", name="Download with your answers").click()
+    notebook = nbformat.read(found.value.path(), 4)
+    nbformat.validate(notebook)
+    sources = [cell.source for cell in notebook.cells]
+    assert f'{SOFTMAX}\ncheck("softmax", softmax)' in sources
+    assert mine.splitlines()[4] in "\n".join(sources)
+
+    page.reload()
+    bar = page.locator("#exercise-softmax .attn-py-bar")
+    expect(bar).to_contain_text("Solved")
+    panel = exercise(page, "softmax").open()
+    assert "peak = scores.max" in panel.cell.locator(".cm-content").inner_text()
+    panel.press("Start over")
+    expect(panel.cell.locator(".cm-content")).not_to_contain_text("peak")
+
+    page.locator("[data-attn=option]").first.check()
+    page.locator("[data-attn=check]").first.click()
+    said = page.locator("[data-attn=feedback]").first.inner_text()
+    assert said
+    page.reload()
+    assert page.locator("[data-attn=feedback]").first.inner_text() == said
+
+    page.goto(page.url.replace("03_self_attention", "progress"))
+    expect(page.locator("[data-exercise=softmax]")).to_contain_text("Solved")
+    expect(page.locator("[data-exercise=self_attention]")).not_to_contain_text("Solved")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Erase all that is stored").click()
+    expect(page.locator("[data-exercise=softmax]")).not_to_contain_text("Solved")
+    assert page.evaluate("Object.keys(localStorage).filter(name => name.startsWith('attn-'))") == []
+    assert page.errors == []
+
+
+def test_a_run_can_be_stopped_and_ends_by_itself(visit):
+    page = visit("es/03_self_attention.html")
+    panel = exercise(page, "softmax").open()
+    panel.write("print('antes')\nwhile True:\n    pass")
+    panel.press("Ejecutar")
+    expect(panel.output).to_contain_text("antes", timeout=START)
+    panel.press("Detener")
+    expect(panel.status).to_contain_text("Detenido.")
+    panel.done()
+    panel.write("while True:\n    print('x' * 100)")
+    panel.press("Ejecutar")
+    expect(panel.status).to_contain_text("Se cortó a los 10 segundos.", timeout=START)
+    shown = panel.output.inner_text()
+    assert len(shown) < 25_000
+    assert "aquí se corta" in shown
+    panel.write("1 + 1")
+    panel.press("Ejecutar")
+    expect(panel.output).to_have_text("2", timeout=START)
+    panel.write("def softmax(scores):\n    return scores / 0 +")
+    panel.press("Comprobar")
+    expect(panel.output).to_contain_text("SyntaxError: invalid syntax")
+    assert page.errors == []
+
+
+def test_a_cell_runs_after_those_before_it(visit):
+    page = visit("en/03_self_attention.html")
+    cell = page.locator(".attn-py-run", has=page.locator(":scope > .cell_output")).nth(3)
+    cell.evaluate("cell => { cell.id = 'tried'; }")  # it will have another output
+    cell = page.locator("#tried")
+    stored = cell.locator(".cell_output").inner_text().split()
+    panel = Panel(cell).open(".attn-py-corner")
+    panel.done()
+    assert panel.output.inner_text().split() == stored
+    expect(panel.status).to_contain_text("earlier cells ran first.")
+    panel.write("print(6 * 7)")
+    panel.cell.locator(".cm-content").press("Shift+Enter")
+    expect(panel.output).to_have_text("42")
+    expect(panel.status).not_to_contain_text("earlier")
+    assert page.errors == []
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_the_editor_is_for_everyone(visit, violations, width, scheme):
+    page = visit(
+        "es/03_self_attention.html",
+        viewport={"width": width, "height": 844}, color_scheme=scheme, has_touch=width == 390,
+    )  # fmt: skip
+    page.locator("#exercise-softmax .attn-py-bar button").focus()
+    page.keyboard.press("Enter")
+    panel = exercise(page, "softmax")
+    panel.cell.locator(".cm-editor").wait_for()
+    expect(panel.cell.locator(".cm-content")).to_be_focused()
+    page.keyboard.press("Tab")  # it indents
+    expect(panel.cell.locator(".cm-line").first).to_have_text("    def softmax(scores):")
+    page.keyboard.press("Shift+Tab")
+    expect(panel.cell.locator(".cm-content")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(panel.cell.get_by_role("button", name="Comprobar")).to_be_focused()
+    page.keyboard.press("Enter")
+    panel.done()
+    expect(panel.output).to_contain_text("Sin responder.")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert violations(page) == []
+
+
+def test_from_a_file_the_page_says_why_not(tab, site):
+    page = tab()
+    page.goto((site / "es" / "03_self_attention.html").as_uri())
+    page.locator("#exercise-softmax .attn-py-bar button").click()
+    note = page.locator("#exercise-softmax [role=status]")
+    expect(note).to_contain_text("Python no puede ejecutarse en una página abierta como archivo")
+    assert page.errors == []
+
+
+def test_reading_costs_little_and_loads_nothing(visit, site):
+    page = visit("en/03_self_attention.html")
+    page.wait_for_load_state("networkidle")
+    assert not page.evaluate(
+        "performance.getEntriesByType('resource').some(r => r.name.includes('/python/'))"
+    )
+    script = (site / "en" / "_static" / "python.js").read_bytes()
+    settings = json.dumps(page.evaluate("document.body.dataset.python")).encode()
+    assert len(gzip.compress(script)) + len(gzip.compress(settings)) < 3_500
+
+
+def test_the_page_of_progress_names_every_exercise(visit):
+    page = visit("es/progress.html")
+    names = page.locator("[data-exercise]").evaluate_all(
+        "items => items.map(i => i.dataset.exercise)"
+    )
+    assert sorted(names) == sorted(modules())
+    for item in page.locator("[data-exercise] a").all()[::13]:
+        target = item.get_attribute("href")
+        page.goto(page.url.rsplit("/", 1)[0] + "/" + target)
+        assert page.locator(f"#{target.split('#')[1]}").count() == 1
+        page.go_back()
