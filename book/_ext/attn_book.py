@@ -182,6 +182,17 @@ def _write(path, content):
         scratch.replace(path)
 
 
+def offer_labels(app, doctree):
+    """Let ``page.ipynb#label`` lead to a label of another page: MyST itself offers only headings.
+
+    In JupyterLab such an address opens the right notebook, which ``#label`` alone does not.
+    """
+    known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    for label, is_explicit in doctree.nametypes.items():
+        if is_explicit and doctree.nameids.get(label):
+            known.setdefault(label, (None, doctree.nameids[label], ""))
+
+
 def keep_punctuation(app, doctree, docname):
     """Bind a formula to the mark that follows it: browsers may break a line between them."""
     for formula in list(doctree.findall(nodes.math)):
@@ -378,6 +389,7 @@ def setup(app):
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)
     app.connect("env-get-outdated", rebuild_everything)
+    app.connect("doctree-read", offer_labels)
     app.connect("doctree-resolved", keep_punctuation)
     app.connect("doctree-resolved", attn_python.mark_cells)
     # Late, when the page is as the others made it.
