@@ -30,6 +30,13 @@ SAID_TWICE = (
     ("003-14", "004-42"),
 )
 
+# One line at the end of a section of a chapter, alone.
+ERRATUM_LINK = re.compile(
+    r"^\[(?:Erratas de(?:l| los) documentos?|Errata of documents?) ([\dyand, ]+)\]"
+    r"\(A1_errata\.ipynb#([\w-]+)\)\{\.attn-erratum\}$",
+    re.MULTILINE,
+)
+
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
@@ -129,6 +136,22 @@ def test_a_row_of_the_short_tables_links_to_a_proof_of_what_it_says(language):
             links = re.findall(r"\]\(#([^)]*)\)|\{cite:t\}`(\w+)`", line)
             linked = {anchor or key for anchor, key in links}
             assert linked & wanted or (not wanted and "`test_listings`" in line), line
+
+
+@pytest.mark.parametrize("path", sorted(SOURCES.glob("*.md")), ids=lambda path: path.stem)
+def test_a_section_has_one_link_to_its_errata_at_most_and_it_leads_to_an_entry(path):
+    entries, linked = anchors("A1_errata"), {}
+    cells = jupytext.read(path, fmt="md:myst").cells
+    for language in LANGUAGES:
+        text = "\n\n".join(c.source for c in cells if c.metadata.get("lang") == language)
+        links = [ERRATUM_LINK.findall(part) for part in re.split(r"^#+ ", text, flags=re.MULTILINE)]
+        assert all(len(found) <= 1 for found in links), links
+        linked[language] = [anchor for found in links for _, anchor in found]
+        assert text.count("attn-erratum") == len(linked[language]), "a link is written otherwise"
+        for words, anchor in (link for found in links for link in found):
+            assert anchor in entries
+            assert anchor.split("-")[1] in re.findall(r"\d+", words), (words, anchor)
+    assert linked["es"] == linked["en"]
 
 
 @each_language
