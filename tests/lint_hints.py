@@ -62,11 +62,12 @@ def broken(sentences, seen, prose):
             yield f"terms: {found[0]!r} in {language}"
         if seen.setdefault(words, sentences) is not sentences:
             yield f"repetition: the same words in {language} as another hint"
-    spanish = prose["plain"](sentences.get("es", ""))
-    for avoided, term in prose["AVOID"].items():
-        found = re.search(rf"\b(?:{avoided})\b", spanish, re.IGNORECASE)
-        if found:
-            yield f"terms: «{found[0]}»; the course says «{term}»"
+    for language, terms in prose["AVOID"].items():
+        words = prose["plain"](sentences.get(language, ""))
+        for avoided, term in terms.items():
+            found = re.search(rf"\b(?:{avoided})\b", words, re.IGNORECASE)
+            if found:
+                yield f"terms: «{found[0]}»; the course says «{term}»"
     lengths = sorted(map(len, sentences.values()))
     if lengths[-1] > LONGER * lengths[0]:
         yield f"proportion: {lengths[-1]} characters against {lengths[0]} in the other language"

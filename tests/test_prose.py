@@ -1,6 +1,8 @@
 """The words: spelled right, one term per concept, and no sentence twice."""
 
+import ast
 import functools
+import html
 import re
 import sys
 import tempfile
@@ -22,20 +24,48 @@ from notebooks.build import split
 
 LANGUAGES = ("es", "en")
 
-# One Spanish term per concept; these are the ways not to say it.
+# One term per concept; these are the ways not to say it.
 AVOID = {
-    r"auto-atenci[oó]n": "autoatención",
-    r"reng(l[oó]n|lones)": "fila",
-    r"frases?": "oración",
-    r"puntuaci(ón|ones) de atenci[oó]n|scores?": "puntajes",
-    r"multicabezal|multi-cabeza|multi-?head": "multicabeza",
-    r"enmascaramiento": "máscara",
-    r"incrustaci(ón|ones)": "embedding",
-    r"(?<!\()(consultas?|claves?)": "query, key",
-    r"temperatura de la softmax": "temperatura",
-    r"codificador-decodificador": "codificador y decodificador",
-    r"capa feed-?forward": "red prealimentada",
-}
+    "es": {
+        r"auto-atenci[oó]n": "autoatención",
+        r"reng(l[oó]n|lones)": "fila",
+        r"frases?": "oración",
+        r"puntuaci(ón|ones) de atenci[oó]n|(los|un|sus|cada) scores?": "puntajes",
+        r"multicabezal|multi-cabeza|multi-?head": "multicabeza",
+        r"enmascaramiento": "máscara",
+        r"incrustaci(ón|ones)": "embedding",
+        r"(?<!\()(consultas?|claves?)": "query, key",
+        r"temperatura de la softmax": "temperatura",
+        r"codificador-decodificador": "codificador y decodificador",
+        r"capa feed-?forward": "red prealimentada",
+        r"producto (escalar|interno)": "producto punto",
+        r"(decodificaci(ón|ones)|decodificador) vora(z|ces)|greedy": "búsqueda voraz",
+        r"sorte\w+ ((de|la|una|cada|otra|diez|\w+ mil) )*(palabras?|tokens?|traducci\w+)": "muestreo",
+        r"oraciones exactas|aciertos? exactos?|exact match": "coincidencia exacta",
+        r"label smoothing|(alisado|suavizado) de (las )?(marcas|labels)": "suavizado de etiquetas",
+        r"desviaci(ón|ones) típicas?": "desviación estándar",
+        r"descenso (por|del) gradiente|gradiente descendente": "descenso de gradiente",
+        r"learning rate|ritmo de aprendizaje": "tasa de aprendizaje",
+        r"layer norms?|normas? de capas?|normalización por capas?": "normalización de capa",
+        r"oraci(ón|ones) (fuente|origen|destino|meta|objetivo)|lengua(je)? (fuente|meta)":
+            "oración de origen, de destino",
+        r"(el|los|un|unos|del|al|este|nuestros?) GRU": "la GRU",
+        r"puntajes? (de )?(BLEU|chrF|ROUGE)": "valor de BLEU",
+    },
+    "en": {
+        r"self attention": "self-attention",
+        r"multi ?head": "multi-head",
+        r"encoder-decoder attention": "cross-attention",
+        r"(inner|scalar) products?": "dot product",
+        r"greedy decoding": "greedy search",
+        r"exact sentences?": "exact match",
+        r"smoothing of labels|smoothed labels": "label smoothing",
+        r"layer norms?|layer normalizations?": "layer normalisation",
+        r"feed ?forward": "feed-forward",
+        r"key-value cache": "KV cache",
+    },
+}  # fmt: skip
+TERMS = [(language, term) for language in LANGUAGES for term in AVOID[language]]
 
 
 # What every problem set says in the same words, since the sandbox is the same for all.
@@ -153,11 +183,82 @@ def test_the_project_dictionary_holds_no_word_nobody_uses():
     assert {word for word in allowed() if word.lower() not in used.lower()} == set()
 
 
-@pytest.mark.parametrize("term", AVOID)
-def test_one_spanish_term_per_concept(term):
-    for place, text in (texts("es") | texts_of_versions("es")).items():
+@functools.cache
+def labels(language):
+    """Return what a reader reads outside the prose: hints, widgets, labels, printed output."""
+    found = {}
+    for folder in ("attn_course", "assignments/sets"):
+        for path in sorted((ROOT / folder).rglob("*.toml")):
+            for i, words in enumerate(
+                in_language(tomllib.loads(path.read_text("utf-8")), language)
+            ):
+                found[f"{path.name} {i}"] = " ".join(strings(words))
+    for path in sorted((ROOT / "attn_course").rglob("*.py")):
+        for line, words in spoken(ast.parse(path.read_text(encoding="utf-8")), language):
+            found[f"{path.name}:{line}"] = words
+    for path in sorted((ROOT / "attn_course" / "widgets").glob("*.js")):
+        # `  es: {` opens what is said in a language, and the brace under it ends it.
+        for said in re.findall(
+            rf"^( *){language}: \{{\n(.*?)^\1\}}", path.read_text("utf-8"), re.DOTALL | re.MULTILINE
+        ):
+            found[path.name] = " · ".join(re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', said[1]))
+    for path in sorted((ROOT / "notebooks" / language).glob("*.ipynb")):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                found[f"{path.stem} {cell.id} printed"] = printed(cell.outputs)
+    return found
+
+
+def strings(data):
+    """Return the texts in the data of one language."""
+    if isinstance(data, str):
+        return [data]
+    return [
+        text
+        for value in (data.values() if isinstance(data, dict) else data)
+        for text in strings(value)
+    ]
+
+
+def spoken(tree, language):
+    """Yield line and text of what a module says in a language: ``es=...`` and ``{"es": ...}``."""
+    for node in ast.walk(tree):
+        said = []
+        if isinstance(node, ast.Dict):
+            keys = [getattr(key, "value", None) for key in node.keys]
+            said = [value for key, value in zip(keys, node.values, strict=True) if key == language]
+        elif isinstance(node, ast.Call):
+            said = [keyword.value for keyword in node.keywords if keyword.arg == language]
+        for value in said:
+            texts = [
+                n.value
+                for n in ast.walk(value)
+                if isinstance(n, ast.Constant) and isinstance(n.value, str)
+            ]
+            yield value.lineno, " ".join(texts)
+
+
+def printed(outputs):
+    """Return the words of a cell's outputs: what it prints, and what its pages show."""
+    said = []
+    for output in outputs:
+        said.append(output.get("text", ""))
+        page = output.get("data", {}).get("text/html", "")
+        said.append(
+            re.sub(r"<style.*?</style>|<script.*?</script>|<[^>]+>", " ", page, flags=re.DOTALL)
+        )
+    return html.unescape(" ".join(said))
+
+
+@pytest.mark.parametrize(("language", "term"), TERMS)
+def test_one_term_per_concept(language, term):
+    """In prose, quizzes, hints, widgets, figures, glossary and printed output alike."""
+    everything = texts(language) | texts_of_versions(language) | labels(language)
+    for place, text in everything.items():
         found = re.search(rf"\b(?:{term})\b", plain(text), flags=re.IGNORECASE)
-        assert not found, f"{place}: «{found and found[0]}»; the course says «{AVOID[term]}»"
+        assert not found, (
+            f"{place}: “{found and found[0]}”; the course says “{AVOID[language][term]}”"
+        )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -92,7 +92,7 @@ WORDS = {
     "description": {
         "es": "La oración inglesa «the red house» entra como tokens. Cada token se convierte en un embedding y se le suma "
         "su posición. El flujo residual atraviesa N capas del codificador; en cada una, la autoatención y la red "
-        "prealimentada leen del flujo y le suman lo que calculan, con una LayerNorm tras cada suma. Lo que sale es la "
+        "prealimentada leen del flujo y le suman lo que calculan, con una normalización de capa tras cada suma. Lo que sale es la "
         "memoria. El decodificador hace lo mismo con lo ya escrito, «<sos> la casa», en tres pasos por capa: la "
         "autoatención causal, la atención cruzada, que toma keys y values de la memoria, y la red prealimentada. Una capa "
         "lineal y una softmax dan la palabra siguiente, «roja», que vuelve a entrar como token hasta que sale <eos>. Al "
@@ -101,7 +101,7 @@ WORDS = {
         "algunos, la softmax los convierte en pesos, la media ponderada de los values se proyecta a la salida y vuelve al flujo.",
         "en": "The English sentence “the red house” enters as tokens. Each token becomes an embedding, and its position is "
         "added. The residual stream runs through N encoder layers; in each of them self-attention and the feed-forward "
-        "network read from the stream and add to it what they compute, with a LayerNorm after each sum. What comes out is "
+        "network read from the stream and add to it what they compute, with a layer normalisation after each sum. What comes out is "
         "the memory. The decoder does the same with what is already written, “<sos> la casa”, in three steps a layer: "
         "causal self-attention, cross-attention, which takes keys and values from the memory, and the feed-forward "
         "network. A linear layer and a softmax give the next word, “roja”, which goes back in as a token until <eos> comes "

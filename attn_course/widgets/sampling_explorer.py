@@ -12,18 +12,18 @@ SHOWN = 9  # words that have a row of their own; the others share one
 TEXT = {
     "es": {
         "caption": "«{source}», después de «{written}». Probabilidad de cada palabra según el "
-        "modelo, y la de sortearla con temperatura {temperature}, top-k {k} y top-p {p}.",
+        "modelo, y la de muestrearla con temperatura {temperature}, top-k {k} y top-p {p}.",
         "start": "el principio",
         "all": "entero",
-        "head": ["palabra", "modelo", "sorteo"],
+        "head": ["palabra", "modelo", "muestreo"],
         "rest": "las otras {count}",
     },
     "en": {
         "caption": "“{source}”, after “{written}”. Probability of each word in the model, and of "
-        "drawing it at temperature {temperature}, top-k {k} and top-p {p}.",
+        "sampling it at temperature {temperature}, top-k {k} and top-p {p}.",
         "start": "the start",
         "all": "whole",
-        "head": ["word", "model", "draw"],
+        "head": ["word", "model", "sampling"],
         "rest": "the other {count}",
     },
 }

@@ -13,14 +13,14 @@ TEXT = {
     "es": {
         "caption": "Entrenamiento de un traductor: lo que escribe para «{}» en cada momento.",
         "head": [
-            "paso", "pérdida, entrenamiento", "pérdida, validación", "oraciones exactas",
+            "paso", "pérdida, entrenamiento", "pérdida, validación", "coincidencia exacta",
             "error de alineación", "traducción",
         ],
     },
     "en": {
         "caption": "Training of a translator: what it writes for “{}” at each moment.",
         "head": [
-            "step", "loss, training", "loss, validation", "exact sentences",
+            "step", "loss, training", "loss, validation", "exact match",
             "alignment error", "translation",
         ],
     },

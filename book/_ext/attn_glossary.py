@@ -15,7 +15,7 @@ from docutils import nodes
 CHAPTERS = {
     **dict.fromkeys(("pesos", "weights"), ("01", "03", "04", "07", "09")),  # and of a network
     **dict.fromkeys(("capa", "layer"), ("01", "05", "06", "07", "08", "09")),  # hidden layers
-    **dict.fromkeys(("sorteo", "sampling"), ("09",)),  # the statistician's
+    **dict.fromkeys(("muestreo", "sampling"), ("09",)),  # the statistician's
     **dict.fromkeys(("memoria", "memory"), ("05",)),  # megabytes, and what a network keeps
 }
 # ... or only beside these: (before, after). "Haz la cuenta" asks for a sum, not for a beam.
