@@ -9,12 +9,27 @@ each. What a chapter lights, and the shapes of its tensors, stand in ``chapters.
 """
 
 from attn_course.drawings.beam import beam
+from attn_course.drawings.bottleneck import bottleneck
 from attn_course.drawings.cache import cache
 from attn_course.drawings.clocks import clocks
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.heads import heads
+from attn_course.drawings.hops import hops
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
+from attn_course.drawings.pooling import pooling
 from attn_course.drawings.search import search
 
-__all__ = ["Machine", "beam", "cache", "clocks", "forcing", "heads", "mask", "search"]
+__all__ = [
+    "Machine",
+    "beam",
+    "bottleneck",
+    "cache",
+    "clocks",
+    "forcing",
+    "heads",
+    "hops",
+    "mask",
+    "pooling",
+    "search",
+]
