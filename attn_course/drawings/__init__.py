@@ -15,9 +15,12 @@ from attn_course.drawings.clocks import clocks
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hops import hops
+from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
+from attn_course.drawings.merges import merges
 from attn_course.drawings.pooling import pooling
+from attn_course.drawings.projection import projection
 from attn_course.drawings.search import search
 
 __all__ = [
@@ -29,7 +32,10 @@ __all__ = [
     "forcing",
     "heads",
     "hops",
+    "lookup",
     "mask",
+    "merges",
     "pooling",
+    "projection",
     "search",
 ]
