@@ -153,10 +153,12 @@ def test_every_number_in_the_prose_is_in_a_cell_nearby(source, language):
 
 
 def values_of(cell):
-    """Return the numbers of a cell: its code, what it prints, the measurements it draws."""
+    """Return the numbers of a cell: its code, what it prints, writes in a drawing and plots."""
     text = cell.source
     for output in cell.outputs:
         text += " " + output.get("text", "") + str(output.get("data", {}).get("text/plain", ""))
+        drawn = str(output.get("data", {}).get("text/html", ""))
+        text += " ".join(re.findall(r">([^<]+)</text>", drawn))
     if "../data/" in text:
         text += (ROOT / "notebooks" / re.search(r"data/\w+\.json", text)[0]).read_text()
     return [float(n) for n in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", text.replace("_", ""))]

@@ -21,7 +21,10 @@ from attn_course.drawings.mask import mask
 from attn_course.drawings.merges import merges
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.projection import projection
+from attn_course.drawings.roles import roles
 from attn_course.drawings.search import search
+from attn_course.drawings.shuffle import shuffle
+from attn_course.drawings.softmax import softmax
 
 __all__ = [
     "Machine",
@@ -37,5 +40,8 @@ __all__ = [
     "merges",
     "pooling",
     "projection",
+    "roles",
     "search",
+    "shuffle",
+    "softmax",
 ]
