@@ -12,6 +12,7 @@ from attn_course.drawings.beam import beam
 from attn_course.drawings.bottleneck import bottleneck
 from attn_course.drawings.cache import cache
 from attn_course.drawings.clocks import clocks
+from attn_course.drawings.copies import copies
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hops import hops
@@ -19,6 +20,7 @@ from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
 from attn_course.drawings.merges import merges
+from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.projection import projection
 from attn_course.drawings.roles import roles
@@ -32,12 +34,14 @@ __all__ = [
     "bottleneck",
     "cache",
     "clocks",
+    "copies",
     "forcing",
     "heads",
     "hops",
     "lookup",
     "mask",
     "merges",
+    "places",
     "pooling",
     "projection",
     "roles",

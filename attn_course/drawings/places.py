@@ -1,0 +1,79 @@
+"""One mean or two places: what *da* receives from one head, and from two."""
+
+import math
+
+from attn_course.drawings import _ink as ink
+from attn_course.drawings._idea import Idea
+
+_NAMES = ("Marta", "Sara", "rosas")
+_SENTENCES = (("Marta", "Sara"), ("Sara", "Marta"))
+_LEFT = (1, 189)
+# A head of chapter 4 gives a score of 9 to whom it looks for and 0 to the others, of five words.
+_FOUND = 9
+_TITLE = {"es": "Una media o dos lugares", "en": "One mean or two places"}
+_DESCRIPTION = {
+    "es": "Dos oraciones, «Marta da rosas a Sara» y «Sara da rosas a Marta», cada una con una cabeza, arriba, y con dos, abajo. "
+    "Con una cabeza, la palabra da recibe de las dos personas a partes iguales, y sus tres números, de Marta, Sara y rosas, son "
+    "0.5, 0.5 y 0.0 en ambas oraciones. Con dos cabezas recibe seis: los tres primeros dicen quien da y los otros tres quien "
+    "recibe. En la primera oración son 1.0, 0.0, 0.0 y 0.0, 1.0, 0.0; en la segunda, al revés.",
+    "en": "Two sentences, “Marta da rosas a Sara” and “Sara da rosas a Marta”, each with one head, at the top, and with two, at "
+    "the bottom. With one head the word da receives from both people in equal parts, and its three numbers, of Marta, Sara and "
+    "rosas, are 0.5, 0.5 and 0.0 in both sentences. With two heads it receives six: the first three say who gives and the other "
+    "three who receives. In the first sentence they are 1.0, 0.0, 0.0 and 0.0, 1.0, 0.0; in the second, the other way round.",
+}
+_WORDS = {
+    "es": ("una cabeza en «da»", "dos cabezas en «da»", "quien da", "quien recibe"),
+    "en": ("one head at “da”", "two heads at “da”", "giver", "receiver"),
+}
+
+
+def places():
+    """Return the drawing of two sentences, which one head cannot tell apart and two can."""
+    return Idea("places", 334, _TITLE, _DESCRIPTION, _draw)
+
+
+def _draw(language):
+    one, two, gives, receives = _WORDS[language]
+    drawn = [ink.text(0, 16, one, "strong"), ink.text(0, 186, two, "strong")]
+    drawn += [ink.text(178, 118, "=", "strong", "middle"), ink.text(178, 288, "≠", "strong", "middle")]  # fmt: skip
+    for x, (who, whom) in zip(_LEFT, _SENTENCES, strict=True):
+        both, each = math.exp(_FOUND), math.exp(_FOUND) / (math.exp(_FOUND) + 4)
+        half = both / (2 * both + 3)
+        starts = _sentence(x, 44, who, whom)
+        drawn.append(starts + _slots(x + 44, 102, {who: half, whom: half}))
+        drawn += [_falls(x + from_, x + 83, 50) for from_ in (20, 145)]
+        drawn.append(_sentence(x, 214, who, whom))
+        for from_, left, name, role in ((20, 0, who, gives), (145, 88, whom, receives)):
+            drawn.append(_slots(x + left, 272, {name: each}))
+            drawn.append(_falls(x + from_, x + left + 39, 220))
+            drawn.append(ink.text(x + left + 39, 330, role, "small", "middle"))
+    return "".join(drawn)
+
+
+def _sentence(x, y, who, whom):
+    drawn = [ink.text(x + 20, y, who, "small strong", "middle"), ink.text(x + 53, y, "da", "small accent strong", "middle"),
+             ink.text(x + 86, y, "rosas", "small soft", "middle"), ink.text(x + 116, y, "a", "small soft", "middle"),
+             ink.text(x + 145, y, whom, "small strong", "middle")]  # fmt: skip
+    return "".join(drawn)
+
+
+def _falls(x, end, y):
+    """Draw what a word hands over, down to where it arrives."""
+    if x == end:
+        return ink.arrow([(x, y), (x, y + 48)], "value")
+    curve = f"M{x} {y}C{x} {y + 24} {end} {y + 20} {end} {y + 42}"
+    tip = f"M{end} {y + 49}l-3.6 -7h7.2z"
+    return ink.tag("path", d=curve, class_="line value") + ink.tag(
+        "path", d=tip, class_="tip value"
+    )
+
+
+def _slots(x, y, found):
+    """Draw three numbers, one a name, under whose initial they stand."""
+    drawn = []
+    for i, name in enumerate(_NAMES):
+        share = found.get(name, 0)
+        drawn.append(ink.rect(x + 26 * i, y, 26, 24, "now" if share else "box", 3))
+        drawn.append(ink.text(x + 26 * i + 13, y + 16, f"{share:.1f}", "shape", "middle"))
+        drawn.append(ink.text(x + 26 * i + 13, y + 39, name[0], "small soft", "middle"))
+    return "".join(drawn)
