@@ -13,9 +13,12 @@ from attn_course.drawings.bottleneck import bottleneck
 from attn_course.drawings.cache import cache
 from attn_course.drawings.clocks import clocks
 from attn_course.drawings.copies import copies
+from attn_course.drawings.cross import cross
+from attn_course.drawings.feed_forward import feed_forward
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hops import hops
+from attn_course.drawings.layer_norm import layer_norm
 from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
@@ -27,6 +30,7 @@ from attn_course.drawings.roles import roles
 from attn_course.drawings.search import search
 from attn_course.drawings.shuffle import shuffle
 from attn_course.drawings.softmax import softmax
+from attn_course.drawings.stream import stream
 
 __all__ = [
     "Machine",
@@ -35,9 +39,12 @@ __all__ = [
     "cache",
     "clocks",
     "copies",
+    "cross",
+    "feed_forward",
     "forcing",
     "heads",
     "hops",
+    "layer_norm",
     "lookup",
     "mask",
     "merges",
@@ -48,4 +55,5 @@ __all__ = [
     "search",
     "shuffle",
     "softmax",
+    "stream",
 ]

@@ -1,0 +1,54 @@
+"""The residual stream as a road: with a normalisation at every crossing, or with none."""
+
+from attn_course.drawings import _ink as ink
+from attn_course.drawings._idea import Idea
+
+_TITLE = {"es": "Post-norm y pre-norm", "en": "Post-norm and pre-norm"}
+_DESCRIPTION = {
+    "es": "Dos caminos verticales de arriba abajo, cada uno con dos desvíos, la atención y la red, cuyo resultado vuelve al camino "
+    "en una suma. A la izquierda, post-norm: después de cada suma hay una LayerNorm sobre el camino mismo, que queda cortado "
+    "dos veces por capa. A la derecha, pre-norm: la LayerNorm está en el desvío, antes de la atención y antes de la red, y el "
+    "camino, resaltado, baja sin interrupción hasta una última LayerNorm.",
+    "en": "Two vertical roads from top to bottom, each with two branches, attention and the network, whose result comes back to "
+    "the road at a sum. On the left, post-norm: after each sum there is a LayerNorm on the road itself, which is cut twice a "
+    "layer. On the right, pre-norm: the LayerNorm is on the branch, before attention and before the network, and the road, "
+    "which is lit, comes down without interruption to one last LayerNorm.",
+}
+_BRANCHES = {"es": ("atención", "red"), "en": ("attention", "network")}
+_TOP, _STEP = 40, 136
+
+
+def stream():
+    """Return the drawing of one layer in both orders, and of the road that runs through it."""
+    return Idea("stream", 364, _TITLE, _DESCRIPTION, _draw)
+
+
+def _draw(language):
+    branches = _BRANCHES[language]
+    drawn = [ink.text(2, 16, "post-norm", "strong"), ink.text(190, 16, "pre-norm", "strong")]
+    drawn += [ink.text(44, _TOP - 4, "x", "shape", "middle"), ink.text(226, _TOP - 4, "x", "shape", "middle")]  # fmt: skip
+    end = _TOP + 2 * _STEP
+    drawn.append(ink.arrow([(44, _TOP), (44, end + 28)]))
+    drawn.append(ink.arrow([(226, _TOP), (226, end + 28)], "lit"))
+    for i, name in enumerate(branches):
+        y = _TOP + _STEP * i
+        drawn.append(ink.arrow([(44, y + 18), (128, y + 18), (128, y + 44)]))
+        drawn.append(ink.arrow([(128, y + 70), (128, y + 96), (53, y + 96)]))
+        drawn += [_box(128, y + 57, 72, name), ink.plus(44, y + 96), _norm(44, y + 122)]
+        drawn.append(ink.arrow([(226, y + 18), (312, y + 18), (312, y + 28)]))
+        drawn.append(ink.arrow([(312, y + 52), (312, y + 62)]))
+        drawn.append(ink.arrow([(312, y + 84), (312, y + 104), (235, y + 104)]))
+        drawn += [_norm(312, y + 40), _box(312, y + 74, 72, name), ink.plus(226, y + 104)]
+    drawn.append(_norm(226, end + 2))
+    for x, formula in ((2, "LayerNorm(x + f(x))"), (190, "x + f(LayerNorm(x))")):
+        drawn.append(ink.text(x, end + 48, formula, "shape"))
+    return "".join(drawn)
+
+
+def _box(x, y, width, name, kind="box"):
+    box = ink.rect(x - width / 2, y - 12, width, 24, kind, 6)
+    return box + ink.text(x, y + 4.5, name, "small", "middle")
+
+
+def _norm(x, y):
+    return _box(x, y, 78, "LayerNorm", "box extra")
