@@ -1,0 +1,228 @@
+"""What the drawings of chapters 1 to 5 show is what an independent computation gives."""
+
+import itertools
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+
+import numpy as np
+import torch
+
+from attn import reference
+from attn.applications.translation import Translator
+from attn.attention import MultiHeadAttention
+from attn.recurrent import RecurrentEncoderDecoder
+from attn.tokenizer import WordTokenizer
+from attn.tokenizer.byte_pair import merge_pair
+from tests.test_drawings import drawn, texts
+
+WALK = np.array([[0, -0.5, 0], [1.5, 1, 0], [1, 1.5, 0.5], [-0.5, 0, 0.5], [0, -0.5, 0.5], [0, 0.5, 2]])  # fmt: skip
+
+
+def written(numbers, digits=2):
+    """Return numbers as the drawings write them."""
+    return [f"{number:.{digits}f}".replace("-", "−") for number in np.ravel(numbers)]
+
+
+def elements(name, tag, **attributes):
+    """Return the elements of a drawing that have these attributes."""
+    found = ET.fromstring(drawn(name, "en")).iter(f"{{http://www.w3.org/2000/svg}}{tag}")
+    return [e for e in found if all(e.get(k.rstrip("_")) == v for k, v in attributes.items())]
+
+
+def test_pooling_weighs_the_patches_of_the_chapter():
+    shapes = np.array(["010111010", "101010101", "111010010", "100100111"])
+    rng = np.random.default_rng(0)
+    chosen, framed = rng.integers(4, size=9), rng.integers(9)
+    inner = np.array([list(map(float, shapes[i])) for i in chosen]).reshape(9, 3, 3)
+    patches = np.pad(inner, ((0, 0), (1, 1), (1, 1)))
+    frame = np.pad(np.zeros((3, 3)), 1, constant_values=1)
+    patches[framed] += frame
+    flat = patches.reshape(9, 25)
+    output, weights = reference.attention_pooling(frame.ravel() / 4, flat, flat)
+    assert re.findall(r"0\.\d\d", " ".join(texts(drawn("pooling", "en")))) == [
+        "0.11"
+    ] * 9 + written(weights)
+    # What comes out is drawn twice as large, each strength once and in as many pixels.
+    pictures = elements("pooling", "path", class_="cell value")
+    large = [p for p in pictures if "h12v12" in p.get("d")]
+    for mixed in (flat.mean(axis=0), output):
+        wanted = Counter(round(value, 2) for value in mixed if value > 0)
+        assert [
+            (float(p.get("opacity")), p.get("d").count("M")) for p in large[: len(wanted)]
+        ] == sorted(wanted.items())
+        del large[: len(wanted)]
+    assert not large
+
+
+def test_the_bottleneck_passes_one_state_and_attention_five():
+    d_model = 64
+    model = RecurrentEncoderDecoder(vocab_size=27, d_model=d_model, attention=True)
+    memory, *_ = model.encode(torch.zeros(1, 5, dtype=torch.long))
+    assert memory.shape == (1, 5, d_model)
+    said = texts(drawn("bottleneck", "en"))
+    assert f"{d_model} numbers" in said and f"5 × {d_model} numbers" in said
+    letters = [t for t in said if len(t) == 1]
+    assert letters[::2] == list("abcde") * 2 and letters[1::2] == list("edcba") * 2
+    # An arc goes from where a letter is written to where it was read.
+    arcs = [p.get("d") for p in elements("bottleneck", "path", class_="line query")]
+    ends = [(float(d[1:].split()[0]), float(d.split()[-2])) for d in arcs]
+    assert sorted(ends) == sorted(ends, key=lambda pair: -pair[1]) and len(ends) == 5
+
+
+def test_hops_are_the_longest_paths():
+    i, j = np.indices((8, 8))
+    masks = {"RNN": i == j + 1, "convolution": abs(i - j) <= 2, "attention": i >= 0}
+    said = texts(drawn("hops", "en"))
+    steps = {name: reference.path_lengths(mask)[7, 0] for name, mask in masks.items()}
+    for name, count in steps.items():
+        assert said[said.index(name) + 1].split()[0] == str(count)
+    assert len(elements("hops", "path", class_="tip lit")) == sum(steps.values())
+
+
+def test_the_lookup_is_that_of_the_tokenizer_and_the_table():
+    sentence = "Roses are red and violets are blue"
+    tokenizer = WordTokenizer.train([sentence])
+    said = texts(drawn("lookup", "en"))[3:]
+    assert said[:14] == [s for t, i in zip(sentence.lower().split(), tokenizer.encode(sentence), strict=True)
+                         for s in (t, str(i))]  # fmt: skip
+    table = np.random.default_rng(0).normal(size=(tokenizer.vocab_size, 3))
+    rows = [said[14 + 5 * i : 19 + 5 * i] for i in range(10)]
+    assert rows == [[str(i), token, *written(row)] for i, (token, row) in enumerate(zip(tokenizer.tokens, table, strict=True))]  # fmt: skip
+
+
+def test_the_merges_are_those_of_byte_pair_encoding():
+    times = {"walk": 4, "walks": 2, "walked": 3, "talked": 3, "talks": 1}
+    pieces = {word: list(word) for word in times}
+    wanted = [*pieces["walked"], *pieces["talks"]]
+    for _ in range(5):
+        counts = Counter()
+        for word, parts in pieces.items():
+            for pair in itertools.pairwise(parts):
+                counts[pair] += times[word]
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        pieces = {word: merge_pair(parts, best, "".join(best)) for word, parts in pieces.items()}
+        wanted += [" + ".join(best), f"× {counts[best]}", *pieces["walked"], *pieces["talks"]]
+    assert texts(drawn("merges", "en"))[2:] == wanted
+
+
+def test_films_fall_on_the_line_at_a_right_angle_and_as_far_as_their_product():
+    films = {"Casablanca": (1.5, -0.5), "Titanic": (1.5, 0.5), "Amélie": (1.0, -1.5),
+             "Rocky": (0.5, 1.0), "Alien": (-1.0, 0.5), "Rambo": (-0.5, 1.5)}  # fmt: skip
+    ana = np.array([1.5, -1.0])
+    said = texts(drawn("projection", "en"))
+    falls = [
+        re.findall(r"-?[\d.]+", p.get("d"))
+        for p in elements("projection", "path", class_="line key")
+    ]
+    for (name, film), fall in zip(films.items(), falls, strict=True):
+        assert said[said.index(name) + 1] == written(ana @ film)[0]
+        (x, y, end_x, end_y) = map(float, fall)
+        foot = (np.array([end_x, end_y]) - (158, 150)) / (76, -76)
+        shadow = foot @ ana / np.linalg.norm(ana)
+        assert np.allclose((np.array([x, y]) - (158, 150)) / (76, -76), film, atol=1e-3)
+        assert abs((foot - film) @ ana) < 1e-3
+        assert np.isclose(shadow * np.linalg.norm(ana), ana @ film, atol=1e-3)
+
+
+def test_the_softmax_follows_one_row():
+    scores = WALK @ WALK[2]
+    weights = reference.softmax(scores)
+    said = texts(drawn("softmax", "en"))
+    assert [w for w in said if w in written(scores)] == written(scores)
+    assert [w for w in said if w in written(np.exp(scores))] == written(np.exp(scores))
+    assert said[-1] == f"z = ({', '.join(written(weights @ WALK))})"
+    bars = [r for r in elements("softmax", "rect") if r.get("class") == "cell value"]
+    assert np.allclose([(float(r.get("width")) + 1) / 300 for r in bars], weights, atol=1e-4)
+
+
+def test_the_roles_are_those_of_the_chapter():
+    person, plural, pronoun, _ = np.eye(4)
+    x = np.array([plural + pronoun, person])
+    query, key = x @ (2 * pronoun), x @ (2 * person)
+    said = texts(drawn("roles", "en"))
+    for row, word in enumerate(("they", "John")):
+        start = said.index(word)
+        assert said[start + 1 : start + 5] == written(x[row], 0)
+        views = said[start + 5 : start + 11]
+        assert views == [*written(query[row], 0), "query", " ".join(written(x[row], 0)), "value", *written(key[row], 0), "key"]  # fmt: skip
+    products = [query[0] * key[1], query[1] * key[0]]
+    assert [said[-5], said[-1]] == [f"= {product:.0f}" for product in products]
+
+
+def test_shuffled_words_get_what_they_got_in_order():
+    order = np.random.default_rng(0).permutation(6)
+    output, _ = reference.scaled_dot_product_attention(WALK[order], WALK[order], WALK[order])
+    found = {}
+    for rect in elements("shuffle", "rect", class_="cell value"):
+        side = float(rect.get("x")) > 178
+        found.setdefault((side, float(rect.get("y"))), []).append(float(rect.get("opacity")))
+    right = [row for (side, _), row in sorted(found.items()) if side]
+    assert np.allclose(right, output / 1.4, atol=0.006)
+    assert (
+        texts(drawn("shuffle", "en"))[-1]
+        == f"cat: ({', '.join(written(output[list(order).index(1)]))})"
+    )
+
+
+def test_the_places_are_what_one_head_and_two_give():
+    marta, sara, rosas, giver, receiver, verb = np.eye(6)
+    one, both = [], []
+    for who, whom in ((marta, sara), (sara, marta)):
+        x = np.array([who + giver, verb, rosas, np.zeros(6), whom + receiver])
+        for found, looked_for in ((one, [giver + receiver]), (both, [giver, receiver])):
+            for role in looked_for:
+                z, _ = reference.self_attention(
+                    x, 3 * verb[:, None], 3 * role[:, None], np.eye(6)[:, :3]
+                )
+                found += written(z[1], 1)
+    said = [t for t in texts(drawn("places", "en")) if re.fullmatch(r"\d\.\d", t)]
+    assert said == one[:3] + both[:6] + one[3:] + both[6:]
+
+
+def test_copies_and_parts_are_drawn_to_scale():
+    def parameters(n_heads, copies):
+        module = MultiHeadAttention(256, n_heads, bias=False)
+        return copies * module.q_proj.weight.numel()
+
+    areas = Counter()
+    for rect in elements("copies", "rect", class_="head"):
+        if float(rect.get("height")) > 20:
+            areas[float(rect.get("y"))] += float(rect.get("width")) * float(rect.get("height"))
+    one, copies, parts = (area for _, area in sorted(areas.items()))
+    assert copies / one == parameters(1, 4) / parameters(1, 1)
+    assert parts / one == parameters(4, 1) / parameters(1, 1)
+    assert [t for t in texts(drawn("copies", "en")) if t.startswith("×")] == ["× 1", "× 4", "× 1"]
+
+
+def test_layer_norm_gives_both_vectors_the_same_numbers():
+    vector = np.array([2.0, 4.0, 4.0, 6.0])
+    said = texts(drawn("layer_norm", "en"))
+    result = reference.layer_norm(vector)
+    assert np.allclose(result, reference.layer_norm(10 * vector + 7), atol=1e-4)
+    assert [float(t.replace("−", "-")) for t in said[-4:]] == result.round(2).tolist()
+    for x in (vector, 10 * vector + 7):
+        assert f"μ = {x.mean():.0f}" in said and f"σ = {x.std():.2f}" in said
+        assert " ".join(f"{n:.0f}" for n in x) in " ".join(said)
+
+
+def test_cross_attention_is_that_of_the_translator():
+    attended = Translator.pretrained("grammar").attention("the red house")
+    weights = attended.cross.mean(axis=(0, 1))
+    widths = [float(re.search(r"[\d.]+$", p.get("style"))[0]) for p in elements("cross", "path", class_="line query")]  # fmt: skip
+    assert np.allclose((np.reshape(widths, (4, 3)) - 0.6) / 7, weights, atol=0.0075)
+    said = texts(drawn("cross", "en"))
+    for word, row in zip(attended.target, weights, strict=True):
+        assert word in said and f"{attended.source[row.argmax()]} {row.max():.2f}" in said
+
+
+def test_the_feed_forward_network_answers_for_each_token():
+    w_1, b_1 = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]), np.array([0.0, -1.0])
+    w_2 = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, -2.0]])
+    said = texts(drawn("feed_forward", "en"))[5:]
+    for i, (a, b) in enumerate(itertools.product((0, 1), repeat=2)):
+        x = np.array([a, b, 0.0])
+        hidden = x @ w_1 + b_1
+        out = x + reference.feed_forward(x, w_1, b_1, w_2, np.zeros(3))
+        wanted = np.concatenate([x, hidden, np.maximum(hidden, 0), out])
+        assert said[10 * i : 10 * i + 10] == written(wanted, 0)
