@@ -1,6 +1,7 @@
 """The drawings of the course: complete, true to the chapters, the same on every run."""
 
 import html
+import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -185,6 +186,40 @@ def test_the_notebooks_hold_the_drawings_as_they_are(edition):
     assert held == len(IDEAS)
 
 
+STEPPED = ("beam", "cache", "clocks", "forcing", "mask")
+GROUP = "{http://www.w3.org/2000/svg}g"
+
+
+@pytest.mark.parametrize("name", STEPPED)
+@pytest.mark.parametrize("edition", LANGUAGES)
+def test_each_step_of_a_drawing_brings_something_and_says_what(name, edition):
+    root = ET.fromstring(drawn(name, edition))
+    words = json.loads(root.get("data-steps"))
+    appears = {int(group.get("data-step")) for group in root.iter(GROUP) if group.get("data-step")}
+    assert appears == set(range(1, len(words["told"]) + 1))
+    assert all(15 < len(sentence) < 120 and sentence.endswith(".") for sentence in words["told"])
+    assert set(words) == {"back", "play", "pause", "next", "told"}
+
+
+def test_a_drawing_that_nobody_plays_is_whole():
+    """What stands at one step alone is the only thing that a page without the script leaves out."""
+    hidden = [name for name in IDEAS if 'display="none"' in drawn(name, "es")]
+    assert hidden == ["clocks"]
+    root = ET.fromstring(drawn("clocks", "es"))
+    assert all(group.get("data-only") for group in root.iter(GROUP) if group.get("display"))
+
+
+def test_the_steps_of_the_cache_count_what_has_been_computed():
+    root, without, with_cache = ET.fromstring(drawn("cache", "en")), [], []
+    for n in range(1, 5):
+        shown = [group for group in root.iter(GROUP) if int(group.get("data-step")) <= n]
+        computed = [float(square.get("x")) for group in shown for square in group
+                    if square.get("width") == "32" and square.get("class") == "now"]  # fmt: skip
+        without.append(sum(x < 200 for x in computed))
+        with_cache.append(sum(x > 200 for x in computed))
+    assert without == [n * (n + 1) // 2 for n in (1, 2, 3, 4)] and with_cache == [1, 2, 3, 4]
+
+
 def test_the_search_gives_the_weights_of_its_scores():
     written = texts(drawn("search", "en"))
     words = written[4:-3:3]
@@ -207,10 +242,12 @@ def test_the_mask_leaves_the_weights_of_what_is_allowed():
 
 
 def test_the_clocks_show_the_encoding():
-    row = reference.sinusoidal_positions(4, 6)[3]
-    said = "(" + ", ".join(f"{x:.2f}".replace("-", "−") for x in row) + ")"
-    assert texts(drawn("clocks", "es"))[-1] == said
-    hands = ET.fromstring(drawn("clocks", "es")).findall(".//*[@class='tip lit']")
+    rows = ["(" + ", ".join(f"{x:.2f}".replace("-", "−") for x in row) + ")"
+            for row in reference.sinusoidal_positions(5, 6)]  # fmt: skip
+    written = [text for text in texts(drawn("clocks", "es")) if text.startswith("(")]
+    assert written == [*rows, rows[3]]  # one at each step, and that of position 3 in the end
+    lit = ".//*[@data-step='6']/*[@class='tip lit']"
+    hands = ET.fromstring(drawn("clocks", "es")).findall(lit)
     assert len(hands) == 3 * 2 + 1  # tip and hub of three clocks, and the arrow to the row
 
 

@@ -1,4 +1,6 @@
-"""What every drawing of an idea is: one SVG for all widths, with its own words."""
+"""What every drawing of an idea is: one SVG for all widths, with its own words and, in some, steps."""
+
+import json
 
 from attn_course.drawings import _ink as ink
 from attn_course.language import get_language
@@ -13,10 +15,27 @@ _STYLE = ink.STYLE + (
     ".attn-idea .kept{{fill:{sunken};stroke:{muted};stroke-width:1}}"
     ".attn-idea .head{{fill:{extra};stroke:none}}"
 ).format(**ink.COLOURS)
+# What the buttons of a drawing in steps are called.
+_BUTTONS = {
+    "es": {"back": "Atrás", "play": "Reproducir", "pause": "Pausar", "next": "Siguiente"},
+    "en": {"back": "Back", "play": "Play", "pause": "Pause", "next": "Next"},
+}
+
+
+def step(number, *markup):
+    """Return what appears at a step and stays."""
+    return ink.tag("g", "".join(markup), data_step=number)
+
+
+def only(number, *markup):
+    """Return what is seen at one step alone, and never in the whole drawing."""
+    return ink.tag("g", "".join(markup), data_only=number, display="none")
 
 
 class Idea:
     """A drawing that JupyterLab, the site and paper show alike.
+
+    A drawing in steps is whole wherever nobody plays it; on the site, ``steps.js`` adds the buttons.
 
     Parameters
     ----------
@@ -27,11 +46,13 @@ class Idea:
         What it shows, for those who do not see it: in a few words, and in full.
     draw : callable
         Takes a language and returns what is drawn, 356 wide.
+    steps : dict of str to tuple of str, optional
+        One sentence for each step, which says what it shows; at the last, the drawing is whole.
     """
 
-    def __init__(self, name, height, title, description, draw):
+    def __init__(self, name, height, title, description, draw, steps=None):
         self.name, self.height, self._draw = name, height, draw
-        self.title, self.description = title, description
+        self.title, self.description, self.steps = title, description, steps
         self.language = get_language()
 
     def __repr__(self):
@@ -39,5 +60,7 @@ class Idea:
 
     def _repr_html_(self):
         language = self.language
+        told = {**_BUTTONS[language], "told": self.steps[language]} if self.steps else ""
         return ink.svg(WIDTH, self.height, self._draw(language), f"drawing-{self.name}", self.title[language],
-                       self.description[language], kind="attn-idea", style=_STYLE)  # fmt: skip
+                       self.description[language], kind="attn-idea", style=_STYLE,
+                       steps=told and json.dumps(told, ensure_ascii=False))  # fmt: skip

@@ -148,14 +148,17 @@ def plus(x, y, r=8):
     return tag("circle", cx=x, cy=y, r=r, class_="box") + cross
 
 
-def svg(width, height, body, name, title, description, role="img", kind="", style=STYLE, top=0):
+def svg(
+    width, height, body, name, title, description, role="img", kind="", style=STYLE, top=0, steps=""
+):
     """Return a whole drawing: what it is called, what it shows, and the drawing itself."""
     named = f"{name}-title"
     told = f"{name}-desc"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="{f"attn-d {kind}".strip()}" role="{role}" '
         f'viewBox="0 {top} {width} {height - top}" width="{width}" height="{height - top}" '
-        f'aria-labelledby="{named}" aria-describedby="{told}">'
+        f'aria-labelledby="{named}" aria-describedby="{told}"'
+        f"{_attributes({'data_steps': html.escape(steps)})}>"
         f'<title id="{named}">{html.escape(title)}</title><desc id="{told}">{html.escape(description)}</desc>'
         f"{tag('style', style) if style else ''}{body}</svg>"
     )

@@ -1,7 +1,7 @@
 """The beam: of all continuations, each step keeps the two most probable."""
 
 from attn_course.drawings import _ink as ink
-from attn_course.drawings._idea import Idea
+from attn_course.drawings._idea import Idea, step
 
 _TITLE = {"es": "Un haz de ancho 2", "en": "A beam of width 2"}
 _DESCRIPTION = {
@@ -15,6 +15,20 @@ _DESCRIPTION = {
     "“hace frío”, with 0.36, and “es frío”, with 0.20. Greedy search would have seen the branch of es alone.",
 }
 _LABELS = {"es": ("paso 1", "paso 2"), "en": ("step 1", "step 2")}
+_STEPS = {
+    "es": (
+        "De <sos> salen tres palabras, cada una con su probabilidad.",
+        "El haz conserva las dos más probables, es y hace; está queda tachada.",
+        "Cada una de las dos crece, y a la derecha está la probabilidad de cada oración.",
+        "De las cinco oraciones quedan las dos más probables, y hace, que iba segunda, va primera.",
+    ),
+    "en": (
+        "Out of <sos> come three words, each with its probability.",
+        "The beam keeps the two most probable, es and hace; está is crossed out.",
+        "Each of the two grows, and on the right is the probability of each sentence.",
+        "Of the five sentences the two most probable stay, and hace, which came second, leads.",
+    ),
+}
 _ROOT = 132
 # Word, probability given the one before, height, and whether the beam keeps it.
 _FIRST = (("es", 0.5, 80, True), ("hace", 0.4, 186, True), ("está", 0.1, 244, False))
@@ -26,35 +40,36 @@ _SECOND = (
 
 def beam():
     """Return the drawing of two steps of a beam search of width 2."""
-    return Idea("beam", 268, _TITLE, _DESCRIPTION, _draw)
+    return Idea("beam", 268, _TITLE, _DESCRIPTION, _draw, _STEPS)
 
 
 def _draw(language):
     drawn = [ink.text(128, 16, _LABELS[language][0], "small soft", "middle"),
-             ink.text(256, 16, _LABELS[language][1], "small soft", "middle")]  # fmt: skip
+             step(3, ink.text(256, 16, _LABELS[language][1], "small soft", "middle"))]  # fmt: skip
     for word, p, y, kept in _FIRST:
-        drawn.append(_branch(52, _ROOT, 84, y, kept) + _word(84, 88, y, word, p, kept))
+        drawn.append(_grown(1, (52, _ROOT), (84, y), 88, word, p, kept))
     for parent, word, p, y, kept in _SECOND:
         start, whole = _FIRST[parent][2], f"{_FIRST[parent][1] * p:.2f}"
-        drawn.append(_branch(172, start, 204, y, kept) + _word(204, 104, y, word, p, kept))
-        drawn.append(ink.text(318, y + 4, whole, "shape strong" if kept else "shape"))
+        drawn.append(_grown(3, (172, start), (204, y), 104, word, p, kept))
+        drawn.append(step(3, ink.text(318, y + 4, whole, "shape strong" if kept else "shape")))
     drawn.append(ink.rect(1.2, _ROOT - 13, 51, 26, "box lit", 13))
     drawn.append(ink.text(27, _ROOT + 4.5, "<sos>", "strong small", "middle"))
     return "".join(drawn)
 
 
-def _branch(x, y, end_x, end_y, kept):
+def _grown(when, start, end, width, word, p, kept):
+    """Draw a word with its probability, given the one before; one step later, whether it is kept."""
+    (x, y), (end_x, end_y) = start, end
     curve = f"M{x} {y}C{x + 18} {y} {end_x - 18} {end_y} {end_x} {end_y}"
-    return ink.tag("path", d=curve, class_="line lit" if kept else "line dashed")
-
-
-def _word(x, width, y, word, p, kept):
-    """Draw a word with its probability, given the one before."""
-    box = ink.rect(x, y - 13, width, 26, "box lit" if kept else "box", 13)
-    gone = "" if kept else ink.path([(x + 10, y), (x + width - 38, y)], "line bad")
-    return (
-        box
-        + ink.text(x + 13, y + 4.5, word, "strong" if kept else "soft")
-        + gone
-        + ink.text(x + width - 10, y + 4, f"{p:g}", "shape", "end")
+    frame = (end_x, end_y - 13, width, 26)
+    decided = ink.path([(end_x + 10, end_y), (end_x + width - 38, end_y)], "line bad")
+    if kept:
+        decided = ink.tag("path", d=curve, class_="line lit") + ink.rect(*frame, "box lit", 13)
+    appears = step(
+        when, ink.tag("path", d=curve, class_="line dashed"), ink.rect(*frame, "box", 13)
     )
+    written = ink.text(end_x + 13, end_y + 4.5, word, "strong" if kept else "soft")
+    number = ink.text(end_x + width - 10, end_y + 4, f"{p:g}", "shape", "end")
+    told = step(when, written, number)
+    decided = step(when + 1, decided)
+    return appears + (decided + told if kept else told + decided)

@@ -3,7 +3,7 @@
 import math
 
 from attn_course.drawings import _ink as ink
-from attn_course.drawings._idea import Idea
+from attn_course.drawings._idea import Idea, only, step
 
 _POSITIONS, _D_MODEL, _LIT = 5, 6, 3
 _RADIUS, _LEFT, _STEP, _TOP, _ROW = 22, 98, 56, 62, 58
@@ -18,45 +18,65 @@ _DESCRIPTION = {
     "moves. The column of position 3, which is lit, gives the row 0.14, −0.99, 0.14, 0.99, 0.01, 1.00 of the encoding: the "
     "sine and the cosine of each hand.",
 }
+_STEPS = {
+    "es": (
+        "Posición 0: las tres agujas apuntan arriba.",
+        "Posición 1: la primera aguja avanza un radián; la segunda y la tercera, mucho menos.",
+        "Posición 2: la primera ya lleva dos radianes, y la segunda ha girado 5 grados.",
+        "Posición 3: la primera ha dado casi media vuelta.",
+        "Posición 4: cada posición muestra otra hora, y por ella se la reconoce.",
+        "El seno y el coseno de cada aguja, uno tras otro, son la fila de la posición: aquí, la de la 3.",
+    ),
+    "en": (
+        "Position 0: all three hands point up.",
+        "Position 1: the first hand goes on one radian; the second and the third, far less.",
+        "Position 2: the first has gone two radians by now, and the second has turned 5 degrees.",
+        "Position 3: the first has turned almost half way round.",
+        "Position 4: each position shows another time, and can be told by it.",
+        "The sine and the cosine of each hand, one after the other, are the row of the position: here, of 3.",
+    ),
+}
 _WORDS = {"es": ("posición", "reloj"), "en": ("position", "clock")}
 
 
 def clocks():
     """Return the drawing of three clocks at five positions."""
-    return Idea("clocks", 262, _TITLE, _DESCRIPTION, _draw)
+    return Idea("clocks", 262, _TITLE, _DESCRIPTION, _draw, _STEPS)
 
 
 def _draw(language):
     position, clock = _WORDS[language]
-    drawn = [
-        ink.rect(_LEFT + _STEP * _LIT - 27, 6, 54, 206, "now", 8),
-        ink.text(0, 24, position, "small"),
-    ]
-    for p in range(_POSITIONS):
-        drawn.append(
-            ink.text(_LEFT + _STEP * p, 24, str(p), "strong" if p == _LIT else "", "middle")
-        )
-    found = []
+    drawn, rows = [ink.text(0, 24, position, "small")], []
     for i in range(_D_MODEL // 2):
-        y = _TOP + _ROW * i
-        drawn.append(ink.text(0, y - 1, f"{clock} {i}", "small strong"))
-        drawn.append(ink.text(0, y + 15, f"p / {10_000 ** (2 * i / _D_MODEL):.3g}", "shape"))
-        for p in range(_POSITIONS):
-            angle = p / 10_000 ** (2 * i / _D_MODEL)
-            drawn.append(_clock(_LEFT + _STEP * p, y, angle, p == _LIT))
-            if p == _LIT:
-                found += [math.sin(angle), math.cos(angle)]
-    written = ", ".join(f"{x:.2f}".replace("-", "−") for x in found)
-    drawn.append(ink.arrow([(_LEFT + _STEP * _LIT, 212), (_LEFT + _STEP * _LIT, 230)], "lit"))
-    drawn.append(ink.text(356, 250, f"({written})", "shape", "end"))
-    return "".join(drawn)
+        drawn.append(ink.text(0, _TOP + _ROW * i - 1, f"{clock} {i}", "small strong"))
+        drawn.append(
+            ink.text(0, _TOP + _ROW * i + 15, f"p / {10_000 ** (2 * i / _D_MODEL):.3g}", "shape")
+        )
+    for p in range(_POSITIONS):
+        x = _LEFT + _STEP * p
+        angles = [p / 10_000 ** (2 * i / _D_MODEL) for i in range(_D_MODEL // 2)]
+        row = ", ".join(
+            f"{end(a):.2f}".replace("-", "−") for a in angles for end in (math.sin, math.cos)
+        )
+        lit = (ink.rect(x - 27, 6, 54, 206, "now", 8), ink.arrow([(x, 212), (x, 230)], "lit"),
+               ink.text(356, 250, f"({row})", "shape", "end"))  # fmt: skip
+        column = [ink.text(x, 24, str(p), "strong" if p == _LIT else "", "middle")]
+        column += [_clock(x, _TOP + _ROW * i, angle) for i, angle in enumerate(angles)]
+        drawn.append(
+            only(p + 1, *lit) + (step(6, *lit[:2]) if p == _LIT else "") + step(p + 1, *column)
+        )
+        if p == _LIT:
+            drawn += [step(6, *(_hand(x, _TOP + _ROW * i, a, "lit") for i, a in enumerate(angles)))]
+            rows = [step(6, lit[2])]
+    return "".join(drawn + rows)
 
 
-def _clock(x, y, angle, lit):
+def _clock(x, y, angle):
+    return ink.tag("circle", cx=x, cy=y, r=_RADIUS, class_="box") + _hand(x, y, angle)
+
+
+def _hand(x, y, angle, kind=""):
     """Draw a hand as a clock has it: it starts at the top, so that across is the sine and up the cosine."""
     tip = (x + (_RADIUS - 2) * math.sin(angle), y - (_RADIUS - 2) * math.cos(angle))
-    return (
-        ink.tag("circle", cx=x, cy=y, r=_RADIUS, class_="box")
-        + ink.arrow([(x, y), tip], "lit" if lit else "")
-        + ink.tag("circle", cx=x, cy=y, r=2, class_="tip lit" if lit else "tip")
-    )
+    hub = ink.tag("circle", cx=x, cy=y, r=2, class_=f"tip {kind}".strip())
+    return ink.arrow([(x, y), tip], kind) + hub

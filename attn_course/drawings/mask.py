@@ -3,7 +3,7 @@
 import math
 
 from attn_course.drawings import _ink as ink
-from attn_course.drawings._idea import Idea
+from attn_course.drawings._idea import Idea, step
 
 _TOKENS = ("<sos>", "El", "cielo", "es", "azul")
 # The scores of chapter 6, which works out the row of "El" by hand.
@@ -21,6 +21,18 @@ _DESCRIPTION = {
     "shares out 1 among what remains. The row of El, which is lit, goes from the scores 0, 1 and 3 with the first three "
     "tokens to the weights 0.27 and 0.73.",
 }
+_STEPS = {
+    "es": (
+        "Cada fila es una query, y cada columna, una key: El da a las tres primeras los puntajes 0, 1 y 3.",
+        "La máscara pone menos infinito encima de la diagonal: El ya no puede mirar a cielo.",
+        "La softmax reparte 1 entre lo que queda, que para El son los puntajes 0 y 1.",
+    ),
+    "en": (
+        "Each row is a query and each column a key: El gives the first three the scores 0, 1 and 3.",
+        "The mask puts minus infinity above the diagonal: El may no longer look at cielo.",
+        "The softmax shares out 1 among what is left, which for El are the scores 0 and 1.",
+    ),
+}
 _HEADS = {"es": ("puntajes", "+ máscara", "pesos"), "en": ("scores", "+ mask", "weights")}
 _CELL, _STEP, _TOP = 16, 18, 30
 _LEFT = (52, 158, 264)
@@ -28,7 +40,7 @@ _LEFT = (52, 158, 264)
 
 def mask():
     """Return the drawing of five tokens whose scores above the diagonal are removed."""
-    return Idea("mask", 152, _TITLE, _DESCRIPTION, _draw)
+    return Idea("mask", 152, _TITLE, _DESCRIPTION, _draw, _STEPS)
 
 
 def _draw(language):
@@ -36,30 +48,31 @@ def _draw(language):
     for i, token in enumerate(_TOKENS):
         y = _TOP + _STEP * i + 12.5
         drawn.append(ink.text(47, y, token, "small strong" if i == 1 else "small", "end"))
-    for x, label in zip(_LEFT, _HEADS[language], strict=True):
-        drawn.append(ink.text(x + 44, 18, label, "small", "middle"))
-    for x in _LEFT[1:]:
-        drawn.append(ink.arrow([(x - 15, _TOP + 44), (x - 3, _TOP + 44)]))
+    # What appears at each step: the scores, what the mask leaves of them, and the weights.
+    scores, masked, shared = groups = [], [], []
+    for group, x, label in zip(groups, _LEFT, _HEADS[language], strict=True):
+        group.append(ink.text(x + 44, 18, label, "small", "middle"))
+        if x > _LEFT[0]:
+            group.append(ink.arrow([(x - 15, _TOP + 44), (x - 3, _TOP + 44)]))
     for i, row in enumerate(_SCORES):
         weights = _weights(row[: i + 1])
         for j, score in enumerate(row):
             here = [(x + _STEP * j, _TOP + _STEP * i) for x in _LEFT]
-            drawn.append(_cell(here[0], 0.15 + 0.22 * score))
+            scores.append(_cell(here[0], 0.15 + 0.22 * score))
             if j <= i:
-                drawn.append(_cell(here[1], 0.15 + 0.22 * score))
-                drawn.append(_cell(here[2], max(weights[j], 0.06)))
+                masked.append(_cell(here[1], 0.15 + 0.22 * score))
+                shared.append(_cell(here[2], max(weights[j], 0.06)))
             else:
-                drawn.append(_cross(here[0]))
-                drawn.append(_empty(here[1]) + _empty(here[2]))
+                masked.append(_cross(here[0]) + _empty(here[1]))
+                shared.append(_empty(here[2]))
     below = _TOP + 5 * _STEP + 18
     drawn.append(ink.text(47, below, "El:", "small strong", "end"))
-    for x, numbers in zip(
-        _LEFT, (("0", "1", "3"), ("0", "1", "−∞"), ("0.27", "0.73", "0")), strict=True
-    ):
+    rows = (("0", "1", "3"), ("0", "1", "−∞"), ("0.27", "0.73", "0"))
+    for group, x, numbers in zip(groups, _LEFT, rows, strict=True):
         for j, number in enumerate(numbers):
             at = x + 10 + (33 if x == _LEFT[2] else 27) * j
-            drawn.append(ink.text(at, below, number, "shape", "middle"))
-    return "".join(drawn)
+            group.append(ink.text(at, below, number, "shape", "middle"))
+    return "".join([*drawn, *(step(n, *group) for n, group in enumerate(groups, 1))])
 
 
 def _weights(scores):

@@ -1,6 +1,8 @@
 """The drawings as a browser lays them out: nothing overlaps, nothing is too small or too pale."""
 
+import json
 import re
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +11,7 @@ from attn_course.drawings import Machine
 from attn_course.drawings.chapters import CHAPTERS
 from attn_course.palette import DARK, LIGHT, css_variables
 
+STATIC = Path(__file__).resolve().parents[2] / "book" / "_theme" / "attn" / "static"
 # The widths of the column of text: on a laptop, and on a phone.
 COLUMNS = {"wide": 900, "upright": 356}
 
@@ -106,6 +109,76 @@ def test_texts_of_the_ideas_keep_clear_of_each_other_and_stand_out(tab, language
         check(texts, [])
         for text in texts:
             assert contrast(text["ink"], text["ground"]) >= 4.5, (name, text)
+
+
+def show_in_steps(page, name):
+    """Show a drawing as a page of the site does, time standing still, and return what its steps say."""
+    page.clock.install()
+    show(page, getattr(drawings, name)()._repr_html_(), LIGHT, 356)
+    page.add_style_tag(path=STATIC / "course.css")
+    page.add_script_tag(path=STATIC / "steps.js")
+    return json.loads(page.locator("svg").get_attribute("data-steps"))
+
+
+SHOWN = """() => [...document.querySelectorAll("[data-step]")].filter(part => !part.matches(".attn-later"))
+  .map(part => Number(part.dataset.step))"""
+
+
+def test_a_drawing_is_stepped_through_by_keyboard_and_says_each_step(tab, language, violations):
+    page = tab()
+    words = show_in_steps(page, "beam")
+    status, last = page.get_by_role("status"), len(words["told"])
+    assert status.text_content() == words["told"][-1] and page.evaluate(SHOWN).count(last)
+    page.get_by_role("button", name=words["back"]).focus()
+    for at in range(last - 1, 0, -1):
+        page.keyboard.press("Enter")
+        assert status.text_content() == words["told"][at - 1]
+        assert max(page.evaluate(SHOWN)) == at
+        assert page.get_by_text(f"{at} / {last}").is_visible()
+    page.keyboard.press("Enter")  # there is nothing before the first step
+    assert status.text_content() == words["told"][0]
+    page.keyboard.press("ArrowRight")
+    assert status.text_content() == words["told"][1]
+    assert not violations(
+        page, ["button-name", "color-contrast", "aria-allowed-attr", "aria-allowed-role"]
+    )
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_drawing_plays_when_asked_to_and_fades_only_where_motion_is_welcome(tab, motion):
+    page = tab(reduced_motion=motion)
+    words = show_in_steps(page, "cache")
+    page.clock.run_for(60_000)
+    assert page.get_by_text("4 / 4").is_visible()  # nothing moves by itself
+    page.get_by_role("button", name=words["play"]).click()
+    assert page.get_by_text("1 / 4").is_visible() and set(page.evaluate(SHOWN)) == {1}
+    page.clock.run_for(6_000)
+    page.get_by_role("button", name=words["pause"]).click()
+    assert page.get_by_text("2 / 4").is_visible()
+    page.clock.run_for(60_000)
+    assert page.get_by_text("2 / 4").is_visible()
+    page.get_by_role("button", name=words["play"]).click()
+    page.clock.run_for(60_000)
+    assert page.get_by_text("4 / 4").is_visible()
+    assert page.get_by_role("button", name=words["play"]).is_visible()
+    fades = "getComputedStyle(document.querySelector('[data-step]')).transitionDuration"
+    assert page.evaluate(fades) == ("0.45s" if motion == "no-preference" else "0s")
+
+
+def test_on_paper_a_drawing_is_whole_and_without_buttons(tab):
+    page = tab()
+    words = show_in_steps(page, "clocks")
+    page.get_by_role("button", name=words["back"]).click()
+    assert page.locator("[data-only='5']").is_visible()
+    page.emulate_media(media="print")
+    assert page.locator(".attn-steps, [data-only]").filter(visible=True).count() == 0
+    pale = "() => [...document.querySelectorAll('[data-step]')].filter(p => getComputedStyle(p).opacity < 1).length"
+    page.clock.run_for(1_000)
+    assert page.evaluate(pale) == 0
+
+
+def test_the_script_of_the_steps_is_light():
+    assert (STATIC / "steps.js").stat().st_size < 3_000
 
 
 def test_outside_the_site_the_drawing_brings_its_own_colours(tab):
