@@ -19,10 +19,12 @@ from attn_course.drawings.forcing import forcing
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hops import hops
 from attn_course.drawings.layer_norm import layer_norm
+from attn_course.drawings.leak import leak
 from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
 from attn_course.drawings.merges import merges
+from attn_course.drawings.padding import padding
 from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.projection import projection
@@ -45,9 +47,11 @@ __all__ = [
     "heads",
     "hops",
     "layer_norm",
+    "leak",
     "lookup",
     "mask",
     "merges",
+    "padding",
     "places",
     "pooling",
     "projection",
