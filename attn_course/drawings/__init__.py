@@ -14,6 +14,7 @@ from attn_course.drawings.cache import cache
 from attn_course.drawings.clocks import clocks
 from attn_course.drawings.copies import copies
 from attn_course.drawings.cross import cross
+from attn_course.drawings.entrances import entrances
 from attn_course.drawings.feed_forward import feed_forward
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.heads import heads
@@ -29,6 +30,7 @@ from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.projection import projection
 from attn_course.drawings.roles import roles
+from attn_course.drawings.rotation import rotation
 from attn_course.drawings.search import search
 from attn_course.drawings.shuffle import shuffle
 from attn_course.drawings.softmax import softmax
@@ -42,6 +44,7 @@ __all__ = [
     "clocks",
     "copies",
     "cross",
+    "entrances",
     "feed_forward",
     "forcing",
     "heads",
@@ -56,6 +59,7 @@ __all__ = [
     "pooling",
     "projection",
     "roles",
+    "rotation",
     "search",
     "shuffle",
     "softmax",
