@@ -17,6 +17,7 @@ from attn_course.drawings.cross import cross
 from attn_course.drawings.entrances import entrances
 from attn_course.drawings.feed_forward import feed_forward
 from attn_course.drawings.forcing import forcing
+from attn_course.drawings.gradient import gradient
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hops import hops
 from attn_course.drawings.layer_norm import layer_norm
@@ -33,6 +34,7 @@ from attn_course.drawings.roles import roles
 from attn_course.drawings.rotation import rotation
 from attn_course.drawings.search import search
 from attn_course.drawings.shuffle import shuffle
+from attn_course.drawings.smoothing import smoothing
 from attn_course.drawings.softmax import softmax
 from attn_course.drawings.stream import stream
 
@@ -47,6 +49,7 @@ __all__ = [
     "entrances",
     "feed_forward",
     "forcing",
+    "gradient",
     "heads",
     "hops",
     "layer_norm",
@@ -62,6 +65,7 @@ __all__ = [
     "rotation",
     "search",
     "shuffle",
+    "smoothing",
     "softmax",
     "stream",
 ]
