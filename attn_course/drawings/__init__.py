@@ -32,6 +32,7 @@ from attn_course.drawings.pooling import pooling
 from attn_course.drawings.projection import projection
 from attn_course.drawings.roles import roles
 from attn_course.drawings.rotation import rotation
+from attn_course.drawings.sampling import sampling
 from attn_course.drawings.search import search
 from attn_course.drawings.shuffle import shuffle
 from attn_course.drawings.smoothing import smoothing
@@ -63,6 +64,7 @@ __all__ = [
     "projection",
     "roles",
     "rotation",
+    "sampling",
     "search",
     "shuffle",
     "smoothing",
