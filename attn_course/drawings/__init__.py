@@ -8,6 +8,7 @@ each. What a chapter lights, and the shapes of its tensors, stand in ``chapters.
 ``_upright.py`` are its two layouts.
 """
 
+from attn_course.drawings.asking import asking
 from attn_course.drawings.beam import beam
 from attn_course.drawings.bottleneck import bottleneck
 from attn_course.drawings.cache import cache
@@ -30,6 +31,7 @@ from attn_course.drawings.padding import padding
 from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.projection import projection
+from attn_course.drawings.received import received
 from attn_course.drawings.roles import roles
 from attn_course.drawings.rotation import rotation
 from attn_course.drawings.sampling import sampling
@@ -37,10 +39,12 @@ from attn_course.drawings.search import search
 from attn_course.drawings.shuffle import shuffle
 from attn_course.drawings.smoothing import smoothing
 from attn_course.drawings.softmax import softmax
+from attn_course.drawings.span import span
 from attn_course.drawings.stream import stream
 
 __all__ = [
     "Machine",
+    "asking",
     "beam",
     "bottleneck",
     "cache",
@@ -62,6 +66,7 @@ __all__ = [
     "places",
     "pooling",
     "projection",
+    "received",
     "roles",
     "rotation",
     "sampling",
@@ -69,5 +74,6 @@ __all__ = [
     "shuffle",
     "smoothing",
     "softmax",
+    "span",
     "stream",
 ]
