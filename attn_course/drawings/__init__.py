@@ -16,10 +16,12 @@ from attn_course.drawings.clocks import clocks
 from attn_course.drawings.copies import copies
 from attn_course.drawings.cross import cross
 from attn_course.drawings.entrances import entrances
+from attn_course.drawings.families import families
 from attn_course.drawings.feed_forward import feed_forward
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.gradient import gradient
 from attn_course.drawings.heads import heads
+from attn_course.drawings.hidden import hidden
 from attn_course.drawings.hops import hops
 from attn_course.drawings.layer_norm import layer_norm
 from attn_course.drawings.leak import leak
@@ -28,6 +30,7 @@ from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
 from attn_course.drawings.merges import merges
 from attn_course.drawings.padding import padding
+from attn_course.drawings.pairs import pairs
 from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.projection import projection
@@ -52,10 +55,12 @@ __all__ = [
     "copies",
     "cross",
     "entrances",
+    "families",
     "feed_forward",
     "forcing",
     "gradient",
     "heads",
+    "hidden",
     "hops",
     "layer_norm",
     "leak",
@@ -63,6 +68,7 @@ __all__ = [
     "mask",
     "merges",
     "padding",
+    "pairs",
     "places",
     "pooling",
     "projection",
