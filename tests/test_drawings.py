@@ -284,3 +284,142 @@ def test_the_cache_saves_what_was_computed_before():
     with_cache = [kind for kind, x in rects if x > 200]
     assert without == ["now"] * 10
     assert (with_cache.count("now"), with_cache.count("kept")) == (4, 6)
+
+
+def printed(page, language="en"):
+    """Return what the cells of a chapter print."""
+    notebook = nbformat.read(NOTEBOOKS / language / f"{page}.ipynb", as_version=4)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return "\n".join(output.get("text", "") for cell in cells for output in cell.outputs)
+
+
+def numbers(name):
+    """Return the numbers that a drawing writes, in order."""
+    return [
+        float(text.replace("−", "-"))
+        for text in texts(drawn(name, "es"))
+        if re.fullmatch(r"[−+]?\d+(\.\d+)?", text)
+    ]
+
+
+def test_padding_takes_its_share_unless_it_is_masked():
+    scores = np.array(
+        [1.0, 3.0, 1.0, 2.0, 0.0, 0.0]
+    )  # of "azul" in chapter 6, and two keys of zeros
+    masked = np.where([True] * 4 + [False] * 2, scores, -np.inf)
+    weights = np.concatenate([reference.softmax(scores), reference.softmax(masked)])
+    assert numbers("padding") == [round(weight, 2) for weight in weights]
+
+
+def test_the_leak_reaches_what_the_product_of_masks_says():
+    shifted = np.tril(np.ones((5, 5), dtype=bool), 1)
+    reached, causal = (reference.reachable(mask, 2) for mask in (shifted, np.tril(shifted)))
+    assert numbers("leak") == [*np.ravel([reached.sum(axis=1), causal.sum(axis=1)], order="F")]
+    assert reached[0, 2] and not causal[0, 2]  # the path that is lit
+
+
+def test_the_rotation_leaves_the_difference():
+    written = texts(drawn("rotation", "en"))
+    for query, key in ((2, 5), (12, 15), (102, 105)):
+        q, k = (reference.rotary([[1.0, 0.0]], positions=[p]) for p in (query, key))
+        product = f"{(q @ k.T).item():.2f}".replace("-", "−")
+        at = written.index(f"query at {query}")
+        assert written[at : at + 4] == [
+            f"query at {query}",
+            f"key at {key}",
+            "3 rad",
+            f"cos 3 = {product}",
+        ]
+
+
+def test_the_push_of_each_logit_is_the_gradient():
+    z = np.array([1.0, 3.0, 2.0, 0.0])
+    p = reference.softmax(z)
+    push = (np.eye(4)[1] - p).round(2)
+    assert numbers("gradient") == list(np.ravel([z, p.round(2), push], order="F"))
+    assert f"p − y: {np.array2string(p - np.eye(4)[1], precision=3)}" in printed("08_training")
+
+
+def test_smoothing_asks_for_what_the_formula_says():
+    y = np.eye(4)[1]
+    assert numbers("smoothing") == pytest.approx([*y, *(0.9 * y + 0.1 / 4)])
+
+
+def test_the_strips_are_those_of_the_functions_that_draw():
+    torch = pytest.importorskip("torch")
+    from attn.decoding import next_token_probabilities
+
+    logits = torch.tensor([0.5, 0.2, 0.15, 0.1, 0.05], dtype=torch.float64).log()
+    ways = ({}, {"temperature": 0.5}, {"temperature": 2.0}, {"top_k": 2}, {"top_p": 0.8})
+    shares = [next_token_probabilities(logits, **way).numpy() for way in ways]
+    root = ET.fromstring(drawn("sampling", "es"))
+    strips = {}
+    for piece in root.iter("{http://www.w3.org/2000/svg}rect"):
+        strips.setdefault(piece.get("y"), []).append(float(piece.get("width")) + 2)
+    for strip, share in zip(strips.values(), shares, strict=True):
+        assert np.array(strip) / 284 == pytest.approx(share[share > 0], abs=0.01)
+    assert numbers("sampling")[:4] == [0.5, 0.2, 0.15, 0.1]
+
+
+def test_the_span_is_the_best_pair():
+    found = [score for score in numbers("span") if score < 1945]  # the first token is a year
+    start, end = np.array(found[0::2]), np.array(found[1::2])
+    first, last = reference.best_span(start, end, max_words=3)
+    written = texts(drawn("span", "en"))
+    assert [text for text in written if text.isalpha() and text[0].isupper()] == ["Anna", "Garza"]
+    assert (first, last) == (2, 3) and written[-1].endswith(f"= {start[first] + end[last]:.1f}")
+    assert start.argmax() > end.argmax()  # what is chosen separately runs backwards
+    assert f"{start[2] + end[3]} {start[0] + end[0]}" in printed("10_applications")
+
+
+def test_what_a_sentence_receives_is_the_mean_of_its_tokens():
+    weights = np.array([[0.5, 0.25, 0.25], [0.5, 0.0, 0.5], [0.5, 0.5, 0.0]])
+    written = numbers("received")
+    for row, mean in zip(weights, weights.mean(axis=0), strict=True):
+        assert ",".join(map(str, [*row, row.sum(), mean])) in ",".join(map(str, written))
+    sentences = reference.sentence_attention(weights[None, None], [0, 1, 1])
+    assert written[-2:] == sentences.tolist()
+
+
+def test_the_ball_gets_its_weight_from_its_key():
+    ball, box, tree = np.eye(3)
+    key = np.array([ball, box, tree, 0 * ball])
+    _, weights = reference.scaled_dot_product_attention(6 * ball[None], key, key)
+    scores = (key @ (6 * ball)) / np.sqrt(3)
+    assert numbers("asking") == [*np.ravel([scores, weights[0]], order="F").round(2)]
+
+
+def test_the_counts_beside_the_hole_are_those_of_the_chapter():
+    causal, masked = (text for text in texts(drawn("hidden", "en")) if text.startswith("la: "))
+    said = printed("11_landscape")
+    first, total = re.findall(r"\d+", causal)
+    before, of = re.findall(r"\d+", masked)
+    assert f"<sos> la   {first:>5}" in said and f"\n{total} 8000" in said
+    counts = re.findall(r"(\w+) +casa +(\d+)", said)
+    assert dict(counts)["la"] == before and sum(int(n) for _, n in counts) == int(of)
+
+
+def test_the_pairs_are_compared_along_rows_and_columns():
+    cosines = np.array([[0.9, 0.5], [0.1, 0.7]])
+    rows, columns = (np.diag(reference.softmax(m / 0.2)).round(2) for m in (cosines, cosines.T))
+    written = numbers("pairs")
+    assert sorted(written) == sorted([*cosines.ravel(), *rows, *columns])
+    assert [written[2], written[3], written[6], written[7]] == [
+        rows[0],
+        columns[0],
+        rows[1],
+        columns[1],
+    ]
+
+
+def test_what_the_three_cuts_answer_is_what_the_chapter_prints():
+    written = texts(drawn("families", "es"))
+    assert "tom estaba triste" in written
+    assert re.search(
+        r"translate : tom was sad +→ tom estaba triste\n", printed("11_landscape", "es")
+    )
+    grids = ET.fromstring(drawn("families", "es"))
+    cells = [node.get("class") for node in grids.iter("{http://www.w3.org/2000/svg}rect")
+             if node.get("class") in ("cell", "bare")]  # fmt: skip
+    full, causal = 16, 4 * 5 // 2
+    assert cells.count("cell") == 2 * (full + causal) and cells.count("bare") == 2 * (full - causal)

@@ -38,6 +38,16 @@ MEASURE = """() => [...document.querySelectorAll("svg.attn-d")].filter(svg => sv
     };
   });
 }).flat()"""
+# What a drawing draws outside its own box, the strokes of its frames included.
+OUTSIDE = """() => {
+  const { x, y, width, height } = document.querySelector("svg").viewBox.baseVal;
+  return [...document.querySelectorAll("svg :is(rect, circle, path)")].filter((drawn) => {
+    const box = drawn.getBBox();
+    const { stroke, strokeWidth } = getComputedStyle(drawn);
+    const half = stroke === "none" || drawn.matches("path") ? 0 : parseFloat(strokeWidth) / 2;
+    return Math.min(box.x - x, box.y - y, x + width - box.x - box.width, y + height - box.y - box.height) < half - 0.6;
+  }).map((drawn) => drawn.outerHTML);
+}"""
 PINS = """() => [...document.querySelectorAll("svg.attn-d rect.pin")].filter(pin => pin.getBoundingClientRect().width)
   .map(pin => { const r = pin.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })"""
 
@@ -107,6 +117,7 @@ def test_texts_of_the_ideas_keep_clear_of_each_other_and_stand_out(tab, language
     for name in set(drawings.__all__) - {"Machine"}:
         texts = show(page, getattr(drawings, name)()._repr_html_(), scheme, 356)
         check(texts, [])
+        assert page.evaluate(OUTSIDE) == [], name
         for text in texts:
             assert contrast(text["ink"], text["ground"]) >= 4.5, (name, text)
 
