@@ -23,6 +23,7 @@ BESIDE = {
     "haz": (r"(?:el|un|del|al|cada)\s", ""),
     "value": (r"(?:its|keys? and|key,)\s", ""),
 }
+SEE = ("Véase ", "See ")  # how such an entry begins
 LEFT_ALONE = (
     nodes.title, nodes.caption, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block,
     nodes.reference, nodes.emphasis, nodes.block_quote, nodes.raw, nodes.table, nodes.comment,
@@ -65,7 +66,10 @@ def pattern(term):
 
 
 def read_glossary(env, language):
-    """Return ``{term: (pattern, anchor, definition)}`` from the glossary's own page."""
+    """Return ``{term: (pattern, anchor, definition)}`` from the glossary's own page.
+
+    An entry that only leads to another is for who looks a word up: the chapters do not say it.
+    """
     page = f"book/{language}/glossary"
     if page not in env.found_docs:
         return {}
@@ -73,6 +77,8 @@ def read_glossary(env, language):
     for item in env.get_doctree(page).findall(nodes.definition_list_item):
         term = next(item.findall(nodes.term))
         words = next(item.findall(nodes.definition)).astext()
+        if words.startswith(SEE):
+            continue
         words = re.sub(r"( \([^()]*\))?\.? (Chapter|Capítulo) \d+\.$", "", words).rstrip(".")
         entries[term.astext()] = (pattern(term.astext()), term["ids"][0], f"{words}.")
     return entries
