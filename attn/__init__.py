@@ -12,7 +12,9 @@ the PyTorch machine
 `attn.masks`         who may attend to whom: ``causal_mask``, ``padding_mask``
 `attn.attention`     ``scaled_dot_product_attention``, ``SelfAttention``, ``MultiHeadAttention``
 `attn.positions`     where a token stands: sinusoidal, learned, rotary, ALiBi
-`attn.layers`        ``FeedForward``, ``EncoderLayer``, ``DecoderLayer``
+`attn.feed_forward`  ``FeedForward``: plain with relu or GELU, or gated
+`attn.norms`         ``new_norm``: LayerNorm or RMSNorm
+`attn.layers`        ``EncoderLayer``, ``DecoderLayer``
 `attn.cache`         keys and values kept from one step of decoding to the next
 `attn.transformer`   ``TransformerConfig``, ``Transformer``, ``EncoderOnly``, ``DecoderOnly``
 text in, text out

@@ -10,47 +10,12 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from attn._checks import check_choice, check_fraction, check_shape, check_size, wrong
+from attn._checks import check_choice, check_fraction, check_shape, wrong
 from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.attention._types import Attended, Relative
 from attn.cache import KVCache, MemoryCache
-
-
-class FeedForward(nn.Module):
-    """Transform each position by itself: ``max(0, x W1 + b1) W2 + b2``.
-
-    Parameters
-    ----------
-    d_model : int
-        Size of the token vectors.
-    d_ff : int
-        Size in between; four times `d_model` in the paper.
-
-    References
-    ----------
-    Vaswani et al. (2017), Eq. 2. Document 003, on the feed-forward network.
-
-    Examples
-    --------
-    >>> import torch
-    >>> FeedForward(d_model=8, d_ff=32)(torch.ones(2, 5, 8)).shape
-    torch.Size([2, 5, 8])
-    """
-
-    def __init__(self, d_model: int, d_ff: int) -> None:
-        super().__init__()
-        self.d_model = check_size("d_model", d_model, least=1)
-        self.linear_1 = nn.Linear(d_model, check_size("d_ff", d_ff, least=1))
-        self.linear_2 = nn.Linear(d_ff, d_model)
-        for linear in (self.linear_1, self.linear_2):
-            nn.init.xavier_uniform_(linear.weight)
-            nn.init.zeros_(linear.bias)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return a Tensor of the shape of `x`, (..., d_model)."""
-        check_shape("x", x, (..., self.d_model))
-        x = self.linear_2(self.linear_1(x).relu())
-        return x
+from attn.feed_forward import FeedForward
+from attn.norms import Norm, new_norm
 
 
 class _Layer(nn.Module):
@@ -63,11 +28,11 @@ class _Layer(nn.Module):
         self.norm = norm
         self.dropout = nn.Dropout(dropout)
 
-    def _before(self, norm: nn.LayerNorm, x: Tensor) -> Tensor:
+    def _before(self, norm: Norm, x: Tensor) -> Tensor:
         x = norm(x) if self.norm == "pre" else x
         return x
 
-    def _add(self, norm: nn.LayerNorm, x: Tensor, computed: Tensor) -> Tensor:
+    def _add(self, norm: Norm, x: Tensor, computed: Tensor) -> Tensor:
         x = x + self.dropout(computed)
         x = norm(x) if self.norm == "post" else x
         return x
@@ -99,6 +64,12 @@ class EncoderLayer(_Layer):
         As in `MultiHeadAttention`; the last two are for self-attention.
     attention_dropout : float, default 0.0
         Probability with which each attention weight is dropped in training.
+    activation
+        As in `FeedForward`.
+    normalization, norm_eps
+        As in `attn.norms.new_norm`.
+    bias : bool, default True
+        Whether linear layers and norms add a learned bias.
 
     References
     ----------
@@ -117,14 +88,17 @@ class EncoderLayer(_Layer):
         self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "post", *,
         n_kv_heads: int | None = None, relative: Relative | None = None,
         attention: ScaledDotProduct | None = None, attention_dropout: float = 0.0,
+        activation: str = "relu", normalization: str = "layer", norm_eps: float = 1e-5,
+        bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(dropout, norm)
         self.self_attention = MultiHeadAttention(
-            d_model, n_heads, attention_dropout, n_kv_heads=n_kv_heads,
+            d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads,
             relative=relative, attention=attention,
         )  # fmt: skip
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
+        self.norm_1, self.norm_2 = norms(), norms()
 
     def forward(
         self, x: Tensor, mask: Tensor | None = None, *, positions: Tensor | None = None,
@@ -191,16 +165,18 @@ class DecoderLayer(_Layer):
         self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "post", *,
         n_kv_heads: int | None = None, relative: Relative | None = None,
         attention: ScaledDotProduct | None = None, attention_dropout: float = 0.0,
+        activation: str = "relu", normalization: str = "layer", norm_eps: float = 1e-5,
+        bias: bool = True,
     ) -> None:  # fmt: skip
         super().__init__(dropout, norm)
         heads = partial(
-            MultiHeadAttention, d_model, n_heads, attention_dropout, n_kv_heads=n_kv_heads
+            MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
         )
         self.self_attention = heads(relative=relative, attention=attention)
         self.cross_attention = heads()
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
-        self.norm_3 = nn.LayerNorm(d_model)
+        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
+        self.norm_1, self.norm_2, self.norm_3 = norms(), norms(), norms()
 
     def forward(
         self, x: Tensor, memory: Tensor | None, mask: Tensor | None = None,

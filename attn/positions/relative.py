@@ -139,6 +139,11 @@ class RotaryPositions(RelativePositions):
         """Raise ``ValueError`` if the heads have an odd size."""
         refuse_odd(config, config.d_model // config.n_heads)
 
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return the positions with the base `rotary_base`."""
+        return cls(config.rotary_base)
+
     def rotate(
         self, query: Tensor, key: Tensor, positions: int | Tensor = 0
     ) -> tuple[Tensor, Tensor]:

@@ -1,9 +1,13 @@
 """The sizes and choices of a model, checked once, in one place."""
 
+import math
 from dataclasses import dataclass
+from numbers import Real
 
 from attn._checks import check_choice, check_divides, check_fraction, check_size, wrong
 from attn.attention import VARIANTS
+from attn.feed_forward import ACTIVATIONS
+from attn.norms import NORMS, Norm, new_norm
 from attn.positions import SCHEMES
 
 
@@ -44,6 +48,23 @@ class TransformerConfig:
         What self-attention does in its heads; see `attn.attention.ScaledDotProduct`.
     attention_dropout : float, default 0.0
         Probability of dropping an attention weight; the paper drops none.
+    activation : {"relu", "gelu", "gelu_tanh", "swiglu", "geglu"}, default "relu"
+        Of the feed-forward networks; see `attn.feed_forward`.
+    normalization : {"layer", "rms"}, default "layer"
+        What a norm does; see `attn.norms`.
+    norm_eps : float, default 1e-5
+        What a norm adds to what it divides by.
+    bias : bool, default True
+        Whether linear layers and norms add a learned bias.
+    rotary_base : float, default 10000.0
+        Base of rotary positions: the larger, the slower they turn.
+    n_token_types : int, default 0
+        Of how many kinds the tokens may be, each with a vector of its own that is added to
+        theirs: BERT tells its two texts apart so.
+    embedding_norm : bool, default False
+        Whether the sum of token, position and kind is normalised, as in BERT.
+    prediction_head : bool, default False
+        Whether `EncoderOnly` transforms its vectors once more before it scores them, as BERT.
 
     Raises
     ------
@@ -79,6 +100,14 @@ class TransformerConfig:
     scale_embeddings: bool = True
     attention: str = "scaled_dot_product"
     attention_dropout: float = 0.0
+    activation: str = "relu"
+    normalization: str = "layer"
+    norm_eps: float = 1e-5
+    bias: bool = True
+    rotary_base: float = 10000.0
+    n_token_types: int = 0
+    embedding_norm: bool = False
+    prediction_head: bool = False
 
     def __post_init__(self) -> None:
         sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
@@ -86,16 +115,30 @@ class TransformerConfig:
         for name in sizes:
             # As Python's own int: NumPy's could not be read back from a checkpoint.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
+        n_types = check_size("n_token_types", self.n_token_types)
+        object.__setattr__(self, "n_token_types", n_types)
         check_divides("d_model", self.d_model, "n_heads", self.n_heads)
         if self.n_kv_heads is not None:
             check_divides("n_heads", self.n_heads, "n_kv_heads", self.n_kv_heads)
         for name in ("dropout", "attention_dropout"):
             check_fraction(name, getattr(self, name))
             object.__setattr__(self, name, float(getattr(self, name)))
+        for name in ("norm_eps", "rotary_base"):
+            number = getattr(self, name)
+            if not isinstance(number, Real) or not 0 < float(number) < math.inf:
+                raise wrong(name, "a number above 0", repr(number))
+            object.__setattr__(self, name, float(number))
         check_choice("norm", self.norm, ("post", "pre"))
+        check_choice("normalization", self.normalization, NORMS)
+        check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("positions", self.positions, SCHEMES)
         SCHEMES[self.positions].check(self)
         check_choice("attention", self.attention, VARIANTS)
-        for name in ("tie_embeddings", "scale_embeddings"):
+        flags = ("tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head")
+        for name in flags:
             if not isinstance(getattr(self, name), bool):
                 raise wrong(name, "True or False", repr(getattr(self, name)))
+
+    def new_norm(self) -> Norm:
+        """Return a norm of vectors of `d_model`, as this configuration asks for it."""
+        return new_norm(self.normalization, self.d_model, self.norm_eps, self.bias)

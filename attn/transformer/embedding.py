@@ -13,6 +13,9 @@ from attn.transformer.config import TransformerConfig
 class TokenEmbedding(nn.Module):
     """Look up each token's vector, scale it, add its position, drop some numbers.
 
+    Of a configuration with token types, the vector of each token's type is added as well; with
+    an embedding norm, the sum is normalised.
+
     Parameters
     ----------
     vocab_size : int
@@ -22,7 +25,8 @@ class TokenEmbedding(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), sections 3.4, 3.5 and 5.4. Document 003.
+    Vaswani et al. (2017), sections 3.4, 3.5 and 5.4. Devlin et al. (2019), Figure 2, for types.
+    Document 003.
 
     Examples
     --------
@@ -44,9 +48,16 @@ class TokenEmbedding(nn.Module):
         scheme = SCHEMES[config.positions]
         is_absolute = issubclass(scheme, AbsolutePositions)
         self.positions = scheme.from_config(config) if is_absolute else None
+        self.types: nn.Embedding | None = None
+        if config.n_token_types:
+            self.types = nn.Embedding(config.n_token_types, config.d_model)
+            nn.init.normal_(self.types.weight, std=config.d_model**-0.5)
+        self.norm: nn.Module = config.new_norm() if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, ids: Tensor, positions: int | Tensor = 0) -> Tensor:
+    def forward(
+        self, ids: Tensor, positions: int | Tensor = 0, types: Tensor | None = None
+    ) -> Tensor:
         """Embed tokens.
 
         Parameters
@@ -54,6 +65,8 @@ class TokenEmbedding(nn.Module):
         ids : Tensor of int64, shape (..., seq_len)
         positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
             The position of each token; or of the first, and the others follow.
+        types : Tensor of int64, broadcastable to (..., seq_len), optional
+            Of which kind each token is; of kind 0 if not given.
 
         Returns
         -------
@@ -63,26 +76,32 @@ class TokenEmbedding(nn.Module):
         ------
         ValueError
             If an id is not in the vocabulary (not checked inside ``torch.compile``, nor after
-            ``attn.checks(False)``), or a learned position does not exist.
+            ``attn.checks(False)``), a learned position does not exist, or there are no types.
         """
-        self._check(ids)
+        self._check("ids", ids, self.tokens.num_embeddings)
         x: Tensor = self.tokens(ids) * self.scale
         if self.positions is not None:
             x = self.positions(x, positions)
-        x = self.dropout(x)
+        if self.types is not None:
+            types = torch.zeros_like(ids[..., :1]) if types is None else types
+            self._check("types", types, self.types.num_embeddings)
+            x = x + self.types(types)
+        elif types is not None:
+            raise wrong("types", "None, since n_token_types = 0", "a tensor")
+        x = self.dropout(self.norm(x))
         return x
 
-    def _check(self, ids: Tensor) -> None:
+    @staticmethod
+    def _check(name: str, ids: Tensor, number: int) -> None:
         if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
             got = getattr(ids, "dtype", type(ids).__name__)
-            raise wrong("ids", "a tensor of int64 or int32", got)
-        check_shape("ids", ids, (..., "seq_len"))
+            raise wrong(name, "a tensor of int64 or int32", got)
+        check_shape(name, ids, (..., "seq_len"))
         if not readable() or ids.is_meta or not ids.numel():
             return
-        last = self.tokens.num_embeddings - 1
         for extreme in ids.aminmax():
-            if not 0 <= extreme <= last:
-                raise wrong("ids", f"values from 0 to {last}", int(extreme))
+            if not 0 <= extreme < number:
+                raise wrong(name, f"values from 0 to {number - 1}", int(extreme))
 
 
 def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:

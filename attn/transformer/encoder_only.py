@@ -36,7 +36,11 @@ class EncoderOnly(Checkpoint):
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.encoder = Encoder(config)
-        self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.head: nn.Module = nn.Identity()
+        if config.prediction_head:
+            inner = nn.Linear(config.d_model, config.d_model)
+            self.head = nn.Sequential(inner, nn.GELU(), config.new_norm())
+        self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.prediction_head)
         nn.init.xavier_uniform_(self.output.weight)
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight
@@ -47,6 +51,7 @@ class EncoderOnly(Checkpoint):
         mask: Tensor | None = None,
         *,
         positions: Tensor | None = None,
+        token_types: Tensor | None = None,
         need_weights: bool = False,
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Score every token of the vocabulary at every position.
@@ -59,6 +64,8 @@ class EncoderOnly(Checkpoint):
             row, what each may see.
         positions : Tensor of int64, broadcastable to (..., seq_len), optional
             Where each token stands; 0, 1, 2, ... if not given.
+        token_types : Tensor of int64, broadcastable to (..., seq_len), optional
+            Of which kind each token is, if the configuration has kinds; 0 if not given.
         need_weights : bool, default False
             Also return the attention weights.
 
@@ -68,8 +75,10 @@ class EncoderOnly(Checkpoint):
         weights : tuple of Tensor, or None
             Those of each layer; None unless `need_weights`.
         """
-        x, weights = self.encode(ids, mask, positions=positions, need_weights=need_weights)
-        return self.output(x), weights
+        x, weights = self.encode(
+            ids, mask, positions=positions, token_types=token_types, need_weights=need_weights
+        )
+        return self.output(self.head(x)), weights
 
     def encode(
         self,
@@ -77,9 +86,10 @@ class EncoderOnly(Checkpoint):
         mask: Tensor | None = None,
         *,
         positions: Tensor | None = None,
+        token_types: Tensor | None = None,
         need_weights: bool = False,
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Return the vectors, shape (..., seq_len, d_model), before they are scored."""
-        x = self.embedding(ids, 0 if positions is None else positions)
+        x = self.embedding(ids, 0 if positions is None else positions, token_types)
         x, weights = self.encoder(x, mask, positions=positions, need_weights=need_weights)
         return x, weights

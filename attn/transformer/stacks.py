@@ -32,12 +32,14 @@ class _Stack(nn.Module):
                 relative=relative,
                 attention=VARIANTS[config.attention].from_config(config),
                 attention_dropout=config.attention_dropout,
+                activation=config.activation,
+                normalization=config.normalization,
+                norm_eps=config.norm_eps,
+                bias=config.bias,
             )
             for _ in range(config.n_layers)
         )
-        self.norm: nn.Module = nn.Identity()
-        if config.norm == "pre":
-            self.norm = nn.LayerNorm(config.d_model)
+        self.norm: nn.Module = config.new_norm() if config.norm == "pre" else nn.Identity()
 
     def _caches(
         self, cache: DecoderCache | None

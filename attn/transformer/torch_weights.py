@@ -189,6 +189,9 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         attentions = [part for part in ours.modules() if isinstance(part, MultiHeadAttention)]
         for attention in attentions:
             check_ours(attention)
+        check_norm(ours.norm_1)
+        if ours.feed_forward.activation != "relu":
+            raise wrong("module", "activation = relu", ours.feed_forward.activation)
         layer = LAYERS[type(ours)](
             attentions[0].d_model, attentions[0].n_heads, ours.feed_forward.linear_1.out_features,
             ours.dropout.p, norm_first=ours.norm == "pre", batch_first=True,

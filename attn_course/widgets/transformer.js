@@ -7,6 +7,12 @@ import { readCheckpoint } from "./checkpoint.js";
 import { multiply } from "./kernel.js";
 import { attention, dot, wrong } from "./shared.js";
 
+// What this model can do in one way alone, although attn.transformer has others.
+const ONLY = {
+  attention: "scaled_dot_product", activation: "relu", normalization: "layer", normEps: 1e-5, bias: true,
+  rotaryBase: 10000, nTokenTypes: 0, embeddingNorm: false,
+};
+
 /**
  * The model in a checkpoint, an ArrayBuffer or Uint8Array, as { config, parameters, encode, decode }.
  *
@@ -25,8 +31,9 @@ export function loadTransformer(bytes) {
   if (!["sinusoidal", "learned", "rotary", "none"].includes(config.positions)) {
     throw wrong("positions", "'sinusoidal', 'learned', 'rotary' or 'none'", `'${config.positions}'`);
   }
-  if ((config.attention ?? "scaled_dot_product") !== "scaled_dot_product") {
-    throw wrong("attention", "'scaled_dot_product'", `'${config.attention}'`);
+  for (const [name, only] of Object.entries(ONLY)) {
+    const said = (value) => JSON.stringify(value).replaceAll('"', "'");
+    if ((config[name] ?? only) !== only) throw wrong(name, said(only), said(config[name]));
   }
   const { srcEmbedding, tgtEmbedding, encoder, decoder, output } = parameters;
 

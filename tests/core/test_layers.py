@@ -15,8 +15,10 @@ from torch.nn import functional as F
 from attn import reference
 from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.cache import KVCache, MemoryCache
-from attn.layers import DecoderLayer, EncoderLayer, FeedForward
+from attn.feed_forward import FeedForward
+from attn.layers import DecoderLayer, EncoderLayer
 from attn.masks import causal_mask, padding_mask
+from attn.norms import new_norm
 from attn.positions import RotaryPositions
 
 BATCH_SIZE, TGT_LEN, SRC_LEN, D_MODEL, N_HEADS, D_FF = 3, 5, 7, 12, 3, 20
@@ -264,6 +266,56 @@ def test_feed_forward_transforms_each_position_by_itself(batch):
     network, x = randomise(FeedForward(6, 11).double()), random(*batch, 6)
     w_1, b_1, w_2, b_2 = network.parameters()
     assert_close(network(x), (x @ w_1.T + b_1).clamp(min=0) @ w_2.T + b_2)
+
+
+def phi(z):
+    """The share of a normal distribution that lies below z."""
+    return (1 + torch.erf(z / 2**0.5)) / 2
+
+
+FORMULAS = {
+    "gelu": lambda z, gate: z * phi(z),
+    "gelu_tanh": lambda z, gate: (
+        z * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (z + 0.044715 * z**3))) / 2
+    ),
+    "swiglu": lambda z, gate: z / (1 + (-z).exp()) * gate,
+    "geglu": lambda z, gate: z * phi(z) * gate,
+}
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("activation", FORMULAS)
+def test_other_nonlinearities_by_their_formulas(activation, bias):
+    layer = randomise(FeedForward(D_MODEL, D_FF, activation, bias).double())
+    x, state = random(BATCH_SIZE, TGT_LEN, D_MODEL), layer.state_dict()
+    assert len(state) == (1 + bias) * (3 if activation.endswith("glu") else 2)
+
+    def linear(x, i):
+        return x @ state.get(f"linear_{i}.weight", torch.zeros(D_FF, D_MODEL)).mT + state.get(
+            f"linear_{i}.bias", 0.0
+        )
+
+    gate = linear(x, 3) if "linear_3.weight" in state else None
+    assert_close(layer(x), linear(FORMULAS[activation](linear(x, 1), gate), 2))
+
+
+def test_rms_norm_by_its_formula():
+    norm, x = randomise(new_norm("rms", D_MODEL, eps=0.5).double()), random(3, D_MODEL)
+    expected = x / (x.square().mean(dim=-1, keepdim=True) + 0.5).sqrt() * norm.weight
+    assert_close(norm(x), expected)
+    assert [name for name, _ in norm.named_parameters()] == ["weight"]
+
+
+@both_layers
+def test_norms_and_biases_are_handed_on(layer_class):
+    layer = layer_class(*SIZES, activation="swiglu", normalization="rms", norm_eps=0.5, bias=False)
+    norms = [part for part in layer.modules() if isinstance(part, nn.RMSNorm)]
+    assert len(norms) == (2 if layer_class is EncoderLayer else 3)
+    assert {norm.eps for norm in norms} == {0.5} and layer.feed_forward.activation == "swiglu"
+    assert not [name for name, _ in layer.named_parameters() if "bias" in name]
+    layer = layer_class(*SIZES, norm_eps=0.5, bias=False)
+    assert layer.norm_1.eps == layer.norm_2.eps == 0.5
+    assert not [name for name, _ in layer.named_parameters() if "bias" in name]
 
 
 def test_feed_forward_begins_with_xavier_weights_and_no_bias():

@@ -228,6 +228,10 @@ def test_what_has_no_counterpart_here(theirs, message):
             MultiHeadAttention(8, 2, relative=RotaryPositions()),
             "relative = None for PyTorch, got RotaryPositions",
         ),
+        (EncoderLayer(**SIZES, activation="gelu"), "activation = relu, got gelu"),
+        (EncoderLayer(**SIZES, norm_eps=1e-6), "norms nn.LayerNorm with eps"),
+        (DecoderLayer(**SIZES, normalization="rms"), "norms nn.LayerNorm with eps"),
+        (EncoderLayer(**SIZES, bias=False), "norms nn.LayerNorm with eps"),
         (
             nn.Linear(8, 8),
             (

@@ -560,6 +560,47 @@ def test_with_a_cache_the_parts_equal_the_whole(
     assert_close(run_cached(model, model, ids, {}, chunks), model(ids)[0], tolerance)
 
 
+FAMILIES = {
+    "llama": {
+        "norm": "pre", "normalization": "rms", "activation": "swiglu", "bias": False,
+        "positions": "rotary", "rotary_base": 50.0, "n_heads": 4, "n_kv_heads": 2, "d_model": 16,
+    },
+    "gpt2": {"norm": "pre", "activation": "gelu_tanh", "positions": "learned"},
+    "bert": {
+        "activation": "gelu", "positions": "learned", "n_token_types": 2, "embedding_norm": True,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("chunks", [(1,) * TGT_LEN, (3, 2)], ids=str)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_with_a_cache_the_families_write_what_they_write_without(family, chunks):
+    model, ids = make(DecoderOnly, **FAMILIES[family]), random_ids(2, TGT_LEN)
+    assert_close(run_cached(model, model, ids, {}, chunks), model(ids)[0])
+
+
+def test_the_base_of_rotary_positions_matters_and_is_the_configurations():
+    near, far = (make(DecoderOnly, **FAMILIES["llama"] | {"rotary_base": b}) for b in (50.0, 1e5))
+    ids = random_ids(1, TGT_LEN)
+    assert near.stack.layers[0].self_attention.relative.base == 50.0
+    assert (near(ids)[0] - far(ids)[0]).abs().max() > 1e-3
+
+
+def test_a_token_type_adds_its_vector():
+    model, ids = make(EncoderOnly, n_token_types=2), random_ids(2, 4)
+    types = torch.tensor([[0, 0, 1, 1]])
+    embed = model.embedding
+    difference = embed(ids, types=types) - embed(ids)
+    expected = embed.types.weight[1] - embed.types.weight[0]
+    assert_close(difference, types[0, :, None] * expected.expand(2, 4, -1))
+    assert_close(model(ids)[0], model(ids, token_types=torch.zeros(1, 4, dtype=torch.int64))[0])
+    assert (model(ids, token_types=types)[0] - model(ids)[0]).abs().max() > 1e-3
+    with pytest.raises(ValueError, match="^types: expected values from 0 to 1, got 2$"):
+        model(ids, token_types=types * 2)
+    with pytest.raises(ValueError, match="^types: expected None, since n_token_types = 0"):
+        make(EncoderOnly)(ids, token_types=types)
+
+
 def test_with_a_cache_masks_and_weights_cover_all_that_was_read():
     """The first token is hidden from all; the mask of each step covers all the keys so far."""
     ids, mask = random_ids(2, TGT_LEN), torch.tensor([False] + [True] * 4)
@@ -932,6 +973,14 @@ def test_the_defaults_are_the_paper_s_base_model():
         "scale_embeddings": True,
         "attention": "scaled_dot_product",
         "attention_dropout": 0.0,
+        "activation": "relu",
+        "normalization": "layer",
+        "norm_eps": 1e-5,
+        "bias": True,
+        "rotary_base": 10000.0,
+        "n_token_types": 0,
+        "embedding_norm": False,
+        "prediction_head": False,
     }
 
 
@@ -939,7 +988,7 @@ SIZES = [
     "vocab_size", "tgt_vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len",
     "n_kv_heads",
 ]  # fmt: skip
-FLAGS = ["tie_embeddings", "scale_embeddings"]
+FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head"]
 
 
 @pytest.mark.parametrize(
@@ -957,6 +1006,15 @@ FLAGS = ["tie_embeddings", "scale_embeddings"]
         ({"dropout": -0.1}, "dropout: expected a number in [0, 1), got -0.1"),
         ({"dropout": "0.1"}, "dropout: expected a number in [0, 1), got '0.1'"),
         ({"norm": "Pre"}, "norm: expected 'post' or 'pre', got 'Pre'"),
+        ({"normalization": "RMS"}, "normalization: expected 'layer' or 'rms', got 'RMS'"),
+        ({"norm_eps": 0.0}, "norm_eps: expected a number above 0, got 0.0"),
+        ({"rotary_base": math.inf}, "rotary_base: expected a number above 0, got inf"),
+        ({"norm_eps": "1e-5"}, "norm_eps: expected a number above 0, got '1e-5'"),
+        ({"n_token_types": -1}, "n_token_types: expected at least 0, got -1"),
+        (
+            {"activation": "tanh"},
+            "activation: expected 'relu' or 'gelu' or 'gelu_tanh' or 'swiglu' or 'geglu', got 'tanh'",
+        ),
         (
             {"positions": "relative"},
             f"positions: expected {' or '.join(map(repr, SCHEMES))}, got 'relative'",

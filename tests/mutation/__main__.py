@@ -27,6 +27,8 @@ TESTS = {
     "masks": ["test_masks", "test_reference_length"],
     "attention": ["test_attention", "test_multi_head", "test_cache"],
     "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
+    "feed_forward": ["test_layers"],
+    "norms": ["test_layers"],
     "layers": ["test_layers"],
     "cache": ["test_cache", "test_unequal_rows"],
     "decoding": ["test_decoding"],

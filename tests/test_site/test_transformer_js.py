@@ -787,6 +787,14 @@ def test_files_that_are_no_model_for_the_page(run, tmp_path, monkeypatch):
     make(attention="another").save(path, quantised=True)
     message = "attention: expected 'scaled_dot_product', got 'another'"
     assert load(path.read_bytes()) == message
+    for change, message in (
+        ({"activation": "swiglu"}, "activation: expected 'relu', got 'swiglu'"),
+        ({"normalization": "rms"}, "normalization: expected 'layer', got 'rms'"),
+        ({"norm_eps": 1e-6}, "normEps: expected 0.00001, got 0.000001"),
+        ({"bias": False}, "bias: expected true, got false"),
+    ):
+        make(**change).save(path, quantised=True)
+        assert load(path.read_bytes()) == message
 
 
 def test_a_whole_checkpoint_is_read_as_well(run, tmp_path):

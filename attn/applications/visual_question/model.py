@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attn._checks import check_shape, wrong
 from attn.applications.visual_question.patches import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
-from attn.layers import FeedForward
+from attn.feed_forward import FeedForward
 from attn.masks import padding_mask
 from attn.positions import sinusoidal_positions
 from attn.tokenizer import WordTokenizer
