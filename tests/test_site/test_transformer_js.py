@@ -836,7 +836,9 @@ def test_the_config_has_the_names_of_python(small, run):
         "vocabSize": 21, "tgtVocabSize": None, "dModel": 24, "nHeads": 4, "nLayers": 2, "dFf": 40,
         "dropout": 0.1, "norm": "post", "positions": "learned", "maxLen": 9, "nKvHeads": 2,
         "tieEmbeddings": True, "scaleEmbeddings": False, "attention": "scaled_dot_product",
-        "attentionDropout": 0,
+        "attentionDropout": 0, "activation": "relu", "normalization": "layer", "normEps": 1e-5,
+        "bias": True, "rotaryBase": 10000, "nTokenTypes": 0, "embeddingNorm": False,
+        "predictionHead": False,
     }  # fmt: skip
     assert run("() => models.learned.config") == expected
 
