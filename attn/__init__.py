@@ -19,13 +19,14 @@ the PyTorch machine
 `attn.transformer`   ``TransformerConfig``, ``Transformer``, ``EncoderOnly``, ``DecoderOnly``
 text in, text out
 -------------------  ------------------------------------------------------------------------
-`attn.tokenizer`     text to ids and back: by words, and by byte pairs
+`attn.tokenizer`     text to ids and back: by words, by byte pairs, by the pieces of a BERT
 `attn.corpus`        pairs of sentences: from a file, or by name from an installed package
 `attn.decoding`      one token after another: ``greedy``, ``beam_search``, ``sample``
 `attn.training`      ``train``: one loop for every task, on one machine or several
 `attn.metrics`       how good is it: ``bleu``, ``rouge``, ``alignment_error_rate``
 the systems
 -------------------  ------------------------------------------------------------------------
+`attn.pretrained`    ``load``: a Llama, a GPT-2 or a BERT that others trained
 `attn.applications`  ``Translator`` and others, built of all the parts above
 `attn.__main__`      the command line: ``python -m attn translate "the red house"``
 ===================  ========================================================================

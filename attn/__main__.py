@@ -1,4 +1,4 @@
-"""The command line: ``python -m attn translate``, ``train``, ``evaluate``."""
+"""The command line: ``python -m attn translate``, ``train``, ``evaluate``, ``fetch``."""
 
 import argparse
 import io
@@ -91,13 +91,9 @@ def train(options: argparse.Namespace) -> None:
         options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
     )
     checkpoint = options.out.with_name(options.out.name + ".checkpoint")
-    translator = Translator.fit(
-        pairs,
-        validation=validation,
-        **vars(recipe),
-        checkpoint=checkpoint,
-        report=None if sys.stderr.isatty() else _Log(),  # in a terminal there is a bar
-    )
+    log = None if sys.stderr.isatty() else _Log()  # in a terminal there is a bar
+    more = {"validation": validation, "checkpoint": checkpoint, "report": log}
+    translator = Translator.fit(pairs, **vars(recipe), **more)
     if is_main_process():
         translator.save(options.out, quantised=options.quantised)
         checkpoint.unlink()
@@ -141,6 +137,14 @@ def evaluate(options: argparse.Namespace) -> None:
         print(head + row.format(name, **found))
         head = ""
     print(f"BLEU {found['bleu_signature']}\nchrF {found['chrf_signature']}")
+
+
+def fetch(options: argparse.Namespace) -> None:
+    """Print where each model lies that others trained, once it is on this machine."""
+    from attn.pretrained import fetched
+
+    for name in options.name:
+        print(f"{name}: {fetched(name)}")
 
 
 def _check_out(out: Path) -> None:
@@ -228,6 +232,11 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("evaluate", help="compare translations with the right ones")
     command.add_argument("--pairs", type=Path, help="a file as for train, instead of a corpus")
     command.set_defaults(run=evaluate)
+
+    command = commands.add_parser("fetch", help="fetch models that others trained")
+    command.add_argument("name", nargs="+", help="smollm2 or minilm")
+    command.set_defaults(run=fetch)
+
     for name in ("train", "evaluate"):
         commands.choices[name].add_argument(
             "--corpus", default="grammar", metavar="NAME",
@@ -235,13 +244,10 @@ def _parser() -> argparse.ArgumentParser:
             "that an installed package offers",
         )  # fmt: skip
     for name in ("translate", "evaluate"):
-        commands.choices[name].add_argument(
-            "--model", type=Path, metavar="FOLDER", help="a trained one, not the course's own"
-        )
-        commands.choices[name].add_argument(
-            "--beam", type=int, default=1, metavar="N", help="hypotheses to keep (default: 1)"
-        )
-        commands.choices[name].add_argument(
+        add = commands.choices[name].add_argument
+        add("--model", type=Path, metavar="FOLDER", help="a trained one, not the course's own")
+        add("--beam", type=int, default=1, metavar="N", help="hypotheses to keep (default: 1)")
+        add(
             "--length-penalty", type=float, default=0.0, metavar="X",
             help="above 0, a beam prefers longer translations (default: 0; usual: 0.6 to 1)",
         )  # fmt: skip

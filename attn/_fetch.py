@@ -67,7 +67,7 @@ def fetched(remote: Remote, *, download: bool = True) -> Path:
     named = os.environ.get("ATTN_DATA")
     for folder in (Path(named) if named else None, cache_folder()):
         if folder is not None and (folder / remote.name).is_file():
-            return _checked(folder / remote.name, remote)
+            return check_sum(folder / remote.name, remote.sha256)
     if not download:
         raise wrong(remote.name, _wanted(remote), "no such file on this machine")
     return _downloaded(remote, cache_folder() / remote.name)
@@ -77,14 +77,15 @@ def _wanted(remote: Remote) -> str:
     return f"a folder named by ATTN_DATA that holds it (it is published at {remote.address})"
 
 
-def _checked(path: Path, remote: Remote) -> Path:
+def check_sum(path: Path, sha256: str) -> Path:
+    """Return the path of a file whose bytes have this sum; raise ``ValueError`` otherwise."""
     try:
         with open(path, "rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise wrong(str(path), "a file that can be read", error.strerror) from None
-    if found != remote.sha256:
-        raise wrong(str(path), f"the sha256 {remote.sha256}", found)
+    if found != sha256:
+        raise wrong(str(path), f"the sha256 {sha256}", found)
     return path
 
 
@@ -96,7 +97,7 @@ def _downloaded(remote: Remote, path: Path) -> Path:
                 with urlopen(remote.address, timeout=TIMEOUT) as answer:
                     _copy(answer, scratch, remote)
                 scratch.close()
-                _checked(Path(scratch.name), remote)
+                check_sum(Path(scratch.name), remote.sha256)
                 os.replace(scratch.name, path)
             finally:
                 Path(scratch.name).unlink(missing_ok=True)

@@ -131,6 +131,25 @@ def python_in_the_page():
     raise kind("no Python in the pages: `make book` had no NumPy for the browser (ATTN_WASM)")
 
 
+def smollm2():
+    """Return the path of the file with SmolLM2; a test downloads nothing."""
+    return _published("smollm2")
+
+
+def minilm():
+    """Return the path of the folder with MiniLM; a test downloads nothing."""
+    return _published("minilm")
+
+
+def _published(name):
+    from attn.pretrained import published  # which imports PyTorch
+
+    try:
+        return published.fetched(name, download=False)
+    except ValueError as error:
+        raise Missing(f"no pretrained model: {error}") from None
+
+
 PARTS = {
     "browser": browser,
     "sandbox": sandbox,
@@ -140,6 +159,8 @@ PARTS = {
     "git": git,
     "tatoeba": tatoeba,
     "python_in_the_page": python_in_the_page,
+    "smollm2": smollm2,
+    "minilm": minilm,
 }
 
 

@@ -129,9 +129,13 @@ class Tokenizer:
         shape = tuple(getattr(ids, "shape", (None,)))  # a list has one dimension
         if len(shape) != 1:
             raise wrong("ids", "shape (seq_len,)", shape)
-        silent = {self.pad_id, self.sos_id, self.eos_id}
+        silent = self._silent()
         checked = [self._check_id(i) for i in ids]
         return self._to_text([i for i in checked if i not in silent])
+
+    def _silent(self) -> set[int]:
+        """Return the ids that `decode` leaves out."""
+        return {self.pad_id, self.sos_id, self.eos_id}
 
     def _check_id(self, given: Any) -> int:
         try:

@@ -5,7 +5,7 @@ import math
 import re
 import reprlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Self
 
@@ -112,11 +112,15 @@ class BytePairTokenizer(Tokenizer):
         return cls(fields["merges"])
 
     def _to_ids(self, text: str) -> list[int]:
-        return [i for word in split(text) for i in self._encode_word(word)]
+        return [i for word in split(text) for i in self.word_ids(word)]
 
-    def _encode_word(self, word: str) -> list[int]:
+    def word_ids(self, word: str, without: Container[int] = ()) -> list[int]:
+        """Return the ids of one word, whose bytes are all joined that can be.
+
+        Those of bytes that are in `without`, the same in every call, are left out.
+        """
         if word not in self._ids_of_word:
-            ids = to_bytes(word)
+            ids = [i for i in to_bytes(word) if i not in without]
             while len(ids) > 1:
                 pair = min(pairwise(ids), key=lambda pair: self._merged.get(pair, math.inf))
                 if pair not in self._merged:

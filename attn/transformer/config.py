@@ -115,8 +115,7 @@ class TransformerConfig:
         for name in sizes:
             # As Python's own int: NumPy's could not be read back from a checkpoint.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
-        n_types = check_size("n_token_types", self.n_token_types)
-        object.__setattr__(self, "n_token_types", n_types)
+        object.__setattr__(self, "n_token_types", check_size("n_token_types", self.n_token_types))
         check_divides("d_model", self.d_model, "n_heads", self.n_heads)
         if self.n_kv_heads is not None:
             check_divides("n_heads", self.n_heads, "n_kv_heads", self.n_kv_heads)

@@ -1,0 +1,19 @@
+"""Models that others trained, in the layers of this package.
+
+A file in the format GGUF or a folder as Hugging Face publishes it holds the weights of a Llama, a
+GPT-2 or a BERT. Each is one of our two models with its own `attn.transformer.TransformerConfig`:
+
+===============  ==========================================================================
+`loading`        ``load``: the model and its tokenizer, from a file or a folder
+`gguf`           what a GGUF file holds: metadata and tensors, quantised or not
+`gguf_model`     what its metadata say of a Llama and of its tokenizer
+`hugging_face`   what such a folder says of its model and of its tokenizer
+`families`       the names and shapes of a Llama's, a GPT-2's and a BERT's weights, and ours
+`published`      ``fetched``: two models to begin with, from the package that holds each
+===============  ==========================================================================
+"""
+
+from attn.pretrained.loading import load
+from attn.pretrained.published import fetched
+
+__all__ = ["fetched", "load"]

@@ -1,0 +1,53 @@
+"""A model and its tokenizer, from a file or a folder that someone else published."""
+
+from pathlib import Path
+from typing import TypeAlias
+
+from attn._checks import wrong
+from attn.pretrained import gguf_model, hugging_face
+from attn.pretrained.families import Model, filled
+from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
+
+Loaded: TypeAlias = tuple[Model, ByteLevelTokenizer | WordPieceTokenizer]
+
+
+def load(path: str | Path) -> Loaded:
+    """Return a model that others trained, in evaluation mode, and its tokenizer.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file of the format GGUF with a Llama; or a folder as Hugging Face publishes it, with
+        ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a Llama, GPT-2 or BERT.
+
+    Returns
+    -------
+    model : DecoderOnly, or EncoderOnly for a BERT
+        In float32: quantised tensors are unpacked.
+    tokenizer : ByteLevelTokenizer, or WordPieceTokenizer for a BERT
+
+    Raises
+    ------
+    ValueError
+        If it is neither, is damaged, or holds another kind of model; the sentence begins with
+        the path.
+
+    References
+    ----------
+    Touvron et al. (2023), LLaMA. Radford et al. (2019), Language Models are Unsupervised
+    Multitask Learners. Devlin et al. (2019), BERT.
+    """
+    path = Path(path)
+    if path.is_dir():
+        family, config, weights, tokenizer = hugging_face.read(path)
+    elif path.is_file():
+        family, config, weights, tokenizer = gguf_model.read(path)
+    else:
+        raise wrong(str(path), "a GGUF file or a folder of Hugging Face", "nothing of this name")
+    if tokenizer.vocab_size > config.vocab_size:
+        most = f"a tokenizer of at most vocab_size = {config.vocab_size} tokens"
+        raise wrong(str(path), most, tokenizer.vocab_size)
+    try:
+        return filled(family, config, weights), tokenizer
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None

