@@ -40,7 +40,7 @@ def _draw(language):
         drawn.append(ink.text(x + 60, 16, name, "strong", "middle"))
         for i, weight in enumerate(weights):
             here = (x + 45 * (i % 3), 28 + 50 * (i // 3))
-            drawn.append(_patch(*here, i, 0.25 + 0.75 * min(1, 3 * weight)))
+            drawn.append(_patch(*here, i, 0.35 + 0.65 * min(1, max(0, 3 * weight - 0.1))))
             kind = "shape strong" if weight > 0.5 else "shape"
             drawn.append(ink.text(here[0] + 15, here[1] + 43, f"{weight:.2f}", kind, "middle"))
         drawn.append(ink.arrow([(x + 60, 180), (x + 60, 200)]))
