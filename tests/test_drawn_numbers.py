@@ -195,6 +195,20 @@ def test_copies_and_parts_are_drawn_to_scale():
     assert [t for t in texts(drawn("copies", "en")) if t.startswith("×")] == ["× 1", "× 4", "× 1"]
 
 
+def test_each_head_contributes_through_its_own_rows():
+    z, w_o = np.ones((3, 4)), np.ones((12, 12)).reshape(3, 4, 12)
+    added = reference.multi_head_attention(*[np.ones((1, 12))] * 3, *[np.eye(12)] * 4, n_heads=3)[
+        0
+    ][0]
+    cells = {}
+    for path in elements("contributions", "path", class_="head"):
+        cells.setdefault(path.get("opacity"), []).append(path.get("d").count("M"))
+    # Per head: what it gives a token, its rows, what it adds, and its part of the output.
+    assert list(cells.values()) == [
+        [z[i].size, w_o[i].size, (z[i] @ w_o[i]).size, added.size] for i in range(3)
+    ]
+
+
 def test_layer_norm_gives_both_vectors_the_same_numbers():
     vector = np.array([2.0, 4.0, 4.0, 6.0])
     said = texts(drawn("layer_norm", "en"))

@@ -13,6 +13,7 @@ from attn_course.drawings.beam import beam
 from attn_course.drawings.bottleneck import bottleneck
 from attn_course.drawings.cache import cache
 from attn_course.drawings.clocks import clocks
+from attn_course.drawings.contributions import contributions
 from attn_course.drawings.copies import copies
 from attn_course.drawings.cross import cross
 from attn_course.drawings.entrances import entrances
@@ -52,6 +53,7 @@ __all__ = [
     "bottleneck",
     "cache",
     "clocks",
+    "contributions",
     "copies",
     "cross",
     "entrances",
