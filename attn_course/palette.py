@@ -54,3 +54,55 @@ def css_variables(scheme):
     '--attn-ink: #1d1f24;'
     """
     return " ".join(f"--attn-{name}: {value};" for name, value in scheme.items())
+
+
+# The ramps of figures, from white to blue and to orange, as they are on the dark page: one affine
+# map of red, green and blue, so that it serves the cells of an image too (SVG's feColorMatrix).
+RAMP_IN_DARK = (
+    (2.531, -5.588, 2.390, 0.750),
+    (1.663, -4.878, 2.476, 0.829),
+    (1.750, -6.051, 3.562, 0.849),
+)
+
+
+def in_dark(colour):
+    """Return the colour that stands, on the dark page, for one of a figure drawn for the light.
+
+    A colour of the palette is its twin, a grey goes from page to ink instead of from white to
+    black, and another one is taken for part of a ramp.
+
+    Parameters
+    ----------
+    colour : str
+        Red, green and blue in hexadecimal digits.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> in_dark(LIGHT["query"]) == DARK["query"], in_dark("#ffffff") == DARK["page"]
+    (True, True)
+    >>> in_dark("#000000") == DARK["ink"], in_dark("#78acd8")
+    (True, '#326b9b')
+    """
+    twins = {"#ffffff": "page"} | {LIGHT[name]: name for name in LIGHT if name != "surface"}
+    if colour in twins:
+        return DARK[twins[colour]]
+    rgb = _channels(colour)
+    if max(rgb) - min(rgb) < 0.02:
+        ends = zip(_channels(DARK["ink"]), _channels(DARK["page"]), strict=True)
+        return _hexadecimal(ink + rgb[0] * (page - ink) for ink, page in ends)
+    return _hexadecimal(
+        sum(factor * channel for factor, channel in zip(row, (*rgb, 1), strict=True))
+        for row in RAMP_IN_DARK
+    )
+
+
+def _channels(colour):
+    return [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+
+def _hexadecimal(channels):
+    return "#" + "".join(f"{round(255 * min(max(c, 0), 1)):02x}" for c in channels)

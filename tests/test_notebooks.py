@@ -32,6 +32,7 @@ each_edition = pytest.mark.parametrize(
     list(itertools.product(SOURCES, build.LANGUAGES)),
     ids=lambda value: value if isinstance(value, str) else value.stem,
 )
+PICTURES = {"image/png", "image/svg+xml"}
 
 
 def is_chapter(source):
@@ -85,7 +86,7 @@ def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, lang
         assert output.get("name") != "stderr", output.text
         assert build.WIDGET_VIEW not in output.get("data", {})
         # The letters of a picture in base64 may spell anything.
-        shown = {k: v for k, v in output.get("data", {}).items() if k != "image/png"}
+        shown = {k: v for k, v in output.get("data", {}).items() if k not in PICTURES}
         texts = [output.get("text", ""), *shown.values()]
         for text in texts:
             assert not re.search(r"0x[0-9a-f]{6,}|/(home|root|tmp|Users)/|site-packages", str(text))
@@ -196,7 +197,7 @@ def kinds_and_texts(cell):
         (output.output_type, sorted(data)) for output, data in zip(cell.outputs, shown, strict=True)
     ]
     texts = [html.unescape(str(data[kind])) for data in shown
-             for kind in sorted(data) if data[kind] and kind != "image/png"]  # fmt: skip
+             for kind in sorted(data) if data[kind] and kind not in PICTURES]  # fmt: skip
     return kinds, texts
 
 

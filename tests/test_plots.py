@@ -1,7 +1,9 @@
 """The figures: what they draw and say, what they refuse, whether all of it can be read."""
 
 import builtins
+import re
 from itertools import combinations
+from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -9,14 +11,16 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.colors import same_color, to_rgb
+from matplotlib.colors import same_color, to_hex, to_rgb
+from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from attn_course import plots, set_language
-from attn_course.palette import LIGHT
+from attn_course.palette import DARK, LIGHT, RAMP_IN_DARK, in_dark
 from attn_course.plots.lines import spread
+from attn_course.plots.vector import svg
 
 SKY = ["The", "sky", "is"]
 SENTENCES = {
@@ -103,15 +107,12 @@ def contrast(a, b):
     return (high + 0.05) / (low + 0.05)
 
 
-def inverted(colour):
-    """Return a colour as the site's dark scheme shows it: inverted, its hue turned back."""
-    turned = np.array(  # hue-rotate(180deg), from the Filter Effects specification
-        [[-0.574, 1.430, 0.144], [0.426, 0.430, 0.144], [0.426, 1.430, -0.856]]
-    )
-    return np.clip(turned @ (1 - np.asarray(colour)), 0, 1)
+def darkened(colour):
+    """Return a colour as the site's dark scheme shows it."""
+    return np.array(to_rgb(in_dark(to_hex(np.asarray(colour)))))
 
 
-in_both_schemes = pytest.mark.parametrize("seen", [np.asarray, inverted])
+in_both_schemes = pytest.mark.parametrize("seen", [np.asarray, darkened])
 in_both_languages = pytest.mark.parametrize("language", ["es", "en"])
 
 
@@ -156,10 +157,19 @@ def test_series_have_the_widgets_colours_in_this_order():
 
 
 def test_notebooks_get_sharp_figures_and_plain_python_none(monkeypatch):
-    asked = []
-    monkeypatch.setattr("matplotlib_inline.backend_inline.set_matplotlib_formats", asked.append)
+    asked, drawn = [], {}
+    monkeypatch.setattr(
+        "matplotlib_inline.backend_inline.set_matplotlib_formats",
+        lambda *kinds: asked.extend(kinds),
+    )
+    shell = SimpleNamespace(
+        display_formatter=SimpleNamespace(
+            formatters={"image/svg+xml": SimpleNamespace(for_type=drawn.__setitem__)}
+        )
+    )
+    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
     plots.use_style()
-    assert asked == ["retina"]
+    assert asked == ["svg", "png"] and drawn == {Figure: svg}
 
     real = builtins.__import__
 
@@ -171,7 +181,100 @@ def test_notebooks_get_sharp_figures_and_plain_python_none(monkeypatch):
     plt.rcParams["font.size"] = 3
     monkeypatch.setattr(builtins, "__import__", without_notebooks)
     plots.use_style()
-    assert asked == ["retina"] and plt.rcParams["font.size"] == 10
+    assert asked == ["svg", "png"] and plt.rcParams["font.size"] == 10
+
+
+# as SVG
+
+
+def words(drawing):
+    return sorted(re.findall(r">([^<>]*[^<>\s][^<>]*)</text>", drawing))
+
+
+def both(drawing):
+    """Return the wide drawing and the narrow one inside it."""
+    wide, inside, narrow = drawing.partition("<metadata>")
+    assert inside
+    return wide, narrow
+
+
+def box(drawing):
+    return tuple(map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', drawing).groups()))
+
+
+def two_panels(**options):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), **options)
+    plots.heatmap(weights_of(2, 2), ["extraordinario", "b"], ["larguísimamente", "otra"], ax=left)
+    plots.curves([1, 2], {"a": [1, 2], "b": [1, 2]}, xlabel="x", ax=right, title="$d_k$")
+    return figure
+
+
+def test_the_same_figure_is_the_same_drawing_and_stays_as_it_was():
+    figure = two_panels()
+    size = figure.get_size_inches().copy()
+    first = svg(figure)
+    assert svg(figure) == first == svg(two_panels())
+    np.testing.assert_array_equal(figure.get_size_inches(), size)
+    assert not re.search(r"<dc:date>|\d\.\d{3}|DejaVu Sans'", first.replace("base64", ""))
+
+
+def test_for_a_phone_panels_are_stacked_and_lose_no_word():
+    wide, narrow = map(box, both(svg(two_panels())))
+    assert wide[0] > 600 and narrow[0] < 300 and narrow[1] > 1.8 * wide[1]
+    wide, narrow = both(svg(two_panels()))
+    assert words(wide) == words(narrow)
+
+
+def test_stacked_panels_have_their_own_numbers():
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True)
+    for ax in axes:
+        plots.curves([1, 2], {"a": [100.0, 300.0]}, xlabel="x", ax=ax)
+    wide, narrow = both(svg(figure))
+    assert words(wide).count("200") == 1 and words(narrow).count("200") == 2
+    assert svg(figure).partition("<metadata>")[0] == wide  # and lose them again
+
+
+def test_where_a_phone_brings_labels_together_they_stand_upright():
+    names = ["Casablanca", "Titanic", "Amélie", "Rocky", "Alien", "Rambo"]
+    _, ax = plt.subplots(figsize=(6, 2.9))
+    plots.heatmap(weights_of(2, 6), ["a", "b"], names, ax=ax)
+    upright = r"rotate\(-90\)[^>]*>(\w+)<"
+    wide, narrow = both(svg(ax.figure))
+    assert re.findall(upright, wide) == [] and re.findall(upright, narrow) == names
+    assert {label.get_rotation() for label in ax.get_xticklabels()} == {0}
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: plots.heatmap(weights_of(2, 2), "ab", "ab").figure,  # narrow as it is
+        lambda: plots.head_grid(weights_of(8, 6, 6), "abcdef", "abcdef"),  # lines of panels
+        lambda: plt.figure(figsize=(9, 3)),  # with nothing in it
+    ],
+)
+def test_some_figures_are_drawn_once(draw):
+    assert "<metadata>" not in svg(draw())
+
+
+# in the dark
+
+
+def test_the_ramps_end_in_the_dark_schemes_own_colours():
+    for light, dark in [("#ffffff", "page"), *((LIGHT[name], name) for name in ("weight", "key"))]:
+        turned = np.array(RAMP_IN_DARK) @ [*to_rgb(light), 1]
+        np.testing.assert_allclose(turned, to_rgb(DARK[dark]), atol=0.01)
+
+
+def test_colours_that_are_one_in_the_light_are_one_in_the_dark():
+    for name, other in combinations(LIGHT, 2):
+        if LIGHT[name] == LIGHT[other]:
+            assert DARK[name] == DARK[other]
+
+
+def test_greys_go_from_page_to_ink():
+    shades = [luminance(darkened([white] * 3)) for white in np.linspace(0, 1, 9)]
+    assert shades == sorted(shades, reverse=True)
+    assert in_dark("#000000") == DARK["ink"] and in_dark("#ffffff") == DARK["page"]
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,14 @@
 
 import matplotlib.pyplot as plt
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 
 from attn_course.palette import LIGHT
+from attn_course.plots.vector import svg
 
 SERIES = [LIGHT[name] for name in ("query", "key", "value", "extra", "muted")]
 
-# Light enough for black numbers everywhere, also when the site's dark scheme inverts the figure.
+# Light enough for black numbers everywhere, and on the dark page (`palette.in_dark`) for light ones.
 BLUE, ORANGE = "#78acd8", "#e89c66"
 WEIGHTS = LinearSegmentedColormap.from_list("attn_weights", [LIGHT["surface"], BLUE])
 SCORES = LinearSegmentedColormap.from_list("attn_scores", [ORANGE, LIGHT["surface"], BLUE])
@@ -51,10 +53,16 @@ def use_style():
             "lines.linewidth": 2,
             "lines.markersize": 5,
             "legend.frameon": False,
+            # One pixel a cell, which a page enlarges without blur.
+            "image.interpolation": "none",
         }
     )
     try:
+        from IPython import get_ipython
         from matplotlib_inline.backend_inline import set_matplotlib_formats
-    except ImportError:  # plain Python, outside a notebook: nothing to sharpen
+    except ImportError:  # plain Python, outside a notebook: nothing shows figures
         return
-    set_matplotlib_formats("retina")
+    if shell := get_ipython():
+        # JupyterLab shows no SVG before the reader trusts the notebook; until then, pixels.
+        set_matplotlib_formats("svg", "png")
+        shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, svg)

@@ -385,6 +385,8 @@ def setup(app):
     app.setup_extension("attn_pages")
     app.setup_extension("attn_glossary")
     app.setup_extension("attn_machine")
+    app.setup_extension("attn_code")
+    app.setup_extension("attn_figures")
     app.add_builder(CourseBuilder, override=True)
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)

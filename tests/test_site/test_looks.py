@@ -9,9 +9,11 @@ import pytest
 from matplotlib.colors import rgb_to_hsv
 from matplotlib.image import imread
 
+from attn_course.palette import DARK, LIGHT
+
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMES = ("light", "dark")
-# The dark scheme turns figures from light to dark and keeps their hues, so blue may be spoken of,
+# The dark scheme draws figures from dark to light and keeps their hues, so blue may be spoken of,
 # and white may not.
 LIGHTNESS = (
     r"(?i)\b(white|black|dark(er|est)?|lighter|lightest|pale[rs]?t?|bright(er|est)?|gr[ea]y"
@@ -36,8 +38,9 @@ def test_no_figure_is_spoken_of_by_how_light_it_is(tab, server, language):
             .map(script => JSON.parse(script.textContent).questions)
             .flatMap(questions => JSON.stringify(questions));
           const copy = document.querySelector("article").cloneNode(true);
-          const about = [...copy.querySelectorAll("img, figcaption")].filter(node => !node.closest(kept))
-            .map(node => node.alt ?? node.textContent);
+          const about = [...copy.querySelectorAll("img, .attn-figure svg, figcaption")]
+            .filter(node => !node.closest(kept))
+            .map(node => node.alt ?? node.ariaLabel ?? node.textContent);
           for (const node of copy.querySelectorAll("pre, code, em, table, script, [data-anywidget], .katex")) node.remove();
           const prose = [...copy.querySelectorAll("p, li, h2, h3")].map(node => node.textContent);
           return [...quizzes, ...about, ...prose];
@@ -59,7 +62,10 @@ def test_figures_keep_their_hues_and_their_scale_in_both_schemes(tab, server, sc
     """The map of chapter 07 goes from orange over the page's own colour to blue."""
     page = tab(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
     page.goto(f"{server}/en/07_positional_encoding.html", wait_until="networkidle")
-    figure = page.locator(".cell_output img[alt^='A heat map of 50']")
+    about = "A heat map of 50"
+    figure = page.locator(
+        f".cell_output :is(img[alt^='{about}'], svg[aria-label^='{about}']):visible"
+    )
     figure.scroll_into_view_if_needed()
     page.wait_for_timeout(300)
     drawn = imread(io.BytesIO(figure.screenshot()))[..., :3]
@@ -73,6 +79,38 @@ def test_figures_keep_their_hues_and_their_scale_in_both_schemes(tab, server, sc
         "ground": (abs(drawn - ground).max(axis=-1) < 0.05).mean(),
     }
     assert min(shares.values()) > 0.04, shares
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_figures_have_the_colours_of_the_scheme_chosen_by_hand(tab, server, scheme):
+    page = tab(color_scheme=SCHEMES[scheme == "light"])  # the machine asks for the other
+    page.goto(f"{server}/en/03_self_attention.html", wait_until="networkidle")
+    page.locator(".attn-theme").click()
+    figure = page.locator(".attn-figure").first
+    seen = figure.evaluate("""figure => {
+      const shown = [...figure.children].find(svg => svg.getBoundingClientRect().width);
+      const key = [...shown.querySelectorAll("text")].find(text => text.textContent === "walks");
+      return {
+        key: getComputedStyle(key).fill,
+        ramp: getComputedStyle(shown.querySelector("image")).filter.split("(")[0],
+      };
+    }""")
+    colour = {"light": LIGHT, "dark": DARK}[scheme]["key"]
+    channels = ", ".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+    assert seen == {"key": f"rgb({channels})", "ramp": "none" if scheme == "light" else "url"}
+
+
+@pytest.mark.parametrize("chapter", ["02_tokens_and_embeddings", "03_self_attention"])
+def test_the_letters_of_figures_can_be_read_on_a_phone(tab, server, chapter):
+    page = tab(viewport={"width": 390, "height": 800})
+    page.goto(f"{server}/es/{chapter}.html", wait_until="networkidle")
+    sizes = page.evaluate("""() => [...document.querySelectorAll(".attn-figure svg")].flatMap(svg => {
+      const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      // What stands lower or higher in a formula is smaller everywhere.
+      const texts = [...svg.querySelectorAll("text")].filter(text => !text.querySelector("tspan"));
+      return scale ? texts.map(text => parseFloat(getComputedStyle(text).fontSize) * scale) : [];
+    })""")
+    assert len(sizes) > 30 and min(sizes) > 10.95
 
 
 SMALL = """() => [...document.querySelectorAll(".attn-w")].flatMap(widget => {

@@ -1,0 +1,100 @@
+"""Figures as SVG, each drawn twice: for a wide page and, stacked, for a narrow one."""
+
+import io
+import re
+from contextlib import contextmanager
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+
+# Wide enough for a figure, and so narrow that a phone shows text of 9 points at 11 pixels.
+NARROW = 4.0
+# Of one panel among others; and between two labels on an axis, in pixels.
+TALLEST, GAP = 3.4, 5
+# The same figure is the same text on every run: no date, no random names, no needless digits.
+STABLE = {"svg.fonttype": "none", "svg.hashsalt": "attn"}
+
+
+def svg(figure):
+    """Return a figure as SVG; where it is wide, with the one for phones among its metadata.
+
+    What a program shows is the wide one. The site takes both (book/_ext/attn_figures.py), and
+    shows that which the page has room for.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+        Where its axes are in one row, the narrow one has them in a column.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> figure, _ = plt.subplots(1, 2, figsize=(9, 3), layout="constrained")
+    >>> wide, narrow = re.findall(r'viewBox="0 0 (\\d+)', svg(figure))
+    >>> int(wide) > 2 * int(narrow)
+    True
+    """
+    wide = _saved(figure)
+    with _narrowed(figure) as narrowed:
+        narrow = _saved(figure) if narrowed else None
+    if narrow is None:
+        return wide
+    return wide.replace("</svg>", f"<metadata>{narrow.strip()}</metadata>\n</svg>")
+
+
+def _saved(figure):
+    file = io.StringIO()
+    with plt.rc_context(STABLE):
+        nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        figure.savefig(file, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=nothing)
+    drawn = file.getvalue()
+    drawn = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", drawn)
+    drawn = re.sub(r"font-family: 'DejaVu Sans'[^;]*", "font-family: sans-serif", drawn)
+    # The root sign of mathtext's own font, which nobody has, in letters that everybody has.
+    root = r"font-size: ([\d.]+)px; font-family: 'STIXSizeOneSym'"
+    drawn = re.sub(root, lambda sign: f"font-size: {1.6 * float(sign[1]):.1f}px", drawn)
+    drawn = drawn.replace("base64,\n", "base64,")
+    return drawn[drawn.index("<svg") :]
+
+
+@contextmanager
+def _narrowed(figure):
+    """Give `figure` the width of a phone, and say whether it took it; afterwards, its own again."""
+    size = figure.get_size_inches().copy()
+    axes = [ax for ax in figure.axes if ax.get_subplotspec()]
+    grids = {ax.get_subplotspec().get_gridspec().get_geometry() for ax in axes}
+    if size[0] <= NARROW or {rows for rows, _ in grids} != {1}:
+        yield False
+        return
+    before = [(ax, ax.get_subplotspec(), _labels(ax)) for ax in axes]
+    try:
+        grid = figure.add_gridspec(len(axes), 1)
+        figure.set_size_inches(NARROW, len(axes) * min(size[1], TALLEST))
+        for i, ax in enumerate(axes):
+            ax.set_subplotspec(grid[i])
+            # Beside its neighbour an axis may have gone without numbers.
+            ax.tick_params(axis="y", **before[0][2]["y"])
+        figure.draw_without_rendering()
+        for ax in axes:
+            labels = [label.get_window_extent() for label in ax.get_xticklabels()]
+            if any(one.x1 + GAP > other.x0 for one, other in pairwise(labels)):
+                ax.tick_params(axis="x", labelrotation=90)
+        yield True
+    finally:
+        for ax, place, labels in before:
+            ax.set_subplotspec(place)
+            for axis, settings in labels.items():
+                ax.tick_params(axis=axis, **settings)
+        figure.set_size_inches(size)
+
+
+def _labels(ax):
+    """Return what `_narrowed` changes of the labels of `ax`, as ``tick_params`` takes it."""
+    y, x = ax.yaxis.get_tick_params(), ax.get_xticklabels()
+    return {
+        "y": {"labelleft": y.get("labelleft", True)},
+        "x": {"labelrotation": x[0].get_rotation() if x else 0},
+    }

@@ -1,0 +1,178 @@
+"""The notebooks' figures, made part of the page: its colours, its letters, its width.
+
+A figure comes as SVG in the colours of the light scheme (attn_course/plots/vector.py). Inside
+the page each colour becomes the page's own variable, so that the figure follows the scheme, and
+on a phone the narrow drawing takes the place of the wide one.
+"""
+
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+from docutils import nodes
+
+from attn_course.palette import LIGHT, RAMP_IN_DARK, in_dark
+
+SVG = "{http://www.w3.org/2000/svg}"
+HREF = "{http://www.w3.org/1999/xlink}href"
+VARIABLES = {colour: f"var(--attn-{name})" for name, colour in LIGHT.items()}
+# A figure lies on the page itself.
+VARIABLES |= {"#ffffff": "var(--attn-page)", "#000000": "var(--attn-ink)"}
+LETTERS = re.compile(r"font-size: ([\d.]+)px")
+KEPT = "tag_keep-colours"
+# Figures are measured in points; a point is as large as the pixels of the notebooks make it.
+PIXELS = 100 / 72
+# On a phone's page, a figure without a narrow drawing scrolls before its letters are too small.
+PHONE, SMALLEST = 356, 11
+
+for short, name in (("", SVG), ("xlink", HREF)):
+    ElementTree.register_namespace(short, name[1 : name.index("}")])
+
+
+def put_figures(app, doctree, docname):
+    """Replace each image that is SVG by its drawing."""
+    pictures = [each for each in doctree.findall(nodes.image) if each["uri"].endswith(".svg")]
+    for number, image in enumerate(pictures, start=1):
+        source = Path(app.srcdir, image["uri"]).read_text(encoding="utf-8")
+        kept = any(KEPT in node.get("classes", ()) for node in _around(image))
+        drawn = inline(source, image.get("alt", ""), f"f{number}", kept=kept)
+        image.parent.replace(image, nodes.raw("", drawn, format="html"))
+
+
+def _around(node):
+    while node := node.parent:
+        yield node
+
+
+def inline(source, label, name, *, kept=False):
+    """Return a figure as part of a page.
+
+    Parameters
+    ----------
+    source : str
+        What `attn_course.plots` drew.
+    label : str
+        The text alternative.
+    name : str
+        Unique on the page: ids begin with it.
+    kept : bool, default False
+        Whether its colours and its white ground stay as they are.
+    """
+    wide = ElementTree.fromstring(source)
+    narrow = wide.find(f"{SVG}metadata/{SVG}svg")
+    drawings = {"": wide} if narrow is None else {"wide": wide, "narrow": narrow}
+    pieces = [
+        _drawing(svg, label, f"{name}{kind}", kind, kept=kept) for kind, svg in drawings.items()
+    ]
+    scrolls = ' tabindex="0"' if "min-width" in pieces[0] else ""
+    style = "attn-figure attn-figure-kept" if kept else "attn-figure"
+    return f'<div class="{style}"{scrolls}>{"".join(pieces)}</div>'
+
+
+def _drawing(svg, label, name, kind, *, kept):
+    for parent in list(svg.iter()):
+        for child in list(parent):
+            if child.tag in (f"{SVG}metadata", f"{SVG}style"):
+                parent.remove(child)
+    if not kept:
+        ground = svg.find(f"{SVG}g")
+        ground.remove(ground[0])
+        _colour(svg, name)
+    _name_ids(svg, name)
+    _prune(svg)
+    for element in svg.iter():
+        element.text, element.tail = (_squeezed(each) for each in (element.text, element.tail))
+        if "d" in element.attrib:
+            element.set("d", " ".join(element.get("d").split()))
+        if element.get("style"):
+            element.set("style", re.sub(r"font-family: sans-serif;? ?", "", element.get("style")))
+        if re.fullmatch(r"rotate\(-?0 .*\)", element.get("transform", "")):
+            del element.attrib["transform"]
+    width, height = (float(side) * PIXELS for side in svg.get("viewBox").split()[2:])
+    svg.attrib = {
+        "viewBox": svg.get("viewBox"),
+        "width": f"{width:.0f}",
+        "height": f"{height:.0f}",
+        "role": "img",
+        "aria-label": label,
+    }
+    if kind:
+        svg.set("class", f"attn-{kind}")
+    elif (needed := _legible(svg, width)) > PHONE:
+        svg.set("style", f"min-width: {needed:.0f}px")
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def _legible(svg, width):
+    """Return how wide a drawing must be for its letters to have the smallest size."""
+    styles = [each.get("style", "") for each in svg.iter(f"{SVG}text")]
+    sizes = [float(size) for style in styles for size in LETTERS.findall(style)]
+    return width * SMALLEST / (min(sizes) * PIXELS) if sizes else 0
+
+
+def _prune(svg):
+    """Remove groups that hold nothing: matplotlib writes one for each tick without a mark."""
+    for child in list(svg):
+        _prune(child)
+        if child.tag in (f"{SVG}g", f"{SVG}defs") and not len(child):
+            svg.remove(child)
+
+
+def _squeezed(text):
+    return text if text and text.strip() else None
+
+
+def _colour(svg, name):
+    """Give each line and area the page's colours, and each image of cells its dark ramp."""
+    for element in svg.iter():
+        if element.get("fill", "").startswith("#"):  # the ground of a hatching
+            element.set("style", f"fill: {element.attrib.pop('fill')}; {element.get('style', '')}")
+        if "style" in element.attrib:
+            colours = re.sub(r"(fill|stroke): (#[0-9a-f]{6})", _on_page, element.get("style"))
+            element.set("style", colours)
+    images = list(svg.iter(f"{SVG}image"))
+    for image in images:
+        image.set("style", f"{image.get('style', '')}; filter: url(#dark)".lstrip("; "))
+    if images:
+        rows = (*((*row[:3], 0, row[3]) for row in RAMP_IN_DARK), (0, 0, 0, 1, 0))
+        turned = ElementTree.Element(
+            f"{SVG}filter", {"id": "dark", "color-interpolation-filters": "sRGB"}
+        )
+        values = " ".join(f"{value:g}" for row in rows for value in row)
+        ElementTree.SubElement(turned, f"{SVG}feColorMatrix", {"values": values})
+        svg.insert(0, turned)
+
+
+def _on_page(declared):
+    what, colour = declared.groups()
+    if colour in VARIABLES:
+        return f"{what}: {VARIABLES[colour]}"
+    if len({colour[1:3], colour[3:5], colour[5:]}) == 1:
+        white = round(int(colour[1:3], 16) / 2.55)
+        return f"{what}: color-mix(in srgb, var(--attn-page) {white}%, var(--attn-ink))"
+    # Browsers before 2024 take the first.
+    return f"{what}: {colour}; {what}: light-dark({colour}, {in_dark(colour)})"
+
+
+def _name_ids(svg, name):
+    """Keep the ids that something refers to, and make them unique on the page."""
+    used = set()
+
+    def named(found):
+        used.add(found[0])
+        return f"{name}-{found[0]}"
+
+    for element in svg.iter():
+        if HREF in element.attrib:
+            element.set("href", re.sub(r"(?<=^#).+", named, element.attrib.pop(HREF)))
+        for key, value in element.attrib.items():
+            element.set(key, re.sub(r"(?<=url\(#)[^)]+", named, value))
+    for element in svg.iter():
+        own = element.attrib.pop("id", None)
+        if own in used:
+            element.set("id", f"{name}-{own}")
+
+
+def setup(app):
+    app.connect("doctree-resolved", put_figures)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
