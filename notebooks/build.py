@@ -23,6 +23,11 @@ LANGUAGE_LINE = 'attn_course.set_language("{}")'
 FOLDED = {
     "imports": {"es": "Mostrar lo que se importa", "en": "Show the imports"},
     "figure": {"es": "Mostrar el código de la figura", "en": "Show the code of the figure"},
+    "table": {"es": "Mostrar el código de la tabla", "en": "Show the code of the table"},
+    "measure": {"es": "Mostrar cómo se mide", "en": "Show how it is measured"},
+    "stored": {"es": "Mostrar cómo se leen las medidas", "en": "Show how measurements are read"},
+    "training": {"es": "Mostrar el entrenamiento", "en": "Show the training"},
+    "data": {"es": "Mostrar cómo se preparan los datos", "en": "Show how the data are prepared"},
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -85,10 +90,20 @@ def split(source, language):
 
 
 def _folded(cell):
-    """Return the metadata of a code cell, which fold its code if it draws or only imports."""
+    """Return the metadata of a code cell, which fold its code where it is not what is taught.
+
+    Imports and figures are known by themselves; another cell says it: ``:fold: measure``.
+    """
     metadata, drawn = cell.metadata, cell.metadata.get("mystnb", {})
-    kind = "figure" if "image" in drawn else "imports"
-    if "tags" in metadata or (kind == "imports" and LANGUAGE_LINE.format("es") not in cell.source):
+    kind = metadata.pop("fold", None)
+    if kind not in (None, *FOLDED):
+        raise ValueError(f"fold: expected one of {tuple(FOLDED)}, got {kind!r}")
+    if kind is None and "tags" not in metadata:
+        if "image" in drawn:
+            kind = "figure"
+        elif LANGUAGE_LINE.format("es") in cell.source:
+            kind = "imports"
+    if kind is None:
         return metadata
     return metadata | {
         "tags": ["hide-input"],

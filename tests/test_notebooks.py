@@ -118,12 +118,18 @@ def test_cells_are_short_enough_to_read_in_one_look(source, language):
 
 
 @each_edition
-def test_code_that_only_draws_or_imports_is_folded(source, language):
-    for cell in code(committed(source, language)):
-        tags = set(cell.metadata.get("tags", ())) - {"hide-input"}
-        draws = "image" in cell.metadata.get("mystnb", {})
-        wanted = not tags and (draws or "attn_course.set_language(" in cell.source)
-        assert ("hide-input" in cell.metadata.get("tags", ())) == wanted, cell.source
+def test_code_that_only_draws_or_imports_is_folded_and_so_is_what_says_it(source, language):
+    says = [cell.metadata.get("fold") for cell in code(master_of(source))]
+    for cell, kind in zip(code(committed(source, language)), says, strict=True):
+        tags, shown = cell.metadata.get("tags", []), cell.metadata.get("mystnb", {})
+        if set(tags) <= {"hide-input"}:
+            if "image" in shown:
+                kind = "figure"
+            elif "attn_course.set_language(" in cell.source:
+                kind = "imports"
+        assert ("hide-input" in tags) == (kind is not None), cell.source
+        if kind:
+            assert shown["code_prompt_show"] == build.FOLDED[kind][language]
 
 
 def numbers(text):
@@ -292,6 +298,16 @@ def test_a_language_the_course_does_not_speak_is_refused(tmp_path):
         '---\nkernelspec: {name: python3, display_name: Python 3}\n---\n\n+++ {"lang": "fr"}\n\nBonjour\n'
     )
     with pytest.raises(ValueError, match=r"x\.md: lang: expected one of .*got 'fr'"):
+        build.split(source, "es")
+
+
+def test_an_unknown_kind_of_fold_is_refused(tmp_path):
+    source = tmp_path / "x.md"
+    source.write_text(
+        "---\nkernelspec: {name: python3, display_name: Python 3}\n---\n\n"
+        "```{code-cell} ipython3\n:fold: maybe\n\n1\n```\n"
+    )
+    with pytest.raises(ValueError, match=r"fold: expected one of .*'measure'.*got 'maybe'"):
         build.split(source, "es")
 
 

@@ -56,7 +56,7 @@ def _saved(figure):
     # The root sign of mathtext's own font, which nobody has, in letters that everybody has.
     root = r"font-size: ([\d.]+)px; font-family: 'STIXSizeOneSym'"
     drawn = re.sub(root, lambda sign: f"font-size: {1.6 * float(sign[1]):.1f}px", drawn)
-    drawn = drawn.replace("base64,\n", "base64,")
+    drawn = re.sub(r"\n\s*", " ", drawn.replace("base64,\n", "base64,"))
     return drawn[drawn.index("<svg") :]
 
 
