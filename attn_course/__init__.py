@@ -7,6 +7,7 @@ the lessons
 `attn_course.in_page`           what runs cells and exercises in the pages of the site
 `attn_course.widgets`           the interactive figures
 `attn_course.plots`             the matplotlib figures
+`attn_course.tables`            results with their numbers aligned
 `attn_course.drawings`          the machine and the ideas that have a shape, as SVG of our own
 `attn_course.palette`           the colours that figures, widgets and site share
 `attn_course.language`          Spanish or English: ``attn_course.set_language("en")``

@@ -1,0 +1,74 @@
+"""Tables of results: aligned, the same words as text and as HTML, and refused where they do not fit."""
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from attn_course.tables import Table
+
+COLUMNS = {"token": "", "n": "", "weight": ".2f"}
+ROWS = [("<pad>", 7, np.float32(-0.125)), ("sum", None, 10.0), ("none", 12, "–")]
+
+
+def cells(table):
+    root = ElementTree.fromstring(table._repr_html_())
+    return [[cell.text or "" for cell in row] for row in root.iter("tr")]
+
+
+def test_text_and_html_hold_the_same_cells():
+    expected = [["token", "n", "weight"], ["<pad>", "7", "−0.12"], ["sum", "", "10.00"],
+                ["none", "12", "–"]]  # fmt: skip
+    assert cells(Table(COLUMNS, ROWS)) == expected
+    lines = repr(Table(COLUMNS, iter(ROWS))).splitlines()
+    assert [line.split() for line in lines] == [[cell for cell in row if cell] for row in expected]
+
+
+def test_numbers_end_and_words_begin_in_one_column():
+    first, *rest = repr(Table(COLUMNS, ROWS)).splitlines()
+    assert first.endswith("weight") and all(len(line) == len(first) for line in rest)
+    assert [
+        line.index(word) for line, word in zip(rest, ("<pad>", "sum", "none"), strict=True)
+    ] == [0] * 3
+    assert [line[:9][-2:] for line in (first, *rest)] == [" n", " 7", "  ", "12"]
+    root = ElementTree.fromstring(Table(COLUMNS, ROWS)._repr_html_())
+    for row in root.iter("tr"):
+        sides = [cell.get("style").removeprefix("text-align: ") for cell in row]
+        assert sides == ["left", "right", "right"]
+
+
+def test_headings_and_the_words_a_row_begins_with_are_headers():
+    root = ElementTree.fromstring(Table(COLUMNS, ROWS)._repr_html_())
+    assert [cell.get("scope") for cell in root.iter("th")] == ["col"] * 3 + ["row"] * 3
+    numbered = ElementTree.fromstring(Table({"n": "", "a": ""}, [(1, "x")])._repr_html_())
+    assert [cell.get("scope") for cell in numbered.iter("th")] == ["col"] * 2
+
+
+def test_truth_is_a_word():
+    assert cells(Table({"same": ".2f"}, [(True,), (np.bool_(False),)])) == [
+        ["same"],
+        ["True"],
+        ["False"],
+    ]
+
+
+def test_numbers_that_come_written_are_numbers_too():
+    table = ElementTree.fromstring(
+        Table({"a": "", "b": ""}, [("12%", "–"), ("–", "a 1")])._repr_html_()
+    )
+    sides = [cell.get("style").removeprefix("text-align: ") for cell in table.iter("td")]
+    assert sides == ["right", "left"] * 2
+
+
+@pytest.mark.parametrize(
+    "columns, rows, message",
+    [
+        ({}, [(1,)], "columns: expected at least one, got none"),
+        ({"a": ""}, [], "rows: expected at least one, got none"),
+        ({"a": "", "b": ""}, [(1,)], r"rows: expected 2 cells for \('a', 'b'\), got \[1\]"),
+        ({"a": ""}, [(1, 2)], r"rows: expected 1 cells for \('a',\), got \[1, 2\]"),
+    ],
+)
+def test_what_does_not_fit_is_refused(columns, rows, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        Table(columns, rows)
