@@ -39,7 +39,8 @@ PATIENCE = 20  # seconds without an answer
 # Of the two packages, what needs NumPy alone.
 SOURCES = (
     "attn/__init__.py", "attn/_checks.py", "attn/reference/*.py", "attn_course/__init__.py",
-    "attn_course/language.py", "attn_course/in_page/*.py", "attn_course/exercises/*.py",
+    "attn_course/language.py", "attn_course/tables.py", "attn_course/in_page/*.py",
+    "attn_course/exercises/*.py",
     "attn_course/exercises/chapters/*.py", "attn_course/exercises/chapters/*.toml",
 )  # fmt: skip
 UI = {
