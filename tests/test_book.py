@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import attn_api
+import attn_asides
 import attn_glossary
 import attn_pages
 import attn_search
@@ -103,6 +104,50 @@ def test_reading_takes_as_long_as_its_words_and_cells(chapter, language):
             break
     # At 200 words a minute, and a minute for each cell whose code is open.
     assert abs(words / 200 + open_cells - chapter["reading"]) <= 5
+    # The minutes that the site prints are counted section by section.
+    told = sum(section.minutes for section in attn_asides.sections(path))
+    assert told == pytest.approx(words / 200 + open_cells, abs=0.02)
+
+
+@each_language
+@pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
+def test_the_short_way_takes_half_an_hour_at_most(chapter, language):
+    if not re.match(r"\d\d_", chapter["page"]):
+        return
+    path = ROOT / "notebooks" / language / f"{chapter['page']}.ipynb"
+    found = attn_asides.sections(path)
+    chosen = attn_asides.asides(chapter["page"], found, language)
+    said = [words for words, _ in chosen.values()]
+    missing = [aside for aside in chapter["aside"] if aside[language] not in said]
+    assert not missing, f"{path.name} has no section of these names; change book/chapters.toml"
+    assert all("heading" not in aside or len(aside["heading"]) == 2 for aside in chapter["aside"])
+    assert len(chosen) == len(chapter["aside"]), "two asides of one section, or one of two"
+    inside = [i for i in chosen for j in chosen if j < i < attn_asides.extent(found, j)]
+    assert not inside, "an aside is closed with the section that it is in, and needs no entry"
+    assert 15 <= attn_asides.short_way(found, chosen) <= 30
+
+
+@each_language
+def test_what_is_left_out_are_sections_with_all_that_is_inside_them(language, tmp_path):
+    words = "word " * 199
+    cells = [
+        f"# Page\n\n{words}",
+        f"(one)=\n## One\n{words}",
+        f"### Inside\n{words}",
+        f"## Two\n{words}",
+    ]
+    cells = [nbformat.v4.new_markdown_cell(cell) for cell in cells]
+    folded = nbformat.v4.new_code_cell("1", metadata={"tags": ["hide-input"]})
+    cells[3:3] = [nbformat.v4.new_code_cell("1"), folded]
+    cells += [nbformat.v4.new_markdown_cell(f"## {attn_asides.EXERCISES[0]}\n{words}")]
+    path = tmp_path / "page.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    found = attn_asides.sections(path)
+    assert [(each.level, each.label) for each in found[1:4]] == [(2, "one"), (3, None), (2, None)]
+    # The cell whose code is folded and the exercises take no time; the open one takes a minute.
+    assert [round(each.minutes) for each in found] == [1, 1, 2, 1, 0]
+    assert attn_asides.short_way(found, {1: ("", 0)}) == pytest.approx(2, abs=0.05)
+    assert attn_asides.short_way(found, {2: ("", 0)}) == pytest.approx(3, abs=0.05)
 
 
 def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
@@ -118,7 +163,7 @@ def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
 
 
 def test_durations_and_the_modules_of_the_pages_do_what_their_docstrings_say():
-    for module in (attn_api, attn_glossary, attn_pages, attn_search):
+    for module in (attn_api, attn_asides, attn_glossary, attn_pages, attn_search):
         tried = doctest.testmod(module)
         assert tried.attempted and not tried.failed, module.__name__
 

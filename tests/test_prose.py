@@ -132,7 +132,7 @@ def in_language(data, language):
     for key, value in data.items() if isinstance(data, dict) else enumerate(data):
         if key == language:
             yield value
-        elif isinstance(value, (dict, list)):
+        elif isinstance(value, (dict, list)) and key != "heading":  # which the chapter has already
             yield from in_language(value, language)
 
 

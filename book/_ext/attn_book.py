@@ -21,6 +21,7 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
+import attn_asides
 import attn_python
 import attn_search
 from vendor import fetch, node
@@ -226,7 +227,11 @@ def page_context(app, pagename, templatename, context, doctree):
     ) + "_static/social-card.png"
     context["ui"] = UI[language]
     context["chapter"] = chapter_number(page_address(pagename))
-    context["contents"] = lambda tree: _contents(tree, context["chapter"])
+    asides = attn_asides.anchors(doctree)
+    context["contents"] = lambda tree: attn_asides.mark(
+        _contents(tree, context["chapter"]), asides, UI[language]["aside"]
+    )
+    context["short_way"] = asides and _short_way(doctree, page_address(pagename), language)
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
     context["widget_scripts"] = _widget_source().scripts(body)
@@ -251,6 +256,13 @@ def _contents(tree, chapter):
 
 def _number(chapter):
     return f'<span class="attn-number">{chapter}</span>'
+
+
+def _short_way(doctree, page, language):
+    """Return the line that says how long a chapter takes with its asides and without them."""
+    short, count = doctree["short_way"]
+    whole = attn_asides.CHAPTERS[page]["reading"]
+    return UI[language]["short_way"].format(short=short, count=count, whole=whole)
 
 
 def _description(doctree):
@@ -298,6 +310,10 @@ UI = {
         "twin_label": "Read this page in English",
         "choose_language": "Elegir idioma",
         "chapter": "Capítulo",
+        "short_way": "Camino corto: {short} min. Con los {count} apartes: {whole} min.",
+        "aside": "aparte",
+        "open_asides": "Abrir los apartes",
+        "close_asides": "Cerrar los apartes",
         "copy": "Copiar",
         "copied": "Copiado",
         "previous": "Anterior",
@@ -343,6 +359,10 @@ UI = {
         "twin_label": "Leer esta página en español",
         "choose_language": "Choose language",
         "chapter": "Chapter",
+        "short_way": "Short way: {short} min. With the {count} asides: {whole} min.",
+        "aside": "aside",
+        "open_asides": "Open the asides",
+        "close_asides": "Close the asides",
         "copy": "Copy",
         "copied": "Copied",
         "previous": "Previous",
@@ -387,6 +407,7 @@ def setup(app):
     app.setup_extension("attn_machine")
     app.setup_extension("attn_code")
     app.setup_extension("attn_figures")
+    app.setup_extension("attn_asides")
     app.add_builder(CourseBuilder, override=True)
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)

@@ -56,12 +56,32 @@ def server(site):
     httpd.shutdown()
 
 
+# A page without an address of its own may not store anything.
+OPEN_ASIDES = "try { localStorage['attn-asides'] ??= 'open' } catch {}"
+
+
 @pytest.fixture(scope="session")
 def browser(needed):
-    """Chromium or a relative of it."""
+    """Chromium or a relative of it.
+
+    The asides of a chapter are open, as for a reader who wanted them so. With `short=True` a
+    context is that of a reader who has not said anything yet.
+    """
     program = needed("browser")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=QUIET)
+        make = {name: getattr(running, name) for name in ("new_context", "new_page")}
+
+        def with_asides(kind):
+            def made(short=False, **options):
+                context_or_page = make[kind](**options)
+                if not short:
+                    context_or_page.add_init_script(OPEN_ASIDES)
+                return context_or_page
+
+            return made
+
+        running.new_context, running.new_page = map(with_asides, make)
         yield running
         running.close()
 

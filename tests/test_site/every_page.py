@@ -29,7 +29,9 @@ TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFr
 
 def open_page(browser, server, page, scheme):
     """Begin to load a page in a profile of its own, in which nothing of another is kept."""
-    context = browser.new_context(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    context = browser.new_context(
+        short=True, color_scheme=scheme, viewport={"width": 1280, "height": 900}
+    )
     tab = context.new_page()
     seen = {"requests": [], "errors": []}
     tab.on("request", lambda request: seen["requests"].append(request.url))
