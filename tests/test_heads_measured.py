@@ -1,4 +1,4 @@
-"""What chapter 4 says of heads: the stored numbers are those of the shipped translator."""
+"""What chapters 4 and 5 say of heads: the stored numbers are those of the shipped translator."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""One mean or two places: what *da* receives from one head, and from two."""
+"""One mean or two places: what the verb *gives* receives from one head, and from two."""
 
 import math
 
@@ -16,14 +16,15 @@ _DESCRIPTION = {
     "Con una cabeza, la palabra da recibe de las dos personas a partes iguales, y sus tres números, de Marta, Sara y rosas, son "
     "0.5, 0.5 y 0.0 en ambas oraciones. Con dos cabezas recibe seis: los tres primeros dicen quien da y los otros tres quien "
     "recibe. En la primera oración son 1.0, 0.0, 0.0 y 0.0, 1.0, 0.0; en la segunda, al revés.",
-    "en": "Two sentences, “Marta da rosas a Sara” and “Sara da rosas a Marta”, each with one head, at the top, and with two, at "
-    "the bottom. With one head the word da receives from both people in equal parts, and its three numbers, of Marta, Sara and "
-    "rosas, are 0.5, 0.5 and 0.0 in both sentences. With two heads it receives six: the first three say who gives and the other "
+    "en": "Two sentences, “Marta gives roses to Sara” and “Sara gives roses to Marta”, each with one head, at the "
+    "top, and with two, at the bottom. With one head the word gives receives from both people in equal parts, and its three numbers, of Marta, Sara and "
+    "roses, are 0.5, 0.5 and 0.0 in both sentences. With two heads it receives six: the first three say who gives and the other "
     "three who receives. In the first sentence they are 1.0, 0.0, 0.0 and 0.0, 1.0, 0.0; in the second, the other way round.",
 }
+_BETWEEN = {"es": ("da", "rosas", "a"), "en": ("gives", "roses", "to")}
 _WORDS = {
     "es": ("una cabeza en «da»", "dos cabezas en «da»", "quien da", "quien recibe"),
-    "en": ("one head at “da”", "two heads at “da”", "giver", "receiver"),
+    "en": ("one head at “gives”", "two heads at “gives”", "giver", "receiver"),
 }
 
 
@@ -39,10 +40,10 @@ def _draw(language):
     for x, (who, whom) in zip(_LEFT, _SENTENCES, strict=True):
         both, each = math.exp(_FOUND), math.exp(_FOUND) / (math.exp(_FOUND) + 4)
         half = both / (2 * both + 3)
-        starts = _sentence(x, 44, who, whom)
+        starts = _sentence(x, 44, who, whom, language)
         drawn.append(starts + _slots(x + 44, 102, {who: half, whom: half}))
         drawn += [_falls(x + from_, x + 83, 50) for from_ in (20, 145)]
-        drawn.append(_sentence(x, 214, who, whom))
+        drawn.append(_sentence(x, 214, who, whom, language))
         for from_, left, name, role in ((20, 0, who, gives), (145, 88, whom, receives)):
             drawn.append(_slots(x + left, 272, {name: each}))
             drawn.append(_falls(x + from_, x + left + 39, 220))
@@ -50,9 +51,10 @@ def _draw(language):
     return "".join(drawn)
 
 
-def _sentence(x, y, who, whom):
-    drawn = [ink.text(x + 20, y, who, "small strong", "middle"), ink.text(x + 53, y, "da", "small accent strong", "middle"),
-             ink.text(x + 86, y, "rosas", "small soft", "middle"), ink.text(x + 116, y, "a", "small soft", "middle"),
+def _sentence(x, y, who, whom, language):
+    verb, thing, to = _BETWEEN[language]
+    drawn = [ink.text(x + 20, y, who, "small strong", "middle"), ink.text(x + 53, y, verb, "small accent strong", "middle"),
+             ink.text(x + 87, y, thing, "small soft", "middle"), ink.text(x + 116, y, to, "small soft", "middle"),
              ink.text(x + 145, y, whom, "small strong", "middle")]  # fmt: skip
     return "".join(drawn)
 
