@@ -330,6 +330,7 @@ UI = {
             "more": "{count} secciones más",
             "kinds": {
                 "term": "glosario",
+                "see": "glosario",
                 "function": "función",
                 "class": "clase",
                 "method": "método",
@@ -379,6 +380,7 @@ UI = {
             "more": "{count} more sections",
             "kinds": {
                 "term": "glossary",
+                "see": "glossary",
                 "function": "function",
                 "class": "class",
                 "method": "method",

@@ -8,6 +8,7 @@ API. ``search.js`` ranks them in the page, so that the search works from a folde
 import json
 import re
 
+from attn_glossary import SEE
 from docutils import nodes
 from sphinx import addnodes
 
@@ -103,8 +104,10 @@ def _collect(node, entry, found):
                 _collect(child.next_node(addnodes.desc_content), found[-1], found)
         elif isinstance(child, nodes.definition_list_item) and child.next_node(nodes.term)["ids"]:
             term = child.next_node(nodes.term)
-            found.append(Entry(term["ids"][0], plain(term), "term"))
-            _collect(child.next_node(nodes.definition), found[-1], found)
+            definition = child.next_node(nodes.definition)
+            kind = "see" if definition.astext().startswith(SEE) else "term"
+            found.append(Entry(term["ids"][0], plain(term), kind))
+            _collect(definition, found[-1], found)
         elif isinstance(child, nodes.title | nodes.raw | nodes.math_block | nodes.Invisible):
             pass
         elif isinstance(child, nodes.literal_block | nodes.doctest_block):

@@ -33,11 +33,26 @@ def pages(page):
     [
         ("es", "softmax", CHAPTER), ("en", "softmax", CHAPTER), ("es", "pesos", CHAPTER),
         ("es", "máscara", "06_masking"), ("en", "beam search", "09_decoding"),
-        ("en", "positional", "07_positional_encoding"),
+        ("en", "positional", "07_positional_encoding"), ("es", "atencion", "glossary"),
+        ("es", "d_model", "glossary"), ("en", "d_model", "glossary"),
+        ("es", "MultiHeadAttention", "api_machine"),
     ],
 )  # fmt: skip
-def test_the_chapter_that_teaches_it_comes_first(ask, language, query, first):
+def test_the_page_that_teaches_it_comes_first(ask, language, query, first):
     assert pages(ask(language, query))[0] == first
+
+
+@pytest.mark.parametrize(
+    ("query", "chapter"),
+    [
+        ("incrustación", "02_tokens_and_embeddings"), ("consulta", CHAPTER), ("clave", CHAPTER),
+        ("multicabezal", "04_multi_head"), ("muestreo", "09_decoding"), ("sorteo", "09_decoding"),
+    ],
+)  # fmt: skip
+def test_a_word_of_other_texts_leads_to_the_glossary_and_to_the_chapter(ask, query, chapter):
+    """They say it otherwise: the glossary says how, and the chapter that teaches it is near."""
+    first, *others = pages(ask("es", query))
+    assert first == "glossary" and chapter in others[:2], (first, others)
 
 
 def test_a_result_leads_to_its_section_with_the_words_marked(ask):

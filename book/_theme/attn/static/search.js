@@ -42,15 +42,24 @@
     split(code).forEach((word) => learn(word, entry, "code"));
   });
 
+  // Words that other texts use: the glossary's "see" entries lead from each to the course's own.
+  const instead = new Map();
+  for (const [, , title, kind, text] of entries) {
+    const [, ...own] = split(text); // "See key."
+    if (kind === "see" && split(title).length === 1 && own.length === 1) instead.set(fold(title), own[0]);
+  }
+
   // How much a word counts in an entry, by where it stands and how near it is to the one typed.
   const IN_TITLE = 8;
   const IN_CODE = 0.4;
+  const ITS_NAME = 1.25; // a term of the glossary, asked for by its very name
   /** The forms that a typed word stands for, each with its worth: itself, its stem's, its beginning's. */
   function meanings(word) {
     const form = fold(word);
     const worth = new Map();
     const own = new Set([stem(word), ...(forms.get(form)?.stems ?? [])]);
     if (form.length > 2) for (const [other, known] of forms) if (other.startsWith(form)) worth.set(known, 0.3);
+    if (instead.has(form)) for (const known of stems.get(stem(instead.get(form))) ?? []) worth.set(known, 0.6);
     for (const root of own) for (const known of stems.get(root) ?? []) worth.set(known, 0.8);
     if (forms.has(form)) worth.set(forms.get(form), 1);
     return worth;
@@ -80,12 +89,15 @@
       held.forEach((value, i) => { ranked.held[i] ||= value > 0; });
       byPage.set(page, ranked);
     });
+    const asked = words.map(fold).join(" ");
+    const named = ({ entry }) => ["term", "see"].includes(entries[entry][3]) && split(entries[entry][2]).map(fold).join(" ") === asked;
     const complete = [...byPage.values()].filter(({ held }) => held.every(Boolean));
     for (const ranked of complete) {
       ranked.places.sort((a, b) => b.score - a.score || a.entry - b.entry);
       // A page with one good section beats one with many poor ones, and a chapter teaches.
       const [best, ...rest] = ranked.places.map(({ score }) => score);
       ranked.score = (best + Math.log2(1 + rest.reduce((total, score) => total + score, 0))) * (pages[ranked.page].number ? 1.5 : 1);
+      if (ranked.places.some(named)) ranked.score *= ITS_NAME;
     }
     return complete.sort((a, b) => b.score - a.score || a.page - b.page);
   }
