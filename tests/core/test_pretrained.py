@@ -418,3 +418,105 @@ def test_tensors_of_other_types_and_damaged_files_are_refused(published, tmp_pat
             ValueError, match="expected a file of the format GGUF, got another kind"
         ):
             load(path)
+
+
+# two real models
+
+
+@pytest.fixture(scope="module")
+def smollm2(needed):
+    return load(needed("smollm2"))
+
+
+@pytest.fixture(scope="module")
+def smollm2_read(needed):
+    """The metadata and the tensors of the file."""
+    return gguf.read(needed("smollm2"))
+
+
+@pytest.mark.slow
+def test_smollm2_writes_what_it_writes_in_transformers(needed, smollm2):
+    path = needed("smollm2")
+    theirs = transformers.LlamaForCausalLM.from_pretrained(
+        path.parent, gguf_file=path.name, dtype=torch.float32
+    ).eval()
+    ours, tokenizer = smollm2
+    ids = torch.tensor([tokenizer.encode("The sky is blue because")])
+    prose = torch.tensor([tokenizer.encode("\n".join(TEXTS) + " Roses are red, 1 + 1 = 2. " * 5)])
+    with torch.inference_mode():
+        for text in (ids, prose):
+            assert_close(ours(text)[0], theirs(text).logits)
+        options = {"attention_mask": torch.ones_like(ids), "do_sample": False, "max_new_tokens": 24}
+        expected = theirs.generate(ids, **options)
+        limits = {"end_id": tokenizer.eos_id, "max_new_tokens": 24, "cache": ours.new_cache()}
+        written = greedy(ours.step, ids, **limits)
+    assert torch.equal(written, expected)
+    assert tokenizer.decode(written[0, 5:13]) == " of the way the human eye perceives it"
+
+
+@pytest.mark.slow
+def test_tensors_of_a_real_file_are_those_of_the_package_of_llama_cpp(needed, smollm2_read):
+    _, tensors = smollm2_read
+    theirs = their_gguf.GGUFReader(needed("smollm2")).tensors
+    assert len(theirs) == len(tensors) == 272
+    for tensor in theirs[:12] + theirs[-3:]:
+        expected = their_gguf.quants.dequantize(tensor.data, tensor.tensor_type)
+        assert np.array_equal(tensors[tensor.name], expected), tensor.name
+
+
+@pytest.mark.slow
+def test_minilm_tells_sentences_apart_as_in_transformers(needed):
+    ours, tokenizer = load(needed("minilm"))
+    theirs = transformers.BertModel.from_pretrained(needed("minilm")).eval()
+    texts = [
+        "The bank of the river.",
+        "The river's shore is green.",
+        "He works at a bank, for money.",
+    ]
+    rows = [tokenizer.encode(text, sos=True, eos=True) for text in texts]
+    lengths = torch.tensor([len(row) for row in rows])
+    ids = torch.tensor([row + [tokenizer.pad_id] * (int(lengths.max()) - len(row)) for row in rows])
+    real = padding_mask(lengths, ids.shape[-1])
+    with torch.inference_mode():
+        found, _ = ours.encode(ids, real)
+        expected = theirs(ids, attention_mask=real[:, 0].long()).last_hidden_state
+    assert_close(found, expected)
+    means = [row[:length].mean(dim=0) for row, length in zip(found, lengths, strict=True)]
+    shore, money = (torch.cosine_similarity(means[0], mean, dim=0) for mean in means[1:])
+    assert shore > money + 0.05
+
+
+@pytest.fixture(scope="module")
+def real_lines(needed):
+    needed("tatoeba")
+    from attn.corpus.tatoeba import read
+
+    pairs = read()[::20]
+    return [line for pair in pairs for line in (pair.source, pair.target)][:10_000]
+
+
+@pytest.mark.slow
+def test_ids_of_real_text_are_those_of_tokenizers_for_smollm2(smollm2_read, smollm2, real_lines):
+    # The file names the pre-tokeniser "smollm": each digit by itself, then as GPT-2.
+    _, ours = smollm2
+    metadata, _ = smollm2_read
+    vocabulary = {token: i for i, token in enumerate(metadata["tokenizer.ggml.tokens"])}
+    merges = [tuple(merge.split(" ")) for merge in metadata["tokenizer.ggml.merges"]]
+    theirs = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, merges))
+    digits = pre_tokenizers.Digits(individual_digits=True)
+    theirs.pre_tokenizer = pre_tokenizers.Sequence(
+        [digits, pre_tokenizers.ByteLevel(add_prefix_space=False)]
+    )
+    assert len(real_lines) == 10_000
+    assert_same_ids(ours, theirs, real_lines + HARD)
+    for line in real_lines:
+        assert ours.decode(ours.encode(line)) == line
+    # Bytes that its makers never met, of which it has no token.
+    assert ours.unknown("a\x04 b") == ["\x04"]
+
+
+@pytest.mark.slow
+def test_ids_of_real_text_are_those_of_tokenizers_for_minilm(needed, real_lines):
+    _, ours = load(needed("minilm"))
+    theirs = tokenizers.Tokenizer.from_file(str(needed("minilm") / "tokenizer.json"))
+    assert_same_ids(ours, theirs, real_lines + [line for line in HARD if "[SEP]" not in line])
