@@ -38,7 +38,7 @@ TESTS = {
         *("test_checkpoint", "test_quantised", "test_torch_weights"),
     ],
     "training": ["test_training", "test_training_loop"],
-    "tokenizer": ["test_tokenizer"],
+    "tokenizer": ["test_tokenizer", "test_tokenizer_pretrained"],
     "metrics": ["test_metrics", "test_translation_memory"],
     "applications": [
         *("test_applications", "test_translation", "test_translation_facts"),
