@@ -231,6 +231,7 @@ def page_context(app, pagename, templatename, context, doctree):
     context["contents"] = lambda tree: attn_asides.mark(
         _contents(tree, context["chapter"]), asides, UI[language]["aside"]
     )
+    context["own_contents"] = "" if pagename == app.config.root_doc else _own_contents(context)
     context["short_way"] = asides and _short_way(doctree, page_address(pagename), language)
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
@@ -252,6 +253,12 @@ def _contents(tree, chapter):
     linked = r'(<a class="reference internal" href="(?:\.\./)*(\d\d)_[^"#]+">)'
     tree = re.sub(linked, lambda link: link[1] + _number(int(link[2])), tree)
     return tree.replace(' role="heading"', "")
+
+
+def _own_contents(context):
+    """Return the sections of a page as a list of links, or nothing where they are few."""
+    inner = re.search(r"</a>\s*(<ul>.*</ul>)\s*</li>\s*</ul>", context.get("toc") or "", re.DOTALL)
+    return inner[1] if inner and inner[1].count("<li>") > 2 else ""
 
 
 def _number(chapter):
@@ -303,6 +310,7 @@ UI = {
         "desde el producto punto.",
         "skip": "Saltar al contenido",
         "contents": "Contenido",
+        "own_contents": "En esta página",
         "search": "Buscar",
         "search_placeholder": "Buscar en el curso",
         "theme": "Cambiar entre modo claro y oscuro",
@@ -353,6 +361,7 @@ UI = {
         "from the dot product up.",
         "skip": "Skip to content",
         "contents": "Contents",
+        "own_contents": "On this page",
         "search": "Search",
         "search_placeholder": "Search the course",
         "theme": "Switch between light and dark mode",

@@ -20,27 +20,45 @@ def marked(page, nav):
 @pytest.mark.parametrize(
     ("language", "last"), [("es", "Para seguir leyendo"), ("en", "Further reading")]
 )
-def test_the_contents_show_where_one_is(tab, server, language, last):
-    page = tab(viewport={"width": 1280, "height": 720})
+@pytest.mark.parametrize(
+    ("width", "nav", "links"),
+    [(1100, ".attn-sidebar", "li.current li > a"), (1280, ".attn-own", "li > a")],
+)
+def test_the_contents_show_where_one_is(tab, server, language, last, width, nav, links):
+    page = tab(viewport={"width": width, "height": 720})
     page.goto(f"{server}/{language}/11_landscape.html")
-    assert marked(page, ".attn-sidebar").startswith("11")
-    sections = page.locator(".attn-sidebar li.current li > a")
+    assert nav == ".attn-own" or marked(page, nav).startswith("11")
+    sections = page.locator(f"{nav} {links}")
     assert sections.nth(3).evaluate(IN_VIEW)
     third = sections.nth(12).get_attribute("href").removeprefix("#")
     page.evaluate(
         "id => scrollTo({top: document.getElementById(id).getBoundingClientRect().top + scrollY - 80, behavior: 'instant'})",
         third,
     )
-    page.locator(f".attn-sidebar a[href='#{third}'][aria-current]").wait_for()
-    assert marked(page, ".attn-sidebar") == sections.nth(12).inner_text()
+    page.locator(f"{nav} a[href='#{third}'][aria-current]").wait_for()
+    assert marked(page, nav) == sections.nth(12).inner_text()
     page.evaluate("scrollTo({top: document.documentElement.scrollHeight, behavior: 'instant'})")
-    page.locator(".attn-sidebar a[aria-current=location]", has_text=last).wait_for()
-    assert marked(page, ".attn-sidebar") == last
+    page.locator(f"{nav} a[aria-current=location]", has_text=last).wait_for()
+    assert marked(page, nav) == last
     # One that is too short to come to the top is marked all the same when its link is followed.
     before = sections.nth(sections.count() - 2)
     before.click()
     page.wait_for_timeout(1200)
-    assert marked(page, ".attn-sidebar") == before.inner_text()
+    assert marked(page, nav) == before.inner_text()
+
+
+@pytest.mark.parametrize("width", (1100, 1280, 1600))
+def test_the_sections_of_a_page_are_listed_once_and_beside_the_text(tab, server, width):
+    """Without a script as well: on the left where that is all there is room for, else on the right."""
+    page = tab(viewport={"width": width, "height": 800}, java_script_enabled=False)
+    page.goto(f"{server}/en/09_decoding.html", wait_until="domcontentloaded")
+    lists = page.locator("nav:visible a:visible", has_text="Drawing")
+    assert lists.count() == 1
+    link, text = lists.bounding_box(), page.locator("article").bounding_box()
+    assert link["x"] > text["x"] + text["width"] if width > 1200 else link["x"] < text["x"]
+    assert page.locator(".attn-sidebar").is_visible() == (width != 1280)
+    assert page.locator(".attn-menu").is_visible() == (width == 1280)
+    assert text["width"] >= 820, "the drawing of the machine has room to lie down"
 
 
 def test_the_menu_of_a_phone_opens_where_one_is(tab, server):

@@ -188,7 +188,7 @@
 
   // Where you are is marked in the contents, and in view there.
   const links = new Map(); // from a section to its links, beside the text and in the menu
-  for (const link of document.querySelectorAll(":is(.attn-sidebar, .attn-menu) a[href^='#']:not([href='#'])")) {
+  for (const link of document.querySelectorAll(":is(.attn-sidebar, .attn-menu, .attn-own) a[href^='#']:not([href='#'])")) {
     const section = document.getElementById(decodeURIComponent(link.hash.slice(1)));
     if (section) links.set(section, [...(links.get(section) ?? []), link]);
   }
@@ -203,12 +203,16 @@
       nav.scrollTop += needed.top - box.top - box.height / (section ? 3 : 8);
     }
   }
+  /** The lists that stand beside the text. */
+  const bringInLists = () => { for (const nav of document.querySelectorAll(".attn-sidebar, .attn-own")) bringMarked(nav); };
+  const read = document.querySelector(".attn-read");
   let asked = null; // the section whose link was followed: it may be too short to reach the top
   let marked = null;
   function mark() {
     // The last screen has no room to scroll its sections to the top: there the line that decides
     // goes down to meet them.
     const left = root.scrollHeight - innerHeight - scrollY;
+    read.style.backgroundSize = `${(100 * scrollY) / (scrollY + left || 1)}% 100%`;
     const line = Math.max(120, innerHeight - left);
     let current = null;
     for (const section of links.keys()) {
@@ -220,7 +224,7 @@
     for (const link of links.get(marked) ?? []) link.removeAttribute("aria-current");
     for (const link of links.get(current) ?? []) link.setAttribute("aria-current", "location");
     marked = current;
-    bringMarked(document.querySelector(".attn-sidebar"));
+    bringInLists();
   }
   const follow = (hash) => { asked = links.has(document.getElementById(hash)) ? document.getElementById(hash) : null; };
   document.addEventListener("click", (event) => {
@@ -242,7 +246,7 @@
     });
   }, { passive: true });
   if (!arrived) follow(decodeURIComponent(location.hash.slice(1)));
-  bringMarked(document.querySelector(".attn-sidebar"));
+  bringInLists();
   mark();
   keepPlace();
 })();
