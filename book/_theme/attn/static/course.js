@@ -126,6 +126,109 @@
   document.fonts.ready.then(reach);
   reach();
 
+  // What a citation refers to stands beside its line where there is room, and is shown by a tap where
+  // there is none. The link holds the whole reference; in the margin its title and its place do.
+  const article = document.querySelector("article");
+  const notes = new Map(); // from each work to its note, the links to it, and the one it stands beside
+  for (const link of document.querySelectorAll("article .bibtex-citation a[title]")) {
+    if (notes.has(link.hash)) {
+      notes.get(link.hash).links.push(link);
+      continue;
+    }
+    const note = document.createElement("span");
+    note.className = "attn-note";
+    note.ariaHidden = "true"; // the link says the same, and more
+    // A name's initial has a full stop too.
+    note.textContent = link.title.replace(/^.*?(?<![\s.-]\p{Lu})\.\s/u, "").replace(/\s*(doi:|URL:).*$/, "");
+    notes.set(link.hash, { note, links: [link], beside: null });
+    article.append(note);
+  }
+  /** Put each note beside its line, or a little above, clear of what is wide; or nowhere. */
+  function placeNotes() {
+    if (!notes.size) return;
+    const origin = article.getBoundingClientRect();
+    const room = matchMedia("(min-width: 75rem)").matches;
+    const wide = [];
+    if (room) {
+      const left = [...notes.values()][0].note.getBoundingClientRect().left;
+      for (const box of article.querySelectorAll(".cell, figure, .highlight, table, [data-anywidget], .attn-machine, .attn-erratum")) {
+        const { top, bottom, right } = box.getBoundingClientRect();
+        if (bottom > top && right > left) wide.push([top - origin.top, bottom - origin.top]);
+      }
+    }
+    for (const known of notes.values()) {
+      const { note, links } = known;
+      const height = note.offsetHeight;
+      const clear = (y) => wide.every(([top, bottom]) => y + height + 8 <= top || y >= bottom + 8);
+      known.beside = room ? links.find(isShown) ?? null : null; // the first that is not in a closed aside
+      const line = known.beside ? known.beside.getBoundingClientRect().top - origin.top : NaN;
+      const y = [0, 40, 80, 120, 160].map((up) => line - up).find(clear);
+      if (y === undefined || Number.isNaN(line)) known.beside = null;
+      note.classList.toggle("attn-placed", known.beside !== null);
+      if (!known.beside) continue;
+      note.style.top = `${y}px`;
+      wide.push([y, y + height]);
+    }
+  }
+  const sourceBox = document.createElement("div");
+  sourceBox.className = "attn-source";
+  sourceBox.popover = "auto"; // Escape and a tap elsewhere close it
+  if (notes.size && sourceBox.showPopover) {
+    document.body.append(sourceBox);
+    new ResizeObserver(placeNotes).observe(article);
+    document.fonts.ready.then(placeNotes);
+  }
+  article.addEventListener("click", (event) => {
+    const link = event.target.closest(".bibtex-citation a[title]");
+    if (!link || !sourceBox.isConnected || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (notes.get(link.hash).beside === link) return; // it can be read already
+    event.preventDefault();
+    const more = Object.assign(document.createElement("a"), { href: link.href, textContent: document.body.dataset.source, autofocus: true });
+    sourceBox.replaceChildren(link.title.replace(/\s*(doi:|URL:)\s*(?=\S)/g, " "), " ", more);
+    sourceBox.showPopover();
+  });
+
+  // A figure can be seen as large as the window.
+  const large = document.createElement("dialog");
+  large.className = "attn-large";
+  for (const figure of document.querySelectorAll("article .cell_output :is(figure, .output.image_png):has(img)")) {
+    if (figure.parentElement.closest("figure")) continue;
+    const enlarge = document.createElement("button");
+    enlarge.type = "button";
+    enlarge.className = "attn-enlarge";
+    enlarge.ariaLabel = enlarge.title = document.body.dataset.enlarge;
+    enlarge.textContent = "⤢";
+    const open = () => {
+      const close = Object.assign(document.createElement("button"), { type: "button", className: "attn-close", textContent: "×", ariaLabel: document.body.dataset.close });
+      close.addEventListener("click", () => large.close());
+      const copy = figure.cloneNode(true);
+      copy.querySelector(".attn-enlarge").remove();
+      copy.classList.remove("attn-goes-on");
+      for (const image of copy.querySelectorAll("img")) image.loading = "eager";
+      for (const link of copy.querySelectorAll("a:has(img)")) link.replaceWith(...link.childNodes);
+      const output = document.createElement("div");
+      output.className = "cell_output";
+      output.append(copy);
+      const cell = document.createElement("div");
+      cell.className = figure.closest(".cell").className;
+      cell.append(output);
+      large.replaceChildren(close, cell);
+      large.ariaLabel = figure.querySelector("figcaption")?.textContent.trim() ?? figure.querySelector("img").alt;
+      if (!large.isConnected) document.body.append(large);
+      large.showModal();
+    };
+    enlarge.addEventListener("click", open);
+    // Without a script the image is a link to its file.
+    for (const link of figure.querySelectorAll("a:has(img)")) link.tabIndex = -1;
+    figure.addEventListener("click", (event) => {
+      if (!event.target.matches("img")) return;
+      event.preventDefault();
+      open();
+    });
+    figure.prepend(enlarge);
+  }
+  large.addEventListener("click", (event) => { if (event.target === large) large.close(); });
+
   // The words that a search has led here by are marked, without a change to the page itself.
   const sought = new Set(new URLSearchParams(location.search).get("highlight")?.split(" "));
   if (sought.size && CSS.highlights) {
