@@ -29,6 +29,14 @@ for short, name in (("", SVG), ("xlink", HREF)):
     ElementTree.register_namespace(short, name[1 : name.index("}")])
 
 
+def unwrap_tables(app, doctree):
+    """Take the caption from what a cell shows beside its figure: the figure has it already."""
+    for figure in list(doctree.findall(nodes.figure)):
+        if not any(figure.findall(nodes.image)):
+            shown = [child for child in figure if not isinstance(child, nodes.caption)]
+            figure.replace_self(shown)
+
+
 def put_figures(app, doctree, docname):
     """Replace each image that is SVG by its drawing."""
     pictures = [each for each in doctree.findall(nodes.image) if each["uri"].endswith(".svg")]
@@ -174,5 +182,6 @@ def _name_ids(svg, name):
 
 
 def setup(app):
+    app.connect("doctree-read", unwrap_tables)
     app.connect("doctree-resolved", put_figures)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -113,6 +113,14 @@ def test_the_letters_of_figures_can_be_read_on_a_phone(tab, server, chapter):
     assert len(sizes) > 30 and min(sizes) > 10.95
 
 
+def test_the_table_beside_a_figure_has_no_caption_of_its_own(tab, server):
+    page = tab()
+    page.goto(f"{server}/en/02_tokens_and_embeddings.html", wait_until="domcontentloaded")
+    tables = page.locator(".cell:has(figcaption) .attn-table")
+    assert tables.count() >= 3
+    assert page.locator("figure:not(:has(img, svg)) figcaption").count() == 0
+
+
 SMALL = """() => [...document.querySelectorAll(".attn-w")].flatMap(widget => {
   const found = [];
   const texts = document.createTreeWalker(widget, NodeFilter.SHOW_TEXT);
