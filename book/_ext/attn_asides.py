@@ -21,6 +21,14 @@ CHAPTERS = {
 }
 WORDS_A_MINUTE = 200
 EXERCISES = ("Ejercicios", "Exercises")
+# Folded code whose result is read, by the line that stands for it (`FOLDED` of notebooks/build.py).
+MEASURED = (
+    "Mostrar el código de la tabla", "Show the code of the table",
+    "Mostrar cómo se mide", "Show how it is measured",
+    "Mostrar cómo se leen las medidas", "Show how measurements are read",
+    "Mostrar el entrenamiento", "Show the training",
+    "Mostrar cómo se preparan los datos", "Show how the data are prepared",
+)  # fmt: skip
 UI = {
     "es": "En el cuaderno, tu función se comprueba sola. Debajo de cada ejercicio hay una solución.",
     "en": "In the notebook your function is checked at once. Each exercise has a solution under it.",
@@ -53,13 +61,15 @@ def plain(heading):
 def sections(notebook):
     """Return the sections of a notebook in order; the first of them is the page itself.
 
-    Reading takes a minute for 200 words and a minute for each cell whose code is open. The
-    exercises and what follows them take no reading time.
+    Reading takes a minute for 200 words, a minute for each cell whose code is open, and half of
+    one for what a cell shows whose code is folded. The exercises and what follows them take no
+    reading time.
     """
     found, label, counted = [[1, "", None, 0.0]], None, True
     for cell in nbformat.read(notebook, as_version=4).cells:
         if cell.cell_type != "markdown":
-            found[-1][3] += counted and "tags" not in cell.metadata
+            shown = cell.metadata.get("mystnb", {}).get("code_prompt_show") in MEASURED
+            found[-1][3] += counted * (("tags" not in cell.metadata) + shown / 2)
             continue
         for line in re.sub(r"\$\$.*?\$\$", "", cell.source, flags=re.DOTALL).split("\n"):
             named, headed = re.match(r"\((.+)\)=$", line), re.match(r"(#+) (.+)", line)
