@@ -59,7 +59,8 @@ def look(tab, seen, scheme, violations):
 
 def look_at_what_no_scheme_changes(tab, seen):
     seen["images"] = tab.evaluate(
-        "[...document.images].map(i => [i.getAttribute('alt'), i.getAttribute('width')])"
+        "[...document.querySelectorAll('img, .attn-figure svg')].map("
+        "i => [i.getAttribute(i.alt === undefined ? 'aria-label' : 'alt'), i.getAttribute('width')])"
     )
     seen["lang"] = tab.evaluate("document.documentElement.lang")
     seen["widgets"] = tab.evaluate("document.querySelectorAll('[data-anywidget]').length")
