@@ -1,7 +1,6 @@
 """The command line: ``python -m attn translate``, ``train``, ``evaluate``, ``fetch``."""
 
 import argparse
-import io
 import sys
 import time
 from collections.abc import Sequence
@@ -44,8 +43,7 @@ def translate(options: argparse.Namespace) -> None:
             raise wrong("file", "no sentences beside it", options.file)
         _translate_file(translator, options.file, search)
         return
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="replace")  # a bad byte ends nothing
+    getattr(sys.stdin, "reconfigure", dict)(encoding="utf-8", errors="replace")  # bad bytes too
     for text in options.text or filter(None, map(str.strip, sys.stdin)):
         print(translator.translate(text, **search), flush=True)
 
@@ -211,9 +209,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--file", type=Path, help="translate its lines, one by one")
     command.set_defaults(run=translate)
 
-    command = commands.add_parser(
-        "train", help="train a translator; also under torchrun, on several processors"
-    )
+    train_help = "train a translator; also under torchrun, on several processors"
+    command = commands.add_parser("train", help=train_help)
     command.add_argument("--out", type=Path, required=True, help="the folder to save it in")
     command.add_argument("--pairs", type=Path, help="a file: source, tab, target, on each line")
     command.add_argument("--tokenizer", choices=("words", "bpe"))
