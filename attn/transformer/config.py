@@ -83,6 +83,13 @@ class TransformerConfig:
     >>> TransformerConfig(vocab_size=100, d_model=64, n_heads=5)
     Traceback (most recent call last):
     ValueError: d_model: expected a multiple of n_heads = 5, got 64
+
+    With other choices `DecoderOnly` is a Llama, here one of two layers:
+
+    >>> llama = TransformerConfig(
+    ...     vocab_size=100, d_model=64, n_heads=4, n_layers=2, d_ff=256, norm="pre", bias=False,
+    ...     normalization="rms", activation="swiglu", positions="rotary", n_kv_heads=2,
+    ... )
     """
 
     vocab_size: int

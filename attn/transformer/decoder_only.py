@@ -13,7 +13,8 @@ class DecoderOnly(Checkpoint):
     """Predict, at every position of a text, the token that follows.
 
     Without a source there is no cross-attention: what is left of a decoder layer is an
-    encoder layer that may not look ahead.
+    encoder layer that may not look ahead. Which choices make it a GPT-2 or a Llama is said in
+    `attn.pretrained.families`.
 
     Parameters
     ----------

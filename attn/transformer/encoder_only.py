@@ -12,7 +12,7 @@ class EncoderOnly(Checkpoint):
     """Read a text in both directions and score every token of the vocabulary at each place.
 
     Trained to restore masked tokens, its vectors serve classification and spans as well:
-    ``encode`` gives them.
+    ``encode`` gives them. Which choices make it a BERT is said in `attn.pretrained.families`.
 
     Parameters
     ----------
