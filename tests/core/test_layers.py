@@ -306,6 +306,21 @@ def test_rms_norm_by_its_formula():
     assert [name for name, _ in norm.named_parameters()] == ["weight"]
 
 
+def test_a_norm_is_by_default_as_pytorch_has_it():
+    norm = new_norm("layer", D_MODEL)
+    assert norm.eps == 1e-5 and norm.bias is not None and norm.weight.shape == (D_MODEL,)
+    assert new_norm("rms", D_MODEL).eps == 1e-5
+
+
+def test_other_names_of_norms_and_nonlinearities_are_refused():
+    with pytest.raises(ValueError, match="^normalization: expected 'layer' or 'rms', got 'batch'$"):
+        new_norm("batch", D_MODEL)
+    with pytest.raises(
+        ValueError, match="^activation: expected 'relu' or 'gelu' or .*, got 'tanh'$"
+    ):
+        FeedForward(D_MODEL, D_FF, "tanh")
+
+
 @both_layers
 def test_norms_and_biases_are_handed_on(layer_class):
     layer = layer_class(*SIZES, activation="swiglu", normalization="rms", norm_eps=0.5, bias=False)
