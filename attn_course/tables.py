@@ -75,6 +75,7 @@ class Table:
     def _html_row(self, cells, scopes):
         drawn = []
         for text, scope, right in zip(cells, scopes, self._numeric, strict=True):
+            scope = scope if text else ""  # a header without words would announce nothing
             tag, scope = ("th", f' scope="{scope}"') if scope else ("td", "")
             side = "right" if right else "left"
             drawn.append(f'<{tag}{scope} style="text-align: {side}">{escape(text)}</{tag}>')

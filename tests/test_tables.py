@@ -40,6 +40,8 @@ def test_numbers_end_and_words_begin_in_one_column():
 def test_headings_and_the_words_a_row_begins_with_are_headers():
     root = ElementTree.fromstring(Table(COLUMNS, ROWS)._repr_html_())
     assert [cell.get("scope") for cell in root.iter("th")] == ["col"] * 3 + ["row"] * 3
+    nameless = ElementTree.fromstring(Table({"": "", "a": ""}, [("x", 1)])._repr_html_())
+    assert [cell.text for cell in nameless.iter("th")] == ["a", "x"]
     numbered = ElementTree.fromstring(Table({"n": "", "a": ""}, [(1, "x")])._repr_html_())
     assert [cell.get("scope") for cell in numbered.iter("th")] == ["col"] * 2
 
