@@ -13,6 +13,7 @@ the lessons
 `attn_course.language`          Spanish or English: ``attn_course.set_language("en")``
 more of the machine
 ------------------------------  ----------------------------------------------------------------
+`attn_course.journey`           the numbers that a sentence becomes on its way through a translator
 `attn_course.position_schemes`  two that chapter 07 compares with those of `attn.positions`
 data, mostly by rules
 ------------------------------  ----------------------------------------------------------------

@@ -84,6 +84,7 @@ MAY_IMPORT = {
     "attn_course.everyday": {"attn.corpus"},
     "attn_course.position_schemes": {"attn.positions"},
     "attn_course.grammar": {"attn._checks", "attn.corpus", "attn.metrics"},
+    "attn_course.journey": {"attn._checks"},
     "attn_course.passages": {"attn._checks", "attn.tokenizer", "attn_course.templates"},
     "attn_course.stories": {"attn._checks", "attn_course.templates"},
     "attn_course.images": {"attn._checks", "attn.applications"},
@@ -95,6 +96,7 @@ MAY_IMPORT = {
         "attn._checks",
         "attn.applications",  # where the trained models lie
         "attn.reference",
+        "attn_course.drawings",
         "attn_course.language",
         "attn_course.palette",
     },

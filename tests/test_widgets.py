@@ -23,6 +23,7 @@ from attn_course.widgets import (
     AttentionExplorer,
     EmbeddingMap,
     LayerExplorer,
+    LiveMachine,
     LiveTranslator,
     MaskPainter,
     PositionExplorer,
@@ -38,6 +39,7 @@ from attn_course.widgets import (
     embedding_map,
     head_viewer,
     layer_explorer,
+    live_machine,
     live_translator,
     load_quiz,
     mask_painter,
@@ -59,6 +61,7 @@ PYTHON_TEXTS = {
     "quiz": quiz,
     "mask_painter": mask_painter,
     "sampling_explorer": sampling_explorer,
+    "live_machine": live_machine,
     "live_translator": live_translator,
     "training_replay": training_replay,
     "transformer_microscope": transformer_microscope,
@@ -238,11 +241,12 @@ def test_the_javascript_is_small():
         "sampling_widgets": 8_500,
         "visual_widgets": 23_500,
         "guesser_widgets": 7_500,
+        "machine_widgets": 31_000,
         "translator_widgets": 43_000,
     }
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
-    assert len(gzip.compress(_source.stylesheet().encode())) < 14_000
+    assert len(gzip.compress(_source.stylesheet().encode())) < 15_000
 
 
 def test_the_source_needs_only_the_palette():
@@ -364,6 +368,12 @@ MAKERS = {
         {name: [[[0.0, 1.0]]] for name in ("masked", "causal", "recurrent")},
         **options,
     ),
+    "live_machine": lambda **options: LiveMachine(
+        dict.fromkeys(LiveMachine._parts)
+        | {"source": ["no"], "target": ["no", "<eos>"], "cross": [[1.0], [1.0]]}
+        | {"best": [[["no", 1.0, 0.9], ["sí", 0.0, 0.1]]] * 2},
+        **options,
+    ),
     "live_translator": lambda **options: LiveTranslator(
         SimpleNamespace(source=["no"], target=["no", "<eos>"], cross=np.ones((1, 1, 2, 1))),
         **options,
@@ -447,7 +457,9 @@ def test_the_bundle_of_a_widget(stem, language):
     state = json.loads(page.state)
     assert state["language"] == language
     assert list(state) == sorted(state)
-    assert not any("id" in attributes for _, attributes in page.tags)
+    # But for the drawing of the machine, which names its title and its description.
+    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert all(name.startswith("machine-moving") for name in ids)
 
 
 @pytest.mark.parametrize("stem", ["attention_explorer", "softmax_playground"])

@@ -5,7 +5,7 @@ and says in words what it shows.
 
 The machine is described once, in ``parts.py``: what its parts are called and which chapter tells about
 each. What a chapter lights, and the shapes of its tensors, stand in ``chapters.py``; ``_wide.py`` and
-``_upright.py`` are its two layouts.
+``_upright.py`` are its two layouts; ``moving.py`` is the one of the opening page, which a script lights.
 """
 
 from attn_course.drawings.asking import asking
@@ -30,6 +30,7 @@ from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
 from attn_course.drawings.merges import merges
+from attn_course.drawings.moving import MovingMachine
 from attn_course.drawings.padding import padding
 from attn_course.drawings.pairs import pairs
 from attn_course.drawings.places import places
@@ -48,6 +49,7 @@ from attn_course.drawings.stream import stream
 
 __all__ = [
     "Machine",
+    "MovingMachine",
     "asking",
     "beam",
     "bottleneck",

@@ -32,7 +32,7 @@ _RULES = """
 .attn-machine-upright .shape{{font-size:11px}}
 .attn-m a:hover .box{{stroke:{accent}}}.attn-m a:hover .name{{fill:{accent}}}
 """
-_STYLE = ink.STYLE + _RULES.replace("\n", "").format(**ink.COLOURS)
+STYLE = ink.STYLE + _RULES.replace("\n", "").format(**ink.COLOURS)
 
 
 class Machine:
@@ -67,7 +67,7 @@ class Machine:
 
     def _repr_html_(self):
         """Return both layouts and the caption; the width of the column decides which is seen."""
-        wide, upright = self.drawing(Wide, _STYLE), self.drawing(Upright)
+        wide, upright = self.drawing(Wide, STYLE), self.drawing(Upright)
         return (
             f'<figure class="attn-machine"><div class="attn-machine-wide">{wide}</div>'
             f'<div class="attn-machine-upright">{upright}</div>'

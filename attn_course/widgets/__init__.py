@@ -6,6 +6,7 @@
 - `EmbeddingMap`: users and films as points; drag them, and their dot products follow
 - `Quiz`, `load_quiz`: questions with feedback for every answer
 - `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
+- `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
 - `LiveTranslator`: the trained translator at work, and where each word looked
 - `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
 - `PositionExplorer`: positions as clocks, and how alike two of them are
@@ -19,6 +20,7 @@ from attn_course.widgets.attention_explorer import AttentionExplorer
 from attn_course.widgets.embedding_map import EmbeddingMap
 from attn_course.widgets.head_viewer import HeadViewer
 from attn_course.widgets.layer_explorer import LayerExplorer
+from attn_course.widgets.live_machine import LiveMachine
 from attn_course.widgets.live_translator import LiveTranslator
 from attn_course.widgets.mask_painter import MaskPainter
 from attn_course.widgets.position_explorer import PositionExplorer
@@ -35,6 +37,7 @@ __all__ = [
     "EmbeddingMap",
     "HeadViewer",
     "LayerExplorer",
+    "LiveMachine",
     "LiveTranslator",
     "MaskPainter",
     "PositionExplorer",

@@ -29,6 +29,7 @@ BUNDLES = {
     "sampling_widgets": ("sampling_explorer",),
     "visual_widgets": ("visual_asker",),
     "guesser_widgets": ("word_guesser",),
+    "machine_widgets": ("live_machine",),
     "translator_widgets": ("live_translator", "transformer_microscope"),
 }
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)

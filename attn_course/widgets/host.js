@@ -44,7 +44,8 @@ function mount(div) {
     const values = JSON.parse(state.textContent);
     const model = makeModel(values);
     if (values.questions) remember(model, values);
-    widget.render({ model, el });
+    const fallback = div.querySelector(":scope > .attn-fallback"); // a kernel has none to give
+    widget.render({ model, el, fallback });
   } catch (error) {
     console.error(error);
     div.dataset.attnFailed = "true"; // the fallback stays

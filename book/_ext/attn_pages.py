@@ -1,4 +1,4 @@
-"""Pages that are written from data: the source map, the routes, and the changelog."""
+"""Pages that are written from data: the source map, the routes, the changelog, the times of the way."""
 
 import itertools
 import re
@@ -22,12 +22,14 @@ WORDS = {
         "sections": ("Sección", "En el curso"),
         "rows": ("Fila", "Lo que traen los documentos", "En el curso"),
         "needs": "Antes",
+        "times": "{} de lectura y {} de ejercicios",
         "part": {2: "Día", 6: "Semana"},
     },
     "en": {
         "sections": ("Section", "In the course"),
         "rows": ("Row", "What the documents bring", "In the course"),
         "needs": "First",
+        "times": "{} to read, {} of exercises",
         "part": {2: "Day", 6: "Week"},
     },
 }
@@ -207,6 +209,20 @@ class Progress(Written):
         return [re.sub(r"^(ch|a)\d+_\d_", "", file.stem) for file in files]
 
 
+def time_the_way(app, doctree, docname):
+    """Say on the opening page, where it lists the chapters, how long each takes."""
+    if docname.rpartition("/")[2] != "index":
+        return
+    chapters = {each["page"]: each for each in tomllib.loads(CHAPTERS.read_text("utf-8"))["chapter"]}
+    for entry in doctree.findall(nodes.list_item):
+        link = entry.next_node(nodes.reference)
+        chapter = chapters.get(link.get("refuri", "").removesuffix(".html")) if link else None
+        if chapter and isinstance(entry.parent, nodes.enumerated_list):
+            times = WORDS[app.config.language]["times"]
+            told = times.format(duration(chapter["reading"]), duration(chapter["exercises"]))
+            entry += nodes.paragraph("", told, classes=["attn-way-time"])
+
+
 def mark_the_changelog(app, doctree):
     """Say that the entries of the changelog are in English, whatever the edition."""
     if app.env.docname.endswith("/changelog"):
@@ -222,4 +238,5 @@ def setup(app):
     app.add_directive("routes", Routes)
     app.add_directive("progress", Progress)
     app.connect("doctree-read", mark_the_changelog)
+    app.connect("doctree-resolved", time_the_way)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

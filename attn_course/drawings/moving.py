@@ -1,0 +1,111 @@
+"""The machine of the opening page: no chapter lights it, and a script may light any part of it."""
+
+from attn_course.drawings import _ink as ink
+from attn_course.drawings._layout import Layout
+from attn_course.drawings._upright import Upright
+from attn_course.drawings._wide import Wide
+from attn_course.drawings.machine import STYLE, Machine
+from attn_course.drawings.parts import WORDS
+from attn_course.language import check_language, get_language
+
+# In a drawing of one sentence three tokens stand for it; on a phone they are of one width, since it
+# is not known beforehand which they will be.
+_CHIPS = (46, 47, 47)
+# What acts changes softly, and while the machine plays, something flows along its lines.
+_MOTION = """
+.attn-machine-upright :is(.at-encoder-source,.at-decoder-target):not(.small){font-size:11.5px}
+@media (prefers-reduced-motion:no-preference){
+.attn-m :is(.box,.line,.cell,.frame,.tip){transition:opacity .25s,stroke .25s,fill .25s}
+[data-playing] .attn-m path.line.lit{stroke-dasharray:5 4;animation:attn-flow .7s linear infinite}
+@keyframes attn-flow{to{stroke-dashoffset:-18}}}
+"""
+_STYLE = STYLE + _MOTION.replace("\n", "")
+
+
+class _Handles(Layout):
+    """A layout in which what belongs to a part has a class for it and its side: ``at-decoder-norm``."""
+
+    side = "inside"
+
+    def light(self, kind, part):
+        return f"{kind} at-{self.side}-{part}"
+
+    def icon(self, part, x, y):
+        """Draw a step of attention, 40 by 40; each of its nine cells may get another strength."""
+        cells = ink.grid(x, y, ((0.4,) * 3,) * 3, kind=self.light("cell icon", part))
+        self.add(part, ink.rect(x - 4, y - 4, 48, 48, self.light("box", part)), cells)
+
+    def _memory(self):
+        self.side = "encoder"
+        super()._memory()
+
+    def _words(self):
+        self.side = "decoder"
+        super()._words()
+        self.side = "inside"
+
+
+class MovingWide(_Handles, Wide):
+    """Without the legend: in its corner stand the numbers."""
+
+    def legend(self, x, y):
+        pass
+
+    def _lane(self, y, tokens, words, frame, blocks):
+        self.side = frame
+        super()._lane(y, tokens, words, frame, blocks)
+
+
+class MovingUpright(_Handles, Upright):
+    """As the narrow one of a chapter."""
+
+    def legend(self, x, y):
+        self.side = "encoder"
+        super().legend(x, y)
+
+    def _column(self, tokens, words, widths, left, stream, frame, blocks):
+        self.side = frame
+        super()._column(tokens, words, _CHIPS, left, stream, frame, blocks)
+
+
+class MovingMachine(Machine):
+    """The drawing of the machine that `attn_course.widgets.LiveMachine` sets in motion.
+
+    Parameters
+    ----------
+    language : {"es", "en"}, optional
+        The language in use, if none is given.
+
+    Raises
+    ------
+    ValueError
+        If the course does not speak `language`.
+
+    Examples
+    --------
+    >>> MovingMachine("en")
+    MovingMachine(language='en')
+    """
+
+    def __init__(self, language=None):
+        self.page = "index"
+        self.language = get_language() if language is None else check_language(language)
+
+    def __repr__(self):
+        return f"MovingMachine(language={self.language!r})"
+
+    def _repr_html_(self):
+        """Return both layouts; the width of the column decides which is seen."""
+        wide, upright = self.drawing(MovingWide, _STYLE), self.drawing(MovingUpright)
+        return (
+            f'<figure class="attn-machine"><div class="attn-machine-wide">{wide}</div>'
+            f'<div class="attn-machine-upright">{upright}</div></figure>'
+        )
+
+    def drawing(self, layout, style=""):
+        """Return one layout as SVG. It is a group and no image, since there are links in it."""
+        drawn = layout(self.language, (), {})
+        name = f"machine-{layout.__name__.lower()}"
+        title, description = (WORDS[text][self.language] for text in ("title", "description"))
+        return ink.svg(drawn.width, drawn.height, drawn.body(self._link), name, title,
+                       description, role="group", kind="attn-m", style=style, top=drawn.top)  # fmt: skip

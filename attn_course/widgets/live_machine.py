@@ -1,0 +1,102 @@
+"""`LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers."""
+
+import traitlets
+
+from attn._checks import wrong
+from attn.applications.models import TRANSLATOR
+from attn_course.drawings import MovingMachine
+from attn_course.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
+from attn_course.widgets._source import module, stylesheet
+from attn_course.widgets._translation import text_of
+
+TEXT = {
+    "es": {
+        "said": "Ejemplo: «{}» se traduce como «{}».",
+        "caption": "Cada token que el modelo escribe, su probabilidad, el que le sigue en probabilidad y el "
+        "token inglés al que la atención cruzada da más peso, en promedio sobre capas y cabezas.",
+        "head": ["probabilidad", "el segundo", "token inglés"],
+    },
+    "en": {
+        "said": "Example: “{}” becomes “{}”.",
+        "caption": "Each token that the model writes, its probability, the second most probable one, and the "
+        "English token to which cross-attention gives most weight, averaged over layers and heads.",
+        "head": ["probability", "second", "English token"],
+    },
+}
+
+
+class LiveMachine(TranslatorWidget):
+    """Step through the translation of a sentence in the drawing of the machine.
+
+    What acts is lit; beside it stand the numbers it works on, and its link to the chapter about it. The
+    example is there from the start. For a sentence that the reader types the model is loaded.
+
+    Parameters
+    ----------
+    journey : dict
+        The numbers of the example, as `attn_course.journey.journey` returns them.
+    sentences : sequence of str
+        English sentences to choose from.
+    pretrained : {"tatoeba"}
+        The model of the example, as in `Translator.pretrained`.
+    language : {"es", "en"}, optional
+        By default, the language in use.
+
+    Raises
+    ------
+    ValueError
+        If the journey lacks something, or a sentence is empty.
+
+    Examples
+    --------
+    >>> from attn.applications.translation import Translator
+    >>> from attn_course.journey import journey
+    >>> example = journey(Translator.pretrained(), "We ate fish yesterday.")
+    >>> LiveMachine(example, sentences=["Where is the library?"], language="en")
+    LiveMachine('We ate fish yesterday.', 'Ayer comimos pescado.', language='en')
+    """
+
+    _stem = "live_machine"
+    _state = ("journey", "sentences", "pretrained")
+    _esm = module(_stem)
+    _css = stylesheet()
+
+    journey = traitlets.Dict().tag(sync=True)
+    sentences = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    # A page has the drawing in it, for those who read without a script; a kernel sends it.
+    drawing = traitlets.Unicode().tag(sync=True)
+
+    _parts = ("source", "source_ids", "target", "target_ids", "sizes", "focus", "other", "head", "embeddings",
+              "encoder", "inside", "memory", "own", "cross", "x", "best")  # fmt: skip
+
+    def __init__(self, journey, *, sentences=(), pretrained=TRANSLATOR, language=None):
+        sentences = check_labels("sentences", sentences) if len(sentences) else []
+        missing = [part for part in self._parts if part not in journey]
+        if missing:
+            raise wrong(
+                "journey", "what attn_course.journey.journey returns", f"one without {missing}"
+            )
+        super().__init__(language, pretrained, journey=dict(journey), sentences=sentences)
+        self.drawing = MovingMachine(self.language)._repr_html_()
+
+    def _fallback(self):
+        text, journey = TEXT[self.language], self.journey
+        rows = []
+        for best, weights in zip(journey["best"], journey["cross"], strict=True):
+            (token, _, probability), (second, *_) = best[:2]
+            most = journey["source"][max(range(len(weights)), key=weights.__getitem__)]
+            rows.append([token, decimals(probability), second, most])
+        return (
+            f"{self.drawing}<p>{escape(text['said'].format(*self._texts()))}</p>"
+            f"{table(text['caption'], ['', *text['head']], rows)}"
+        )
+
+    def _texts(self):
+        """Return the example and its translation."""
+        source, target = self.journey["source"], self.journey["target"]
+        written = [token for token in target if token != "<eos>"]
+        return [text_of(tokens, self.pretrained["tokenizer"]) for tokens in (source, written)]
+
+    def __repr__(self):
+        source, target = self._texts()
+        return f"LiveMachine({source!r}, {target!r}, language={self.language!r})"

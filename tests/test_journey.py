@@ -1,0 +1,161 @@
+"""The numbers of the opening page: those that PyTorch and NumPy find by another way, in both languages of code."""
+
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import numpy as np
+import pytest
+import torch
+
+from attn import reference
+from attn.applications.models import TRANSLATOR, folder
+from attn.applications.translation import Translator
+from attn.decoding import next_token_probabilities
+from attn_course.journey import COMPONENTS, journey, word_in_question
+
+ROOT = Path(__file__).resolve().parents[1]
+SENTENCES = [
+    "The white house is very old.",
+    "John and Paul wrote several songs when they were inspired.",
+    "No.",
+    "Do you know the naïve café in Zürich?",
+]
+
+
+@pytest.fixture(scope="module")
+def translator():
+    translator = Translator.pretrained()
+    translator.model.double()
+    return translator
+
+
+@pytest.fixture(scope="module")
+def stored():
+    """The state of the widget in each edition of the opening page."""
+    found = {}
+    for language in ("es", "en"):
+        notebook = nbformat.read(ROOT / "notebooks" / language / "index.ipynb", as_version=4)
+        (output,) = [o for cell in notebook.cells for o in cell.get("outputs", ())]
+        script = re.search(
+            r'<script type="application/json">(.*?)</script>', output.data["text/html"]
+        )
+        found[language] = json.loads(script[1])
+    return found
+
+
+@torch.no_grad()
+def test_the_example_of_the_opening_page_is_what_the_model_computes(stored, translator):
+    """Recomputed layer by layer with the parts of the model, and attention with NumPy."""
+    example = stored["en"]["journey"]
+    assert example == stored["es"]["journey"]
+    model, text = translator.model, stored["en"]["sentences"][0]
+    src = translator.source_ids(text)
+    tgt = [2, *translator.target.encode(translator.translate(text)), 3]
+    assert (example["source_ids"], example["target_ids"]) == (src, tgt[:-1])
+    assert example["source"] == [translator.source.tokens[i] for i in src]
+    assert example["target"] == [translator.target.tokens[i] for i in tgt[1:]]
+
+    def assert_first(numbers, x):
+        np.testing.assert_allclose(numbers, x[..., :COMPONENTS], atol=6e-5)
+
+    table = model.src_embedding.tokens.weight * model.config.d_model**0.5
+    x = table[src]
+    assert_first(example["embeddings"]["source"], x)
+    assert_first(example["embeddings"]["target"], table[tgt[:-1]])
+    head, focus, other = (example[name] for name in ("head", "focus", "other"))
+    for layer, told in zip(model.encoder.layers, example["encoder"], strict=True):
+        attention, normed = layer.self_attention, layer.norm_1(x)
+        projections = (attention.q_proj, attention.k_proj, attention.v_proj)
+        query, key, value = (
+            projection(normed).reshape(len(src), attention.n_heads, -1).transpose(0, 1)
+            for projection in projections
+        )
+        query, key = attention.relative.rotate(query, key, 0)
+        heads, weights = reference.scaled_dot_product_attention(
+            query.numpy(), key.numpy(), value.numpy()
+        )
+        np.testing.assert_allclose(told["weights"], weights.mean(axis=0), atol=6e-5)
+        output = attention.out_proj(torch.tensor(heads).transpose(0, 1).reshape(len(src), -1))
+        x = x + output
+        assert_first(told["attention"], x)
+        x = x + layer.feed_forward(layer.norm_2(x))
+        assert_first(told["feed_forward"], x)
+    inside = example["inside"]
+    assert_first(inside["query"], query[head, focus])
+    assert_first(inside["key"], key[head])
+    assert_first(inside["value"], value[head])
+    assert_first(inside["mean"], heads[head, focus])
+    assert_first(inside["output"], output[focus])
+    np.testing.assert_allclose(inside["weights"], weights[head, focus], atol=6e-5)
+    np.testing.assert_allclose(reference.softmax(inside["scores"]), inside["weights"], atol=2e-4)
+    assert inside["weights"][other] == max(inside["weights"])
+    memory = model.encoder.norm(x)
+    assert_first(example["memory"], memory)
+    logits, (own, cross) = model.decode(torch.tensor(tgt[:-1]), memory, need_weights=True)
+    for name, found in (("own", own), ("cross", cross)):
+        np.testing.assert_allclose(example[name], torch.stack(found).mean(dim=(0, 1)), atol=6e-5)
+    probabilities = next_token_probabilities(logits)
+    for best, row, shares, said in zip(
+        example["best"], logits, probabilities, tgt[1:], strict=True
+    ):
+        order = row.argsort(descending=True)[:5].tolist()
+        assert order[0] == said
+        assert [token for token, *_ in best] == [translator.target.tokens[i] for i in order]
+        np.testing.assert_allclose([x for _, x, _ in best], row[order], atol=6e-5)
+        np.testing.assert_allclose([p for *_, p in best], shares[order], atol=6e-5)
+
+
+def test_the_page_finds_the_same_numbers(node, translator):
+    files = folder(f"{TRANSLATOR}_translator")
+    found = node(
+        """
+        import { journey, stepsOf, loadTransformer, BytePairTokenizer } from "./live_machine.mjs";
+        const vocabulary = new BytePairTokenizer(JSON.parse(readFileSync(`${input.folder}/vocabulary.json`, "utf8")));
+        const transformer = loadTransformer(new Uint8Array(readFileSync(`${input.folder}/model.safetensors`)));
+        const all = input.sentences.map((text) =>
+          journey({ transformer, source: vocabulary, target: vocabulary }, vocabulary.encode(text)));
+        console.log(JSON.stringify(all.map((numbers) => ({ numbers, steps: stepsOf(numbers) }))));
+        """,
+        {"folder": str(files), "sentences": SENTENCES},
+    )
+    for text, page in zip(SENTENCES, found, strict=True):
+        expected = journey(translator, text)
+        assert page["numbers"].keys() == expected.keys()
+        compare(page["numbers"], expected, text)
+        kinds = [step["kind"] for step in page["steps"]]
+        n_words = len(expected["target"])
+        assert kinds[:3] == ["tokens", "embeddings", "positions"] and kinds[-1] == "stop"
+        assert kinds.count("word") == n_words - 1 and kinds.count("causal") == n_words
+
+
+def compare(page, python, place):
+    """Compare two journeys, number by number: those of the page are of single precision."""
+    if isinstance(python, dict):
+        for name, part in python.items():
+            compare(page[name], part, f"{place} {name}")
+    elif isinstance(python, list):
+        assert len(page) == len(python), place
+        for i, part in enumerate(python):
+            compare(page[i], part, f"{place} {i}")
+    elif isinstance(python, float):
+        assert page == pytest.approx(python, abs=3e-3), place
+    else:
+        assert page == python, place
+
+
+def test_the_word_in_question_begins_a_word_and_looks_at_another():
+    weights = np.zeros((2, 4, 4))
+    weights[0, 0, 0] = weights[0, 1, 2] = weights[1, 3, 0] = 0.9  # itself; part of a word; a mark
+    weights[1, 2, 0] = 0.5
+    assert word_in_question(weights, ["The", "re", " cat", "."]) == (1, 2, 0)
+    assert word_in_question(np.eye(2)[None, ::-1], ["¿", "?"]) == (0, 0, 1)
+
+
+def test_a_model_of_another_kind_is_refused():
+    config = SimpleNamespace(positions="sinusoidal", norm="post")
+    other = SimpleNamespace(model=SimpleNamespace(config=config))
+    with pytest.raises(ValueError, match=r"translator: expected .* got sinusoidal and post"):
+        journey(other, "The red house")

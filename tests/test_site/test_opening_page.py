@@ -1,0 +1,260 @@
+"""The drawing on the opening page at work: stepped through, played, given other sentences, on a desk and in a hand."""
+
+import gzip
+import re
+import tomllib
+
+import pytest
+
+from attn.applications.translation import Translator
+from attn_course.drawings.parts import PAGES
+from attn_course.journey import journey
+from tests.test_site.every_page import WATCH_SHIFTS
+
+LANGUAGES = ("es", "en")
+OTHER = "My sister bought a red car."
+SIZES = {"desk": (1280, 900), "hand": (390, 844)}
+# How tall everything is that must not move, and what sticks out of the numbers.
+HEIGHTS = """() => [".attn-tour-controls", ".attn-tour-caption", ".attn-tour-panel", ".attn-tour-stage", ".attn-tour-said"].map(
+  name => document.querySelector(name).getBoundingClientRect().height)"""
+STICKS_OUT = """() => [...document.querySelectorAll(".attn-tour-panel, .attn-tour-panel li, .attn-tour-panel li > *")].filter(
+  node => node.scrollWidth > node.clientWidth + 1 || node.scrollHeight > node.clientHeight + 1).map(node => node.textContent)"""
+
+
+# How many of the boxes and names that are lit can be seen whole in the place of the drawing.
+IN_SIGHT = """() => {
+  const stage = document.querySelector(".attn-tour-stage").getBoundingClientRect();
+  return [...document.querySelectorAll(".attn-tour-stage :is(.box, .name, .cell, .line).lit")].filter(node => {
+    const box = node.getBoundingClientRect();
+    return box.height && box.top >= stage.top && box.bottom <= stage.bottom;
+  }).length;
+}"""
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.pretrained()
+
+
+@pytest.fixture
+def visit(tab, server):
+    """Open the opening page; what goes wrong or goes elsewhere fails the test."""
+    pages = []
+
+    def visit(language="en", size="desk", motion="reduce", **options):
+        width, height = SIZES[size]
+        page = tab(viewport={"width": width, "height": height}, reduced_motion=motion, **options)
+        page.asked = []
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.add_init_script(WATCH_SHIFTS)
+        page.goto(f"{server}/{language}/index.html", wait_until="networkidle")
+        pages.append(page)
+        return page
+
+    yield visit
+    for page in pages:
+        assert page.errors == []
+        assert [url for url in page.asked if not url.startswith((server, "data:"))] == []
+
+
+def hook(page, name):
+    return page.locator(f"[data-attn=live-machine] [data-attn={name}]")
+
+
+def go(page, step):
+    slider = hook(page, "step")
+    script = "(n, v) => { n.value = v; n.dispatchEvent(new Event('input', { bubbles: true })); }"
+    slider.evaluate(script, step)
+
+
+def rows(page):
+    """What the panel says: the name of each row and its numbers, as they are read."""
+    return [text.split() for text in hook(page, "rows").locator("li").all_text_contents()]
+
+
+def translate(page, text):
+    hook(page, "sentence").fill(text)
+    hook(page, "sentence").press("Enter")
+    page.wait_for_function(
+        """() => /Computed|Calculado/.test(document.querySelector("[data-attn=note]").textContent)"""
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_step_lights_a_part_tells_its_numbers_and_moves_nothing(
+    visit, language, size, violations
+):
+    page = visit(language, size)
+    n_steps = int(hook(page, "step").get_attribute("max"))
+    assert page.evaluate("window.shift") < 0.02
+    heights = page.evaluate(HEIGHTS)
+    chapters, titles = set(), []
+    for step in range(1, n_steps + 1):
+        go(page, step)
+        lit = page.locator("[data-attn=stage] svg:visible .lit")
+        assert lit.count() > 0, step
+        assert page.evaluate(HEIGHTS) == heights, step
+        assert page.evaluate(STICKS_OUT) == [], step
+        assert rows(page)
+        titles.append(hook(page, "step-title").text_content())
+        chapters.add(hook(page, "chapter").get_attribute("href"))
+        assert hook(page, "step").get_attribute("aria-valuetext").endswith(titles[-1])
+        assert page.evaluate(IN_SIGHT) > 0, step  # on a phone too, where the drawing moves
+    assert {f"{name}.html" for name in PAGES} >= chapters and len(chapters) >= 6
+    assert hook(page, "output").text_content() == "La casa blanca es muy vieja."
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert not any("tatoeba" in url for url in page.asked)  # all this without the model
+
+
+def test_buttons_and_keys_step_and_a_voice_tells_each_step(visit):
+    page = visit("en")
+    assert hook(page, "back").get_attribute("aria-disabled") == "true"
+    hook(page, "forward").focus()
+    page.keyboard.press("Enter")
+    assert hook(page, "step-title").text_content() == "Embeddings."
+    page.keyboard.press("Enter")
+    hook(page, "back").click()
+    assert hook(page, "count").text_content() == "2 of 70"
+    hook(page, "step").focus()
+    page.keyboard.press("ArrowRight")
+    assert hook(page, "step-title").text_content() == "Positions."
+    status = hook(page, "status")
+    page.wait_for_function("() => document.querySelector('[data-attn=status]').textContent")
+    assert status.text_content().startswith("Positions. Attention alone")
+    said = []
+    for _ in range(11):
+        hook(page, "skip").click()
+        said.append(hook(page, "output").text_content())
+    assert said[:4] == ["La", "La casa", "La casa bl", "La casa blan"]
+    assert said[-1] == said[-2] == "La casa blanca es muy vieja."
+    assert hook(page, "step-title").text_content() == "Stop."
+    for name in ("forward", "skip"):
+        assert hook(page, name).get_attribute("aria-disabled") == "true"
+
+
+def test_it_plays_to_the_end_and_stops_when_asked(visit):
+    page = visit("en", motion="no-preference")
+    assert hook(page, "pace").input_value() == "normal"
+    hook(page, "pace").select_option("fast")
+    go(page, 68)
+    hook(page, "play").click()
+    assert hook(page, "play").text_content() == "Pause"
+    page.wait_for_function(
+        "() => document.querySelector('[data-attn=step-title]').textContent === 'Stop.'"
+    )
+    assert hook(page, "play").text_content() == "Play"
+    hook(page, "play").click()  # from the beginning
+    assert hook(page, "count").text_content() == "1 of 70"
+    page.wait_for_function(
+        "() => document.querySelector('[data-attn=count]').textContent === '2 of 70'"
+    )
+    hook(page, "play").click()
+    assert page.locator("[data-playing]").count() == 0
+    assert hook(page, "count").text_content() == "2 of 70"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_of_ones_own_shows_what_python_finds(visit, translator, language):
+    expected = journey(translator, OTHER)
+    page = visit(language, "hand" if language == "es" else "desk")
+    heights = page.evaluate(HEIGHTS)
+    translate(page, OTHER)
+    assert page.evaluate(HEIGHTS) == heights
+    assert hook(page, "count").text_content().startswith("1 ")  # motion is not wanted: it waits
+    ids = [int(row[-1]) for row in rows(page)]
+    start = expected["source_ids"].index(ids[0])
+    assert ids == expected["source_ids"][start : start + 5]
+    n_steps = int(hook(page, "step").get_attribute("max"))
+    for word, best in enumerate(expected["best"]):
+        hook(page, "skip").click()
+        found = rows(page)
+        # A piece that goes on with a word begins with dots.
+        assert [row[0].lstrip("…") for row in found] == [token.strip() or "␣" for token, *_ in best]
+        for row, (*_, share) in zip(found, best, strict=True):
+            assert abs(float(row[-1]) - share) < 0.0101
+        back = 2 if word else 4  # to the cross-attention
+        go(page, int(hook(page, "step").input_value()) - back)
+        weights = sorted(expected["cross"][word], reverse=True)[:5]
+        assert [float(row[-1]) for row in rows(page)] == pytest.approx(weights, abs=0.0101)
+        go(page, int(hook(page, "step").input_value()) + back)
+    assert int(hook(page, "step").input_value()) == n_steps
+    assert hook(page, "output").text_content() == translator.translate(OTHER)
+    assert not {url for url in page.asked if "grammar" in url}
+
+
+def test_what_it_cannot_translate_it_says(visit):
+    page = visit("en")
+    translate(page, OTHER)
+    for text, answer in (("  ", "Type a sentence"), ("no " * 60, "tokens, and the model learnt")):
+        hook(page, "sentence").fill(text)
+        hook(page, "translate").click()
+        page.wait_for_selector("[data-attn=note][data-bad]")
+        assert answer in hook(page, "note").text_content()
+        hook(page, "note").evaluate("node => node.removeAttribute('data-bad')")
+    assert hook(page, "step-title").text_content() == "Tokens."
+
+
+def test_a_model_that_does_not_come_is_said_and_asked_for_again(visit):
+    page = visit("en")
+    page.route("**/tatoeba_translator_3.js", lambda route: route.abort())
+    hook(page, "pick").select_option("Where is the library?")
+    page.wait_for_selector("[data-attn=note][data-bad]")
+    assert "did not arrive whole" in hook(page, "note").text_content()
+    page.unroute("**/tatoeba_translator_3.js")
+    translate(page, "Where is the library?")
+    go(page, int(hook(page, "step").get_attribute("max")))
+    assert hook(page, "output").text_content() == "¿Dónde está la biblioteca?"
+    page.errors[:] = [error for error in page.errors if "ERR_FAILED" not in error]  # as asked
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_a_script_the_drawing_and_its_words_stand_there(tab, server, language):
+    page = tab(java_script_enabled=False, viewport={"width": 1280, "height": 900})
+    page.goto(f"{server}/{language}/index.html")
+    assert page.locator(".attn-fallback svg:visible").count() == 1
+    assert page.locator(".attn-fallback table").is_visible()
+    assert "La casa blanca es muy vieja." in page.locator(".attn-fallback").inner_text()
+
+
+def test_before_it_is_touched_the_page_is_light(visit, site):
+    page = visit("en")
+    names = {
+        re.sub(r"^https?://[^/]+/|[?#].*$", "", url) for url in page.asked if url.startswith("http")
+    }
+    weight = sum(len(packed(site / name)) for name in names)
+    assert weight < 300_000, weight
+
+
+def packed(path):
+    content = path.read_bytes()
+    return content if path.suffix == ".woff2" else gzip.compress(content)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_chapter_of_the_way_says_its_times(site, language):
+    from attn_pages import CHAPTERS, WORDS, duration
+
+    text = (site / language / "index.html").read_text(encoding="utf-8")
+    found = dict(
+        re.findall(
+            r'<li><p><a [^>]*href="(\w+)\.html".*?<p class="attn-way-time">(.*?)</p>',
+            text,
+            re.DOTALL,
+        )
+    )
+    chapters = tomllib.loads(CHAPTERS.read_text("utf-8"))["chapter"]
+    words = WORDS[language]["times"]
+    numbered = [each for each in chapters if each["page"][0] in "01"]
+    assert found == {
+        each["page"]: words.format(duration(each["reading"]), duration(each["exercises"]))
+        for each in numbered
+    }
+    hours = [sum(each[kind] for each in numbered) / 60 for kind in ("reading", "exercises")]
+    said = re.search(
+        r"unas (\w+) horas.*?casi (\w+)|about (\w+) hours.*?nearly (\w+)", text, re.DOTALL
+    )
+    names = {"diez": 10, "ten": 10, "siete": 7, "seven": 7}
+    about, nearly = (names[word] for word in said.groups() if word)
+    assert abs(hours[0] - about) < 0.5 and nearly - 1 < hours[1] <= nearly

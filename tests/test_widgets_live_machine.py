@@ -1,0 +1,107 @@
+"""`LiveMachine` without a page: what it takes, refuses, sends and shows on paper."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from attn.applications.translation import Translator
+from attn_course.drawings import MovingMachine
+from attn_course.drawings.parts import PARTS
+from attn_course.journey import journey
+from attn_course.widgets import LiveMachine, _source
+from attn_course.widgets.live_machine import TEXT
+
+
+@pytest.fixture(scope="module")
+def example():
+    return journey(Translator.pretrained(), "We ate fish yesterday.")
+
+
+def test_the_page_holds_the_numbers_and_no_model(example):
+    source = LiveMachine(example, sentences=("Where is it?",), language="en")._html()
+    state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', source)[1])
+    assert state.keys() == {"journey", "sentences", "pretrained", "language"}
+    assert state["journey"] == example
+    assert state["sentences"] == ["Where is it?"]
+    assert state["pretrained"]["name"] == "tatoeba"
+    assert len(source) < 90_000
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_fallback_is_the_drawing_and_what_is_written_with_it(language, example):
+    widget = LiveMachine(example, language=language)
+    source = widget._fallback()
+    assert source.startswith(MovingMachine(language)._repr_html_()) and widget.drawing in source
+    assert (
+        TEXT[language]["said"].format("We ate fish yesterday.", "Ayer comimos pescado.") in source
+    )
+    rows = re.findall(
+        r'<tr><th scope="row">(.*?)</th><td>(.*?)</td><td>.*?</td><td>(.*?)</td>', source
+    )
+    assert [row[0] for row in rows] == [
+        token.replace("<eos>", "&lt;eos&gt;") for token in example["target"]
+    ]
+    assert [row[1] for row in rows] == [f"{best[0][2]:.2f}" for best in example["best"]]
+    most = [example["source"][i] for i in np.argmax(example["cross"], axis=1)]
+    assert [row[2] for row in rows] == most
+
+
+def test_every_part_that_acts_is_in_both_layouts_of_the_drawing(node):
+    acting = node(
+        'import { ACTING } from "./live_machine.mjs"; console.log(JSON.stringify(ACTING));'
+    )
+    figure = ET.fromstring(MovingMachine("en")._repr_html_())
+    wide, upright = (
+        {name for part in layout.iter() for name in (part.get("class") or "").split()}
+        for layout in figure
+    )
+    for kind, names in acting.items():
+        assert all(f"at-{name}" in wide for name in names), kind
+        # On a phone the inside of attention is left out, and the attention it belongs to is lit.
+        shown = [name for name in names if f"at-{name}" in upright]
+        assert shown and all(name.startswith("inside-") for name in set(names) - set(shown)), kind
+    assert {name.partition("-")[2] for names in acting.values() for name in names} <= set(PARTS)
+
+
+def test_it_says_what_it_shows(example):
+    said = repr(LiveMachine(example, language="es"))
+    assert said == "LiveMachine('We ate fish yesterday.', 'Ayer comimos pescado.', language='es')"
+
+
+def test_what_does_not_fit_is_refused(example):
+    short = {name: part for name, part in example.items() if name != "cross"}
+    with pytest.raises(ValueError, match=r"journey: expected .* got one without \['cross'\]"):
+        LiveMachine(short)
+    with pytest.raises(ValueError, match="sentences: expected a list of one or more"):
+        LiveMachine(example, sentences=[""])
+    with pytest.raises(ValueError, match="language"):
+        MovingMachine("fr")
+
+
+def test_every_text_is_used():
+    names = set(re.findall(r"(?:^|, |    )(\w+): [\"\[]", block(), re.MULTILINE))
+    code = "".join(
+        (_source.FOLDER / f"{stem}.js").read_text("utf-8")
+        for stem in ("live_machine", "trained", "shared")
+    )
+    kinds = set(
+        re.findall(
+            r"^  (\w+): \[", (_source.FOLDER / "journey.js").read_text("utf-8"), re.MULTILINE
+        )
+    )
+    used = (
+        set(re.findall(r"\bt\.(\w+)", code))
+        | kinds
+        | {"query_", "mean_", "slow", "normal", "fast", "back", "forward", "skip"}
+    )
+    assert len(names) > 50
+    assert names <= used, names - used
+
+
+def block():
+    text = (_source.FOLDER / "live_machine_text.js").read_text("utf-8")
+    texts = re.search(r"  es: \{(.*?)\n  \},", text, re.DOTALL)[1]
+    return re.sub(r'"[^"]*"', '""', texts)
