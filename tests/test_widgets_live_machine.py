@@ -27,14 +27,15 @@ def test_the_page_holds_the_numbers_and_no_model(example):
     assert state["journey"] == example
     assert state["sentences"] == ["Where is it?"]
     assert state["pretrained"]["name"] == "tatoeba"
-    assert len(source) < 90_000
+    assert len(source) < 20_000
 
 
 @pytest.mark.parametrize("language", ["es", "en"])
-def test_the_fallback_is_the_drawing_and_what_is_written_with_it(language, example):
+def test_the_fallback_is_what_is_written_and_where_it_looked(language, example):
     widget = LiveMachine(example, language=language)
     source = widget._fallback()
-    assert source.startswith(MovingMachine(language)._repr_html_()) and widget.drawing in source
+    assert widget.drawing == MovingMachine(language)._repr_html_()  # what a kernel sends
+    assert "svg" not in source  # the site draws it while it is built
     assert (
         TEXT[language]["said"].format("We ate fish yesterday.", "Ayer comimos pescado.") in source
     )

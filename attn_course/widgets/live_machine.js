@@ -160,7 +160,7 @@ function render({ model, el, fallback }) {
     for (const nodes of bounds.values()) nodes.forEach((node) => node.classList.remove("lit"));
     for (const name of ACTING[step.kind]) bounds.get(name).forEach((node) => node.classList.add("lit"));
     const link = bounds.get(ACTING[step.kind][0]).map((node) => node.closest("a")).find(Boolean);
-    chapter.href = link.getAttribute("href");
+    if (link.hasAttribute("href")) chapter.href = link.getAttribute("href");
     put(chapter, link.querySelector("title").textContent);
     reveal(ACTING[step.kind].flatMap((name) => bounds.get(name)).filter((node) => node.getClientRects().length));
     const { source, target, focus, embeddings, memory } = numbers;
@@ -241,6 +241,7 @@ function drawing(fallback, model) {
   }
   const box = document.createElement("template");
   box.innerHTML = model.get("drawing");
+  box.content.querySelectorAll("a").forEach((link) => link.removeAttribute("href")); // only the site has those pages
   return box.content;
 }
 

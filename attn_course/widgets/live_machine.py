@@ -63,7 +63,7 @@ class LiveMachine(TranslatorWidget):
 
     journey = traitlets.Dict().tag(sync=True)
     sentences = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    # A page has the drawing in it, for those who read without a script; a kernel sends it.
+    # The site puts it into the page while it is built; in JupyterLab the kernel sends it.
     drawing = traitlets.Unicode().tag(sync=True)
 
     _parts = ("source", "source_ids", "target", "target_ids", "sizes", "focus", "other", "head", "embeddings",
@@ -87,7 +87,7 @@ class LiveMachine(TranslatorWidget):
             most = journey["source"][max(range(len(weights)), key=weights.__getitem__)]
             rows.append([token, decimals(probability), second, most])
         return (
-            f"{self.drawing}<p>{escape(text['said'].format(*self._texts()))}</p>"
+            f"<p>{escape(text['said'].format(*self._texts()))}</p>"
             f"{table(text['caption'], ['', *text['head']], rows)}"
         )
 

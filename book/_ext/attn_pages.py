@@ -213,7 +213,9 @@ def time_the_way(app, doctree, docname):
     """Say on the opening page, where it lists the chapters, how long each takes."""
     if docname.rpartition("/")[2] != "index":
         return
-    chapters = {each["page"]: each for each in tomllib.loads(CHAPTERS.read_text("utf-8"))["chapter"]}
+    chapters = {
+        each["page"]: each for each in tomllib.loads(CHAPTERS.read_text("utf-8"))["chapter"]
+    }
     for entry in doctree.findall(nodes.list_item):
         link = entry.next_node(nodes.reference)
         chapter = chapters.get(link.get("refuri", "").removesuffix(".html")) if link else None
