@@ -29,7 +29,8 @@ def put_moving_machine(app, doctree, docname):
         if 'data-anywidget="live_machine"' in widget.astext():
             drawn = MovingMachine(app.config.language)._repr_html_()
             fallback = r'(<div class="attn-fallback"[^>]*>)'
-            markup = re.sub(fallback, lambda start: start[1] + drawn, widget.astext(), count=1)
+            before, start, rest = re.split(fallback, widget.astext(), maxsplit=1)
+            markup = f"{before}{start}{drawn}{rest}"
             widget.replace_self(nodes.raw("", markup, format="html"))
 
 

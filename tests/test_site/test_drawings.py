@@ -240,7 +240,9 @@ def test_drawings_of_one_page_keep_their_rules_apart(tab):
     show(page, machine, LIGHT, 900)
     alone = page.evaluate(letters)
     ideas = "".join(
-        getattr(drawings, name)()._repr_html_() for name in drawings.__all__ if name != "Machine"
+        getattr(drawings, name)()._repr_html_()
+        for name in drawings.__all__
+        if "Machine" not in name
     )
     show(page, machine + ideas, LIGHT, 900)
     assert page.evaluate(letters) == alone
