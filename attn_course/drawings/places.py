@@ -42,9 +42,9 @@ def _draw(language):
         half = both / (2 * both + 3)
         starts = _sentence(x, 44, who, whom, language)
         drawn.append(starts + _slots(x + 44, 102, {who: half, whom: half}))
-        drawn += [_falls(x + from_, x + 83, 50) for from_ in (20, 145)]
+        drawn += [_falls(x + from_, x + 83, 50) for from_ in (20, 148)]
         drawn.append(_sentence(x, 214, who, whom, language))
-        for from_, left, name, role in ((20, 0, who, gives), (145, 88, whom, receives)):
+        for from_, left, name, role in ((20, 0, who, gives), (148, 88, whom, receives)):
             drawn.append(_slots(x + left, 272, {name: each}))
             drawn.append(_falls(x + from_, x + left + 39, 220))
             drawn.append(ink.text(x + left + 39, 330, role, "small", "middle"))
@@ -53,9 +53,9 @@ def _draw(language):
 
 def _sentence(x, y, who, whom, language):
     verb, thing, to = _BETWEEN[language]
-    drawn = [ink.text(x + 20, y, who, "small strong", "middle"), ink.text(x + 53, y, verb, "small accent strong", "middle"),
-             ink.text(x + 87, y, thing, "small soft", "middle"), ink.text(x + 116, y, to, "small soft", "middle"),
-             ink.text(x + 145, y, whom, "small strong", "middle")]  # fmt: skip
+    drawn = [ink.text(x + 20, y, who, "small", "middle"), ink.text(x + 58, y, verb, "small accent", "middle"),
+             ink.text(x + 95, y, thing, "small soft", "middle"), ink.text(x + 121, y, to, "small soft", "middle"),
+             ink.text(x + 148, y, whom, "small", "middle")]  # fmt: skip
     return "".join(drawn)
 
 

@@ -41,8 +41,9 @@ def names(statement):
 
     Examples
     --------
-    >>> names(ast.parse("rows[0] = [f(x) for x in y]").body[0])
-    ({'f', 'rows', 'y'}, {'rows'})
+    >>> read, written = names(ast.parse("rows[0] = [f(x) for x in y]").body[0])
+    >>> sorted(read), written
+    (['f', 'rows', 'y'], {'rows'})
     """
     read, written = set(), set()
     tables = [symtable.symtable(ast.unparse(statement), "cell", "exec")]

@@ -126,7 +126,7 @@ SMALL = """() => [...document.querySelectorAll(".attn-w")].flatMap(widget => {
   const texts = document.createTreeWalker(widget, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const parent = texts.currentNode.parentElement;
-    if (!texts.currentNode.data.trim() || parent.closest(".attn-w-hidden")) continue;
+    if (!texts.currentNode.data.trim() || parent.closest(".attn-w-hidden, svg.attn-d")) continue; // drawings have a rule of their own
     const range = document.createRange();
     range.selectNodeContents(texts.currentNode);
     const { width, height } = range.getBoundingClientRect();

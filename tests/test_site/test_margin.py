@@ -59,22 +59,22 @@ def test_a_tap_shows_the_reference_and_escape_takes_it_away(tab, server, languag
 def test_a_figure_is_seen_as_large_as_the_window(tab, server, width, violations):
     page = tab(viewport={"width": width, "height": 800})
     page.goto(f"{server}/en/03_self_attention.html", wait_until="networkidle")
-    figures = page.locator(".cell_output :is(figure, .output.image_png):has(> .attn-enlarge)")
+    figures = page.locator(".cell_output figure:has(> .attn-enlarge)")
     assert figures.count() >= 3
-    before = figures.first.locator("img").bounding_box()["width"]
+    before = figures.first.locator("svg:visible").bounding_box()["width"]
     large = page.locator("dialog.attn-large")
     figures.first.locator(".attn-enlarge").focus()
     page.keyboard.press("Enter")
     assert large.is_visible()
-    assert large.locator("img").get_attribute("alt") == figures.first.locator("img").get_attribute(
-        "alt"
-    )
-    assert large.locator("img").bounding_box()["width"] > 1.2 * before
+    shown = large.locator("svg:visible")
+    label = figures.first.locator("svg").first.get_attribute("aria-label")
+    assert shown.get_attribute("aria-label") == label
+    assert shown.bounding_box()["width"] > 1.2 * before
     assert violations(page) == []
     page.keyboard.press("Escape")
     assert not large.is_visible()
     assert page.evaluate("document.activeElement.className") == "attn-enlarge"
-    figures.first.locator("img").click()
+    figures.first.locator("svg:visible").click()
     assert large.is_visible()
     large.get_by_role("button").click()
     assert not large.is_visible()

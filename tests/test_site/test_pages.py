@@ -56,7 +56,9 @@ def test_the_site_holds_nothing_of_the_environment(site):
     for path in site.rglob("*"):
         if path.suffix in {".html", ".js", ".css", ".json", ".ipynb"}:
             text = path.read_text(encoding="utf-8")
-            assert str(ROOT) not in text and "site-packages" not in text, path
+            assert str(ROOT) not in text, path
+            # Pyodide has an environment of its own.
+            assert path.is_relative_to(site / "python") or "site-packages" not in text, path
 
 
 @pytest.mark.parametrize("language", ("es", "en"))

@@ -52,7 +52,7 @@ def test_the_sections_of_a_page_are_listed_once_and_beside_the_text(tab, server,
     """Without a script as well: on the left where that is all there is room for, else on the right."""
     page = tab(viewport={"width": width, "height": 800}, java_script_enabled=False)
     page.goto(f"{server}/en/09_decoding.html", wait_until="domcontentloaded")
-    lists = page.locator("nav:visible a:visible", has_text="Drawing")
+    lists = page.locator("nav:visible a:visible", has_text="The cache: never compute twice")
     assert lists.count() == 1
     link, text = lists.bounding_box(), page.locator("article").bounding_box()
     assert link["x"] > text["x"] + text["width"] if width > 1200 else link["x"] < text["x"]

@@ -159,7 +159,12 @@ def test_what_is_solved_is_kept_used_exported_and_erased(visit):
     page.on("dialog", lambda dialog: dialog.accept())
     page.get_by_role("button", name="Erase all that is stored").click()
     expect(page.locator("[data-exercise=softmax]")).not_to_contain_text("Solved")
-    assert page.evaluate("Object.keys(localStorage).filter(name => name.startsWith('attn-'))") == []
+    assert (
+        page.evaluate(
+            "Object.keys(localStorage).filter(name => /^attn-(code|solved|quiz)-/.test(name))"
+        )
+        == []
+    )
     assert page.errors == []
 
 

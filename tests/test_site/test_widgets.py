@@ -301,6 +301,8 @@ def test_every_question_answers_every_option(page):
 
 
 def test_an_empty_answer_asks_for_one(page):
+    page.evaluate("localStorage.clear()")  # answers given before are kept
+    page.reload()
     form = page.locator("[data-attn=question]").first
     form.locator("[data-attn=check]").click()
     asked = {"es": "Elige primero una opción.", "en": "Choose an option first."}

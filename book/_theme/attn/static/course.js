@@ -191,7 +191,7 @@
   // A figure can be seen as large as the window.
   const large = document.createElement("dialog");
   large.className = "attn-large";
-  for (const figure of document.querySelectorAll("article .cell_output :is(figure, .output.image_png):has(img)")) {
+  for (const figure of document.querySelectorAll("article .cell_output :is(figure, .output.image_png, .attn-figure):has(img, .attn-figure > svg, > svg.attn-wide)")) {
     if (figure.parentElement.closest("figure")) continue;
     const enlarge = document.createElement("button");
     enlarge.type = "button";
@@ -213,7 +213,8 @@
       cell.className = figure.closest(".cell").className;
       cell.append(output);
       large.replaceChildren(close, cell);
-      large.ariaLabel = figure.querySelector("figcaption")?.textContent.trim() ?? figure.querySelector("img").alt;
+      const shown = figure.querySelector("img, .attn-figure svg, svg");
+      large.ariaLabel = figure.querySelector("figcaption")?.textContent.trim() ?? shown.alt ?? shown.getAttribute("aria-label");
       if (!large.isConnected) document.body.append(large);
       large.showModal();
     };
@@ -221,7 +222,7 @@
     // Without a script the image is a link to its file.
     for (const link of figure.querySelectorAll("a:has(img)")) link.tabIndex = -1;
     figure.addEventListener("click", (event) => {
-      if (!event.target.matches("img")) return;
+      if (!event.target.closest("img, .attn-figure svg")) return;
       event.preventDefault();
       open();
     });
