@@ -16,14 +16,14 @@ TEXT = {
     "es": {
         "caption": "Coseno medio entre los tokens, capa a capa: con 1.00 todos apuntan hacia "
         "el mismo lado.",
-        "head": ["capa", "sumar, norma después", "sumar, norma antes", "sumar, sin norma",
-                 "sin sumar, norma después"],
+        "head": ["capa", "sumar y normalizar", "normalizar antes y sumar", "sumar sin normalizar",
+                 "normalizar sin sumar"],
     },
     "en": {
         "caption": "Mean cosine between the tokens, layer by layer: at 1.00 they all point the "
         "same way.",
-        "head": ["layer", "adding, norm after", "adding, norm before", "adding, no norm",
-                 "no adding, norm after"],
+        "head": ["layer", "add, then normalise", "normalise, then add", "add, without normalising",
+                 "normalise, without adding"],
     },
 }  # fmt: skip
 

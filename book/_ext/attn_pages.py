@@ -185,7 +185,7 @@ class Progress(Written):
 
     def write(self, data):
         words = attn_python.UI[self.language]
-        lines = [f"<p class='attn-progress-none' hidden>{words['none']}</p>"]
+        lines = [f"<p class='attn-progress-none' hidden>{words['none']}</p>", ""]
         for chapter in filter(lambda each: self.home(each["page"]), data["chapter"]):
             page = chapter["page"]
             questions = tomllib.loads((QUIZZES / f"{page}.toml").read_text("utf-8"))["question"]

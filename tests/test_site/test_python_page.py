@@ -260,6 +260,7 @@ def test_the_page_of_progress_names_every_exercise(visit):
         "items => items.map(i => i.dataset.exercise)"
     )
     assert sorted(names) == sorted(modules())
+    assert "[](" not in page.locator("article").inner_text()  # every chapter is a link
     for item in page.locator("[data-exercise] a").all()[::13]:
         target = item.get_attribute("href")
         page.goto(page.url.rsplit("/", 1)[0] + "/" + target)
