@@ -44,7 +44,8 @@ def open_page(browser, server, page, scheme):
 
 def look(tab, seen, scheme, violations):
     """Return what the tests below ask about, once the page is there; close it."""
-    tab.wait_for_load_state("networkidle")
+    tab.bring_to_front()  # behind another, a tab may be allowed to act once a minute only
+    tab.wait_for_load_state("networkidle", timeout=120_000)
     seen["theme"] = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     seen["shift"] = tab.evaluate("window.shift")
     tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
