@@ -67,13 +67,15 @@ def test_a_plan_follows_what_cells_need():
         "double(x)",
         "double(y)",
         "rng.normal()",  # its numbers would be others, since the cell before the last drew some
+        "total = 0\nfor i in range(3):\n    square = i**2\n    total = total + square",
+        "missing = missing + 1",
         "x[0] = y[0]",
         "x",
         'def softmax(scores):\n    ...\n\ncheck("softmax", softmax)',
         "softmax(np.ones(2))",
         "open('file')",
     ]
-    kinds = ["setup", "run", "local", "run", "run", "local", "run", "local", "local", "local", "local",
+    kinds = ["setup", "run", "local", "run", "run", "local", "run", "local", "local", "run", "local", "local", "local",
              "exercise", "run", "local"]  # fmt: skip
     assert plan(cells) == kinds
 

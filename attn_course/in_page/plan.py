@@ -110,7 +110,10 @@ def take(statement, there):
             there |= names(kept)[1]
         return ast.dump(kept) == ast.dump(statement) if kept else False
     read, written = names(statement)
-    own = {getattr(statement, "name", None)}  # a function may call itself
+    if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr):
+        own = set()
+    else:  # what a loop sets, it may read; a function may call itself
+        own = written
     if not read <= there | own:
         _lose(statement, there)
         return False
