@@ -12,6 +12,7 @@ window.attnPanel = (function () {
 
   let worker = null;
   let ready = null; // a promise while Python starts and afterwards
+  let abandon = null; // ends the wait for a Python that starts
   let busy = null; // the panel whose code runs
   let ran = new Set(); // the cells that this Python has run
 
@@ -21,8 +22,9 @@ window.attnPanel = (function () {
     ran = new Set();
   }
 
-  function start(panel) {
+  function start() {
     ready ??= new Promise((resolve, reject) => {
+      abandon = () => reject(new Error(ui.stopped));
       worker = new Worker(`${base}worker.js`);
       worker.onerror = (event) => reject(new Error(event.message ?? "worker.js"));
       worker.onmessage = ({ data }) => {
@@ -141,9 +143,9 @@ window.attnPanel = (function () {
           const { sizes } = await (await fetch(`${base}files.json`)).json();
           const size = Object.values(sizes).reduce((sum, one) => sum + one, 0);
           panel.say(fill(ui.loading, { size: Math.round(size / 1e6) }));
-          panel.interrupt = () => { stop(); location.hash ||= ""; };
+          panel.interrupt = () => abandon();
         }
-        await start(panel);
+        await start();
         bar.hidden = true;
         panel.say(ui.running);
         const request = { code: editor.get() };
@@ -165,7 +167,7 @@ window.attnPanel = (function () {
           show(answer);
         }
       } catch (error) {
-        panel.say(fill(ui.failed, { why: error.message }));
+        panel.say(error.message === ui.stopped ? ui.stopped : fill(ui.failed, { why: error.message }));
       }
       bar.hidden = halt.hidden = true;
       run.disabled = reset.disabled = false;

@@ -171,6 +171,10 @@ def test_what_is_solved_is_kept_used_exported_and_erased(visit):
 def test_a_run_can_be_stopped_and_ends_by_itself(visit):
     page = visit("es/03_self_attention.html")
     panel = exercise(page, "softmax").open()
+    panel.press("Ejecutar")
+    panel.press("Detener")  # while Python is still loading
+    expect(panel.status).to_contain_text("Detenido.")
+    panel.done()
     panel.write("print('antes')\nwhile True:\n    pass")
     panel.press("Ejecutar")
     expect(panel.output).to_contain_text("antes", timeout=START)
