@@ -38,6 +38,13 @@ def printed(cell):
     return "\n".join(part.strip("\n") for part in parts)
 
 
+@pytest.fixture(autouse=True)
+def _keep_how_numpy_prints():
+    """A chapter says how NumPy prints, which is for the whole process: for other tests, too."""
+    with np.printoptions():
+        yield
+
+
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_what_is_offered_gives_what_the_book_shows(path):
     cells = [*cells_of(path)]
