@@ -28,6 +28,10 @@ book: .venv/book.stamp ## Build the site in build/site: Spanish, English and the
 serve: book ## Show the site at http://localhost:8000 (another port: make serve PORT=8123)
 	@$(BIN)/python book/serve.py $(PORT)
 
+.PHONY: editions
+editions: .venv/full.stamp book ## Make each edition a PDF, an EPUB and a zip of notebooks, in build/editions and in the site
+	@$(BIN)/python book/editions
+
 .PHONY: lab
 lab: .venv/full.stamp models ## Open the course in JupyterLab
 	@$(BIN)/jupyter lab notebooks/
@@ -63,6 +67,11 @@ test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to ever
 .PHONY: test-notebooks
 test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out: the Spanish, and those that train longest
 	@$(BIN)/python -m pytest --nbval $(LONG) notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
+
+.PHONY: test-editions
+test-editions: editions ## Check the PDF, the EPUB and the zip of notebooks of both editions
+	@$(BIN)/python -m tests.machine java sandbox
+	@$(BIN)/python -m pytest tests/test_editions.py -p no:nbval
 
 .PHONY: test-processor
 test-processor: .venv/full.stamp ## Compare the English notebooks as another processor computes them (minutes)

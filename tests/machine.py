@@ -131,6 +131,22 @@ def python_in_the_page():
     raise kind("no Python in the pages: `make book` had no NumPy for the browser (ATTN_WASM)")
 
 
+def java():
+    """Return the path of a Java that runs, which the checker of EPUB files is written in."""
+    if (found := shutil.which("java")) and _runs([found, "-version"]):
+        return found
+    raise Missing("no Java: apt install default-jre-headless")
+
+
+def editions():
+    """Return the folder with the PDF and its companions; they must be younger than the site."""
+    made, site = ROOT / "build" / "editions", ROOT / "build" / "site" / "index.html"
+    files = [made / f"attn-{language}.{kind}" for language in ("es", "en") for kind in ("pdf", "epub", "zip")]
+    if not all(f.exists() and site.exists() and f.stat().st_mtime > site.stat().st_mtime for f in files):
+        raise NotGiven("no PDF and EPUB of this site: make test-editions")
+    return made
+
+
 def smollm2():
     """Return the path of the file with SmolLM2; a test downloads nothing."""
     return _published("smollm2")
@@ -161,6 +177,8 @@ PARTS = {
     "python_in_the_page": python_in_the_page,
     "smollm2": smollm2,
     "minilm": minilm,
+    "java": java,
+    "editions": editions,
 }
 
 
@@ -249,6 +267,7 @@ INSTALL = {
     "browser": install_browser,
     "sandbox": lambda: install_package("bubblewrap"),
     "postgresql": lambda: install_package("postgresql"),
+    "java": lambda: install_package("default-jre-headless"),
 }
 
 

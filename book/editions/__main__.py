@@ -1,0 +1,91 @@
+"""Make the PDF, the EPUB and the zip of notebooks of each edition, and offer them in the site.
+
+See `make editions`. What is made is the same, byte for byte, whenever the site is the same and the
+browser and its fonts are.
+"""
+
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "_ext")]
+
+import notebooks
+import pages
+import paper
+import reader
+from playwright.sync_api import sync_playwright
+
+from tests.machine import QUIET, Missing, browser, install_browser
+
+OUT = pages.ROOT / "build" / "editions"
+KINDS = ("pdf", "epub", "zip")
+
+FRONT = {
+    "es": "Versión {version}. Texto y figuras: CC BY 4.0. Código: MIT. Las figuras interactivas son "
+    "aquí imágenes; en el sitio del curso funcionan, y sus ejercicios contestan.",
+    "en": "Version {version}. Text and figures: CC BY 4.0. Code: MIT. Interactive figures are "
+    "pictures here; on the site of the course they work, and its exercises answer.",
+}
+OFFERS = {
+    "es": {"pdf": "PDF, para imprimir", "epub": "EPUB, para un lector de libros o un teléfono",
+           "zip": "los cuadernos, para una clase sin red"},
+    "en": {"pdf": "PDF, to print", "epub": "EPUB, for an e-reader or a phone",
+           "zip": "the notebooks, for a class without network"},
+}  # fmt: skip
+
+
+def size(path):
+    """Return the size of a file as people read it.
+
+    >>> size(Path(__file__))
+    '0.1 MB'
+    """
+    return f"{max(path.stat().st_size / 1e6, 0.1):.1f} MB"
+
+
+def offer(language):
+    """Copy what was made into the site, and name it where a page has a place for it."""
+    site, rows = pages.SITE / language, []
+    for kind in KINDS:
+        made = OUT / f"attn-{language}.{kind}"
+        shutil.copy(made, site / made.name)
+        rows.append(f'<li><a href="{made.name}">{OFFERS[language][kind]}</a> ({size(made)})</li>')
+    page = site / "how_to_use.html"
+    text = page.read_text(encoding="utf-8")
+    before, place, after = text.partition('<div class="attn-editions"')
+    if not place:
+        raise ValueError(f"{page}: expected a place for the editions, got none; run make book")
+    after = after[after.index("</div>") :]
+    page.write_text(f'{before}{place}><ul>{"".join(rows)}</ul>{after}', encoding="utf-8")
+
+
+def main():
+    """Make everything; return the exit status."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    try:
+        program = browser()
+    except Missing:
+        install_browser()
+        program = browser()
+    version = tomllib.loads((pages.ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    for language in ("es", "en"):
+        with sync_playwright() as playwright:
+            chromium = playwright.chromium.launch(executable_path=program, args=QUIET)
+            wide = pages.take(chromium, language)
+            front = ("attn", wide[0].title, FRONT[language].format(version=version))
+            paper.write(chromium, wide, language, OUT / f"attn-{language}.pdf", front)
+            narrow = pages.take(chromium, language, narrow=True)
+            chromium.close()
+        reader.write(narrow, language, OUT / f"attn-{language}.epub", front)
+        notebooks.write(language, OUT / f"attn-{language}.zip")
+        offer(language)
+    for made in sorted(OUT.glob("attn-*.*")):
+        print(f"build/editions/{made.name}: {size(made)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,256 @@
+"""Take the chapters out of the built site, as a book on paper or on a reading device wants them.
+
+Nothing moves there: a widget becomes a picture of itself, asides are open, code that the site folds
+away is left out, and the answers to questions and exercises go to the end of their chapter.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from lxml import etree
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build" / "site"
+XHTML = "{http://www.w3.org/1999/xhtml}"
+SVG = "{http://www.w3.org/2000/svg}"
+
+# Pages that are of use on the site alone: they lead to it, work only in it, or change with it.
+ON_THE_SITE = {"progress", "translator", "source_map", "api", "instructors", "teaching", "changelog"}
+
+WORDS = {
+    "es": {"answers": "Respuestas", "question": "Pregunta", "contents": "Contenido",
+           "picture": "Imagen de una figura interactiva del sitio"},
+    "en": {"answers": "Answers", "question": "Question", "contents": "Contents",
+           "picture": "Picture of an interactive figure of the site"},
+}  # fmt: skip
+
+
+@dataclass
+class Page:
+    """A page of the book.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without the ending.
+    part : str or None
+        The heading above it in the contents.
+    article : Element
+        What the page says, in the XHTML namespace.
+    pictures : dict of str to bytes
+        PNG files by name.
+    styles : list of str
+        Of the drawings, each once.
+    """
+
+    name: str
+    part: str | None
+    article: etree._Element
+    pictures: dict = field(default_factory=dict)
+    styles: list = field(default_factory=list)
+
+    @property
+    def title(self):
+        """The text of its first heading."""
+        return "".join(self.article.find(f".//{XHTML}h1").itertext()).strip()
+
+
+def listed(language):
+    """Return the pages of an edition that go into its book, each with the part it stands in.
+
+    Parameters
+    ----------
+    language : {"es", "en"}
+
+    Returns
+    -------
+    list of (str, str or None)
+    """
+    toc = yaml.safe_load((ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")).read_text("utf-8"))
+    files = [(toc["root"], None)]
+    files += [(c["file"], part.get("caption")) for part in toc["parts"] for c in part["chapters"]]
+    pages = [(Path(file).name, part) for file, part in files]
+    return [(name, part) for name, part in pages if name not in ON_THE_SITE]
+
+
+def take(browser, language, narrow=False):
+    """Return the pages of an edition.
+
+    Parameters
+    ----------
+    browser : playwright Browser
+    language : {"es", "en"}
+    narrow : bool
+        Whether figures that were drawn twice are taken as drawn for a phone.
+
+    Returns
+    -------
+    list of Page
+    """
+    still = browser.new_context(java_script_enabled=False)
+    moving = browser.new_context(viewport={"width": 720, "height": 900}, device_scale_factor=1.6,
+                                 color_scheme="light", reduced_motion="reduce")  # fmt: skip
+    found = []
+    for name, part in listed(language):
+        address = (SITE / language / f"{name}.html").as_uri()
+        tab = still.new_page()
+        tab.goto(address)
+        text = tab.evaluate("new XMLSerializer().serializeToString(document.querySelector('article'))")
+        tab.close()
+        page = Page(name, part, etree.fromstring(text.encode("utf-8")))
+        if _widgets(page.article):
+            page.pictures = _photograph(moving, address, name)
+        _settle(page, language, narrow)
+        found.append(page)
+    still.close()
+    moving.close()
+    return found
+
+
+def _photograph(context, address, name):
+    """Return a picture of each widget of a page that is not a quiz, by the name of its file."""
+    tab = context.new_page()
+    tab.goto(address)
+    tab.evaluate("document.querySelectorAll('article details').forEach(d => { d.open = true; })")
+    tab.wait_for_function("""() => [...document.querySelectorAll('[data-anywidget]')].every(w =>
+        !w.querySelector(':scope > .attn-fallback') || getComputedStyle(w.querySelector(':scope > .attn-fallback')).display === 'none')""")
+    tab.wait_for_timeout(500)
+    widgets = tab.locator("article [data-anywidget]:not([data-anywidget=quiz])")
+    pictures = {f"{name}-{n}.png": widgets.nth(n).screenshot() for n in range(widgets.count())}
+    tab.close()
+    return pictures
+
+
+def has(element, *classes):
+    """Tell whether an element has one of some classes.
+
+    >>> has(etree.fromstring('<p class="a b"/>'), "b", "c")
+    True
+    """
+    return not {*element.get("class", "").split()}.isdisjoint(classes)
+
+
+def _widgets(article):
+    return [e for e in article.iter(f"{XHTML}div") if e.get("data-anywidget", "quiz") != "quiz"]
+
+
+def _remove(element):
+    """Take an element out and leave the text after it."""
+    parent, before = element.getparent(), element.getprevious()
+    if element.tail and before is not None:
+        before.tail = (before.tail or "") + element.tail
+    elif element.tail:
+        parent.text = (parent.text or "") + element.tail
+    parent.remove(element)
+
+
+def _unwrap(element):
+    """Put what an element holds in its place."""
+    parent, at = element.getparent(), element.getparent().index(element)
+    for child in reversed(element):
+        parent.insert(at, child)
+    _remove(element)
+
+
+def _make(tag, text=None, **attributes):
+    element = etree.Element(XHTML + tag, {k.rstrip("_"): v for k, v in attributes.items()})
+    element.text = text
+    return element
+
+
+def _settle(page, language, narrow):
+    """Make a page of the site one of a book."""
+    article, words = page.article, WORDS[language]
+    unwanted = "attn-narrow attn-machine-upright" if not narrow else "attn-wide attn-machine-wide"
+    for style in [*article.iter(f"{SVG}style")]:
+        if style.text not in page.styles:
+            page.styles.append(style.text)
+        style.getparent().remove(style)
+    for element in [*article.iter()]:
+        if not isinstance(element.tag, str):
+            _remove(element)  # a comment
+            continue
+        tag = etree.QName(element).localname
+        drop = tag in {"script", "button", "nav", "noscript"} or has(
+            element, "headerlink", "attn-way", "attn-all", "attn-py-bar", "attn-erratum", "attn-steps", "attn-button"
+        )
+        drop |= "data-only" in element.attrib or has(element, *unwanted.split())
+        if drop and element.getparent() is not None:
+            _remove(element)
+    answers = []
+    for n, widget in enumerate(_widgets(article)):
+        caption = widget.find(f".//{XHTML}caption")
+        said = "".join(caption.itertext()).strip() if caption is not None else words["picture"]
+        widget[:] = [_make("img", src=f"{page.name}-{n}.png", alt=said, class_="attn-picture")]
+        widget.text = None
+        del widget.attrib["data-anywidget"]
+    for quiz in [e for e in article.iter(f"{XHTML}div") if e.get("data-anywidget") == "quiz"]:
+        answers += _question(quiz, words, len([a for a in answers if a.tag == XHTML + "h3"]) + 1)
+    for details in [*article.iter(f"{XHTML}details")]:
+        summary = details.find(f"{XHTML}summary")
+        if has(details, "attn-more"):
+            details.remove(summary)
+            _unwrap(details)
+        elif has(details, "hide"):
+            section = next(e for e in details.iterancestors(f"{XHTML}section"))
+            if re.match(r"(exercise|ejercicio)-", section.get("id", "")):
+                heading = next(e for e in section if re.fullmatch(r"h\d", etree.QName(e).localname))
+                details.remove(summary)
+                answers.append(_make("h3", "".join(heading.itertext()).strip()))
+                answers += [*details]
+            cell = details.getparent()
+            _remove(details)
+            if has(cell, "cell") and not len(cell):
+                _remove(cell)
+        else:
+            details.remove(summary)
+            details.tag = XHTML + "div"
+    if answers:
+        section = _make("section", id=f"{page.name}-answers", class_="attn-answers")
+        section.append(_make("h2", words["answers"]))
+        section.extend(answers)
+        article.find(f"{XHTML}section").append(section)
+
+
+def _question(quiz, words, first):
+    """Number the questions of a quiz; return the answers, which leave it."""
+    fallback = quiz.find(f"{XHTML}div")
+    del quiz.attrib["data-anywidget"]
+    given = []
+    questions = [e for e in fallback if e.tag == XHTML + "p"]
+    lists = [e for e in fallback if e.tag == XHTML + "details"]
+    for n, (question, answers) in enumerate(zip(questions, lists, strict=True), start=first):
+        label = f"{words['question']} {n}"
+        question.insert(0, _make("span", f"{label}. ", class_="attn-label"))
+        answers.remove(answers.find(f"{XHTML}summary"))
+        given += [_make("h3", label), *answers]
+        fallback.remove(answers)
+    return given
+
+
+def link(pages, address):
+    """Make links between pages those of the book, and lift the others.
+
+    Parameters
+    ----------
+    pages : list of Page
+    address : callable
+        Of the name of a page and of an anchor in it or None: where that place is in the book.
+    language : {"es", "en"}
+    """
+    names = {page.name for page in pages}
+    places = {p.name: {e.get("id") for e in p.article.iter() if isinstance(e.tag, str)} for p in pages}
+    for page in pages:
+        for a in [*page.article.iter(f"{XHTML}a")]:
+            target = a.get("href", "")
+            if re.match(r"https?:|mailto:", target):
+                continue
+            file, _, anchor = target.partition("#")
+            name = Path(file).stem if file else page.name
+            inside = "/" not in file and name in names and (not anchor or anchor in places[name])
+            if target and inside:
+                a.set("href", address(name, anchor or None))
+            elif "href" in a.attrib:
+                del a.attrib["href"]

@@ -1,0 +1,87 @@
+"""Print the pages of an edition as one PDF, with bookmarks, page numbers and marks for screen readers."""
+
+import html
+from pathlib import Path
+
+import pikepdf
+from lxml import etree
+from pages import SITE, WORDS, XHTML, link
+
+STYLE = Path(__file__).with_name("paper.css")
+
+
+def write(browser, pages, language, target, front):
+    """Write the PDF.
+
+    The page numbers of the contents are known once it is printed, so it is printed twice.
+
+    Parameters
+    ----------
+    browser : playwright Browser
+    pages : list of Page
+        Their links become those of the PDF.
+    language : {"es", "en"}
+    target : Path
+        Of the PDF.
+    front : tuple of str
+        Title, subtitle and notice of the first page.
+    """
+    folder = target.with_suffix("")
+    folder.mkdir(parents=True, exist_ok=True)
+    for page in pages:
+        for name, picture in page.pictures.items():
+            (folder / name).write_bytes(picture)
+    link(pages, lambda name, anchor: f"#{name}--{anchor}" if anchor else f"#{name}")
+    for page in pages:
+        for element in page.article.iter(f"{XHTML}*"):
+            if "id" in element.attrib:
+                element.set("id", f"{page.name}--{element.get('id')}")
+    source, printed = folder / "book.html", folder / "printed.pdf"
+    numbers = {}
+    for _ in range(2):
+        source.write_text(_document(pages, language, front, numbers), encoding="utf-8")
+        tab = browser.new_page(java_script_enabled=False)
+        tab.goto(source.as_uri())
+        tab.pdf(path=printed, prefer_css_page_size=True, tagged=True, outline=True, print_background=True)
+        tab.close()
+        with pikepdf.open(printed) as pdf:
+            numbers = _numbers(pdf, pages)
+    with pikepdf.open(printed) as pdf:
+        for clock in ("/CreationDate", "/ModDate"):
+            del pdf.docinfo[clock]
+        # The marks of so many pages are most of a file that does not compress them.
+        pdf.save(target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+
+
+def _document(pages, language, front, numbers):
+    title, subtitle, notice = map(html.escape, front)
+    static = (SITE / language / "_static").as_uri()
+    sheets = [f"{static}/{name}.css" for name in ("palette", "katex.min", "course", "widgets")]
+    links = "".join(f'<link rel="stylesheet" href="{s}">' for s in [*sheets, STYLE.as_uri()])
+    styles = dict.fromkeys(style for page in pages for style in page.styles)
+    links += "".join(f"<style>{style}</style>" for style in styles)
+    texts = {p.name: etree.tostring(p.article, encoding="unicode", method="html") for p in pages}
+    body = "".join(f'<div class="attn-page" id="{n}">{text}</div>' for n, text in texts.items())
+    return (
+        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>'
+        f'{links}</head><body><div class="attn-title"><h1>{title}</h1><p>{subtitle}</p>'
+        f'<p class="attn-notice">{notice}</p></div><nav class="attn-contents">'
+        f"{_contents(pages, numbers, language)}</nav><main>{body}</main></body></html>"
+    )
+
+
+def _contents(pages, numbers, language):
+    rows, part = [f"<h1>{WORDS[language]['contents']}</h1>"], None
+    for page in pages:
+        if page.part != part:
+            part = page.part
+            rows.append(f"<p>{html.escape(part)}</p>")
+        name, number = html.escape(page.title), numbers.get(page.name, "000")
+        rows.append(f'<a href="#{page.name}"><span>{name}</span> <span>{number}</span></a>')
+    return "".join(rows)
+
+
+def _numbers(pdf, pages):
+    """Return on which page of the PDF each page of the book begins, by name."""
+    leaves = {leaf.objgen: n for n, leaf in enumerate(pdf.pages, start=1)}
+    return {p.name: leaves[pdf.Root.Dests[f"/{p.name}"][0].objgen] for p in pages}
