@@ -177,6 +177,16 @@ def test_every_chapter_has_its_entry_and_every_long_route_all_chapters():
             assert numbered <= set(pages), route["name"]["en"]
 
 
+def test_the_route_of_six_weeks_takes_the_hours_it_promises():
+    hours = {c["page"]: (c["reading"] + c["exercises"]) / 60 for c in CHAPTERS["chapter"]}
+    (route,) = (route for route in CHAPTERS["route"] if route["name"]["en"] == "Six weeks")
+    weeks = [sum(hours.get(page, 0) for page in part) for part in route["parts"]]
+    assert "some three hours a week on average; the last week asks for four" in route["why"]["en"]
+    assert "unas tres horas por semana de media; la última pide cuatro" in route["why"]["es"]
+    assert round(sum(weeks) / len(weeks)) == 3
+    assert round(weeks[-1]) == round(max(weeks)) == 4
+
+
 def test_durations_and_the_modules_of_the_pages_do_what_their_docstrings_say():
     for module in (attn_api, attn_asides, attn_glossary, attn_pages, attn_search):
         tried = doctest.testmod(module)
