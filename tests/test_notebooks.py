@@ -141,7 +141,8 @@ def numbers(text):
 # Where a document, a section or a year is named, the number is a name.
 NAMED = (
     r"\{cite:[tp]\}`\w+`|\((\w+-)*\w+\)="
-    r"|Python [\d.]+|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?|\b(?<!,)00\d\b"
+    r"|Python [\d.]+|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?"
+    r"|\b(?<![,\u2009])00\d\b"
 )
 
 
