@@ -1,0 +1,441 @@
+# ruff: noqa: B905, PLR1730 (what students write)
+"""What students may hand in to the exercises of chapter 01, written from their statements alone."""
+
+import math
+
+import numpy as np
+
+
+class attention_pooling:
+    def right_einsum(query, key, value):
+        scores = np.einsum("...nd,d->...n", key, query)
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return np.einsum("...n,...nv->...v", weights, value), weights
+
+    def right_log_sum(query, key, value):
+        scores = (key * query).sum(-1)
+        top = np.max(scores, axis=-1)
+        log_total = top + np.log(np.sum(np.exp(scores - top[..., None]), axis=-1))
+        weights = np.exp(scores - log_total[..., None])
+        return (weights[..., None] * value).sum(-2), weights
+
+    def no_maximum(query, key, value):
+        weights = np.exp(key @ query)
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2), weights
+
+    def divides_by_root(query, key, value):
+        scores = key @ query / np.sqrt(len(query))
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2), weights
+
+    def swapped(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return weights, (weights[..., None] * value).sum(-2)
+
+    def only_output(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2)
+
+    def total_of_everything(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max())
+        weights = weights / weights.sum()
+        return (weights[..., None] * value).sum(-2), weights
+
+    def maximum_of_everything(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max())
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2), weights
+
+    def transposes_keys_for_one_sentence(query, key, value):
+        scores = query @ key.T
+        weights = np.exp(scores - scores.max())
+        weights = weights / weights.sum()
+        return weights @ value, weights
+
+    def product_without_batch(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return weights @ value, weights
+
+    def no_keepdims(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1))
+        weights = weights / weights.sum(-1)
+        return (weights[..., None] * value).sum(-2), weights
+
+    def mean_of_values(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).mean(-2), weights
+
+    def sums_the_components(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-1), weights
+
+    def not_divided(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        return (weights[..., None] * value).sum(-2), weights
+
+    def scores_for_weights(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2), scores
+
+    def weights_the_keys(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * key).sum(-2), weights
+
+    def hard_choice(query, key, value):
+        scores = key @ query
+        weights = (scores == scores.max(-1, keepdims=True)).astype(float)
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2), weights
+
+    def scores_in_proportion(query, key, value):
+        scores = key @ query
+        weights = scores / scores.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2), weights
+
+    def cosine_scores(query, key, value):
+        scores = key @ query / (np.linalg.norm(key, axis=-1) * np.linalg.norm(query))
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights[..., None] * value).sum(-2), weights
+
+    def first_axis(query, key, value):
+        scores = key @ query
+        weights = np.exp(scores - scores.max(axis=0))
+        weights = weights / weights.sum(axis=0)
+        return (weights[..., None] * value).sum(axis=0), weights
+
+    def loop_over_rows(query, key, value):
+        scores = []
+        for k in key:
+            scores.append(math.exp(sum(a * b for a, b in zip(query, k))))
+        total = sum(scores)
+        weights = [s / total for s in scores]
+        output = sum(w * v for w, v in zip(weights, value))
+        return output, weights
+
+    def weights_with_an_axis_more(query, key, value):
+        scores = key @ query[:, None]
+        weights = np.exp(scores - scores.max(-2, keepdims=True))
+        weights = weights / weights.sum(-2, keepdims=True)
+        return (weights * value).sum(-2), weights
+
+    def softmax_over_components(query, key, value):
+        scores = key * query
+        weights = np.exp(scores - scores.max(-1, keepdims=True))
+        weights = weights / weights.sum(-1, keepdims=True)
+        return (weights * value).sum(-2), weights
+
+
+class read_alignment:
+    def right_compare(weights):
+        mean = weights.mean((0, 1))[:-1]
+        best = mean.argmax(-1)
+        return best[:, None] == np.arange(mean.shape[-1])
+
+    def right_loop(weights):
+        n_layers, n_heads, rows, columns = weights.shape
+        flat = weights.reshape(n_layers * n_heads, rows, columns).sum(0)
+        links = np.zeros((rows - 1, columns), dtype=bool)
+        for i in range(rows - 1):
+            links[i, list(flat[i]).index(max(flat[i]))] = True
+        return links
+
+    def keeps_the_last_row(weights):
+        mean = weights.mean((0, 1))
+        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+    def drops_the_first_row(weights):
+        mean = weights.mean((0, 1))[1:]
+        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+    def every_tie(weights):
+        mean = weights.mean((0, 1))[:-1]
+        return mean == mean.max(-1, keepdims=True)
+
+    def last_tie(weights):
+        mean = weights.mean((0, 1))[:-1]
+        n = mean.shape[-1]
+        best = n - 1 - mean[:, ::-1].argmax(-1)
+        return best[:, None] == np.arange(n)
+
+    def integers(weights):
+        mean = weights.mean((0, 1))[:-1]
+        links = np.zeros(mean.shape, dtype=int)
+        links[np.arange(len(mean)), mean.argmax(-1)] = 1
+        return links
+
+    def floats(weights):
+        mean = weights.mean((0, 1))[:-1]
+        links = np.zeros_like(mean)
+        links[np.arange(len(mean)), mean.argmax(-1)] = 1
+        return links
+
+    def positions(weights):
+        return weights.mean((0, 1))[:-1].argmax(-1)
+
+    def by_column(weights):
+        mean = weights.mean((0, 1))[:-1]
+        links = np.zeros(mean.shape, dtype=bool)
+        links[mean.argmax(0), np.arange(mean.shape[1])] = True
+        return links
+
+    def last_layer(weights):
+        mean = weights[-1].mean(0)[:-1]
+        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+    def first_head(weights):
+        mean = weights.mean(0)[0][:-1]
+        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+    def first_layer(weights):
+        mean = weights[0].mean(0)[:-1]
+        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+    def maximum_of_heads(weights):
+        best = weights.max((0, 1))[:-1]
+        return best.argmax(-1)[:, None] == np.arange(best.shape[-1])
+
+    def mean_over_heads_only(weights):
+        mean = weights.mean(1)[..., :-1, :]
+        return mean.argmax(-1)[..., None] == np.arange(mean.shape[-1])
+
+    def transposed(weights):
+        mean = weights.mean((0, 1))[:-1]
+        return (mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])).T
+
+    def threshold(weights):
+        return weights.mean((0, 1))[:-1] > 0.5
+
+    def above_the_mean(weights):
+        mean = weights.mean((0, 1))[:-1]
+        return mean > mean.mean(-1, keepdims=True)
+
+    def largest_of_the_whole(weights):
+        mean = weights.mean((0, 1))[:-1]
+        return mean == mean.max()
+
+    def smallest(weights):
+        mean = weights.mean((0, 1))[:-1]
+        return mean.argmin(-1)[:, None] == np.arange(mean.shape[-1])
+
+    def last_column_dropped(weights):
+        mean = weights.mean((0, 1))[:-1, :-1]
+        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+    def votes(weights):
+        best = weights[..., :-1, :].argmax(-1)
+        n = weights.shape[-1]
+        counts = (best[..., None] == np.arange(n)).sum((0, 1))
+        return counts.argmax(-1)[:, None] == np.arange(n)
+
+    def writes_into_the_input(weights):
+        weights /= weights.shape[0] * weights.shape[1]
+        mean = weights.sum((0, 1))[:-1]
+        return mean.argmax(-1)[:, None] == np.arange(mean.shape[-1])
+
+
+class path_lengths:
+    def right_powers(mask):
+        n = len(mask)
+        lengths = np.full((n, n), -1)
+        reach = np.eye(n, dtype=bool)
+        for step in range(n):
+            lengths[reach & (lengths < 0)] = step
+            reach = reach | (reach.astype(int) @ mask.astype(int) > 0)
+        return lengths
+
+    def right_floyd(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return np.where(np.isinf(d), -1, d).astype(int)
+
+    def floats(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return np.where(np.isinf(d), -1, d)
+
+    def infinity(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return d
+
+    def infinity_as_int(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return d.astype(int)
+
+    def zero_where_nothing(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return np.where(np.isinf(d), 0, d).astype(int)
+
+    def transposed(mask):
+        n = len(mask)
+        d = np.where(mask.T, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return np.where(np.isinf(d), -1, d).astype(int)
+
+    def diagonal_as_the_mask_says(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return np.where(np.isinf(d), -1, d).astype(int)
+
+    def diagonal_one(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 1)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        np.fill_diagonal(d, 1)
+        return np.where(np.isinf(d), -1, d).astype(int)
+
+    def only_one_step(mask):
+        d = np.where(mask, 1, -1)
+        np.fill_diagonal(d, 0)
+        return d
+
+    def only_two_steps(mask):
+        m = mask.astype(int)
+        d = np.where(mask, 1, np.where(m @ m > 0, 2, -1))
+        np.fill_diagonal(d, 0)
+        return d
+
+    def distance_in_the_sentence(mask):
+        n = len(mask)
+        d = np.abs(np.arange(n)[:, None] - np.arange(n))
+        return np.where(mask, d, -1)
+
+    def symmetric(mask):
+        n = len(mask)
+        d = np.where(mask | mask.T, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return np.where(np.isinf(d), -1, d).astype(int)
+
+    def one_more(mask):
+        n = len(mask)
+        lengths = np.full((n, n), -1)
+        reach = np.eye(n, dtype=bool)
+        for step in range(n):
+            reach = reach | (reach.astype(int) @ mask.astype(int) > 0)
+            lengths[reach & (lengths < 0)] = step
+        return lengths
+
+    def counts_paths(mask):
+        n = len(mask)
+        m = mask.astype(int)
+        lengths = np.full((n, n), -1)
+        power = np.eye(n, dtype=int)
+        for step in range(n):
+            lengths[power > 0] = step
+            power = power @ m
+        np.fill_diagonal(lengths, 0)
+        return lengths
+
+    def number_of_paths(mask):
+        m = mask.astype(int)
+        total = sum(np.linalg.matrix_power(m, k) for k in range(1, len(m)))
+        total = np.where(total > 0, total, -1)
+        np.fill_diagonal(total, 0)
+        return total
+
+    def too_few_rounds(mask):
+        n = len(mask)
+        lengths = np.full((n, n), -1)
+        reach = np.eye(n, dtype=bool)
+        for step in range(n - 1):
+            lengths[reach & (lengths < 0)] = step
+            reach = reach | (reach.astype(int) @ mask.astype(int) > 0)
+        return lengths
+
+    def loop_order(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for i in range(n):
+            for j in range(n):
+                for k in range(n):
+                    if d[i, k] + d[k, j] < d[i, j]:
+                        d[i, j] = d[i, k] + d[k, j]
+        return np.where(np.isinf(d), -1, d).astype(int)
+
+    def forgotten_return(mask):
+        n = len(mask)
+        d = np.where(mask, 1.0, np.inf)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+
+    def boolean_product(mask):
+        n = len(mask)
+        lengths = -np.ones((n, n), dtype=int)
+        reach = np.eye(n, dtype=bool)
+        for step in range(n):
+            lengths[reach and lengths < 0] = step
+            reach = reach or reach @ mask
+        return lengths
+
+    def reachable_only(mask):
+        reach = np.eye(len(mask), dtype=bool) | mask
+        for _ in range(len(mask)):
+            reach = reach @ reach
+        return reach
+
+    def unreachable_is_n(mask):
+        n = len(mask)
+        d = np.where(mask, 1, n)
+        np.fill_diagonal(d, 0)
+        for k in range(n):
+            d = np.minimum(d, d[:, [k]] + d[[k], :])
+        return d
+
+    def writes_into_the_mask(mask):
+        n = len(mask)
+        np.fill_diagonal(mask, True)
+        lengths = np.full((n, n), -1)
+        reach = np.eye(n, dtype=bool)
+        for step in range(n):
+            lengths[reach & (lengths < 0)] = step
+            reach = reach @ mask
+        return lengths
