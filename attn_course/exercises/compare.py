@@ -40,7 +40,8 @@ def run(function, case, exercise):
     Answer
         What the function returned or raised.
     """
-    inputs = {name: array.copy() for name, array in case.items()}
+    # A single number comes as one that `+=` cannot write into, as an `int` would.
+    inputs = {name: array.copy()[()] for name, array in case.items()}
 
     def modified():
         return next((name for name in case if not _identical(inputs[name], case[name])), None)
