@@ -1,0 +1,95 @@
+"""LoRA: a model learns a task by a few numbers beside its own, which stay as they are."""
+
+import torch
+from torch import Tensor, nn
+
+from attn._checks import check_size, wrong
+
+
+class LowRank(nn.Module):
+    """A linear layer that is frozen, and a product of two narrow matrices that is added to it.
+
+    The second matrix begins at 0, so that at first nothing changes.
+
+    Parameters
+    ----------
+    linear : nn.Linear
+        Its weights no longer learn.
+    rank : int
+        How narrow the matrices are.
+    alpha : float, optional
+        The product is multiplied by ``alpha / rank``; by 1 if not given.
+
+    References
+    ----------
+    Hu et al. (2022), LoRA: Low-Rank Adaptation of Large Language Models, section 4.1.
+
+    Examples
+    --------
+    >>> layer = LowRank(nn.Linear(512, 512), rank=4)
+    >>> sum(p.numel() for p in layer.parameters() if p.requires_grad)
+    4096
+    """
+
+    def __init__(self, linear: nn.Linear, rank: int, alpha: float | None = None) -> None:
+        super().__init__()
+        check_size("rank", rank, least=1)
+        self.linear = linear.requires_grad_(False)
+        self.scale = 1.0 if alpha is None else alpha / rank
+        self.down = nn.Parameter(torch.empty(rank, linear.in_features))
+        self.up = nn.Parameter(torch.zeros(linear.out_features, rank))
+        nn.init.normal_(self.down, std=linear.in_features**-0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return a Tensor of shape (..., out_features) for one of shape (..., in_features)."""
+        product: Tensor = self.linear(x) + self.scale * (x @ self.down.T @ self.up.T)
+        return product
+
+    @torch.no_grad()
+    def merged(self) -> nn.Linear:
+        """Return one linear layer that computes the same; it takes no more time than the first."""
+        self.linear.weight += self.scale * self.up @ self.down
+        return self.linear
+
+
+def adapt(
+    model: nn.Module,
+    rank: int,
+    alpha: float | None = None,
+    names: tuple[str, ...] = ("q_proj", "v_proj"),
+) -> list[nn.Parameter]:
+    """Freeze a model, put a `LowRank` in the place of some of its layers, return what learns.
+
+    Parameters
+    ----------
+    model : Module
+    rank, alpha
+        As in `LowRank`.
+    names : tuple of str
+        What the linear layers are called in the modules that have them.
+
+    Raises
+    ------
+    ValueError
+        If no linear layer has such a name.
+    """
+    model.requires_grad_(False)
+    found = [
+        (module, name)
+        for module in model.modules()
+        for name in names
+        if isinstance(getattr(module, name, None), nn.Linear)
+    ]
+    if not found:
+        raise wrong("names", "those of linear layers of the model", names)
+    for module, name in found:
+        setattr(module, name, LowRank(getattr(module, name), rank, alpha))
+    return [p for p in model.parameters() if p.requires_grad]
+
+
+def merge(model: nn.Module) -> None:
+    """Put linear layers back in the place of every `LowRank` of a model, with what was learnt."""
+    for module in list(model.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, LowRank):
+                setattr(module, name, child.merged())

@@ -1,0 +1,136 @@
+"""Speculative decoding: a quick model proposes several tokens, a slow one reads them all at once.
+
+What comes out is distributed as if the slow model, the *target*, had written it alone; the quick
+one, the *draft*, decides only how many of the target's passes it takes.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import torch
+from torch import Tensor
+
+from attn._checks import check_size, wrong
+from attn.transformer import DecoderOnly
+
+# From ids of shape (length,) and a count to the probabilities of what follows each of the last
+# `count` of them, shape (count, vocab_size).
+Reader: TypeAlias = Callable[[Tensor, int], Tensor]
+# From probabilities of shape (n,) to the index of one of them.
+Choice: TypeAlias = Callable[[Tensor], int]
+
+
+class Written(NamedTuple):
+    """What speculative decoding wrote, and what it took.
+
+    Attributes
+    ----------
+    ids : Tensor of int64, shape (prompt_len + n,)
+    n_proposed, n_accepted : int
+        Tokens of the draft: those that the target read, and those that it kept.
+    n_passes : int
+        How often the target read.
+    """
+
+    ids: Tensor
+    n_proposed: int
+    n_accepted: int
+    n_passes: int
+
+
+def speculative(
+    target: Reader, draft: Reader, prompt: Tensor, *, ahead: int, max_new_tokens: int, choose: Choice
+) -> Written:
+    """Write as the target would.
+
+    Parameters
+    ----------
+    target, draft : callable, (ids, count) -> probabilities
+        Such as `Probabilities`. If they give all to one token, the output is that of `greedy`.
+    prompt : Tensor of int64, shape (prompt_len,)
+    ahead : int
+        How many tokens the draft proposes at a time.
+    max_new_tokens : int
+        How many tokens to write.
+    choose : callable, probabilities -> index
+        Where the randomness comes from, such as `drawn`; also asked whether to accept, with the
+        probabilities of yes and no.
+
+    Raises
+    ------
+    ValueError
+        If a number is less than 1, or the prompt is no row of ids.
+
+    References
+    ----------
+    Leviathan et al. (2023), Fast Inference from Transformers via Speculative Decoding, Algorithm 1
+    and appendix A.1, which proves that the distribution is the target's.
+    """
+    check_size("ahead", ahead, least=1)
+    check_size("max_new_tokens", max_new_tokens, least=1)
+    if prompt.ndim != 1 or not len(prompt):
+        raise wrong("prompt", "shape (prompt_len,), prompt_len at least 1", tuple(prompt.shape))
+    ids, end = prompt, len(prompt) + max_new_tokens
+    n_proposed = n_accepted = n_passes = 0
+    while len(ids) < end:
+        n_guesses = min(ahead, end - len(ids) - 1)
+        guessed, proposals = ids, []
+        for _ in range(n_guesses):
+            proposals.append(draft(guessed, 1)[0])
+            guessed = torch.cat((guessed, guessed.new_tensor([choose(proposals[-1])])))
+        wanted = target(guessed, n_guesses + 1)
+        n_passes, n_proposed = n_passes + 1, n_proposed + n_guesses
+        for place, proposal in enumerate(proposals):
+            token = guessed[len(ids)]
+            accepted = (wanted[place, token] / proposal[token]).clamp(max=1.0)
+            if choose(torch.stack((accepted, 1 - accepted))) == 1:
+                # What the draft gives too little of makes up for what it gives too much of.
+                rest = (wanted[place] - proposal).clamp(min=0.0)
+                last = choose(rest / rest.sum())
+                break
+            ids, n_accepted = guessed[: len(ids) + 1], n_accepted + 1
+        else:
+            last = choose(wanted[-1])
+        ids = torch.cat((ids, ids.new_tensor([last])))
+    return Written(ids, n_proposed, n_accepted, n_passes)
+
+
+def drawn(generator: torch.Generator) -> Choice:
+    """Return a `Choice` that draws each index with its probability."""
+    return lambda probabilities: int(torch.multinomial(probabilities, 1, generator=generator))
+
+
+class Probabilities:
+    """A `Reader` of a model with a cache, which forgets what was read and then rejected.
+
+    Parameters
+    ----------
+    model : DecoderOnly
+    temperature : float, default 1.0
+        The logits are divided by it; 0 gives all to the most probable token.
+
+    Attributes
+    ----------
+    n_calls, n_read : int
+        How often the model was called, and with how many tokens in all.
+    """
+
+    def __init__(self, model: DecoderOnly, temperature: float = 1.0) -> None:
+        self.model, self.temperature = model, temperature
+        self.cache, self.seen = model.new_cache(), torch.zeros(0, dtype=torch.int64)
+        self.n_calls = self.n_read = 0
+
+    @torch.no_grad()
+    def __call__(self, ids: Tensor, count: int) -> Tensor:
+        """Return the probabilities after each of the last `count` ids, shape (count, vocab_size)."""
+        both = min(len(self.seen), len(ids))
+        differ = (self.seen[:both] != ids[:both]).nonzero()
+        known = min(int(differ[0]) if len(differ) else both, len(ids) - count)
+        for kept in self.cache.self_attention:
+            kept.length = known
+        logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].double()
+        self.seen, self.n_calls = ids, self.n_calls + 1
+        self.n_read += len(ids) - known
+        if self.temperature == 0:
+            return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, keepdim=True), 1.0)
+        return (logits / self.temperature).softmax(dim=-1)

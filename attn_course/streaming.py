@@ -1,0 +1,62 @@
+"""Attention to the last tokens and to the very first: reading without end in constant memory."""
+
+import torch
+from torch import Tensor
+
+from attn._checks import check_size
+from attn.attention import ScaledDotProduct
+from attn.masks import causal_mask, window_mask
+from attn.positions.relative import rotary
+
+
+class SinkWindow(ScaledDotProduct):
+    """What a model attends to whose cache keeps `window` tokens, and the first `n_sinks` besides.
+
+    It computes at once, over a whole text, what decoding with such a cache computes token by token.
+    Positions are counted in the cache, as if nothing had stood between the first tokens and the
+    others: so no distance is larger than those that fit into the cache.
+
+    Parameters
+    ----------
+    window : int
+        How many of the last tokens each attends to, itself included.
+    n_sinks : int, default 0
+        How many of the first.
+    base : float, default 10000.0
+        Of the rotary positions, with which queries and keys come turned.
+
+    References
+    ----------
+    Xiao et al. (2024), Efficient Streaming Language Models with Attention Sinks, section 3.2.
+
+    Examples
+    --------
+    >>> attention = SinkWindow(window=2, n_sinks=1)
+    >>> _, weights = attention(*torch.zeros(3, 1, 4, 8), is_causal=True, need_weights=True)
+    >>> weights[0, 3].numpy().round(2)
+    array([0.33, 0.  , 0.33, 0.33], dtype=float32)
+    """
+
+    def __init__(self, window: int, n_sinks: int = 0, base: float = 10000.0) -> None:
+        super().__init__()
+        self.window = check_size("window", window, least=1)
+        self.n_sinks = check_size("n_sinks", n_sinks)
+        self.base = base
+
+    def forward(
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, **options: object
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return (output, weights); see `attn.attention.ScaledDotProduct`. Without a cache."""
+        length, d_k = query.shape[-2:]
+        key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
+        places = torch.arange(length, device=query.device)
+        in_cache = places.clamp(max=self.n_sinks + self.window - 1)
+        scores = query @ key.mT
+        sinks = rotary(query, in_cache - places, self.base) @ key[..., : self.n_sinks, :].mT
+        scores = torch.cat((sinks, scores[..., self.n_sinks :]), dim=-1) / d_k**0.5
+        kept = window_mask(length, self.window) | (places < self.n_sinks)
+        kept = kept & causal_mask(length)
+        if mask is not None:
+            kept = kept & mask
+        weights = scores.masked_fill(~kept, -torch.inf).softmax(dim=-1)
+        return weights @ value, weights if options.get("need_weights") else None

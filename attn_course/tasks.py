@@ -1,0 +1,82 @@
+"""A small task for a language model: is an opinion of one line positive or negative?
+
+`tasks.toml` holds a hundred opinions in English and in Spanish, line by line the same. Forty are to
+learn from, whether as examples in a prompt or in training, and sixty are to be asked.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+from attn._checks import check_choice
+
+LABELS = ("positive", "negative")
+LANGUAGES = ("en", "es")
+# The names of the two parts of a prompt, and the words that answer it; their first tokens differ.
+PROMPT = {
+    "en": ("Review", "Sentiment", {"positive": " positive", "negative": " negative"}),
+    "es": ("Opinión", "Sentimiento", {"positive": " positivo", "negative": " negativo"}),
+}
+
+
+class Opinion(NamedTuple):
+    """A line, and which of `LABELS` it is."""
+
+    text: str
+    label: str
+
+
+def opinions(part: str, language: str) -> list[Opinion]:
+    """Return the opinions of a part, in an order in which the labels take turns.
+
+    Parameters
+    ----------
+    part : {"to_learn_from", "to_be_asked"}
+    language : {"en", "es"}
+
+    Raises
+    ------
+    ValueError
+        If there is no such part or language.
+
+    Examples
+    --------
+    >>> opinions("to_be_asked", "en")[0]
+    Opinion(text='The pizza was perfect, thin and crisp.', label='positive')
+    >>> len(opinions("to_learn_from", "es")), len(opinions("to_be_asked", "es"))
+    (40, 60)
+    """
+    tables = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    check_choice("part", part, tables)
+    check_choice("language", language, LANGUAGES)
+    place = LANGUAGES.index(language)
+    pairs = zip(*(tables[part][label] for label in LABELS), strict=True)
+    return [
+        Opinion(lines[place], label)
+        for pair in pairs
+        for lines, label in zip(pair, LABELS, strict=True)
+    ]
+
+
+def prompt(examples: list[Opinion], text: str, language: str) -> str:
+    """Return a prompt that shows examples and leaves the last answer open.
+
+    Parameters
+    ----------
+    examples : list of Opinion
+    text : str
+        What is asked about.
+    language : {"en", "es"}
+
+    Examples
+    --------
+    >>> print(prompt([Opinion("I like it.", "positive")], "It broke.", "en"))
+    Review: I like it.
+    Sentiment: positive
+    <BLANKLINE>
+    Review: It broke.
+    Sentiment:
+    """
+    said, answer, words = PROMPT[language]
+    shown = [f"{said}: {e.text}\n{answer}:{words[e.label]}\n\n" for e in examples]
+    return "".join(shown) + f"{said}: {text}\n{answer}:"
