@@ -39,7 +39,13 @@ class Written(NamedTuple):
 
 
 def speculative(
-    target: Reader, draft: Reader, prompt: Tensor, *, ahead: int, max_new_tokens: int, choose: Choice
+    target: Reader,
+    draft: Reader,
+    prompt: Tensor,
+    *,
+    ahead: int,
+    max_new_tokens: int,
+    choose: Choice,
 ) -> Written:
     """Write as the target would.
 

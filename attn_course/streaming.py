@@ -44,7 +44,12 @@ class SinkWindow(ScaledDotProduct):
         self.base = base
 
     def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, **options: object
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None = None,
+        **options: object,
     ) -> tuple[Tensor, Tensor | None]:
         """Return (output, weights); see `attn.attention.ScaledDotProduct`. Without a cache."""
         length, d_k = query.shape[-2:]

@@ -122,9 +122,7 @@ def measure(told, keep):
     for seed in SEEDS:
         for name, row in rows.items():
             if len(row["seeds"]) == seed:
-                model, first = trained(
-                    configs()[name], row["learning_rate"], STEPS, seed, text
-                )
+                model, first = trained(configs()[name], row["learning_rate"], STEPS, seed, text)
                 row["seeds"].append(round(held_out(model, asked), 4))
                 row["first_losses"].append(first)
                 keep(told)

@@ -52,9 +52,7 @@ def measure(told, keep):
     """Ask before; train and ask after, for each seed that has not learnt yet."""
     base, tokenizer = smollm2()
     if "before" not in told:
-        told["before"] = {
-            language: asked(base, tokenizer, language) for language in ("es", "en")
-        }
+        told["before"] = {language: asked(base, tokenizer, language) for language in ("es", "en")}
         keep(told)
     rows = told.setdefault("seeds", [])
     for seed in SEEDS[len(rows) :]:
@@ -69,9 +67,7 @@ def measure(told, keep):
             "examples": len(opinions("to_learn_from", LANGUAGE)), "epochs": EPOCHS,
             "steps": len(losses),
         }  # fmt: skip
-        after = {
-            language: asked(model, tokenizer, language) for language in ("es", "en")
-        }
+        after = {language: asked(model, tokenizer, language) for language in ("es", "en")}
         rows.append({
             "seed": seed, "cpu_seconds": round(seconds), "after": after,
             "first_losses": [round(loss, 3) for loss in losses[:N_FIRST]],

@@ -49,9 +49,7 @@ def written(target, draft, prompts, ahead, n_new, temperature):
     for place, prompt in enumerate(prompts):
         readers = [Probabilities(model, temperature) for model in (target, draft)]
         choose = drawn(torch.Generator().manual_seed(place))
-        found = speculative(
-            *readers, prompt, ahead=ahead, max_new_tokens=n_new, choose=choose
-        )
+        found = speculative(*readers, prompt, ahead=ahead, max_new_tokens=n_new, choose=choose)
         totals += torch.tensor([found.n_proposed, found.n_accepted, found.n_passes])
         calls += readers[1].n_calls
         if temperature == 0:
