@@ -32,6 +32,19 @@ serve: book ## Show the site at http://localhost:8000 (another port: make serve 
 editions: .venv/full.stamp book ## Make each edition a PDF, an EPUB and a zip of notebooks, in build/editions and in the site
 	@$(BIN)/python book/editions
 
+.PHONY: artefacts
+artefacts: editions ## Build what a release carries in build/artefacts: the wheel, the editions, the site in one archive
+	@rm -rf build/artefacts build/lib build/bdist.*  # a module that is gone would linger there
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m pip wheel . -qq --disable-pip-version-check \
+	  --no-deps --no-build-isolation --wheel-dir build/artefacts
+	@cp build/editions/attn-*.* build/artefacts
+	@$(BIN)/python book/archive.py build/artefacts/attn-site.zip
+	@ls -l build/artefacts
+
+.PHONY: links
+links: .venv/full.stamp book ## Ask for every page of others that the site links to: is it still there? (minutes)
+	@$(BIN)/linkchecker --config book/links.ini build/site/index.html
+
 .PHONY: lab
 lab: .venv/full.stamp models ## Open the course in JupyterLab
 	@$(BIN)/jupyter lab notebooks/
@@ -53,6 +66,17 @@ test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a min
 .PHONY: test-core
 test-core: .venv/full.stamp ## Run the quick tests of the package attn alone (less than a minute)
 	@$(BIN)/python -m pytest attn tests/core \
+	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
+
+# The book stays with its versions: it is built on the inside of some of those packages.
+.PHONY: test-newest
+test-newest: ## Run the quick tests of attn with the newest packages that its pyproject.toml allows (minutes)
+	@rm -rf build/newest && mkdir -p build && $(or $(PYTHON),python3) -m venv build/newest
+	@sed -E '/^-[cr] /d; s/==.*//' requirements.txt > build/newest.txt
+	@sed '/^-c /d' requirements-book.txt >> build/newest.txt
+	@build/newest/bin/python -m pip install -qq --disable-pip-version-check -r build/newest.txt
+	@build/newest/bin/python -m pip freeze
+	@build/newest/bin/python -m pytest attn tests/core \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
 .PHONY: test-changed
@@ -145,12 +169,14 @@ demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback 
 	@$(BIN)/python -m assignments.demo_class $(SET)
 
 .PHONY: lint
-lint: .venv/full.stamp ## Check style (what pre-commit runs), declared imports, the words of hints, types
+lint: .venv/full.stamp ## Check style (what pre-commit runs), imports, the words of hints, types, workflows
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	@$(BIN)/python -W ignore -m deptry attn attn_course
 	@$(BIN)/python -W ignore -m deptry . --config tests/deptry.toml
 	@$(BIN)/python tests/lint_hints.py
 	@$(BIN)/mypy
+	@$(BIN)/jactionlint --strict-exit --shellcheck=
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
 .PHONY: clean
 clean: ## Remove what was built (.venv stays)

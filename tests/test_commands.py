@@ -104,29 +104,6 @@ def test_a_silent_registry_is_reported_in_one_sentence(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_pip_install_brings_scripts_styles_and_questions(tmp_path):
-    """`pip install .`: a package whose widgets lack their files would only fail in a notebook."""
-    target = tmp_path / "site"
-    source = tmp_path / "attn"
-    for package in ("attn", "attn_course"):
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / package, source / package, ignore=ignore)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    install = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation"]
-    result = run(sys.executable, *install, "--target", str(target), str(source))
-    assert result.returncode == 0, result.stderr
-    code = (
-        "import attn_course.widgets as w; assert 'site' in w.__file__; "
-        "w.Quiz(w.load_quiz('03_self_attention')); print(len(w.SoftmaxPlayground([0, 1])._esm))"
-    )
-    env = {**os.environ, "PYTHONPATH": str(target)}
-    result = run(sys.executable, "-P", "-c", code, cwd=tmp_path, env=env)
-    assert result.returncode == 0, result.stderr
-    assert int(result.stdout) > 5_000
-
-
-@pytest.mark.slow
 def test_jupyter_book_build_by_habit(tmp_path):
     """`jupyter-book build .` gives the Spanish edition alone, alive, with no dead link."""
     program = Path(sys.executable).parent / "jupyter-book"

@@ -343,6 +343,15 @@ def test_nothing_tracked_holds_what_is_forbidden(tracked):
                 assert not found, f"{name} holds {what}: {found and found[0]}"
 
 
+def test_the_citation_names_the_last_release():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    version, day = re.findall(r"^## (\d\S+) \((\S+)\)$", changes, flags=re.MULTILINE)[0]
+    assert version == str(citation["version"]) == project["version"]
+    assert day == str(citation["date-released"]) and citation["license"] == project["license"]
+
+
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
 def test_links_to_files_resolve(name):
     text = (ROOT / name).read_text(encoding="utf-8")

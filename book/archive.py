@@ -1,0 +1,23 @@
+"""Pack build/site into one file for a release: the same pages give the same bytes."""
+
+import sys
+import zipfile
+from pathlib import Path
+
+SITE = Path(__file__).resolve().parents[1] / "build" / "site"
+
+
+def main(target, site=SITE):
+    """Write the archive `target`, with the site in a folder named like it."""
+    target = Path(target)
+    with zipfile.ZipFile(target, "w") as archive:
+        for path in sorted(site.rglob("*")):
+            if path.is_file():
+                # An entry made from a name alone has the first date that the format knows.
+                entry = zipfile.ZipInfo(f"{target.stem}/{path.relative_to(site).as_posix()}")
+                entry.external_attr = 0o644 << 16
+                archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
