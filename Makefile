@@ -125,7 +125,7 @@ results: .venv/full.stamp ## Measure what the trained systems get right, for the
 
 .PHONY: mutation
 mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (an hour or more; SAMPLE=10: minutes)
-	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE))
+	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(PROCESSES),--processes $(PROCESSES))
 
 .PHONY: new-set
 new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=folder SET=name FROM=ps2)

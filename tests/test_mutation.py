@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import signal
 import subprocess
 import tomllib
@@ -91,7 +92,7 @@ def test_what_became_of_each_mutant(tmp_path, monkeypatch):
 
 def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = mutation.prepare("attention")
+    files = mutation.prepare(["attention"])
     assert {"attn/attention/_kernels.py", "attn/attention/multi_head.py"} < set(files)
     assert files == sorted(files)
     copies = [p.name for p in tmp_path.rglob("*") if p.is_file() and not p.is_symlink()]
@@ -111,23 +112,38 @@ def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
 
 def test_of_a_module_that_trains_the_slow_tests_are_left_out(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    mutation.prepare("applications")
+    mutation.prepare(["applications"])
     settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]["mutmut"]
     assert settings["pytest_add_cli_args"] == ["-p", "mutation_hooks", "-m", "not slow"]
 
 
 def test_a_module_may_be_one_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert mutation.prepare("masks") == ["attn/masks.py"]
+    assert mutation.prepare(["masks"]) == ["attn/masks.py"]
+
+
+def test_a_part_of_a_module_has_the_tests_of_the_whole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert mutation.prepare(["tokenizer.words"]) == ["attn/tokenizer/words.py"]
+    assert Path("tests/core/test_tokenizer.py").exists()
+
+
+def test_modules_with_the_same_tests_share_a_run(monkeypatch):
+    tests = {"a": ["one", "two"], "b": ["one"], "c": ["one", "two"], "d": ["one", "two"]}
+    monkeypatch.setattr(mutation, "TESTS", tests)
+    monkeypatch.setattr(mutation, "QUICK", {"d"})
+    groups = mutation.group(["a", "b", "c.part", "d"])
+    assert groups == [["a", "c.part"], ["b"], ["d"]]
 
 
 def test_a_run_leaves_nothing(tmp_path, monkeypatch, capsys):
     """Each run has a folder of its own, so two do not meet, and it is gone in the end."""
 
-    def try_mutants(module, every):
+    def try_mutants(modules, every, processes):
         assert Path.cwd().parent == tmp_path / "build" and every == 1
+        assert processes == os.cpu_count()
         Path("left over").touch()
-        return {f"attn/{module}.py": [((f"attn.{module}.f", "", ""), "killed")]}
+        return {f"attn/{m}.py": [((f"attn.{m}.f", "", ""), "killed")] for m in modules}
 
     monkeypatch.setattr(mutation, "BUILD", tmp_path / "build")
     monkeypatch.setattr(mutation, "try_mutants", try_mutants)
@@ -145,7 +161,8 @@ def test_a_sample_is_every_so_many_of_a_module_and_judges_those_alone(tmp_path, 
     tried = []
 
     def mutmut(command, **_):
-        tried.append(command[2:])
+        assert command[1:4] == ["run", "--max-children", "2"]
+        tried.append(command[4:])
         return subprocess.CompletedProcess(command, 0)
 
     def outcomes(file, names):
@@ -158,7 +175,7 @@ def test_a_sample_is_every_so_many_of_a_module_and_judges_those_alone(tmp_path, 
     monkeypatch.setattr(mutation, "read_argued", lambda: {FIRST, SECOND})
     for options, code in ((["--sample", "3"], 0), ([], "Argued, but no survivor")):
         with pytest.raises(SystemExit) as stopped:
-            mutation.main(["masks", *options])
+            mutation.main(["masks", "--processes", "2", *options])
         assert stopped.value.code == code or code in stopped.value.code
     assert tried == [["attn/masks.py.0", "attn/masks.py.3"], []]  # mutmut takes none for all
 
@@ -167,8 +184,11 @@ def test_other_modules_and_samples_are_refused():
     expected = "modules: expected some of masks, .*, decoding, .*, got plots"
     with pytest.raises(SystemExit, match=f"^{expected}$"):
         mutation.main(["masks", "plots"])
-    with pytest.raises(SystemExit, match="^sample: expected at least 1, got 0$"):
-        mutation.main(["masks", "--sample", "0"])
+    with pytest.raises(SystemExit, match="got masks.causal$"):
+        mutation.main(["masks.causal"])
+    for option in ("sample", "processes"):
+        with pytest.raises(SystemExit, match=f"^{option}: expected at least 1, got 0$"):
+            mutation.main(["masks", f"--{option}", "0"])
 
 
 @pytest.mark.parametrize("module", mutation.TESTS)

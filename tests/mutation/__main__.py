@@ -1,7 +1,7 @@
 """Break the modules of attn in every small way, and ask the tests to notice.
 
-`make mutation` runs it, or `make mutation MODULES="masks attention"`, and with SAMPLE=10 only
-every tenth mutant of each module, always the same ones. mutmut changes one operator, constant,
+`make mutation` runs it, or `make mutation MODULES="masks tokenizer.byte_level"`, and with SAMPLE=10
+only every tenth mutant of each module, always the same ones. mutmut changes one operator, constant,
 comparison, argument or default at a time, in a copy, and runs the tests of that module that reach
 it. They must kill 95% of these mutants. Each of the others must stand in `survivors.toml` beside
 this file, with the reason why no test can kill it.
@@ -64,20 +64,24 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog="tests/mutation", allow_abbrev=False)
     parser.add_argument("modules", nargs="*", default=list(TESTS))
     parser.add_argument("--sample", type=int, default=1, metavar="N", help="try every Nth mutant")
+    cores = os.cpu_count() or 1
+    parser.add_argument("--processes", type=int, default=cores, metavar="N", help="at a time")
     options = parser.parse_args(arguments)
     modules, every = options.modules, options.sample
     for module in modules:
-        if module not in TESTS:
+        if whole(module) not in TESTS or not find_files(module):
             sys.exit(f"modules: expected some of {', '.join(TESTS)}, got {module}")
-    if every < 1:
-        sys.exit(f"sample: expected at least 1, got {every}")
+    for name, number in (("sample", every), ("processes", options.processes)):
+        if number < 1:
+            sys.exit(f"{name}: expected at least 1, got {number}")
     BUILD.mkdir(exist_ok=True)
     outcomes = {}
-    for module in modules:
-        print(f"\n{module}: the mutants that the tests in {' and '.join(TESTS[module])} kill")
+    for together in group(modules):
+        tests = " and ".join(TESTS[whole(together[0])])
+        print(f"\n{', '.join(together)}: the mutants that the tests in {tests} kill", flush=True)
         folder = TemporaryDirectory(prefix="mutation-", dir=BUILD, ignore_cleanup_errors=True)
         with folder as work, contextlib.chdir(work):
-            outcomes |= try_mutants(module, every)
+            outcomes |= try_mutants(together, every, options.processes)
     run = tuple(f"attn.{module}." for module in modules)
     argued = {mutant for mutant in read_argued() if mutant[0].startswith(run)}
     if every > 1:  # Only a whole run can say of the others that they survive no more.
@@ -85,15 +89,42 @@ def main(arguments):
     sys.exit(report(outcomes, argued))
 
 
-def try_mutants(module, every):
-    """Run a module's tests on every so many of its mutants; return what became of them, by file."""
-    files = prepare(module)
-    names = [name for file in files for name in list_mutants(file)][::every]
+def whole(module):
+    """Return the module that a part such as ``tokenizer.byte_level`` belongs to."""
+    return module.partition(".")[0]
+
+
+def find_files(module):
+    """Return the files of a module, or of a part of one, from the root of the repository."""
+    source = ROOT.joinpath("attn", *module.split("."))
+    paths = source.rglob("*.py") if source.is_dir() else [source.with_suffix(".py")]
+    return sorted(str(path.relative_to(ROOT)) for path in paths if path.is_file())
+
+
+def group(modules):
+    """Return the modules in lists, those with the same tests in one: they share a run of mutmut.
+
+    Each run imports PyTorch four times and runs all the tests twice before its first mutant.
+    """
+    lists = {}
+    for module in modules:
+        of_whole = whole(module)
+        lists.setdefault((*TESTS[of_whole], of_whole in QUICK), []).append(module)
+    return list(lists.values())
+
+
+def try_mutants(modules, every, processes):
+    """Run the tests of modules on every so many of their mutants; return their fates, by file."""
+    files = prepare(modules)
+    names = []
+    for module in modules:
+        names += [name for file in find_files(module) for name in list_mutants(file)][::every]
     fixed = {"PYTHONPATH": str(HERE), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
     environment = {**os.environ, **fixed}
     mutmut = Path(sys.executable).with_name("mutmut")
-    chosen = names if every > 1 else []  # mutmut tries them all if it is told none
-    if subprocess.run([mutmut, "run", *chosen], env=environment, check=False).returncode:
+    command = [mutmut, "run", "--max-children", str(processes)]
+    command += names if every > 1 else []  # mutmut tries them all if it is told none
+    if subprocess.run(command, env=environment, check=False).returncode:
         # mutmut does not say which test failed.
         again = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "mutation_hooks", "tests"]
         environment["MUTANT_UNDER_TEST"] = "stats"
@@ -102,15 +133,14 @@ def try_mutants(module, every):
     return {file: found for file in files if (found := list(read_outcomes(file, names)))}
 
 
-def prepare(module):
+def prepare(modules):
     """Lay out here what mutmut copies before it changes anything; return the files to mutate."""
+    module = whole(modules[0])
     tests = [f"tests/core/{name}.py" for name in TESTS[module]]
     for name in ("attn", "conftest.py", *SHARED, *tests):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).symlink_to(ROOT / name)
-    source = ROOT / "attn" / module
-    paths = source.rglob("*.py") if source.is_dir() else [source.with_suffix(".py")]
-    files = sorted(str(path.relative_to(ROOT)) for path in paths)
+    files = [file for module in modules for file in find_files(module)]
     settings = {
         "source_paths": ["attn"],
         "only_mutate": files,
