@@ -77,14 +77,14 @@ class ByteLevelTokenizer(PretrainedTokenizer):
             counted.setdefault("".join(merge), FIRST_MERGE + n)
         ids = {token: i for i, token in enumerate(self.vocabulary)}
         for merge in self.merges:
-            if len(merge) != 2 or "".join(merge) not in ids or not counted.keys() >= set(merge):
+            if len(merge) != 2 or "".join(merge) not in ids or set(merge).difference(counted):
                 raise wrong("merges", "pairs of tokens that make a token", merge)
         self._pairs = BytePairTokenizer([(counted[a], counted[b]) for a, b in self.merges])
         self._id_of = {counted[token]: ids[token] for token in counted if token in ids}
         # Some vocabularies hold no byte that their makers never met; where it comes, it is left out.
         self._lacking = {counted[letter] for letter in bytes_of if letter not in ids}
         self._bytes = [
-            token.encode() if token in self.marks or not set(token) <= bytes_of.keys()
+            token.encode() if token in self.marks or set(token).difference(bytes_of)
             else bytes(bytes_of[letter] for letter in token)
             for token in self.vocabulary
         ]  # fmt: skip

@@ -57,6 +57,8 @@ def test_byte_level_ids_are_those_of_tokenizers():
     for line in HARD + TEXTS:
         assert ours.decode(ours.encode(line)) == theirs.decode(ours.encode(line)) == line
     assert ours.vocab_size == theirs.get_vocab_size() and ours.unknown(HARD[6]) == []
+    half = ours.encode("日")[:1]
+    assert ours.decode(half) == theirs.decode(half) == "\ufffd"
 
 
 @pytest.mark.parametrize(
@@ -100,16 +102,23 @@ def test_special_tokens_are_spelled_only_where_that_is_meant():
     assert ByteLevelTokenizer(longer, [], ["<a>", "<a>b"]).encode_marked("<a>b") == [1]
 
 
+def test_a_token_that_stands_for_no_bytes_is_its_own_text():
+    """The letter ñ is written for byte 241, which no text has alone; a mark means the letter."""
+    ours = ByteLevelTokenizer(["<ñ>", "日", *byte_letters().values()], [], ["<ñ>"])
+    assert ours.tokens[:2] == ["<ñ>", "日"] and ours.decode([1]) == "日"
+
+
 def test_a_byte_level_tokenizer_says_what_it_is_given(tmp_path):
     vocabulary = ["<s>", "</s>", "<pad>", *byte_letters().values(), "th"]
     ends = {"pad_id": 2, "sos_id": 0, "eos_id": 1}
-    ours = ByteLevelTokenizer(vocabulary, [("t", "h")], vocabulary[:3], **ends)
+    ours = ByteLevelTokenizer(vocabulary, [("t", "h")], vocabulary[:3], [r"\p{L}"], **ends)
     assert (ours.pad_id, ours.sos_id, ours.eos_id, ours.unk_id) == (2, 0, 1, 1)
     assert ours.special == {"<s>": 0, "</s>": 1, "<pad>": 2}
     assert ours.decode([0, *ours.encode("the"), 1, 2]) == "the"
     ours.save(tmp_path / "tokenizer.json")
     again = ByteLevelTokenizer.load(tmp_path / "tokenizer.json")
     assert again == ours and again.encode("the") == ours.encode("the")
+    assert again.split("the") == ["t", "h", "e"]
     assert (again.pad_id, again.sos_id, again.eos_id) == (2, 0, 1) and again.special == ours.special
 
 
@@ -119,11 +128,19 @@ LETTERS = list(byte_letters().values())
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        ((LETTERS, [("t", "h")]), {}, "merges: expected pairs of tokens that make a token, got"),
+        (
+            (LETTERS, [("t", "h")]),
+            {},
+            "merges: expected pairs of tokens that make a token, got ['t'",
+        ),
         (([*LETTERS, "th"], [("t", "h", "e")]), {}, "merges: expected pairs of tokens that make"),
         (([*LETTERS, "the"], [("th", "e")]), {}, "merges: expected pairs of tokens that make"),
         ((LETTERS, [], ["<s>"]), {}, "special: expected tokens of the vocabulary, got '<s>'"),
-        ((LETTERS, [], [], ["(a)b"]), {}, "patterns: expected patterns without groups, got"),
+        (
+            (LETTERS, [], [], ["(a)b"]),
+            {},
+            "patterns: expected patterns without groups, got ['(a)b']",
+        ),
         ((LETTERS, []), {"eos_id": 256}, "ids: expected at least 0 and below vocab_size = 256"),
     ],
 )
@@ -171,3 +188,14 @@ def test_word_piece_by_hand(tmp_path):
         ValueError, match=r"^tokens: expected \[PAD\], \[UNK\], \[CLS\], \[SEP\] among"
     ):
         WordPieceTokenizer(tokens[1:])
+
+
+def test_a_word_piece_tokenizer_that_keeps_capitals_keeps_them_when_it_is_read_again(tmp_path):
+    ours = WordPieceTokenizer([*MARKS, "Sky"], lowercase=False)
+    ours.save(tmp_path / "tokenizer.json")
+    again = WordPieceTokenizer.load(tmp_path / "tokenizer.json")
+    for tokenizer in (ours, again):
+        assert tokenizer.encode("Sky sky") == [4, 1] and tokenizer.unknown("Sky sky Blue") == [
+            "sky",
+            "Blue",
+        ]
