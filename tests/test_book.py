@@ -187,6 +187,18 @@ def test_the_route_of_six_weeks_takes_the_hours_it_promises():
     assert round(weeks[-1]) == round(max(weeks)) == 4
 
 
+@each_language
+def test_a_link_to_a_chapter_names_the_chapter_it_leads_to(language):
+    pages = [*(ROOT / "book" / language).glob("*.md"), *(ROOT / "notebooks" / "src").glob("*.md")]
+    for path in pages:
+        links = re.findall(
+            r"\[(?:cap[ií]tulo|chapter|cap\.|ch\.)\s(\d+)\]\([\w./]*?(\d\d)_",
+            path.read_text("utf-8"),
+            re.IGNORECASE,
+        )
+        assert [link for link in links if int(link[0]) != int(link[1])] == [], path.name
+
+
 def test_durations_and_the_modules_of_the_pages_do_what_their_docstrings_say():
     for module in (attn_api, attn_asides, attn_glossary, attn_pages, attn_search):
         tried = doctest.testmod(module)
