@@ -5,6 +5,7 @@ the lessons
 ------------------------------  ----------------------------------------------------------------
 `attn_course.exercises`         ``check``: is my function right, and if not, why not?
 `attn_course.in_page`           what runs cells and exercises in the pages of the site
+`attn_course.own_machine`       the learner's own code translates, with the trained weights
 `attn_course.widgets`           the interactive figures
 `attn_course.plots`             the matplotlib figures
 `attn_course.tables`            results with their numbers aligned

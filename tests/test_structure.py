@@ -92,6 +92,14 @@ MAY_IMPORT = {
     "attn_course.plots": {"attn.reference", "attn_course.language", "attn_course.palette"},
     "attn_course.exercises": {"attn._checks", "attn.reference", "attn_course.language"},
     "attn_course.in_page": {"attn_course.exercises", "attn_course.language"},
+    "attn_course.own_machine": {
+        "attn._checks",
+        "attn.applications",  # where the trained models lie
+        "attn.reference",
+        "attn_course.drawings",
+        "attn_course.exercises",
+        "attn_course.language",
+    },
     "attn_course.widgets": {
         "attn._checks",
         "attn.applications",  # where the trained models lie
@@ -190,7 +198,14 @@ def test_files_are_found_by_functions_and_not_by_paths_into_the_other_package():
 
 @pytest.mark.parametrize(
     "module",
-    ["attn", "attn.reference", "attn_course.exercises", "attn_course.widgets", "attn_course.plots"],
+    [
+        "attn",
+        "attn.reference",
+        "attn_course.exercises",
+        "attn_course.widgets",
+        "attn_course.plots",
+        "attn_course.own_machine",
+    ],
 )
 def test_lessons_in_numpy_do_not_load_torch(module):
     code = f"import sys, {module}; sys.exit('torch' in sys.modules)"

@@ -1,0 +1,172 @@
+"""What a learner has solved, so that later chapters can use it: the code of each exercise.
+
+In JupyterLab `check` keeps it in a folder of the user's; a page of the site keeps it in the browser and
+hands it over. Wherever else code runs, in tests and while notebooks are built, nothing is kept and
+nothing is read.
+"""
+
+import ast
+import json
+import linecache
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from attn_course.exercises.catalogue import load, modules
+from attn_course.language import text
+
+ROOT = Path(__file__).resolve().parents[2]
+_handed = None  # what a page has handed over
+
+
+def folder():
+    """Return where solved exercises are kept, or None where they are not.
+
+    The folder that ``ATTN_SOLVED`` names; else one of the user's data, if JupyterLab runs this.
+    """
+    if named := os.environ.get("ATTN_SOLVED"):
+        return Path(named)
+    if "JPY_SESSION_NAME" not in os.environ:  # Jupyter's server sets it, for its own kernels alone
+        return None
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "attn" / "solved"
+
+
+def solved():
+    """Return the code of the exercises that the learner has solved.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    if _handed is not None:
+        return dict(_handed)
+    where = folder()
+    if where is None:
+        return {}
+    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(where.glob("*.py"))}
+
+
+def hand_over(codes):
+    """Let `solved` return these codes, which a page has kept.
+
+    Parameters
+    ----------
+    codes : dict of str to str, or None
+        None to ask the folder again.
+    """
+    global _handed
+    _handed = codes
+
+
+def forget():
+    """Erase what was kept in the folder."""
+    where = folder()
+    if where is not None:
+        shutil.rmtree(where, ignore_errors=True)
+
+
+def keep(exercise_id, attempt, passes):
+    """Keep the code of a function that passed its check, if there is a place for it.
+
+    Parameters
+    ----------
+    exercise_id : str
+    attempt : callable
+    passes : callable, (callable) -> bool
+        Whether a function passes the check.
+
+    Returns
+    -------
+    str
+        What the learner should know; nothing, most of the time.
+    """
+    where = folder()
+    code = getattr(attempt, "__code__", None)
+    if where is None or code is None or _is_worked_solution():
+        return ""
+    import numpy as np
+
+    from attn import reference
+
+    # The whole cell: with the function come its imports and the functions that it calls.
+    source = "".join(linecache.getlines(code.co_filename))
+    others = {name: load(name).oracle for name in modules() if name in source}
+    try:
+        function = function_of(exercise_id, source, {**others, "np": np, "reference": reference})
+        alone = passes(function)
+    except Exception:  # noqa: BLE001 - a cell may raise anything where others have not run
+        alone = False
+    if not alone:
+        return text(
+            es=f"Para que la máquina del capítulo 9 pueda usar tu `{exercise_id}`, pon en la misma celda todo lo que "
+            "necesita, también sus `import`.",
+            en=f"For the machine of chapter 9 to use your `{exercise_id}`, put all that it needs into the same cell, "
+            "its imports as well.",
+        )  # fmt: skip
+    is_first = not where.exists()
+    where.mkdir(parents=True, exist_ok=True)
+    (where / f"{exercise_id}.py").write_text(source, encoding="utf-8")
+    if not is_first:
+        return ""
+    return text(
+        es=f"Tu función queda guardada en `{where}`, como las que resuelvas después, y la máquina del capítulo 9 las "
+        "usará. Si borras la carpeta, se olvidan.",
+        en=f"Your function is kept in `{where}`, as will be those that you solve later, and the machine of chapter 9 "
+        "will use them. Delete the folder and they are forgotten.",
+    )  # fmt: skip
+
+
+def function_of(exercise_id, source, namespace):
+    """Execute the code of an exercise and return its function.
+
+    Parameters
+    ----------
+    exercise_id : str
+    source : str
+        A cell. What checks the function in it is left out.
+    namespace : dict
+        What is there already; it gets what the code sets.
+
+    Returns
+    -------
+    callable
+
+    Raises
+    ------
+    Exception
+        Whatever the code raises; ``NameError`` if it does not define the function.
+
+    Examples
+    --------
+    >>> function_of("double", "def double(x):\\n    return 2 * x\\ncheck('double', double)", {})(4)
+    8
+    """
+    tree = ast.parse(source)
+    tree.body = [statement for statement in tree.body if not _is_check(statement)]
+    filename = f"<solved {exercise_id}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace.pop(exercise_id, None)
+    exec(compile(tree, filename, "exec"), namespace)  # noqa: S102 - it is the learner's own
+    if exercise_id not in namespace:
+        raise NameError(f"name {exercise_id!r} is not defined")
+    return namespace[exercise_id]
+
+
+def _is_check(statement):
+    call = getattr(statement, "value", None)
+    return isinstance(call, ast.Call) and getattr(call.func, "id", None) == "check"
+
+
+def _is_worked_solution():
+    """Return whether the cell that runs is one in which the course shows a solution."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
+    cell = parent.get("metadata", {}).get("cellId")
+    # JupyterLab says which cell it is; both editions give a cell the same name.
+    return cell is not None and any(
+        cell == each.get("id") and "hide-cell" in each["metadata"].get("tags", ())
+        for path in (ROOT / "notebooks" / "en").glob("*.ipynb")
+        for each in json.loads(path.read_text(encoding="utf-8"))["cells"]
+    )

@@ -1,0 +1,250 @@
+"""The learner's own code translates as PyTorch does, whoever wrote which part, and says who did."""
+
+import html
+import importlib
+import itertools
+import json
+import re
+import sys
+import types
+from pathlib import Path
+
+import jupytext
+import pytest
+
+import attn_course
+from attn import reference
+from attn_course import own_machine
+from attn_course.drawings.parts import PARTS
+from attn_course.exercises import check, kept
+from attn_course.in_page.plan import EXERCISE
+from attn_course.in_page.session import Session
+from attn_course.own_machine import parts
+from attn_course.own_machine.parts import USED
+from attn_course.own_machine.translator import words_of
+
+SOURCES = Path(__file__).resolve().parents[1] / "notebooks" / "src"
+SENTENCE = "the woman gave the red book to the boy"
+RIGHT = "la mujer dio el libro rojo al niño"
+SOFTMAX = (
+    "def softmax(scores):\n"
+    "    e = np.exp(scores - np.maximum(scores.max(-1, keepdims=True), -1e300))\n"
+    "    return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)\n"
+)
+SOLUTIONS = [
+    pytest.param(name, function, id=f"{name}-{number}")
+    for chapter in range(2, 10)
+    for number, (name, function) in enumerate(
+        importlib.import_module(f"tests.solutions.ch{chapter:02}").CORRECT
+    )
+    if name in USED
+]
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch):
+    """English, and no place that keeps anything."""
+    attn_course.set_language("en")
+    kept.hand_over(None)
+    for name in ("JPY_SESSION_NAME", "ATTN_SOLVED"):
+        monkeypatch.delenv(name, raising=False)
+    yield
+    attn_course.set_language("es")
+    kept.hand_over(None)
+
+
+@pytest.fixture(scope="module")
+def worked():
+    """The code of the worked solution of each exercise in the chapters."""
+    found = {}
+    for path in sorted(SOURCES.glob("0[2-9]_*.md")):
+        for cell in jupytext.read(path, fmt="md:myst").cells:
+            asked = EXERCISE.search(cell.source)
+            if asked and "hide-cell" in cell.metadata.get("tags", ()):
+                found[asked[1]] = cell.source
+    return found
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """Sentences that the course's grammar makes, and what the translator in PyTorch writes."""
+    from attn.applications.translation import Translator
+    from attn_course.grammar import generate
+
+    short = (p.source for p in generate(seed=11) if len(p.source.split()) <= 12)
+    found = [*dict.fromkeys(itertools.islice(short, 150))]
+    return dict(zip(found, Translator.pretrained("grammar").translate(found), strict=True))
+
+
+def test_it_writes_what_the_translator_in_pytorch_writes(sentences):
+    lengths = {len(words_of(sentence)) for sentence in sentences}
+    assert min(lengths) <= 4
+    assert max(lengths) == 12  # in one batch, so that padding is masked
+    assert own_machine.translate(*sentences).targets == tuple(sentences.values())
+
+
+def test_solved_from_beginning_to_end_no_part_is_lent(worked, sentences):
+    some = [*sentences][::15]
+    found = own_machine.translate(*some, functions=worked)
+    assert found.targets == tuple(sentences[one] for one in some)
+    assert found.yours == tuple(USED)
+    assert (found.lent, found.refused) == ((), ())
+
+
+@pytest.mark.parametrize(("name", "function"), SOLUTIONS)
+def test_every_right_way_of_writing_a_part_translates(name, function):
+    found = own_machine.translate("she slept", functions={name: function})
+    assert found.targets == ("ella durmió",)
+    if name == "multi_head_attention":  # those cut heads by themselves, where nothing can turn them
+        assert found.yours == ()
+        assert found.refused[0].startswith(
+            "Your `multi_head_attention` is right but cannot be used"
+        )
+    else:
+        assert found.yours == (name,)
+        assert found.refused == ()
+
+
+def test_parts_call_the_parts_that_are_solved():
+    """Those of the course, and those of the learner, who may have written `reference.softmax`."""
+    attention = (
+        "def scaled_dot_product_attention(query, key, value, mask=None):\n"
+        "    scores = query @ key.mT / np.sqrt(query.shape[-1])\n"
+        "    if mask is not None:\n"
+        "        scores = np.where(mask, scores, -np.inf)\n"
+        "    weights = reference.softmax(scores)\n"
+        "    return weights @ value, weights\n"
+    )
+    counted, seen = SOFTMAX.replace("    e =", "    seen.add(scores.ndim)\n    e =", 1), set()
+    for functions in ({}, {"scaled_dot_product_attention": attention}):
+        sys.modules["seen_by_softmax"] = types.SimpleNamespace(seen=seen)
+        own = functions | {"softmax": f"from seen_by_softmax import seen\n{counted}"}
+        seen.clear()
+        found = own_machine.translate(SENTENCE, functions=own)
+        del sys.modules["seen_by_softmax"]
+        assert found.targets == (RIGHT,)
+        assert set(found.yours) == own.keys()
+        assert 4 in seen  # the scores of all heads, besides the logits
+
+
+WRONG = {
+    "it does not pass": ("    return scores", "no longer passes the check"),
+    "it cannot run": ("    return helper(scores)", "no longer passes the check"),
+    "its text is no code": ("    return )", "The code of your `softmax` cannot be run: SyntaxError"),
+    "it stops": ("    raise SystemExit", "The code of your `softmax` cannot be run: SystemExit"),
+    "it is wrong where the check did not look": (
+        "    if scores.shape[-1] > 20: return right(scores).round(1)\n    return right(scores)",
+        "passed its check, but on arrays of shapes (1, 691) it does not give what the course's does",
+    ),
+    "it fails where the check did not look": (
+        "    if scores.shape[-1] > 20: raise OSError('too many.')\n    return right(scores)",
+        "passed its check but fails on arrays of shapes (1, 691): OSError: too many.",
+    ),
+    "it is slow": (
+        "    if scores.shape[-1] > 20: sleep(0.3)\n    return right(scores)",
+        "right but too slow: in this translation it would have needed more than 0 seconds",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_not_right_stays_out_and_is_named_in_a_sentence(case, monkeypatch):
+    body, said = WRONG[case]
+    monkeypatch.setattr(parts, "SECONDS", 0.25)
+    code = f"from time import sleep\nright = reference.softmax\ndef softmax(scores):\n{body}\n"
+    found = own_machine.translate(SENTENCE, functions={"softmax": code})
+    assert found.targets == (RIGHT,)
+    assert "softmax" in found.lent
+    (sentence,) = found.refused
+    assert said in sentence
+    assert sentence in html.unescape(re.sub("</?code>", "`", found._repr_html_()))
+
+
+def test_a_right_part_does_not_fall_with_a_wrong_one(worked):
+    own = {"softmax": "def softmax(scores):\n    return scores\n"}
+    own["scaled_dot_product_attention"] = worked["scaled_dot_product_attention"]
+    found = own_machine.translate(SENTENCE, functions=own)
+    assert found.yours == ("scaled_dot_product_attention",)
+    assert len(found.refused) == 1
+
+
+def test_it_says_whose_the_parts_are_and_lights_those_of_the_learner(language):
+    found = own_machine.translate(SENTENCE, "the zebra slept", functions={"softmax": SOFTMAX})
+    told = repr(found).split("\n")
+    assert told[0] == f"{SENTENCE} → {RIGHT}"
+    unknown, yours, lent = (
+        told[2:] if language == "en" else
+        [line.replace("La máquina no conoce", "The machine does not know").replace("Tu código", "Your code")
+         .replace("Prestado por el curso", "Lent by the course") for line in told[2:]]
+    )  # fmt: skip
+    assert unknown == "The machine does not know: zebra."
+    assert yours == "Your code: softmax."
+    assert lent == f"Lent by the course: {', '.join(name for name in USED if name != 'softmax')}."
+    drawn = found._repr_html_()
+    lit = set(re.findall(r'class="name[^"]*\blit\b[^"]*"[^>]*>([^<]+)', drawn))
+    assert lit == {"softmax"}
+    assert 'lit"' not in own_machine.translate(SENTENCE)._repr_html_()
+    assert 'lit"' in drawn
+    assert {part for each in USED.values() for part in each} <= PARTS.keys()
+
+
+@pytest.mark.parametrize("sentence", ["", " . ", "the " * 13])
+def test_a_sentence_has_one_to_twelve_words(sentence):
+    with pytest.raises(ValueError, match=r"^sentence: expected 1 to 12 words, got (0|13)$"):
+        own_machine.translate(sentence)
+
+
+def solve(code):
+    """Run a cell as a notebook does, and return what `check` says in its last line."""
+    return Session("en").run(code)
+
+
+def test_nothing_is_kept_or_read_but_in_jupyterlab(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    said = repr(solve(f'{SOFTMAX}\ncheck("softmax", softmax)'))
+    assert said == "Correct. `softmax` agrees with the reference on all 8 inputs."
+    assert kept.solved() == {}
+    assert [*tmp_path.iterdir()] == []
+    monkeypatch.setenv("JPY_SESSION_NAME", "03_self_attention.ipynb")  # as Jupyter's server does
+    first, second = (repr(solve(f'{SOFTMAX}\ncheck("softmax", softmax)')) for _ in range(2))
+    assert first.startswith(f"{said}\n\nYour function is kept in `{tmp_path / 'attn' / 'solved'}`")
+    assert second == said
+    assert own_machine.translate(SENTENCE).yours == ("softmax",)
+    kept.forget()
+    assert own_machine.translate(SENTENCE).yours == ()
+
+
+def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTN_SOLVED", str(tmp_path / "solved"))
+    session = Session("en")
+    session.run("def share(e):\n    return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)\n")
+    body = SOFTMAX.replace("e / np.maximum(e.sum(-1, keepdims=True), 1e-300)", "share(e)")
+    said = session.run(f'{body}\ncheck("softmax", softmax)')
+    assert said
+    assert "put all that it needs into the same cell" in repr(said)
+    assert kept.solved() == {}
+    assert not solve('def softmax(scores):\n    return scores\ncheck("softmax", softmax)')
+    assert kept.solved() == {}
+    assert check("softmax", reference.softmax)  # a function of a file
+    whole = f"import math\n{SOFTMAX}print(math.pi)\nmine = check('softmax', softmax)\nmine"
+    assert solve(whole)
+    assert own_machine.translate(SENTENCE).yours == ("softmax",)
+
+
+def test_a_solution_that_the_course_shows_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTN_SOLVED", str(tmp_path / "solved"))
+    notebook = json.loads(
+        (SOURCES.parent / "en" / "03_self_attention.ipynb").read_text(encoding="utf-8")
+    )
+    shown, empty = (
+        next(cell["id"] for cell in notebook["cells"] if tag in cell["metadata"].get("tags", ()))
+        for tag in ("hide-cell", "remove-output")
+    )
+    request = {}
+    shell = types.SimpleNamespace(get_parent=lambda: {"metadata": request})
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    for cell, names in ((shown, set()), (empty, {"softmax"})):
+        request["cellId"] = cell
+        assert solve(f'{SOFTMAX}\ncheck("softmax", softmax)')
+        assert kept.solved().keys() == names
