@@ -14,6 +14,7 @@ BUILD = ROOT / "build"
 SITE = BUILD / "site"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
+import attn_launch
 import attn_python
 from vendor import VendorError, fetch
 
@@ -92,6 +93,8 @@ def main():
     shutil.rmtree(fresh, ignore_errors=True)
     for language in processes:
         shutil.copytree(BUILD / language / "_build" / "html", fresh / language)
+        for notebook in (fresh / language / "_sources").rglob("*.ipynb"):
+            notebook.write_text(attn_launch.prepared(notebook.read_text("utf-8")), "utf-8")
     if not missing:
         python.rename(fresh / "python")
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)

@@ -141,8 +141,14 @@ def java():
 def editions():
     """Return the folder with the PDF and its companions; they must be younger than the site."""
     made, site = ROOT / "build" / "editions", ROOT / "build" / "site" / "index.html"
-    files = [made / f"attn-{language}.{kind}" for language in ("es", "en") for kind in ("pdf", "epub", "zip")]
-    if not all(f.exists() and site.exists() and f.stat().st_mtime > site.stat().st_mtime for f in files):
+    files = [
+        made / f"attn-{language}.{kind}"
+        for language in ("es", "en")
+        for kind in ("pdf", "epub", "zip")
+    ]
+    if not all(
+        f.exists() and site.exists() and f.stat().st_mtime > site.stat().st_mtime for f in files
+    ):
         raise NotGiven("no PDF and EPUB of this site: make test-editions")
     return made
 

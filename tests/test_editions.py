@@ -26,7 +26,9 @@ def edition(request, needed):
 
 def chapters(language):
     """Return the chapters of an edition in order, by the names of their pages."""
-    toc = yaml.safe_load((ROOT / ("_toc.yml" if language == "es" else "_toc.en.yml")).read_text("utf-8"))
+    toc = yaml.safe_load(
+        (ROOT / ("_toc.yml" if language == "es" else "_toc.en.yml")).read_text("utf-8")
+    )
     files = [Path(c["file"]).name for part in toc["parts"] for c in part["chapters"]]
     return [name for name in files if re.match(r"\d\d_|A1_", name)]
 
@@ -35,7 +37,7 @@ def heading(language, name):
     """Return the first heading of a chapter, as its notebook has it."""
     cells = nbformat.read(ROOT / "notebooks" / language / f"{name}.ipynb", 4).cells
     text = next(cell.source for cell in cells if cell.source.lstrip("(").find("# ") >= 0)
-    return re.search(r"^# (.*)$", text, re.M)[1]
+    return re.search(r"^# (.*)$", text, re.MULTILINE)[1]
 
 
 def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):

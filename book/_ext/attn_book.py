@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
 import attn_asides
+import attn_launch
 import attn_python
 import attn_search
 from vendor import fetch, node
@@ -236,6 +237,8 @@ def page_context(app, pagename, templatename, context, doctree):
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
     context["widget_scripts"] = _widget_source().scripts(body)
+    notebook = (context.get("sourcename") or "").endswith(".ipynb")
+    context["launch"] = attn_launch.addresses(language, Path(pagename).name) if notebook else {}
     context["python"] = attn_python.page_settings(body, language, depth)
     if body:
         context["body"] = _accessible(_with_image_sizes(body))
@@ -329,7 +332,9 @@ UI = {
         "close": "Cerrar",
         "previous": "Anterior",
         "next": "Siguiente",
-        "download": "Descargar este cuaderno",
+        "notebook": "El cuaderno de esta página",
+        "download": "Descargar",
+        "open_in": "Abrir en {}",
         "licence": "Contenido bajo CC BY 4.0. Código bajo licencia MIT.",
         "no_script_search": "La búsqueda necesita JavaScript.",
         "results": {
@@ -383,7 +388,9 @@ UI = {
         "close": "Close",
         "previous": "Previous",
         "next": "Next",
-        "download": "Download this notebook",
+        "notebook": "The notebook of this page",
+        "download": "Download",
+        "open_in": "Open in {}",
         "licence": "Content under CC BY 4.0. Code under the MIT licence.",
         "no_script_search": "Search needs JavaScript.",
         "results": {

@@ -12,12 +12,12 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "_ext")]
 
-import notebooks
 import pages
 import paper
 import reader
 from playwright.sync_api import sync_playwright
 
+import notebooks
 from tests.machine import QUIET, Missing, browser, install_browser
 
 OUT = pages.ROOT / "build" / "editions"
@@ -59,7 +59,7 @@ def offer(language):
     if not place:
         raise ValueError(f"{page}: expected a place for the editions, got none; run make book")
     after = after[after.index("</div>") :]
-    page.write_text(f'{before}{place}><ul>{"".join(rows)}</ul>{after}', encoding="utf-8")
+    page.write_text(f"{before}{place}><ul>{''.join(rows)}</ul>{after}", encoding="utf-8")
 
 
 def main():
@@ -70,7 +70,9 @@ def main():
     except Missing:
         install_browser()
         program = browser()
-    version = tomllib.loads((pages.ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    version = tomllib.loads((pages.ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "version"
+    ]
     for language in ("es", "en"):
         with sync_playwright() as playwright:
             chromium = playwright.chromium.launch(executable_path=program, args=QUIET)

@@ -17,7 +17,15 @@ XHTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 
 # Pages that are of use on the site alone: they lead to it, work only in it, or change with it.
-ON_THE_SITE = {"progress", "translator", "source_map", "api", "instructors", "teaching", "changelog"}
+ON_THE_SITE = {
+    "progress",
+    "translator",
+    "source_map",
+    "api",
+    "instructors",
+    "teaching",
+    "changelog",
+}
 
 WORDS = {
     "es": {"answers": "Respuestas", "question": "Pregunta", "contents": "Contenido",
@@ -68,7 +76,9 @@ def listed(language):
     -------
     list of (str, str or None)
     """
-    toc = yaml.safe_load((ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")).read_text("utf-8"))
+    toc = yaml.safe_load(
+        (ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")).read_text("utf-8")
+    )
     files = [(toc["root"], None)]
     files += [(c["file"], part.get("caption")) for part in toc["parts"] for c in part["chapters"]]
     pages = [(Path(file).name, part) for file, part in files]
@@ -97,7 +107,9 @@ def take(browser, language, narrow=False):
         address = (SITE / language / f"{name}.html").as_uri()
         tab = still.new_page()
         tab.goto(address)
-        text = tab.evaluate("new XMLSerializer().serializeToString(document.querySelector('article'))")
+        text = tab.evaluate(
+            "new XMLSerializer().serializeToString(document.querySelector('article'))"
+        )
         tab.close()
         page = Page(name, part, etree.fromstring(text.encode("utf-8")))
         if _widgets(page.article):
@@ -174,7 +186,14 @@ def _settle(page, language, narrow):
             continue
         tag = etree.QName(element).localname
         drop = tag in {"script", "button", "nav", "noscript"} or has(
-            element, "headerlink", "attn-way", "attn-all", "attn-py-bar", "attn-erratum", "attn-steps", "attn-button"
+            element,
+            "headerlink",
+            "attn-way",
+            "attn-all",
+            "attn-py-bar",
+            "attn-erratum",
+            "attn-steps",
+            "attn-button",
         )
         drop |= "data-only" in element.attrib or has(element, *unwanted.split())
         if drop and element.getparent() is not None:
@@ -241,7 +260,9 @@ def link(pages, address):
     language : {"es", "en"}
     """
     names = {page.name for page in pages}
-    places = {p.name: {e.get("id") for e in p.article.iter() if isinstance(e.tag, str)} for p in pages}
+    places = {
+        p.name: {e.get("id") for e in p.article.iter() if isinstance(e.tag, str)} for p in pages
+    }
     for page in pages:
         for a in [*page.article.iter(f"{XHTML}a")]:
             target = a.get("href", "")

@@ -42,7 +42,13 @@ def write(browser, pages, language, target, front):
         source.write_text(_document(pages, language, front, numbers), encoding="utf-8")
         tab = browser.new_page(java_script_enabled=False)
         tab.goto(source.as_uri())
-        tab.pdf(path=printed, prefer_css_page_size=True, tagged=True, outline=True, print_background=True)
+        tab.pdf(
+            path=printed,
+            prefer_css_page_size=True,
+            tagged=True,
+            outline=True,
+            print_background=True,
+        )
         tab.close()
         with pikepdf.open(printed) as pdf:
             numbers = _numbers(pdf, pages)
@@ -50,7 +56,9 @@ def write(browser, pages, language, target, front):
         for clock in ("/CreationDate", "/ModDate"):
             del pdf.docinfo[clock]
         # The marks of so many pages are most of a file that does not compress them.
-        pdf.save(target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True)
+        pdf.save(
+            target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True
+        )
 
 
 def _document(pages, language, front, numbers):

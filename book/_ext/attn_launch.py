@@ -1,0 +1,107 @@
+"""Where a notebook of the course runs without being installed, and how it then finds its package.
+
+All of it needs one setting, the address of the repository: ``ATTN_REPOSITORY``, such as
+``https://github.com/someone/attn``. Without it a page offers the notebook alone.
+"""
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The branch that the workflow of publication fills with notebooks that install their package.
+BRANCH = "launch"
+
+INSTALL = """\
+# Outside a clone of the course, this installs the package that its notebooks use.
+import importlib.util
+
+if importlib.util.find_spec("attn_course") is None:
+    %pip install --quiet "{requirement}"
+"""
+
+
+def repository():
+    """Return the address of the repository, or an empty string.
+
+    Raises
+    ------
+    ValueError
+        If it is not that of a repository on GitHub, which is what Colab and Binder open.
+    """
+    address = os.environ.get("ATTN_REPOSITORY", "").rstrip("/").removesuffix(".git")
+    start, _, rest = address.partition("://github.com/")
+    if address and (start != "https" or rest.count("/") != 1 or not all(rest.split("/"))):
+        wanted = "https://github.com/ and the names of its owner and of the repository"
+        raise ValueError(f"ATTN_REPOSITORY: expected {wanted}, got {address!r}")
+    return address
+
+
+def addresses(language, name):
+    """Return where a chapter opens, by the name of the place.
+
+    Parameters
+    ----------
+    language : {"es", "en"}
+    name : str
+        Of the notebook, without its ending.
+
+    Returns
+    -------
+    dict of str to str
+        Empty if nobody said where the repository is.
+    """
+    if not (home := repository()):
+        return {}
+    path = home.partition("://github.com/")[2]
+    return {
+        "Colab": f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/{language}/{name}.ipynb",
+        "Binder": f"https://mybinder.org/v2/gh/{path}/HEAD?labpath=notebooks%2F{language}%2F{name}.ipynb",
+    }
+
+
+def prepared(notebook):
+    """Return the text of a notebook that installs its package where that is missing.
+
+    Parameters
+    ----------
+    notebook : str
+        A notebook of the course, as JSON.
+
+    Returns
+    -------
+    str
+        The same notebook if nobody said where the repository is.
+    """
+    if not (home := repository()):
+        return notebook
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    source = INSTALL.format(requirement=f"attn[course] @ git+{home}@v{version}")
+    cell = {
+        "cell_type": "code", "execution_count": None, "id": "install", "outputs": [],
+        "metadata": {"tags": ["hide-input"]}, "source": source.splitlines(keepends=True),
+    }  # fmt: skip
+    content = json.loads(notebook)
+    # After the first heading, where a reader looks for what runs first.
+    at = next(n for n, each in enumerate(content["cells"]) if each["cell_type"] == "code")
+    content["cells"].insert(at, cell)
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def write(folder):
+    """Write the notebooks of both languages, prepared, into a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    """
+    for path in sorted((ROOT / "notebooks").glob("e[sn]/*.ipynb")):
+        target = folder / path.parent.name / path.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(prepared(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

@@ -1,0 +1,89 @@
+"""What opens a notebook elsewhere, up to the line from which only a network could go on."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from IPython.core.inputtransformer2 import TransformerManager
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+
+import attn_launch
+
+NOTEBOOK = ROOT / "notebooks" / "en" / "03_self_attention.ipynb"
+
+
+@pytest.fixture()
+def somewhere(monkeypatch):
+    monkeypatch.setenv("ATTN_REPOSITORY", "https://github.com/someone/attn.git/")
+
+
+def test_nobody_is_sent_anywhere_unless_the_repository_is_known(monkeypatch):
+    monkeypatch.delenv("ATTN_REPOSITORY", raising=False)
+    assert attn_launch.addresses("en", "03_self_attention") == {}
+    assert attn_launch.prepared(NOTEBOOK.read_text("utf-8")) == NOTEBOOK.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "address", ["github.com/a/b", "https://github.com/a", "https://example.org/a/b"]
+)
+def test_an_address_that_opens_nothing_is_refused(monkeypatch, address):
+    monkeypatch.setenv("ATTN_REPOSITORY", address)
+    with pytest.raises(ValueError, match="ATTN_REPOSITORY: expected https://github.com/ and"):
+        attn_launch.repository()
+
+
+def test_the_addresses_name_notebooks_that_are_there(somewhere, tmp_path):
+    attn_launch.write(tmp_path)
+    for language in ("es", "en"):
+        for path in (ROOT / "notebooks" / language).glob("*.ipynb"):
+            places = attn_launch.addresses(language, path.stem)
+            colab, binder = places["Colab"], places["Binder"]
+            assert colab.endswith(f"/someone/attn/blob/launch/{language}/{path.name}")
+            assert (tmp_path / language / path.name).exists()
+            assert binder.endswith(
+                f"/someone/attn/HEAD?labpath=notebooks%2F{language}%2F{path.name}"
+            )
+
+
+def test_a_notebook_elsewhere_installs_this_version_before_it_imports(somewhere):
+    there = nbformat.reads(attn_launch.prepared(NOTEBOOK.read_text("utf-8")), 4)
+    nbformat.validate(there)
+    here = nbformat.read(NOTEBOOK, 4)
+    codes = [cell for cell in there.cells if cell.cell_type == "code"]
+    assert [cell.source for cell in codes[1:]] == [
+        c.source for c in here.cells if c.cell_type == "code"
+    ]
+    (line,) = [line for line in codes[0].source.splitlines() if "%pip install" in line]
+    wanted = Requirement(line.split('"')[1])
+    version = attn_launch.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "version"
+    ]
+    assert (wanted.name, wanted.extras) == ("attn", {"course"})
+    assert wanted.url == f"git+https://github.com/someone/attn@v{version}"
+    # In a clone, where the package is, the cell does nothing.
+    code = TransformerManager().transform_cell(codes[0].source)
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, cwd=ROOT, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_binder_installs_what_the_notebooks_import():
+    """Of its files, what can be known without its network: they are those that it looks for."""
+    lines = (ROOT / "binder" / "requirements.txt").read_text("utf-8").splitlines()
+    asked = [line for line in lines if line and line[0] not in "#-"]
+    assert "-e .[course]" in lines and "-c ../constraints.txt" in lines
+    pinned = {
+        line.partition("==")[0].replace("_", "-")
+        for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    }
+    assert {*asked} <= pinned
+    python = (ROOT / "binder" / "runtime.txt").read_text("utf-8").strip().removeprefix("python-")
+    tested = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8"))
+    assert python in tested["jobs"]["test"]["strategy"]["matrix"]["python"]
