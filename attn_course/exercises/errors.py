@@ -82,10 +82,65 @@ MEANINGS = {
     r"only integer scalar arrays|'numpy.ndarray' object cannot be interpreted as an integer": {
         "es": "Donde se espera un número entero llegó un arreglo. Pasa con `np.max(0, z)`, cuyo "
         "segundo argumento es el eje: para comparar elemento por elemento, usa "
-        "`np.maximum(0, z)`.",
+        "`np.maximum(0, z)`. Un `range` y un corte tampoco admiten un arreglo: recorre sus números.",
         "en": "Where a whole number is expected, an array came. It happens with `np.max(0, z)`, "
         "whose second argument is the axis: to compare element by element, use "
-        "`np.maximum(0, z)`.",
+        "`np.maximum(0, z)`. Nor does a `range` or a slice take an array: go through its numbers.",
+    },
+    r"float\d* ?'?.*cannot be interpreted as an integer|slice indices must be integers": {
+        "es": "Un tamaño, un `range` o un corte quieren un número entero, y `/` da siempre uno real: "
+        "divide con `//`.",
+        "en": "A size, a `range` or a slice wants a whole number, and `/` always gives a real one: divide "
+        "with `//`.",
+    },
+    r"boolean (?:negative|subtract)": {
+        "es": "Los valores de verdad no se restan ni llevan signo menos: lo contrario de `m` es `~m`, y lo "
+        "que está en `a` y no en `b` es `a & ~b`.",
+        "en": "Truth values are not subtracted and take no minus sign: the opposite of `m` is `~m`, and "
+        "what is in `a` and not in `b` is `a & ~b`.",
+    },
+    r"'bitwise_(?:and|or|xor)' not supported": {
+        "es": "`&` y `|` se calculan antes que `<` y `>=`, así que cada comparación va entre paréntesis: "
+        "`(a < 1) & (b >= 4)`.",
+        "en": "`&` and `|` come before `<` and `>=`, so each comparison goes in parentheses: "
+        "`(a < 1) & (b >= 4)`.",
+    },
+    r"Integers to negative integer powers": {
+        "es": "NumPy no eleva enteros a una potencia negativa entera. Escribe el exponente con decimales, "
+        "como `-0.5`; `-1 // 2` no es un medio, sino −1.",
+        "en": "NumPy raises no integers to a negative whole power. Write the exponent with its decimals, "
+        "as in `-0.5`; `-1 // 2` is no half, but −1.",
+    },
+    r"zero-dimensional arrays cannot be concatenated": {
+        "es": "Para unir un número a un arreglo, haz antes de él un arreglo con sus mismos ejes, por "
+        "ejemplo `np.full((filas, 1), número)`.",
+        "en": "To join a number to an array, first make an array of it with the same axes, for instance "
+        "`np.full((rows, 1), number)`.",
+    },
+    r"can't multiply sequence by non-int|can only concatenate list": {
+        "es": "Una lista de Python no hace cuentas con sus números: conviértela con `np.array`.",
+        "en": "A Python list does no arithmetic on its numbers: convert it with `np.array`.",
+    },
+    r"'numpy.ndarray' object has no attribute '(append|extend|index|count)'": {
+        "es": "`{0}` es de las listas. Empieza con `[]` y haz el arreglo al final, con `np.array`.",
+        "en": "`{0}` belongs to lists. Begin with `[]` and make the array at the end, with `np.array`.",
+    },
+    r"all input arrays? (?:dimensions|must have the same shape)|array dimensions .*must match exactly": {
+        "es": "Los arreglos que juntas tienen formas distintas. Quizá un corte que llega al final es más "
+        "corto, o cortas un eje por otro.",
+        "en": "The arrays that you join differ in shape. Perhaps a slice that reaches the end is shorter, or "
+        "you cut one axis for another.",
+    },
+    r"inhomogeneous shape": {
+        "es": "Un arreglo no puede tener filas de distinto largo: créalo antes con su forma completa, y "
+        "escribe en cada fila lo que le toca.",
+        "en": "An array cannot have rows of different lengths: make it first in its full shape, and write "
+        "into each row what belongs there.",
+    },
+    r"array split does not result in an equal division": {
+        "es": "`np.split` parte un eje en trozos iguales, y este no se deja: comprueba qué eje partes.",
+        "en": "`np.split` cuts an axis into equal pieces, and this one does not allow it: check which axis "
+        "you cut.",
     },
     r"only (?:length-1|0-dimensional) arrays can be converted": {
         "es": "Una función de `math` toma un solo número, y aquí recibe un arreglo. Las de NumPy, "

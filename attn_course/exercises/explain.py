@@ -10,6 +10,7 @@ import numpy as np
 
 from attn_course.exercises.compare import close, same_kind
 from attn_course.exercises.errors import meaning
+from attn_course.exercises.shapes import wrong_number
 from attn_course.language import text
 
 LARGEST_SHOWN = 24  # numbers; of a longer array only the shape is shown
@@ -34,12 +35,13 @@ def problem(record, attempt, case, answer, expected):
     if answer.values is None or len(answer.values) != len(expected.values):
         names = ", ".join(record.outputs)
         several = len(record.outputs) > 1
-        return text(
+        sentence = text(
             es=f"Tu función devuelve `{answer.returned}`; debe devolver "
             + (f"la tupla `({names})`." if several else f"un arreglo, `{names}`."),
             en=f"Your function returns `{answer.returned}`; it should return "
             + (f"the tuple `({names})`." if several else f"an array, `{names}`."),
         )
+        return _with(sentence, wrong_number(answer, expected, record.outputs))
     triples = list(zip(record.outputs, answer.values, expected.values, strict=True))
     for name, got, wanted in triples:
         if got.shape != wanted.shape:
@@ -54,8 +56,12 @@ def problem(record, attempt, case, answer, expected):
     for name, got, wanted in reversed(triples):
         if np.isnan(got).any():
             return _not_a_number(name, got, wanted, case)
-    for name, got, wanted in triples:
-        if _are_shares(wanted) and not close(got, wanted).all():
+    shares = [
+        all(map(_are_shares, column))
+        for column in zip(*(e.values for e in record.expected), strict=True)
+    ]
+    for share, (name, got, wanted) in zip(shares, triples, strict=True):
+        if share and not close(got, wanted).all():
             sentence = _wrong_total(name, got, wanted)
             if sentence:
                 return sentence
@@ -66,6 +72,10 @@ def problem(record, attempt, case, answer, expected):
         es=f"Los valores de {first + ' y ' if others else ''}{last} no son los esperados.",
         en=f"The values of {first + ' and ' if others else ''}{last} are not the expected ones.",
     )
+
+
+def _with(sentence, explained):
+    return f"{sentence} {explained}" if explained else sentence
 
 
 def _other_kind(name, got, wanted):
@@ -80,6 +90,18 @@ def _other_kind(name, got, wanted):
             en=" With 0 and 1 in place of False and True, it picks rows 0 and 1 when used as an "
             "index, and `~` gives −1 and −2: return the comparison itself, or convert it with "
             "`.astype(bool)`.",
+        )
+    elif got.dtype.kind == "b":
+        sentence += text(
+            es=" Una comparación dice si algo se cumple, y aquí se pide un número.",
+            en=" A comparison says whether something holds, and here a number is asked for.",
+        )
+    elif wanted.dtype.kind == "f":
+        sentence += text(
+            es=" Un arreglo de enteros pierde los decimales de lo que escribes en él, y una división `//` "
+            "también los pierde.",
+            en=" An array of integers loses the decimals of what you write into it, and a division `//` "
+            "loses them too.",
         )
     elif wanted.dtype.kind in "iu":
         sentence += text(
@@ -142,8 +164,7 @@ def raised(attempt, error):
             en=f" `{error.name}` is not defined in the notebook yet: run the cell that defines "
             "it, or check its spelling.",
         )
-    explained = meaning(str(error))
-    return f"{sentence} {explained}" if explained else sentence
+    return _with(sentence, meaning(str(error)))
 
 
 def _line(attempt, error):
@@ -176,7 +197,12 @@ def _not_a_number(name, got, wanted, case):
             en=": with large numbers `exp` overflows to infinity or rounds everything to 0",
         )
     else:
-        cause = ""
+        cause = text(
+            es=": lo dan 0 entre 0, ∞ menos ∞, 0 por ∞ y la media de un arreglo vacío, así que mira qué "
+            "queda vacío o vale 0 en esta entrada",
+            en=": it comes of 0 over 0, ∞ minus ∞, 0 times ∞ and the mean of an empty array, so look for "
+            "what is empty or 0 on this input",
+        )
     return text(es=f"Hay NaN en `{place}`{cause}.", en=f"There is NaN in `{place}`{cause}.")
 
 

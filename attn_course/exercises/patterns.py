@@ -8,6 +8,8 @@ import itertools
 
 from attn_course.exercises.compare import Answer, same
 from attn_course.exercises.explain import has_large_numbers
+from attn_course.exercises.relations import relation
+from attn_course.exercises.shapes import wrong_shape
 from attn_course.language import text
 
 
@@ -36,7 +38,12 @@ def pattern(record, answers, failing):
             en="You return the right results, but in another order. The one asked for is "
             f"`return {names}`.",
         )
-    return _only_some_inputs(record.cases, failing)
+    found = (
+        _of_another_shape(answers, record.expected, failing),
+        relation(record, answers, failing),
+        _only_some_inputs(record.cases, failing),
+    )
+    return " ".join(filter(None, found))
 
 
 def _in_another_order(answers, expected, failing):
@@ -52,6 +59,19 @@ def _in_another_order(answers, expected, failing):
         )
         for order in orders
     )
+
+
+def _of_another_shape(answers, expected, failing):
+    """Return a sentence on the first output whose shape is wrong, if one is."""
+    first = answers[failing[0]].values, expected[failing[0]].values
+    if first[0] is None or len(first[0]) != len(first[1]):
+        return ""
+    for k, (got, wanted) in enumerate(zip(*first, strict=True)):
+        if got.shape != wanted.shape:
+            values = [(answers[i].values, expected[i].values) for i in failing]
+            pairs = [(a[k], b[k]) for a, b in values if a is not None and len(a) == len(b)]
+            return wrong_shape([(a, b) for a, b in pairs if a.shape != b.shape])
+    return ""
 
 
 def _only_some_inputs(cases, failing):

@@ -98,6 +98,12 @@ MISTAKES = {
     "cosine": (_pool(softmax, _cosine),),
     "batch_mixed": (_returning(lambda output, w, k, v: (w @ v, w)),),
     "key_transposed": (_transposed,),
+    "scores_returned": (
+        lambda query, key, value: (attention_pooling(query, key, value)[0], key @ query),
+    ),
+    "components_summed": (
+        _returning(lambda output, w, k, v: ((w[..., None] * v).sum(axis=-1), w)),
+    ),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), attention_pooling, cases, MISTAKES)

@@ -83,7 +83,12 @@ MISTAKES = {
         _from(lambda weights: weights[-1].mean(axis=0)),
         _from(lambda w: w[0].mean(axis=0)),
     ),
-    "one_head": (_from(lambda weights: weights[0, 0]), _from(lambda weights: weights[-1, -1])),
+    "one_head": (
+        _from(lambda weights: weights[:, 0].mean(axis=0)),
+        _from(lambda weights: weights[:, -1].mean(axis=0)),
+        _from(lambda weights: weights[0, 0]),
+        _from(lambda weights: weights[-1, -1]),
+    ),
     "strongest_head": (_from(lambda weights: weights.max(axis=(0, 1))),),
     "vote": (_from(_vote),),
     "all_equals": (
@@ -94,6 +99,7 @@ MISTAKES = {
     "above_uniform": (lambda weights: _mean(weights)[:-1] > 1 / weights.shape[-1],),
     "positions": (lambda weights: _mean(weights)[:-1].argmax(axis=-1),),
     "columns_for_rows": (lambda weights: read_alignment(weights).T,),
+    "one_for_all": (lambda weights: _mean(weights)[:-1] == _mean(weights)[:-1].max(),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("links",), read_alignment, cases, MISTAKES)

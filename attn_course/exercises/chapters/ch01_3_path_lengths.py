@@ -71,6 +71,32 @@ def _from_the_mask(mask):
     return lengths
 
 
+def _last_power(mask):
+    """Return the length of the longest path found, since each power overwrites the ones before."""
+    lengths, power = np.full(mask.shape, -1), np.eye(len(mask), dtype=int)
+    for step in range(len(mask)):
+        lengths[power > 0] = step
+        power = power @ mask.astype(int)
+    np.fill_diagonal(lengths, 0)
+    return lengths
+
+
+def _all_ways(mask):
+    powers = [np.linalg.matrix_power(mask.astype(int), k) for k in range(1, len(mask))]
+    total = sum(powers)
+    return np.where(np.eye(len(mask), dtype=bool), 0, np.where(total > 0, total, -1))
+
+
+def _stop_inside(mask):
+    """Return the lengths by Floyd's three loops, the one over the stop in between being innermost."""
+    n = len(mask)
+    lengths = np.where(mask, 1.0, np.inf)
+    np.fill_diagonal(lengths, 0)
+    for i, j, k in np.ndindex(n, n, n):
+        lengths[i, j] = min(lengths[i, j], lengths[i, k] + lengths[k, j])
+    return np.where(np.isinf(lengths), -1, lengths).astype(int)
+
+
 MISTAKES = {
     "transposed": (lambda mask: path_lengths(mask.T),),
     "self_is_one_step": (_changed(lambda lengths: lengths + np.eye(len(lengths), dtype=int)),),
@@ -78,24 +104,35 @@ MISTAKES = {
         _from_the_mask,
         _changed(lambda lengths: np.where(lengths == 0, -1, lengths)),
     ),
-    "distance": (_distance,),
+    "distance": (
+        lambda mask: np.where(mask, _distance(mask), -1),
+        _distance,
+    ),
     "one_step_only": (_one_step,),
     "positions_counted": (_changed(lambda lengths: np.where(lengths < 0, -1, lengths + 1)),),
     "stops_counted": (_changed(lambda lengths: np.maximum(lengths - 1, np.minimum(lengths, 0))),),
     "doubled": (lambda mask: _search(mask, len(mask), double=True),),
     "unreachable_is_zero": (_changed(lambda lengths: np.maximum(lengths, 0)),),
     "unreachable_is_far": (
+        _changed(lambda lengths: np.where(lengths < 0, np.iinfo(int).min, lengths)),
+        _changed(lambda lengths: np.where(lengths < 0, np.iinfo(int).max, lengths)),
         _changed(lambda lengths: np.where(lengths < 0, len(lengths), lengths)),
         _changed(lambda lengths: np.where(lengths < 0, np.inf, lengths)),
     ),
     "ways_counted": (
+        _all_ways,
         lambda mask: np.linalg.matrix_power(mask.astype(int), len(mask) - 1),
         lambda mask: np.linalg.matrix_power(mask.astype(int), 2),
     ),
     "both_ways": (lambda mask: path_lengths(mask | mask.T),),
-    "last_step_kept": (lambda mask: _search(mask, len(mask) - 1, overwrite=True),),
+    "last_step_kept": (
+        _last_power,
+        lambda mask: _search(mask, len(mask) - 1, overwrite=True),
+    ),
     "stopped_early": (lambda mask: _search(mask, len(mask) - 2),),
     "longest_only": (_changed(np.max),),
+    "two_steps_only": (lambda mask: _search(mask, 2),),
+    "stop_inside": (_stop_inside,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("lengths",), path_lengths, cases, MISTAKES)

@@ -162,7 +162,13 @@ MISTAKES = {
     "padding_is_dropped": (without_padding,),
     "own_vocabulary": (own_vocabulary,),
     "alphabetical": (alphabetical, binary_search),
-    "off_by_one": (from_one, from_one_strict),
+    "off_by_one": (
+        lambda tokens, vocabulary, table: zero_padding(
+            tokens, table[look_up(tokens, vocabulary) - 1]
+        ),
+        from_one,
+        from_one_strict,
+    ),
     "one_hot": (one_hot,),
     "positions": (positions,),
     "transposed": (transposed,),

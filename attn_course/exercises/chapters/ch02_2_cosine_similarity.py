@@ -132,6 +132,10 @@ MISTAKES = {
     "transposes_the_batch": (all_axes_transposed,),
     "nan_for_zeros": (nan_for_zeros,),
     "number_added": (
+        plus_each(1e-3),
+        plus(1e-3),
+        plus_each(1e-4),
+        plus(1e-4),
         *(plus(number) for number in (1e-5, 1e-6, 1e-7, 1e-8, 1e-9)),
         *(plus_each(number) for number in (1e-5, 1e-6, 1e-7, 1e-8)),
     ),

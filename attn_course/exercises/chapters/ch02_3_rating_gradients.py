@@ -119,6 +119,20 @@ def with_decay(ratings, known, users, films):
     return by_users + users, by_films + films
 
 
+def last_rating_kept(ratings, known, users, films):
+    """Assign what each rating contributes, where it has to be added to what the others did."""
+    error = errors(ratings, known, users, films)
+    by_users, by_films = np.zeros(users.shape), np.zeros(films.shape)
+    for i, j in np.argwhere(known):
+        by_users[i], by_films[j] = error[i, j] * films[j], error[i, j] * users[i]
+    return by_users, by_films
+
+
+def films_untransposed(ratings, known, users, films):
+    error = np.where(known, users @ films - ratings, 0)
+    return error @ films, error.T @ users
+
+
 MISTAKES = {
     "ignores_known": (
         of(lambda ratings, known, users, films: users @ films.T - ratings),
@@ -147,7 +161,16 @@ MISTAKES = {
         for rate in (1, 0.5, 0.1, 0.05, 0.02, 0.01, 0.005, 0.001)
         for same_errors in (False, True)
     ),
-    "stepped": (stepped,),
+    "stepped": (
+        *(
+            lambda ratings, known, users, films, rate=rate: (
+                users - rate * rating_gradients(ratings, known, users, films)[0],
+                films - rate * rating_gradients(ratings, known, users, films)[1],
+            )
+            for rate in (0.5, 0.1, 0.01)
+        ),
+        stepped,
+    ),
     "inverted": (
         of(
             lambda ratings, known, users, films: np.where(
@@ -165,6 +188,8 @@ MISTAKES = {
         of(lambda *inputs: np.abs(errors(*inputs))),
     ),
     "decay": (with_decay,),
+    "last_rating_kept": (last_rating_kept,),
+    "films_untransposed": (films_untransposed,),
 }
 
 EXERCISE = Exercise.from_file(

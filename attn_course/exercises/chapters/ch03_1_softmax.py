@@ -59,6 +59,21 @@ def finite_infinity(scores):
     return softmax(np.maximum(scores, -1e9))
 
 
+def stable_log_softmax(scores):
+    shifted = scores - wrong.peaks(scores)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def unguarded_log_softmax(scores):
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def subtracted_after(scores):
+    exponentials = np.exp(scores)
+    return wrong.share(exponentials - exponentials.max(axis=-1, keepdims=True))
+
+
 MISTAKES = {
     "columns": (lambda scores: softmax(scores, axis=0),),
     "whole_array": (wrong.whole_array, wrong.whole_sum),
@@ -75,7 +90,11 @@ MISTAKES = {
     ),
     "no_exponential": (wrong.share,),
     "base_two": (lambda scores: softmax(scores * math.log(2)),),
-    "log_softmax": (lambda scores: np.log(softmax(scores)),),
+    "log_softmax": (
+        stable_log_softmax,
+        unguarded_log_softmax,
+        lambda scores: np.log(softmax(scores)),
+    ),
     "argmax": (wrong.one_hot, lambda scores: scores.argmax(axis=-1)),
     "sign_flipped": (lambda scores: softmax(-scores),),
     "sigmoid": (lambda scores: 1 / (1 + np.exp(-scores)),),
@@ -85,6 +104,11 @@ MISTAKES = {
     "finite_infinity": (finite_infinity,),
     "global_maximum": (wrong.global_peak, wrong.global_peak_or_zero),
     "empty_row": (wrong.nan_if_empty,),
+    "divided_by_maximum": (
+        lambda scores: wrong.share(np.exp(scores / scores.max(axis=-1, keepdims=True))),
+    ),
+    "subtracted_after": (subtracted_after,),
+    "scaled": (lambda scores: softmax(scores / np.sqrt(scores.shape[-1])),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("weights",), softmax, cases, MISTAKES)

@@ -165,6 +165,12 @@ def _for_axes(number):
     return attention
 
 
+def _causal(query, key, value, mask=None):
+    causal = np.tri(query.shape[-2], key.shape[-2], dtype=bool)
+    allowed = causal if mask is None else causal & mask
+    return scaled_dot_product_attention(query, key, value, allowed)
+
+
 MISTAKES = {
     "unscaled": (_divided_by(lambda q, k, v: 1),),
     "scaled_by_d_k": (_divided_by(lambda q, k, v: q.shape[-1]),),
@@ -200,7 +206,10 @@ MISTAKES = {
         _attention(mask=lambda s, m: np.where(m, s, -1e9)),
         _attention(mask=lambda s, m: np.where(~m, -np.inf, s)),
     ),
-    "infinity_times_zero": (_attention(mask=_infinity_times_zero, weigh=wrong.nan_if_empty),),
+    "infinity_times_zero": (
+        _attention(mask=_infinity_times_zero),
+        _attention(mask=_infinity_times_zero, weigh=wrong.nan_if_empty),
+    ),
     "mask_added": (_attention(mask=lambda s, m: s if m is None else s + m),),
     "mask_ignored": (_attention(mask=lambda s, m: s),),
     "mask_inverted": (_attention(mask=lambda s, m: _masked(s, None if m is None else ~m)),),
@@ -238,6 +247,13 @@ MISTAKES = {
         masked_too_late.mask_and_share_again,
         masked_too_late.share_nothing_left,
         masked_too_late.penalty_too_small,
+    ),
+    "causal": (_causal,),
+    "fill_not_low_enough": (
+        _attention(mask=lambda s, m: _masked(s, m, -10)),
+        _attention(mask=lambda s, m: _masked(s, m, -50)),
+        _attention(mask=lambda s, m: _masked(s, m, -100)),
+        _attention(mask=lambda s, m: _masked(s, m, -1000)),
     ),
 }
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn.reference import scaled_dot_product_attention, self_attention
+from attn.reference import scaled_dot_product_attention, self_attention, softmax
 from attn_course.exercises import masked_too_late
 from attn_course.exercises.spec import Exercise
 
@@ -85,6 +85,32 @@ def _batch_only(x, w_q, w_k, w_v, mask=None):
     return self_attention(x, w_q, w_k, w_v, mask)
 
 
+def _over_queries(x, w_q, w_k, w_v, mask=None):
+    scores = (x @ w_q) @ (x @ w_k).mT / np.sqrt(w_k.shape[1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf), axis=-2)
+    return weights @ (x @ w_v), weights
+
+
+def _finite_fill(query, key, value, mask=None):
+    scores = query @ key.mT / np.sqrt(query.shape[-1])
+    weights = softmax(scores if mask is None else np.where(mask, scores, -1e9))
+    return weights @ value, weights
+
+
+def _residual(x, w_q, w_k, w_v, mask=None):
+    output, weights = self_attention(x, w_q, w_k, w_v, mask)
+    return x + output, weights
+
+
+def _mask_inverted(query, key, value, mask=None):
+    return scaled_dot_product_attention(query, key, value, None if mask is None else ~mask)
+
+
+def _scaled_by_d_v(x, w_q, w_k, w_v, mask=None):
+    factor = np.sqrt(w_q.shape[1] / w_v.shape[1])
+    return self_attention(x, w_q * factor, w_k, w_v, mask)
+
+
 MISTAKES = {
     "unscaled": (_rescaled(lambda x, w_q: np.sqrt(w_q.shape[1])),),
     "scaled_by_d_model": (_rescaled(lambda x, w_q: np.sqrt(w_q.shape[1] / x.shape[-1])),),
@@ -105,6 +131,13 @@ MISTAKES = {
     ),
     "matrix_only": (_matrix_only,),
     "batch_only": (_batch_only,),
+    "scaled_by_d_v": (_scaled_by_d_v,),
+    "scaled_twice": (_rescaled(lambda x, w_q: 1 / np.sqrt(w_q.shape[1])),),
+    "softmax_over_queries": (_over_queries,),
+    "mask_inverted": (_with(_mask_inverted),),
+    "mask_after_softmax": (_with(masked_too_late.mask_afterwards),),
+    "finite_fill": (_with(_finite_fill),),
+    "residual_added": (_residual,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), self_attention, cases, MISTAKES)

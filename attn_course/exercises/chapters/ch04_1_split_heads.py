@@ -60,6 +60,11 @@ def _batch_and_length(x, n_heads):
     return split.transpose(0, 2, 1, 3)
 
 
+def _overlapping(x, n_heads):
+    d_k = x.shape[-1] // n_heads
+    return np.stack([x[..., h : h + d_k] for h in range(int(n_heads))], axis=-3)
+
+
 MISTAKES = {
     "reshaped": (_reshaped,),
     "not_exchanged": (_apart,),
@@ -78,6 +83,7 @@ MISTAKES = {
         lambda x, n_heads: _apart(x, n_heads).swapaxes(0, 1),
     ),
     "scaled": (lambda x, n_heads: split_heads(x, n_heads) / np.sqrt(x.shape[-1] // n_heads),),
+    "overlapping": (_overlapping,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("heads",), split_heads, cases, MISTAKES)

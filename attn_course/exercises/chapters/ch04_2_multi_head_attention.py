@@ -154,6 +154,21 @@ def _all_heads_mean(scores):
     return np.broadcast_to(scores.mean(axis=-3, keepdims=True), scores.shape)
 
 
+def _values_not_projected(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
+    return _oracle(x, w_q, w_k, np.eye(x.shape[-1]), w_o, n_heads, mask)
+
+
+def _interleaved(x, n_heads):
+    return np.moveaxis(x.reshape(*x.shape[:-1], -1, n_heads), -1, -3)
+
+
+def _tokens_apart(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
+    """Leave the axis of the heads behind that of the tokens, so that heads attend to heads."""
+    query, key, value = ((x @ w).reshape(*x.shape[:-1], n_heads, -1) for w in (w_q, w_k, w_v))
+    weights = softmax(query @ key.mT / np.sqrt(query.shape[-1]))
+    return (weights @ value).reshape(*x.shape[:-1], -1) @ w_o, weights
+
+
 MISTAKES = {
     "root_of_d_model": (_with(size=lambda x, n_heads: x.shape[-1]),),
     "no_root": (_with(size=lambda x, n_heads: 1),),
@@ -194,6 +209,10 @@ MISTAKES = {
     "query_key_exchanged": (_renamed(lambda w_q, w_k, w_v, w_o: (w_k, w_q, w_v, w_o)),),
     "input_added": (_returning(lambda output, weights, x: (x + output, weights)),),
     "one_sentence_only": (_one_sentence,),
+    "values_not_projected": (_values_not_projected,),
+    "interleaved": (_with(split=_interleaved),),
+    "heads_attend_to_heads": (_tokens_apart,),
+    "mask_after_softmax": (_attending(masked_too_late.mask_afterwards),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), _oracle, cases, MISTAKES)

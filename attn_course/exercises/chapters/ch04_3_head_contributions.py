@@ -101,6 +101,12 @@ def _changed(change):
     return contributions
 
 
+def _rows_overlap(heads, w_o):
+    d_v = heads.shape[-1]
+    parts = [heads[..., h, :, :] @ w_o[h : h + d_v] for h in range(heads.shape[-3])]
+    return np.stack(parts, axis=-3)
+
+
 MISTAKES = {
     "already_added": (_total,),
     "first_block_for_all": (lambda heads, w_o: heads @ w_o[: heads.shape[-1]],),
@@ -116,6 +122,10 @@ MISTAKES = {
     "tokens_shuffled": (_shuffled,),
     "heads_before_the_batch": (_stacked_first, _one_by_one_from_the_front),
     "without_batch": (lambda heads, w_o: np.einsum("hid,hdm->him", heads, _blocks(heads, w_o)),),
+    "rows_overlap": (_rows_overlap,),
+    "matrix_transposed": (
+        lambda heads, w_o: heads @ w_o.T.reshape(heads.shape[-3], heads.shape[-1], -1),
+    ),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("contributions",), head_contributions, cases, MISTAKES)

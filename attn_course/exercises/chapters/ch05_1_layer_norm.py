@@ -117,6 +117,16 @@ def _rows_lost(x, gain, bias):
     return gain * (x - x.mean(-1)) / np.sqrt(x.var(-1) + EPS) + bias
 
 
+def _by_range(x, gain, bias):
+    low, high = x.min(-1, keepdims=True), x.max(-1, keepdims=True)
+    return gain * (x - low) / (high - low + EPS) + bias
+
+
+def _by_mean_distance(x, gain, bias):
+    centred = x - x.mean(-1, keepdims=True)
+    return gain * centred / (np.abs(centred).mean(-1, keepdims=True) + EPS) + bias
+
+
 MISTAKES = {
     "over_tokens": (_over_tokens,),
     "over_batch": (_over_batch,),
@@ -125,7 +135,13 @@ MISTAKES = {
     "sample_variance": (_with(ddof=1),),
     "no_eps": (_with(inside=0.0),),
     "eps_outside": (_with(inside=0.0, outside=EPS),),
-    "other_eps": (_with(inside=1e-6), _with(inside=1e-8), _with(inside=1e-12), _with(inside=1e-3)),
+    "other_eps": (
+        _with(inside=1e-4),
+        _with(inside=1e-6),
+        _with(inside=1e-8),
+        _with(inside=1e-12),
+        _with(inside=1e-3),
+    ),
     "variance_as_divisor": (_by_variance,),
     "not_centred": (_with(centre=False),),
     "rms": (_rms,),
@@ -138,6 +154,10 @@ MISTAKES = {
     "bias_divided": (_bias_divided, _bias_divided_and_scaled),
     "mean_divided": (_mean_divided, _mean_divided_without_gain),
     "matrix_only": (_matrix_only, _second_axis),
+    "gain_and_bias_exchanged": (lambda x, gain, bias: bias * _normalised(x) + gain,),
+    "eps_at_the_end": (lambda x, gain, bias: gain * _normalised(x, inside=0.0) + EPS + bias,),
+    "by_range": (_by_range,),
+    "by_mean_distance": (_by_mean_distance,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output",), layer_norm, cases, MISTAKES)

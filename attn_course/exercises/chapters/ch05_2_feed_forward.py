@@ -80,6 +80,7 @@ def _on_everything(x, w_1, b_1, w_2, b_2):
 MISTAKES = {
     "no_activation": (_activated(lambda z: z),),
     "activation_at_the_end": (
+        lambda x, w_1, b_1, w_2, b_2: np.maximum(0, (x @ w_1 + b_1) @ w_2) + b_2,
         lambda x, w_1, b_1, w_2, b_2: np.maximum(0, (x @ w_1 + b_1) @ w_2 + b_2),
     ),
     "activation_twice": (lambda *inputs: np.maximum(0, feed_forward(*inputs)),),
@@ -105,6 +106,19 @@ MISTAKES = {
     "residual_added": (lambda x, *rest: x + feed_forward(x, *rest),),
     "tokens_mixed": (_on_everything,),
     "matrix_only": (_matrix_only,),
+    "leaky": (
+        _activated(lambda z: np.maximum(0.01 * z, z)),
+        _activated(lambda z: np.maximum(0.1 * z, z)),
+        _activated(lambda z: np.maximum(0.2 * z, z)),
+    ),
+    "other_bounds": (
+        _activated(lambda z: np.maximum(1, z)),
+        _activated(lambda z: np.clip(z, 0, 1)),
+        _activated(lambda z: np.clip(z, 0, 6)),
+        _activated(lambda z: np.clip(z, -1, 1)),
+    ),
+    "switch_without_value": (_activated(lambda z: (z > 0).astype(float)),),
+    "biases_subtracted": (lambda x, w_1, b_1, w_2, b_2: np.maximum(0, x @ w_1 - b_1) @ w_2 - b_2,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output",), feed_forward, cases, MISTAKES)

@@ -188,6 +188,21 @@ def _network_only(x, w_q, w_k, w_v, w_o, w_1, w_2):
     return layer_norm(x + _fed(x, w_1, w_2))
 
 
+def _relu_outside(x, w_q, w_k, w_v, w_o, w_1, w_2):
+    y = _right(x, _attended(x, w_q, w_k, w_v, w_o))
+    return _right(y, np.maximum(0, y @ w_1 @ w_2))
+
+
+def _attention_only(x, w_q, w_k, w_v, w_o, w_1, w_2):
+    return _right(x, _attended(x, w_q, w_k, w_v, w_o))
+
+
+def _input_normalised(x, attend, feed):
+    x = layer_norm(x)
+    y = _right(x, attend(x))
+    return _right(y, feed(y))
+
+
 MISTAKES = {
     "no_residuals": (_post(_no_sum, _no_sum),),
     "first_residual_missing": (_post(_no_sum, _right),),
@@ -208,6 +223,9 @@ MISTAKES = {
     "linear_network": (_linear,),
     "unscaled": (_unscaled,),
     "network_only": (_network_only,),
+    "relu_outside": (_relu_outside,),
+    "attention_only": (_attention_only,),
+    "input_normalised": (_steps(_input_normalised),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output",), encoder_layer, cases, MISTAKES)

@@ -147,6 +147,11 @@ def _causal(x, memory, w_q, w_k, w_v, memory_mask=None):
     return scaled_dot_product_attention(x @ w_q, memory @ w_k, memory @ w_v, mask)
 
 
+def _memory_emptied(x, memory, w_q, w_k, w_v, memory_mask=None):
+    seen = memory if memory_mask is None else memory * memory_mask[..., None]
+    return cross_attention(x, seen, w_q, w_k, w_v)
+
+
 MISTAKES = {
     "roles_swapped": (_from(lambda x, m, w_q, w_k, w_v: (m @ w_q, x @ w_k, x @ w_v)),),
     "memory_ignored": (_from(lambda x, m, w_q, w_k, w_v: (x @ w_q, x @ w_k, x @ w_v)),),
@@ -179,6 +184,8 @@ MISTAKES = {
     "mask_axis_last": (_masked(lambda mask: mask[..., None]),),
     "mask_of_a_batch": (_masked(lambda mask: mask[:, None, :]),),
     "mask_without_axis": (_masked(lambda mask: mask),),
+    "mask_after_softmax": (_attending(masked_too_late.mask_afterwards),),
+    "memory_emptied": (_memory_emptied,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), cross_attention, cases, MISTAKES)

@@ -1,0 +1,292 @@
+"""How the wrong numbers of an attempt relate to the right ones: twice as large, transposed, rounded.
+
+Nothing is guessed here. A relation is said only if it holds for every number of every wrong output on
+every input that fails, and if there are enough of them for chance to be out of the question.
+"""
+
+import itertools
+
+import numpy as np
+
+from attn_course.exercises.compare import close
+from attn_course.language import text
+
+ENOUGH = 4  # numbers that must follow a relation, over all the inputs
+
+
+def relation(record, answers, failing):
+    """Return a sentence on how wrong numbers follow from the right ones, or an empty text.
+
+    Parameters
+    ----------
+    record : Record
+    answers : list of Answer
+    failing : list of int
+        Where the answers are wrong.
+
+    Returns
+    -------
+    str
+        In the language in use.
+    """
+    pairs = _pairs(record, answers, failing)
+    if not pairs or sum(got.size for _, got, _ in pairs) < ENOUGH:
+        return ""
+    names = list(dict.fromkeys(name for name, _, _ in pairs))
+    which = text(es=" y ", en=" and ").join(f"`{name}`" for name in names)
+    both = [(got, wanted) for _, got, wanted in pairs]
+    if sentence := _constant(which, both):
+        return sentence
+    for holds, sentence in RELATIONS:
+        if all(_holds(holds, got, wanted) for got, wanted in both):
+            return text(**sentence).format(which)
+    return _place(which, both)
+
+
+def _pairs(record, answers, failing):
+    """Return what is wrong and what is right, by output, or nothing where they cannot be compared."""
+    pairs = []
+    for i in failing:
+        values, right = answers[i].values, record.expected[i].values
+        if values is None or len(values) != len(right):
+            return []
+        for name, got, wanted in zip(record.outputs, values, right, strict=True):
+            if got.shape != wanted.shape or not np.isfinite(got.astype(float)).all():
+                return []
+            if not close(got, wanted).all():
+                pairs.append((name, got, wanted))
+    return pairs
+
+
+def _holds(holds, got, wanted):
+    with np.errstate(all="ignore"):
+        expected = holds(got, wanted)
+    return expected is not None and expected.shape == got.shape and close(got, expected).all()
+
+
+def _constant(which, both):
+    """Return a sentence if a single number is added to all the right ones, or multiplies them."""
+    if any(wanted.dtype.kind == "b" or not np.isfinite(wanted).all() for _, wanted in both):
+        return ""
+    if len({float(wanted.flat[i]) for _, wanted in both for i in range(wanted.size)}) < ENOUGH - 1:
+        return ""
+    got = np.concatenate([g.ravel() for g, _ in both]).astype(float)
+    wanted = np.concatenate([w.ravel() for _, w in both]).astype(float)
+    factor = got @ wanted / (wanted @ wanted)
+    if close(got, factor * wanted).all() and abs(factor) > 1e-3:
+        if np.isclose(factor, -1):
+            return text(
+                es=f"Los números de {which} son los correctos con el signo contrario: falta o sobra "
+                "un signo menos, o una resta está al revés.",
+                en=f"The numbers of {which} are the right ones with the opposite sign: a minus is "
+                "missing or too many, or a subtraction is the wrong way round.",
+            )
+        return text(
+            es=f"Todos los números de {which} son {factor:.4g} veces los correctos: falta o sobra un "
+            "factor, que es siempre el mismo.",
+            en=f"All the numbers of {which} are {factor:.4g} times the right ones: a factor is missing "
+            "or too many, and it is always the same.",
+        )
+    shift = (got - wanted).mean()
+    if close(got, wanted + shift).all():
+        return text(
+            es=f"A todos los números de {which} les sobra {shift:.4g}: comprueba desde dónde cuentas, y "
+            "qué sumas o restas al final."
+            if shift > 0
+            else f"A todos los números de {which} les falta {-shift:.4g}: comprueba desde dónde "
+            "cuentas, y qué sumas o restas al final.",
+            en=f"All the numbers of {which} are {abs(shift):.4g} too "
+            f"{'large' if shift > 0 else 'small'}: check from where you count, and what you add or "
+            "subtract at the end.",
+        )
+    if all(g.size > 2 and _proportional(g, w) for g, w in both):
+        return text(
+            es=f"En cada entrada, los números de {which} son los correctos multiplicados por un mismo "
+            "factor, que cambia de una entrada a otra: quizá sumas donde se pide la media, o divides "
+            "entre el tamaño de otra cosa.",
+            en=f"On each input, the numbers of {which} are the right ones times one factor, which changes "
+            "from input to input: perhaps you sum where a mean is asked for, or divide by the size of "
+            "something else.",
+        )
+    return ""
+
+
+def _proportional(got, wanted):
+    got, wanted = got.ravel().astype(float), wanted.ravel().astype(float)
+    square = wanted @ wanted
+    factor = got @ wanted / square if square else 0
+    return abs(factor) > 1e-3 and np.ptp(wanted) > 1e-3 and close(got, factor * wanted).all()
+
+
+def _permuted(got, wanted):
+    """Return the wrong numbers if they are the right ones in other places."""
+    kept = np.sort(got, axis=None), np.sort(wanted, axis=None)
+    return got if np.unique(wanted).size > 2 and close(*kept).all() else None
+
+
+def _real(function):
+    """Return the relation, for arrays of numbers alone."""
+    return lambda got, wanted: (
+        None if "b" in (got.dtype.kind, wanted.dtype.kind) else function(wanted)
+    )
+
+
+def _rounded(digits):
+    return lambda got, wanted: np.round(wanted, digits) if wanted.dtype.kind == "f" else None
+
+
+def _transposed(got, wanted):
+    return wanted.mT if wanted.ndim > 1 else None
+
+
+def _reversed(axis):
+    return lambda got, wanted: np.flip(wanted, axis) if wanted.ndim >= -axis else None
+
+
+RELATIONS = (
+    (
+        lambda got, wanted: ~wanted if got.dtype.kind == wanted.dtype.kind == "b" else None,
+        {
+            "es": "{0} es justo lo contrario: donde das True se espera False, y al revés.",
+            "en": "{0} is exactly the opposite: where you give True, False is expected, and the other "
+            "way round.",
+        },
+    ),
+    (
+        _real(lambda wanted: np.trunc(wanted) if wanted.dtype.kind == "f" else None),
+        {
+            "es": "Los números de {0} son los correctos sin sus decimales: se pierden en un arreglo de "
+            "enteros (`dtype=int`, `zeros_like` de uno de enteros) o en una división `//`.",
+            "en": "The numbers of {0} are the right ones without their decimals, which are lost in an "
+            "array of integers (`dtype=int`, `zeros_like` of one of integers) or a division `//`.",
+        },
+    ),
+    *(
+        (
+            _rounded(digits),
+            {
+                "es": "Los números de {0} son los correctos, redondeados: devuélvelos enteros, con todos "
+                "sus decimales.",
+                "en": "The numbers of {0} are the right ones, rounded: return them whole, with all their "
+                "decimals.",
+            },
+        )
+        for digits in (1, 2, 3)
+    ),
+    (
+        _real(np.log),
+        {
+            "es": "Devuelves el logaritmo de lo que se pide en {0}.",
+            "en": "You return the logarithm of what is asked for in {0}.",
+        },
+    ),
+    (
+        _real(np.exp),
+        {
+            "es": "Devuelves la exponencial de lo que se pide en {0}.",
+            "en": "You return the exponential of what is asked for in {0}.",
+        },
+    ),
+    (
+        _real(np.abs),
+        {
+            "es": "Los números de {0} son los correctos sin su signo: los negativos también cuentan.",
+            "en": "The numbers of {0} are the right ones without their sign: negative ones count too.",
+        },
+    ),
+    (
+        _real(np.square),
+        {
+            "es": "Los números de {0} son los cuadrados de los correctos: falta una raíz, o sobra un cuadrado.",
+            "en": "The numbers of {0} are the squares of the right ones: a root is missing, or a square "
+            "too many.",
+        },
+    ),
+    (
+        _real(np.sqrt),
+        {
+            "es": "Los números de {0} son las raíces de los correctos: sobra una raíz, o falta un cuadrado.",
+            "en": "The numbers of {0} are the roots of the right ones: a root is too many, or a square is "
+            "missing.",
+        },
+    ),
+    (
+        _real(lambda wanted: 1 - wanted),
+        {
+            "es": "Los números de {0} son 1 menos los correctos: falta o sobra el `1 - ...`.",
+            "en": "The numbers of {0} are 1 minus the right ones: the `1 - ...` is missing or too many.",
+        },
+    ),
+    (
+        _real(lambda wanted: 1 / wanted),
+        {
+            "es": "Los números de {0} son los inversos de los correctos: la división está al revés.",
+            "en": "The numbers of {0} are the inverses of the right ones: the division is the wrong way "
+            "round.",
+        },
+    ),
+    (
+        _transposed,
+        {
+            "es": "{0} es la matriz correcta traspuesta: sus dos últimos ejes están cambiados.",
+            "en": "{0} is the right matrix transposed: its last two axes have changed places.",
+        },
+    ),
+    *(
+        (
+            _reversed(axis),
+            {
+                "es": "{0} tiene los números correctos en orden inverso, del último al primero.",
+                "en": "{0} has the right numbers in the opposite order, from the last to the first.",
+            },
+        )
+        for axis in (-1, -2, -3)
+    ),
+    (
+        _real(lambda wanted: np.cumsum(wanted, axis=-1) if wanted.ndim else None),
+        {
+            "es": "Los números de {0} son las sumas acumuladas de los correctos: a cada uno le sumaste los "
+            "anteriores.",
+            "en": "The numbers of {0} are the running sums of the right ones: to each you added those "
+            "before it.",
+        },
+    ),
+    (
+        _permuted,
+        {
+            "es": "{0} contiene los números correctos, pero en otros lugares: revisa en qué orden van los "
+            "ejes, y en qué orden escribes o recorres los elementos.",
+            "en": "{0} holds the right numbers, but in other places: check the order of the axes, and in "
+            "which order you write or go through the elements.",
+        },
+    ),
+)
+
+
+def _place(which, both):
+    """Return a sentence if only the beginning or the end of an axis is wrong."""
+    if not all(got.ndim for got, _ in both):
+        return ""
+    wrong = [~close(got, wanted) for got, wanted in both]
+    for back, at in itertools.product((1, 2), (0, -1)):
+        if not all(w.ndim >= back and w.shape[-back] > 2 for w in wrong):
+            continue
+        moved = [np.moveaxis(w, -back, 0) for w in wrong]
+        if all(w[at].any() and not np.delete(w, at, axis=0).any() for w in moved):
+            first = at == 0
+            return text(
+                es=f"En {which} todo está bien salvo lo {'primero' if first else 'último'} del eje "
+                f"{-back}: mira qué hace tu código al {'empezar' if first else 'terminar'}.",
+                en=f"In {which} all is right but the {'first' if first else 'last'} of axis {-back}: "
+                f"look at what your code does at the {'beginning' if first else 'end'}.",
+            )
+    if all(w.ndim > 1 and w.shape[-1] == w.shape[-2] > 2 for w in wrong):
+        eyes = [np.eye(w.shape[-1], dtype=bool) for w in wrong]
+        if all(
+            (w & eye).any() and not (w & ~eye).any() for w, eye in zip(wrong, eyes, strict=True)
+        ):
+            return text(
+                es=f"En {which} todo está bien salvo la diagonal.",
+                en=f"In {which} all is right but the diagonal.",
+            )
+    return ""
