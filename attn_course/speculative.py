@@ -139,4 +139,5 @@ class Probabilities:
         self.n_read += len(ids) - known
         if self.temperature == 0:
             return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, keepdim=True), 1.0)
-        return (logits / self.temperature).softmax(dim=-1)
+        probabilities: Tensor = (logits / self.temperature).softmax(dim=-1)
+        return probabilities

@@ -12,10 +12,35 @@ from attn._checks import check_choice
 
 LABELS = ("positive", "negative")
 LANGUAGES = ("en", "es")
-# The names of the two parts of a prompt, and the words that answer it; their first tokens differ.
-PROMPT = {
-    "en": ("Review", "Sentiment", {"positive": " positive", "negative": " negative"}),
-    "es": ("Opinión", "Sentimiento", {"positive": " positivo", "negative": " negativo"}),
+
+
+class Form(NamedTuple):
+    """How a question is put.
+
+    Attributes
+    ----------
+    language : {"en", "es"}
+    said, answer : str
+        The names of the two parts of a prompt.
+    words : dict of str to str
+        What stands for each label. Their first tokens differ.
+    """
+
+    language: str
+    said: str
+    answer: str
+    words: dict[str, str]
+
+
+FORMS = {
+    "en": Form(
+        "en", "Review", "Sentiment", dict(zip(LABELS, (" positive", " negative"), strict=True))
+    ),
+    "es": Form(
+        "es", "Opinión", "Sentimiento", dict(zip(LABELS, (" positivo", " negativo"), strict=True))
+    ),
+    # Which colour means what, nobody can know who has not been told.
+    "colours": Form("en", "Review", "Colour", dict(zip(LABELS, (" blue", " red"), strict=True))),
 }
 
 
@@ -58,7 +83,7 @@ def opinions(part: str, language: str) -> list[Opinion]:
     ]
 
 
-def prompt(examples: list[Opinion], text: str, language: str) -> str:
+def prompt(examples: list[Opinion], text: str, form: str) -> str:
     """Return a prompt that shows examples and leaves the last answer open.
 
     Parameters
@@ -66,7 +91,7 @@ def prompt(examples: list[Opinion], text: str, language: str) -> str:
     examples : list of Opinion
     text : str
         What is asked about.
-    language : {"en", "es"}
+    form : {"en", "es", "colours"}
 
     Examples
     --------
@@ -77,6 +102,7 @@ def prompt(examples: list[Opinion], text: str, language: str) -> str:
     Review: It broke.
     Sentiment:
     """
-    said, answer, words = PROMPT[language]
+    check_choice("form", form, FORMS)
+    _, said, answer, words = FORMS[form]
     shown = [f"{said}: {e.text}\n{answer}:{words[e.label]}\n\n" for e in examples]
     return "".join(shown) + f"{said}: {text}\n{answer}:"

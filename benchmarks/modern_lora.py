@@ -1,4 +1,8 @@
-"""The same questions after a training that leaves all weights as they are and adds a few."""
+"""Questions asked after a training that leaves all weights as they are and adds a few beside them.
+
+There are two tasks. One asks for a colour that stands for what an English line says: the model
+can read the line, and cannot know the convention. The other asks in Spanish, which it hardly reads.
+"""
 
 import random
 import time
@@ -8,12 +12,14 @@ import torch
 from torch.nn import functional as F
 
 from attn_course.low_rank import adapt
-from attn_course.tasks import LABELS, opinions, prompt
+from attn_course.tasks import FORMS, LABELS, opinions, prompt
+from benchmarks.modern_few_shot import DRAWS, drawn
 from benchmarks.modern_tasks import asked, label_ids, last_logits, smollm2
 
-LANGUAGE = "es"  # of what is learnt; the other language is asked too
 RANK, NAMES = 4, ("q_proj", "v_proj")
 EPOCHS, BATCH, RATE = 6, 8, 2e-3
+TASKS = ("colours", "es")  # forms of the questions; after each training, "en" is asked too
+SHOWN = 8  # examples in a prompt, with which the training is compared
 SEEDS = (0, 1, 2)
 N_FIRST = 2
 
@@ -25,10 +31,10 @@ def begun(model, seed):
     return model, adapt(model, RANK, names=NAMES)
 
 
-def train(model, learns, tokenizer, seed, steps=None):
+def train(model, learns, tokenizer, form, seed, steps=None):
     """Train for all epochs, or so many steps; return the losses."""
-    given = opinions("to_learn_from", LANGUAGE)
-    words, rng, losses = label_ids(tokenizer, LANGUAGE), random.Random(seed), []
+    given = opinions("to_learn_from", FORMS[form].language)
+    words, rng, losses = label_ids(tokenizer, form), random.Random(seed), []
     optimizer = torch.optim.AdamW(learns, lr=RATE, weight_decay=0.0)
     batches = [
         some[first : first + BATCH]
@@ -38,7 +44,7 @@ def train(model, learns, tokenizer, seed, steps=None):
     for step, batch in enumerate(batches[:steps]):
         for group in optimizer.param_groups:
             group["lr"] = RATE * (1 - step / len(batches))
-        rows = [tokenizer.encode(prompt([], o.text, LANGUAGE)) for o in batch]
+        rows = [tokenizer.encode(prompt([], o.text, form)) for o in batch]
         targets = torch.tensor([words[LABELS.index(o.label)] for o in batch])
         loss = F.cross_entropy(last_logits(model, rows), targets)
         optimizer.zero_grad()
@@ -49,28 +55,33 @@ def train(model, learns, tokenizer, seed, steps=None):
 
 
 def measure(told, keep):
-    """Ask before; train and ask after, for each seed that has not learnt yet."""
+    """Ask before; show examples instead; train and ask after, for each task and seed."""
     base, tokenizer = smollm2()
-    if "before" not in told:
-        told["before"] = {language: asked(base, tokenizer, language) for language in ("es", "en")}
-        keep(told)
-    rows = told.setdefault("seeds", [])
-    for seed in SEEDS[len(rows) :]:
-        began = time.process_time()
-        model, learns = begun(base, seed)
-        losses = train(model, learns, tokenizer, seed)
-        seconds, n = time.process_time() - began, sum(p.numel() for p in learns)
-        told["setting"] = {
-            "language": LANGUAGE, "rank": RANK, "matrices": NAMES, "trained": n,
-            "parameters": sum(p.numel() for p in base.parameters()),
-            "share": round(n / sum(p.numel() for p in base.parameters()), 5),
-            "examples": len(opinions("to_learn_from", LANGUAGE)), "epochs": EPOCHS,
-            "steps": len(losses),
-        }  # fmt: skip
-        after = {language: asked(model, tokenizer, language) for language in ("es", "en")}
-        rows.append({
-            "seed": seed, "cpu_seconds": round(seconds), "after": after,
-            "first_losses": [round(loss, 3) for loss in losses[:N_FIRST]],
-            "last_losses": [round(loss, 3) for loss in losses[-N_FIRST:]],
-        })  # fmt: skip
-        keep(told)
+    n_parameters = sum(p.numel() for p in base.parameters())
+    for form in TASKS:
+        task = told.setdefault("tasks", {}).setdefault(form, {})
+        if "before" not in task:
+            task["before"] = asked(base, tokenizer, form)
+            task["examples_in_prompt"] = [
+                asked(base, tokenizer, form, drawn(SHOWN, draw, FORMS[form].language))
+                for draw in DRAWS
+            ]
+            keep(told)
+        rows = task.setdefault("seeds", [])
+        for seed in SEEDS[len(rows) :]:
+            began = time.process_time()
+            model, learns = begun(base, seed)
+            losses = train(model, learns, tokenizer, form, seed)
+            seconds, n = time.process_time() - began, sum(p.numel() for p in learns)
+            told["setting"] = {
+                "rank": RANK, "matrices": NAMES, "trained": n, "parameters": n_parameters,
+                "share": round(n / n_parameters, 5), "epochs": EPOCHS, "steps": len(losses),
+                "examples": len(opinions("to_learn_from", FORMS[form].language)), "shown": SHOWN,
+            }  # fmt: skip
+            rows.append({
+                "seed": seed, "cpu_seconds": round(seconds),
+                "after": asked(model, tokenizer, form), "after_in_english": asked(model, tokenizer, "en"),
+                "first_losses": [round(loss, 3) for loss in losses[:N_FIRST]],
+                "last_losses": [round(loss, 3) for loss in losses[-N_FIRST:]],
+            })  # fmt: skip
+            keep(told)

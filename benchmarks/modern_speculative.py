@@ -45,24 +45,22 @@ def trained(text):
 
 def written(target, draft, prompts, ahead, n_new, temperature):
     """Write on from each prompt; return what it took, and whether greedy output is the target's."""
-    totals, same, calls = torch.zeros(3), True, 0
+    counts, same = [], True
     for place, prompt in enumerate(prompts):
         readers = [Probabilities(model, temperature) for model in (target, draft)]
         choose = drawn(torch.Generator().manual_seed(place))
         found = speculative(*readers, prompt, ahead=ahead, max_new_tokens=n_new, choose=choose)
-        totals += torch.tensor([found.n_proposed, found.n_accepted, found.n_passes])
-        calls += readers[1].n_calls
+        counts.append([found.n_proposed, found.n_accepted, found.n_passes])
         if temperature == 0:
             alone = greedy(
                 target.step, prompt[None], end_id=None, max_new_tokens=n_new,
                 cache=target.new_cache(),
             )  # fmt: skip
             same = same and torch.equal(found.ids, alone[0])
-    proposed, accepted, passes = totals.tolist()
+    proposed, accepted, passes = (sum(some) for some in zip(*counts, strict=True))
     told = {
         "ahead": ahead, "temperature": temperature, "accepted": round(accepted / proposed, 3),
-        "tokens_per_pass": round(n_new * len(prompts) / passes, 2), "passes": int(passes),
-        "draft_calls": calls,
+        "tokens_per_pass": round(n_new * len(prompts) / passes, 2), "by_prompt": counts,
     }  # fmt: skip
     return told | ({"same_as_greedy": same} if temperature == 0 else {})
 

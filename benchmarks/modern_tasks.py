@@ -10,7 +10,7 @@ import torch
 
 from attn.metrics.intervals import wilson_interval
 from attn.pretrained import fetched, load
-from attn_course.tasks import LABELS, PROMPT, opinions, prompt
+from attn_course.tasks import FORMS, LABELS, opinions, prompt
 
 AT_ONCE = 12  # questions
 NOTHING = "N/A"  # stands where the text would
@@ -22,9 +22,9 @@ def smollm2():
     return load(fetched("smollm2", download=False))
 
 
-def label_ids(tokenizer, language):
+def label_ids(tokenizer, form):
     """Return the first token of the word for each label."""
-    words = PROMPT[language][2]
+    words = FORMS[form].words
     return [tokenizer.encode(words[label])[0] for label in LABELS]
 
 
@@ -47,7 +47,7 @@ def last_logits(model, rows, start=None):
 
 
 @torch.inference_mode()
-def leanings(model, tokenizer, questions, language, examples=()):
+def leanings(model, tokenizer, questions, form, examples=()):
     """Return by how much the logit of the first of `LABELS` exceeds that of the second.
 
     Parameters
@@ -60,14 +60,14 @@ def leanings(model, tokenizer, questions, language, examples=()):
     -------
     array, shape (n_questions,)
     """
-    whole = [tokenizer.encode(prompt(list(examples), text, language)) for text in questions]
+    whole = [tokenizer.encode(prompt(list(examples), text, form)) for text in questions]
     shared = 0  # tokens with which all of them begin
     while examples and len({tuple(ids[: shared + 1]) for ids in whole}) == 1:
         shared += 1
     read = model.new_cache()
     if shared:
         model.stack(model.embedding(torch.tensor([whole[0][:shared]])), is_causal=True, cache=read)
-    first, second = label_ids(tokenizer, language)
+    first, second = label_ids(tokenizer, form)
     found = np.zeros(len(whole))
     # Those of about one length together, so that there is little padding.
     order = sorted(range(len(whole)), key=lambda place: len(whole[place]))
@@ -83,8 +83,8 @@ def leanings(model, tokenizer, questions, language, examples=()):
     return found
 
 
-def asked(model, tokenizer, language, examples=()):
-    """Ask all the questions of a language; return how well they were answered.
+def asked(model, tokenizer, form, examples=()):
+    """Ask all the questions in a form; return how well they were answered.
 
     Returns
     -------
@@ -94,9 +94,9 @@ def asked(model, tokenizer, language, examples=()):
         taken off; ``ordered``, how often it leans more to positive for a positive line than for a
         negative one, of all such pairs, which no leaning to one side can change.
     """
-    questions = opinions("to_be_asked", language)
+    questions = opinions("to_be_asked", FORMS[form].language)
     texts = [*(question.text for question in questions), NOTHING]
-    *found, to_nothing = leanings(model, tokenizer, texts, language, examples)
+    *found, to_nothing = leanings(model, tokenizer, texts, form, examples)
     found, is_positive = np.array(found), np.array([q.label == LABELS[0] for q in questions])
     n_right, n = int(((found > 0) == is_positive).sum()), len(questions)
     pairs = found[is_positive][:, None] > found[~is_positive]

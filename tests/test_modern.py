@@ -1,0 +1,388 @@
+"""What chapter 12 stores: the pieces it is measured with, and a small part of each measurement again.
+
+The pieces are those of `attn_course`: LoRA, speculative decoding, a window with sinks, the task.
+"""
+
+import itertools
+import json
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+import torch
+
+from attn.decoding import greedy
+from attn.positions.relative import rotary
+from attn.transformer import DecoderOnly, TransformerConfig
+from attn_course import tasks
+from attn_course.low_rank import LowRank, adapt, merge
+from attn_course.speculative import Probabilities, speculative
+from attn_course.streaming import SinkWindow
+from benchmarks import (
+    modern,
+    modern_changes,
+    modern_context,
+    modern_few_shot,
+    modern_lora,
+    modern_sinks,
+    modern_speculative,
+    modern_speed,
+    modern_tasks,
+)
+from benchmarks import modern_training as training
+
+STORED = modern.stored()
+
+
+def tiny(seed, vocab_size=3, n_layers=1, **choices):
+    torch.manual_seed(seed)
+    sizes = {"d_model": 8, "n_heads": 2, "d_ff": 16, "dropout": 0.0, "positions": "rotary"}
+    config = TransformerConfig(vocab_size=vocab_size, n_layers=n_layers, **sizes | choices)
+    return DecoderOnly(config).double().eval()
+
+
+# LoRA.
+
+
+def test_an_adapted_model_first_computes_what_it_did_and_then_only_few_of_its_numbers_change():
+    model, ids = tiny(0, n_layers=2), torch.tensor([[0, 1, 2, 1]])
+    before, weights = model(ids)[0], {n: p.clone() for n, p in model.named_parameters()}
+    learns = adapt(model, rank=2, alpha=4.0)
+    for parameter in learns:
+        parameter.data = parameter.data.double()
+    torch.testing.assert_close(model(ids)[0], before)
+    # In each of two layers, for queries and for values, two matrices of 2 by 8.
+    assert sum(p.numel() for p in learns) == 2 * 2 * 2 * 16
+    optimizer = torch.optim.SGD(learns, lr=1.0)
+    for _ in range(2):  # in the first step only the matrix that begins at 0 moves
+        optimizer.zero_grad()
+        model(ids)[0].square().sum().backward()
+        optimizer.step()
+    after = model(ids)[0]
+    assert not torch.allclose(after, before, atol=1e-3)
+    kept = {n.replace("linear.", ""): p for n, p in model.named_parameters()
+            if not n.endswith((".up", ".down"))}  # fmt: skip
+    assert set(kept) == set(weights)
+    assert all(torch.equal(kept[name], weights[name]) for name in weights)
+    merge(model)
+    assert not any(isinstance(module, LowRank) for module in model.modules())
+    assert [n for n, _ in model.named_parameters()] == list(weights)
+    torch.testing.assert_close(model(ids)[0], after)
+
+
+def test_the_product_of_lora_is_added_by_its_scale():
+    layer = LowRank(torch.nn.Linear(3, 2, bias=False).double(), rank=1, alpha=0.5)
+    layer.linear.weight.zero_()
+    layer.down.data, layer.up.data = (
+        torch.tensor([[1.0, 2, 3]]).double(),
+        torch.tensor([[1.0], [-1]]).double(),
+    )
+    assert layer(torch.tensor([1.0, 1, 1]).double()).tolist() == [3.0, -3.0]
+
+
+def test_layers_that_are_not_there_cannot_be_adapted():
+    with pytest.raises(ValueError, match="^names: expected those of linear layers of the model"):
+        adapt(tiny(0), rank=2, names=("query",))
+
+
+# Speculative decoding.
+
+
+class Choices:
+    """Choices made by a list of them; where it ends, the first is made that has any chance."""
+
+    def __init__(self, made):
+        self.made, self.taken, self.probability, self.others = list(made), 0, 1.0, []
+
+    def __call__(self, probabilities):
+        if self.taken == len(self.made):
+            first, *others = probabilities.nonzero().flatten().tolist()
+            self.others += [[*self.made, other] for other in others]
+            self.made.append(first)
+        choice = self.made[self.taken]
+        self.taken += 1
+        self.probability *= float(probabilities[choice])
+        return choice
+
+
+def outcomes(write):
+    """Return every outcome of a function that makes random choices, with its probability."""
+    found, paths = Counter(), [[]]
+    while paths:
+        choices = Choices(paths.pop())
+        found[write(choices)] += choices.probability
+        paths += choices.others
+    return found
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 3])
+def test_what_a_draft_proposes_does_not_change_the_distribution_of_what_is_written(ahead):
+    target, draft, prompt, n = tiny(0, n_layers=2), tiny(1), torch.tensor([1, 2]), 3
+
+    def write(choose):
+        readers = Probabilities(target, temperature=0.7), Probabilities(draft)
+        written = speculative(*readers, prompt, ahead=ahead, max_new_tokens=n, choose=choose)
+        return tuple(written.ids.tolist())
+
+    found = outcomes(write)
+    with torch.no_grad():
+        for new in itertools.product(range(3), repeat=n):
+            ids = torch.tensor([*prompt, *new])
+            each = (target(ids[None])[0][0] / 0.7).softmax(dim=-1)
+            wanted = math.prod(float(each[len(prompt) - 1 + i, new[i]]) for i in range(n))
+            assert found[tuple(ids.tolist())] == pytest.approx(wanted, abs=1e-12)
+    assert sum(found.values()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("ahead", [1, 2, 5])
+@pytest.mark.parametrize("seed", range(3))
+def test_without_chance_what_is_written_is_what_greedy_writes(ahead, seed):
+    target, draft = tiny(seed, 20, 2), tiny(seed + 10, 20)
+    # A draft that is often right, since only then is anything accepted.
+    for ours, theirs in zip(draft.parameters(), target.parameters(), strict=False):
+        if ours.shape == theirs.shape:
+            ours.data = theirs.data.clone()
+    prompt = torch.tensor([3, 1, 4])
+    written = speculative(
+        Probabilities(target, 0), Probabilities(draft, 0), prompt, ahead=ahead,
+        max_new_tokens=30, choose=lambda probabilities: int(probabilities.argmax()),
+    )  # fmt: skip
+    alone = greedy(target.step, prompt[None], end_id=None, max_new_tokens=30)
+    assert written.ids.tolist() == alone[0].tolist()
+    # Each pass of the target writes what it accepts and one token of its own.
+    assert written.n_accepted + written.n_passes == 30
+
+
+def test_a_draft_that_is_the_target_is_always_accepted():
+    model = tiny(0, 20, 2)
+    generator = torch.Generator().manual_seed(0)
+    written = speculative(
+        Probabilities(model), Probabilities(model), torch.tensor([3]), ahead=4, max_new_tokens=25,
+        choose=lambda p: int(torch.multinomial(p, 1, generator=generator)),
+    )  # fmt: skip
+    assert written.n_passes == 5 and written.n_accepted == written.n_proposed == 20
+
+
+def test_a_reader_forgets_what_was_rejected_and_reads_nothing_twice():
+    model = tiny(0, 20, 2)
+    reader = Probabilities(model)
+    reader(torch.tensor([3, 1, 4, 1]), 1)
+    again = reader(torch.tensor([3, 1, 5, 9, 2]), 2)
+    assert reader.n_calls == 2 and reader.n_read == 4 + 3
+    with torch.no_grad():
+        whole = model(torch.tensor([[3, 1, 5, 9, 2]]))[0][0, -2:].softmax(dim=-1)
+    torch.testing.assert_close(again, whole)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"ahead": 0}, "ahead: expected at least 1, got 0"),
+        ({"max_new_tokens": 0}, "max_new_tokens: expected at least 1, got 0"),
+        ({"prompt": torch.zeros(0, dtype=torch.int64)}, "prompt: expected shape"),
+    ],
+)
+def test_speculative_decoding_refuses_what_it_cannot_do(change, message):
+    reader = Probabilities(tiny(0))
+    given = {"prompt": torch.tensor([1]), "ahead": 1, "max_new_tokens": 1, "choose": int} | change
+    with pytest.raises(ValueError, match=f"^{message}"):
+        speculative(reader, reader, **given)
+
+
+# A window with sinks.
+
+
+@pytest.mark.parametrize("window, n_sinks", [(3, 0), (3, 1), (2, 2), (20, 1)])
+def test_a_window_with_sinks_is_what_a_cache_of_that_size_would_give(window, n_sinks):
+    torch.manual_seed(0)
+    query, key, value = torch.randn(3, 2, 9, 4, dtype=torch.float64)
+    places = torch.arange(9)
+    found, _ = SinkWindow(window, n_sinks)(
+        rotary(query, places), rotary(key, places), value, is_causal=True
+    )
+    for place in range(9):
+        # What lies in the cache, where it stands there, and what attends to it from its end.
+        kept = [i for i in range(place + 1) if i < n_sinks or i > place - window]
+        inside = torch.arange(len(kept))
+        keys = rotary(key[:, kept], inside)
+        one = rotary(query[:, [place]], inside[-1:])
+        weights = (one @ keys.mT / 2).softmax(dim=-1)
+        torch.testing.assert_close(found[:, [place]], weights @ value[:, kept])
+
+
+# The task.
+
+
+def test_no_opinion_is_both_learnt_and_asked_and_the_labels_are_even():
+    for language in tasks.LANGUAGES:
+        parts = [tasks.opinions(part, language) for part in ("to_learn_from", "to_be_asked")]
+        texts = [opinion.text for part in parts for opinion in part]
+        assert len(set(texts)) == len(texts) == 100
+        for part in parts:
+            assert set(Counter(o.label for o in part).values()) == {len(part) // 2}
+
+
+def test_drawn_examples_are_of_either_label_and_never_asked():
+    asked = set(tasks.opinions("to_be_asked", "en"))
+    for n, draw in itertools.product((2, 4, 8), range(3)):
+        examples = modern_few_shot.drawn(n, draw, "en")
+        assert Counter(o.label for o in examples) == dict.fromkeys(tasks.LABELS, n // 2)
+        assert not asked & set(examples)
+        exchanged = modern_few_shot.drawn(n, draw, "en", exchanged=True)
+        assert all(a.text == b.text and a.label != b.label
+                   for a, b in zip(examples, exchanged, strict=True))  # fmt: skip
+
+
+# What is stored.
+
+
+def test_everything_is_there():
+    assert list(STORED) == list(modern.QUESTIONS)
+    changes = {row["id"]: row for row in STORED["changes"]["rows"]}
+    assert list(changes) == list(modern_changes.configs())
+    assert all(len(row["seeds"]) == len(modern_changes.SEEDS) for row in changes.values())
+    assert changes["paper"]["cpu_share"] == 1.0
+    context = STORED["context"]
+    n_buckets = len(modern_context.EDGES) - 1
+    for row in context["rows"]:
+        assert np.shape(row["seeds"]) == (len(modern_context.SEEDS), n_buckets)
+    assert [row["sinks"] for row in STORED["sinks"]["perplexity"]] == ["all", 0, 1, 4]
+    rows = [
+        (r["language"], r["examples"], r["exchanged"], r["draw"])
+        for r in STORED["few_shot"]["rows"]
+    ]
+    assert rows == list(modern_few_shot.queue())
+    assert list(STORED["lora"]["tasks"]) == list(modern_lora.TASKS)
+    for task in STORED["lora"]["tasks"].values():
+        assert [row["seed"] for row in task["seeds"]] == list(modern_lora.SEEDS)
+    speculated = STORED["speculative"]
+    assert [row["layers"] for row in speculated["smollm2"]] == list(modern_speculative.KEPT_LAYERS)
+    greedily = [r for r in (*speculated["trained_here"]["rows"], *speculated["smollm2"])
+                if r["temperature"] == 0]  # fmt: skip
+    assert all(row["same_as_greedy"] for row in greedily)
+
+
+def test_what_is_stored_is_written_as_it_is_read():
+    assert json.loads(modern.lines(STORED)) == STORED
+    assert modern.RESULTS.read_text("utf-8") == modern.lines(STORED) + "\n"
+
+
+def test_the_ladder_changes_one_thing_at_a_time_and_ends_in_a_llama():
+    configs = list(modern_changes.configs().values())[: len(modern_changes.LADDER)]
+    swiglu = {"activation", "d_ff"}  # with the inner size that keeps the number of parameters
+    for before, after in itertools.pairwise(configs):
+        changed = {name for name in vars(before) if getattr(before, name) != getattr(after, name)}
+        assert len(changed) == 1 or changed == swiglu
+    rows = {row["id"]: row for row in STORED["changes"]["rows"]}
+    assert rows["swiglu"]["parameters"] == rows["no_biases"]["parameters"]
+    described = {name: modern_changes.described(name, config)
+                 for name, config in modern_changes.configs().items()}  # fmt: skip
+    assert all(rows[name].items() >= said.items() for name, said in described.items())
+
+
+# A part of each measurement again.
+
+
+@pytest.fixture(scope="module")
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.mark.slow
+def test_trainings_of_the_ladder_begin_as_they_did(needed, one_thread):
+    needed("tatoeba")
+    _, text, _ = training.sentences()
+    rows = {row["id"]: row for row in STORED["changes"]["rows"]}
+    for name, seed in (("paper", 0), ("tied", 1)):
+        config, rate = modern_changes.configs()[name], rows[name]["learning_rate"]
+        run = training.begun(config, rate, modern_changes.STEPS, seed)
+        training.go(run, training.Windows(text, modern_changes.LENGTH, seed), training.N_FIRST)
+        np.testing.assert_allclose(run.history.losses, rows[name]["first_losses"][seed], atol=0.002)
+
+
+@pytest.mark.slow
+def test_the_training_on_the_prose_begins_as_it_did_while_the_prose_is_the_same(one_thread):
+    text, asked, digest = modern_context.material()
+    run, batches = modern_context.begun(text, 0)
+    model = training.go(run, batches, training.N_FIRST)
+    # The prose is edited; what is read of it then differs a little, and so do the losses.
+    same = digest == STORED["context"]["setting"]["digest"]
+    stored = STORED["context"]["first_losses"][0]
+    np.testing.assert_allclose(run.history.losses, stored, atol=0.002 if same else 0.2)
+    # Where no token lies beyond the window, all ways but those that turn otherwise are one.
+    ways = dict(itertools.islice(modern_context.ways(model, text, 0), 5))
+    first = {name: modern_context.perplexities_of(way, asked, (0, 128, 512), 2)[0]
+             for name, way in ways.items()}  # fmt: skip
+    assert first["as_trained"] == first["window"] == first["window_and_sinks"]
+
+
+@pytest.fixture(scope="module")
+def smollm2(needed, one_thread):
+    needed("smollm2")
+    return modern_tasks.smollm2()
+
+
+@pytest.mark.slow
+def test_the_first_token_gets_the_attention_that_is_stored(smollm2):
+    setting, stored = STORED["sinks"]["setting"], STORED["sinks"]["shares"]
+    start = setting["starts"][1]
+    found = modern_sinks.shares(smollm2[0], modern_sinks.text()[start : start + setting["watched"]])
+    # The prose may have been edited since; what is told of it does not hang on a word.
+    for name in ("first", "second"):
+        np.testing.assert_allclose(found[name], stored[name][1], atol=0.15)
+    assert np.mean(found["first"][12:]) > 20 * setting["uniform"]
+
+
+@pytest.mark.slow
+def test_questions_are_answered_as_they_were_and_examples_may_be_read_once(smollm2):
+    row = next(r for r in STORED["few_shot"]["rows"] if r["language"] == "en" and not r["examples"])
+    found = modern_tasks.asked(*smollm2, "en")
+    for name in ("right", "said_positive"):
+        assert abs(found[name] - row[name]) <= 1
+    model, tokenizer = smollm2
+    examples = modern_few_shot.drawn(2, 0, "en")
+    texts = [o.text for o in tasks.opinions("to_be_asked", "en")[:3]]
+    first, second = modern_tasks.label_ids(tokenizer, "en")
+    with torch.inference_mode():
+        for text, found in zip(
+            texts, modern_tasks.leanings(model, tokenizer, texts, "en", examples), strict=True
+        ):
+            ids = torch.tensor([tokenizer.encode(tasks.prompt(examples, text, "en"))])
+            logits = model(ids)[0][0, -1]
+            assert found == pytest.approx(float(logits[first] - logits[second]), abs=1e-3)
+
+
+@pytest.mark.slow
+def test_the_training_by_lora_begins_as_it_did(smollm2):
+    model, tokenizer = smollm2
+    adapted, learns = modern_lora.begun(model, 0)
+    losses = modern_lora.train(adapted, learns, tokenizer, "colours", 0, modern_lora.N_FIRST)
+    stored = STORED["lora"]["tasks"]["colours"]["seeds"][0]["first_losses"]
+    np.testing.assert_allclose(losses, stored, atol=0.01)
+    assert sum(p.numel() for p in learns) == STORED["lora"]["setting"]["trained"]
+
+
+@pytest.mark.slow
+def test_the_sizes_that_speed_is_told_with_are_those_of_the_model(smollm2):
+    told, model = STORED["speed"], smollm2[0]
+    assert told["parameters"] == sum(p.numel() for p in model.parameters())
+    cache = model.new_cache()
+    with torch.inference_mode():
+        model(torch.zeros(1, 5, dtype=torch.int64), cache=cache)
+    kept = sum(kept.key.nbytes + kept.value.nbytes for kept in cache.self_attention)
+    assert kept / 5 == told["cache_bytes_per_token"]
+    assert told["prompt_len"] == modern_speed.PROMPT
+
+
+@pytest.mark.slow
+def test_smollm2_without_its_last_layers_is_accepted_as_often_as_it_was(smollm2):
+    model, tokenizer = smollm2
+    layers = modern_speculative.KEPT_LAYERS[-1]
+    prompt = torch.tensor(tokenizer.encode(modern_speculative.PROMPTS[0]))
+    found = modern_speculative.written(
+        model, modern_speculative.without_last(model, layers), [prompt],
+        modern_speculative.SMALL_AHEAD, modern_speculative.N_SMALL, temperature=0,
+    )  # fmt: skip
+    assert found["same_as_greedy"]
+    assert found["by_prompt"] == STORED["speculative"]["smollm2"][-1]["by_prompt"][:1]
