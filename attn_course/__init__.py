@@ -16,12 +16,16 @@ more of the machine
 ------------------------------  ----------------------------------------------------------------
 `attn_course.journey`           the numbers that a sentence becomes on its way through a translator
 `attn_course.position_schemes`  two that chapter 07 compares with those of `attn.positions`
+`attn_course.low_rank`          LoRA: what a pretrained model learns beside its own weights
+`attn_course.speculative`       a quick model proposes, a slow one decides
+`attn_course.streaming`         attention to the last tokens and to the first
 data, mostly by rules
 ------------------------------  ----------------------------------------------------------------
 `attn_course.everyday`          everyday sentences and their translations, written for the course
 `attn_course.grammar`           English and Spanish made by a grammar, with every alignment known
 `attn_course.passages`          ``questions`` about passages, for a system that answers them
 `attn_course.stories`           ``stories`` and headlines, for a system that summarises
+`attn_course.tasks`             opinions of a line, to ask a language model about
 `attn_course.images`            images and questions, for a system that looks
 `attn_course.templates`         sentences with slots, from which passages and stories are made
 ==============================  ================================================================

@@ -39,8 +39,8 @@ FORMS = {
     "es": Form(
         "es", "Opinión", "Sentimiento", dict(zip(LABELS, (" positivo", " negativo"), strict=True))
     ),
-    # Which colour means what, nobody can know who has not been told.
-    "colours": Form("en", "Review", "Colour", dict(zip(LABELS, (" blue", " red"), strict=True))),
+    # Which colour means what, nobody can know who has not been told; SmolLM2 would guess the other way.
+    "colours": Form("en", "Review", "Colour", dict(zip(LABELS, (" red", " blue"), strict=True))),
 }
 
 

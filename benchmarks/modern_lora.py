@@ -1,7 +1,7 @@
 """Questions asked after a training that leaves all weights as they are and adds a few beside them.
 
 There are two tasks. One asks for a colour that stands for what an English line says: the model
-can read the line, and cannot know the convention. The other asks in Spanish, which it hardly reads.
+can read the line, and cannot know the convention, which is contrary to what it would guess. The other asks in Spanish, which it hardly reads.
 """
 
 import random

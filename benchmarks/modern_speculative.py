@@ -16,10 +16,10 @@ from benchmarks import modern_changes as changes
 from benchmarks import modern_training as training
 from benchmarks.modern_tasks import smollm2
 
-AHEAD, N_NEW, SEED = (1, 2, 4, 8), 48, 0
-KEPT_LAYERS = (10, 20, 25, 28)
-PROMPTS = ("The sky is blue because", "A short story about a cat:", "To make bread, first")
-SMALL_AHEAD, N_SMALL = 4, 24  # what SmolLM2 is asked for
+AHEAD, N_NEW, SEED = (2, 4, 8), 32, 0
+KEPT_LAYERS = (10, 20, 28)
+PROMPTS = ("The sky is blue because", "To make bread, first")
+SMALL_AHEAD, N_SMALL = 4, 16  # what SmolLM2 is asked for
 DRAFT = {"d_model": 48, "n_layers": 1, "d_ff": 128}
 STEPS = 300
 SENTENCES = ("I", "The", "He said", "We have", "Do you", "My father", "It is", "Tom")
