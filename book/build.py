@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import yaml
 
@@ -98,6 +99,11 @@ def main():
     if not missing:
         python.rename(fresh / "python")
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)
+    # A server shows this page under any address, so it must know where the site begins.
+    lost = (fresh / "404.html").read_text(encoding="utf-8")
+    start_of_site = urlsplit(os.environ.get("ATTN_SITE_URL", "")).path or "/"
+    lost = lost.replace('<base href="/">', f'<base href="{start_of_site}">')
+    (fresh / "404.html").write_text(lost, encoding="utf-8")
     shutil.copy(BUILD / "assets" / "palette.css", fresh)
     shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)
     shutil.copy(ROOT / "book" / "_static" / "favicon.svg", fresh)

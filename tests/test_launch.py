@@ -1,5 +1,6 @@
 """What opens a notebook elsewhere, up to the line from which only a network could go on."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,16 @@ def test_the_addresses_name_notebooks_that_are_there(somewhere, tmp_path):
             assert binder.endswith(
                 f"/someone/attn/HEAD?labpath=notebooks%2F{language}%2F{path.name}"
             )
+
+
+def test_an_error_is_reported_where_it_stands(somewhere):
+    heading = '<h2>Why?<a class="headerlink" href="#why" title="Link">#</a></h2>'
+    linked = attn_launch.reports(heading, "03_self_attention", "Report")
+    (address,) = re.findall(r'href="(https[^"]+)"', linked)
+    assert (
+        address == "https://github.com/someone/attn/issues/new?title=03_self_attention%23why%3A%20"
+    )
+    assert linked.count("<a") == linked.count("</a>") == 2
 
 
 def test_a_notebook_elsewhere_installs_this_version_before_it_imports(somewhere):

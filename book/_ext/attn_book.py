@@ -241,7 +241,8 @@ def page_context(app, pagename, templatename, context, doctree):
     context["launch"] = attn_launch.addresses(language, Path(pagename).name) if notebook else {}
     context["python"] = attn_python.page_settings(body, language, depth)
     if body:
-        context["body"] = _accessible(_with_image_sizes(body))
+        body = _accessible(_with_image_sizes(body))
+        context["body"] = attn_launch.reports(body, page_address(pagename), context["ui"]["report"])
 
 
 def _contents(tree, chapter):
@@ -330,6 +331,9 @@ UI = {
         "source": "Ver en la bibliografía",
         "enlarge": "Ampliar la figura",
         "close": "Cerrar",
+        "turn": "Pasar de página",
+        "resume": "Seguir donde lo dejaste:",
+        "report": "Avisar de un error en esta sección",
         "previous": "Anterior",
         "next": "Siguiente",
         "notebook": "El cuaderno de esta página",
@@ -386,6 +390,9 @@ UI = {
         "source": "See the bibliography",
         "enlarge": "Enlarge the figure",
         "close": "Close",
+        "turn": "Turn the page",
+        "resume": "Go on where you stopped:",
+        "report": "Report an error in this section",
         "previous": "Previous",
         "next": "Next",
         "notebook": "The notebook of this page",

@@ -6,9 +6,11 @@ All of it needs one setting, the address of the repository: ``ATTN_REPOSITORY``,
 
 import json
 import os
+import re
 import sys
 import tomllib
 from pathlib import Path
+from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[2]
 # The branch that the workflow of publication fills with notebooks that install their package.
@@ -60,6 +62,38 @@ def addresses(language, name):
         "Colab": f"https://colab.research.google.com/github/{path}/blob/{BRANCH}/{language}/{name}.ipynb",
         "Binder": f"https://mybinder.org/v2/gh/{path}/HEAD?labpath=notebooks%2F{language}%2F{name}.ipynb",
     }
+
+
+def reports(body, page, label):
+    """Put beside each section's own link one that reports an error in it.
+
+    Parameters
+    ----------
+    body : str
+        The HTML of a page.
+    page : str
+        Its name, which the report begins with.
+    label : str
+        What the link is called.
+
+    Returns
+    -------
+    str
+        The same page if nobody said where the repository is.
+    """
+    if not (home := repository()):
+        return body
+
+    def beside(link):
+        title = quote(f"{page}#{link['id']}: ")
+        report = (
+            f'<a class="headerlink" href="{home}/issues/new?title={title}" title="{label}">✎</a>'
+        )
+        return link[0] + report
+
+    return re.sub(
+        r'<a class="headerlink" href="#(?P<id>[^"]+)"[^>]*>#</a>(?=</h[23]>)', beside, body
+    )
 
 
 def prepared(notebook):

@@ -1,6 +1,17 @@
 """The place in the book: marked and in view in the contents, and kept by the language switch."""
 
+import functools
+import http.server
+import importlib.util
+import threading
+from pathlib import Path
+
 import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("serve", ROOT / "book" / "serve.py")
+serve = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(serve)
 
 IN_VIEW = """link => {
   const [box, frame] = [link, link.closest("nav")].map(node => node.getBoundingClientRect());
@@ -139,3 +150,46 @@ def test_both_editions_of_a_page_have_the_same_sections(browser, server, site):
             found.append(page.locator("main section[id], .attn-api dt[id]").evaluate_all(levels))
         assert found[0] == found[1], path.name
     page.close()
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_opening_page_leads_back_to_what_was_read_last(tab, server, language):
+    page = tab(viewport={"width": 1280, "height": 720})
+    page.goto(f"{server}/{language}/index.html")
+    assert page.locator(".attn-resume").count() == 0
+    page.goto(f"{server}/{language}/03_self_attention.html")
+    chapter = page.locator("h1").evaluate("h => h.firstChild.textContent")
+    section = page.locator("article section section:has(> h2)").nth(1)
+    place, title = section.evaluate("s => [s.id, s.querySelector('h2').firstChild.textContent]")
+    section.evaluate(
+        "s => scrollTo({top: s.getBoundingClientRect().top + scrollY - 60, behavior: 'instant'})"
+    )
+    page.locator(f".attn-own a[href='#{place}'][aria-current]").wait_for()
+    page.goto(f"{server}/{language}/index.html")
+    link = page.locator(".attn-resume a")
+    assert link.inner_text() == f"{chapter} › {title.strip()}"
+    link.click()
+    page.wait_for_url(f"**/{language}/03_self_attention.html#{place}")
+
+
+def test_a_page_is_turned_at_its_top_and_by_access_keys(tab, server):
+    page = tab()
+    page.goto(f"{server}/en/03_self_attention.html")
+    before, after = page.locator(".attn-turn a").all()
+    assert before.get_attribute("aria-label") == "Previous: Tokens and embeddings"
+    keys = page.locator("[accesskey]").evaluate_all("all => all.map(one => one.accessKey).sort()")
+    assert keys == ["n", "p", "s"]
+    after.click()
+    page.wait_for_url("**/04_multi_head.html")
+
+
+def test_an_address_that_leads_nowhere_leads_back_into_the_course(tab, site):
+    handler = functools.partial(serve.Handler, directory=str(site))
+    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    page = tab()
+    answer = page.goto(f"http://127.0.0.1:{httpd.server_port}/en/far/away/nothing.html")
+    assert answer.status == 404
+    for link in page.locator("main a").all():
+        assert page.request.get(link.evaluate("a => a.href")).status == 200
+    httpd.shutdown()

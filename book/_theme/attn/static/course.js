@@ -329,6 +329,35 @@
     for (const link of links.get(current) ?? []) link.setAttribute("aria-current", "location");
     marked = current;
     bringInLists();
+    remember(current);
+  }
+  // The opening page leads back to the section that was read last.
+  const PLACE = `attn-place-${root.lang}`;
+  const opening = document.querySelector("article .attn-button");
+  const heading = (section) => section?.querySelector("h1, h2, h3")?.firstChild.textContent.trim() ?? "";
+  function remember(section) {
+    const chapter = heading(article);
+    if (opening || !chapter || !scrollY) return;
+    const title = [chapter, heading(section)].filter((text, i, all) => text && all.indexOf(text) === i).join(" › ");
+    try {
+      localStorage.setItem(PLACE, JSON.stringify({ address: location.pathname.split("/").pop() + (section ? `#${section.id}` : ""), title }));
+    } catch (error) {
+      // Storage is off: nothing is remembered.
+    }
+  }
+  if (opening) {
+    let place = null;
+    try {
+      place = JSON.parse(localStorage.getItem(PLACE));
+    } catch (error) {
+      // Nothing was remembered.
+    }
+    if (place) {
+      const link = Object.assign(document.createElement("a"), { href: place.address, textContent: place.title });
+      const line = Object.assign(document.createElement("p"), { className: "attn-resume" });
+      line.append(`${document.body.dataset.resume} `, link);
+      opening.parentElement.after(line);
+    }
   }
   const follow = (hash) => { asked = links.has(document.getElementById(hash)) ? document.getElementById(hash) : null; };
   document.addEventListener("click", (event) => {
