@@ -92,8 +92,10 @@ def main():
         return 1
     fresh = BUILD / "site.new"
     shutil.rmtree(fresh, ignore_errors=True)
+    # Sphinx's note to itself speaks of this folder, and would differ in every other.
+    notes = shutil.ignore_patterns(".buildinfo")
     for language in processes:
-        shutil.copytree(BUILD / language / "_build" / "html", fresh / language)
+        shutil.copytree(BUILD / language / "_build" / "html", fresh / language, ignore=notes)
         for notebook in (fresh / language / "_sources").rglob("*.ipynb"):
             notebook.write_text(attn_launch.prepared(notebook.read_text("utf-8")), "utf-8")
     if not missing:
