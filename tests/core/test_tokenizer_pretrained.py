@@ -10,7 +10,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
 from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
-from attn.tokenizer.word_piece import MARKS
+from attn.tokenizer.word_piece import MARKS, split
 
 TEXTS = ["The sky is blue because of the way we see it.", "El cielo es azul.", "¿Qué dices, José?"]
 # Where pretokenisers and normalisers go wrong: spaces, digits, marks, scripts, composed letters.
@@ -48,6 +48,12 @@ def assert_same_ids(ours, theirs, lines):
     found = theirs.encode_batch(lines, add_special_tokens=False)
     for line, expected in zip(lines, found, strict=True):
         assert ours.encode(line) == expected.ids, line
+
+
+def test_each_byte_has_a_letter_of_its_own():
+    letters = byte_letters()
+    assert sorted(letters) == list(range(256))
+    assert set(letters.values()) == set(pre_tokenizers.ByteLevel.alphabet())
 
 
 def test_byte_level_ids_are_those_of_tokenizers():
@@ -171,6 +177,11 @@ def test_word_piece_ids_are_those_of_tokenizers(lowercase):
         assert ours.decode(ours.encode(line)) == theirs.decode(ours.encode(line))
     assert ours.encode_marked("the [MASK]")[-1] == ours.special["[MASK]"]
     assert ours.special["[MASK]"] not in ours.encode("[MASK]")
+
+
+def test_words_are_split_without_capitals_unless_they_are_wanted():
+    assert split("José\tsí.") == ["jose", "si", "."]
+    assert split("José\tsí.", lowercase=False) == ["José", "sí", "."]
 
 
 def test_word_piece_by_hand(tmp_path):
