@@ -16,6 +16,7 @@ from benchmarks import (
     attention_memory,
     cached_step,
     decoding,
+    first_run,
     gemm_share,
     import_time,
     training_step,
@@ -45,6 +46,7 @@ OTHERS = {
     "attention_at_length": attention_at_length,
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,
+    "first_run": first_run,
 }
 # It takes hours, has options, and goes on where it was stopped: only alone, and only by name.
 LONGEST = "translators"

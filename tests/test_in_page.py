@@ -50,12 +50,12 @@ def test_what_is_offered_gives_what_the_book_shows(path):
     cells = [*cells_of(path)]
     session, n_run = Session("en"), 0
     for cell, kind in zip(cells, plan(cell.source for cell in cells), strict=True):
-        if kind not in ("run", "setup"):
+        if kind not in ("run", "setup", "machine"):
             continue
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
             shown = session.run(cell.source)
-        if kind == "run":
+        if kind != "setup":
             got = "\n".join([*filter(None, [out.getvalue().strip("\n")]),
                              *([repr(shown)] if shown is not None else [])])  # fmt: skip
             assert got == printed(cell), cell.source
@@ -81,9 +81,10 @@ def test_a_plan_follows_what_cells_need():
         'def softmax(scores):\n    ...\n\ncheck("softmax", softmax)',
         "softmax(np.ones(2))",
         "open('file')",
+        'from attn_course import own_machine\n\nown_machine.translate("she slept")',
     ]
     kinds = ["setup", "run", "local", "run", "run", "local", "run", "local", "local", "run", "local", "local", "local",
-             "exercise", "run", "local"]  # fmt: skip
+             "exercise", "run", "local", "machine"]  # fmt: skip
     assert plan(cells) == kinds
 
 
@@ -96,6 +97,8 @@ def test_a_session_needs_nothing_but_numpy_and_the_files_it_is_given(tmp_path):
     attn_python._zip(again)
     assert archive.read_bytes() == again.read_bytes()
     zipfile.ZipFile(archive).extractall(tmp_path / "course")
+    attn_python._zip(again, attn_python.TRANSLATOR)
+    zipfile.ZipFile(again).extractall(tmp_path / "course")
     names = [name for ids in exercises().values() for name in ids]
     script = f"""
 import sys
@@ -110,6 +113,9 @@ for name in {names!r}:
     lend = f"from attn_course.exercises.catalogue import load\\n{{name}} = load({{name!r}}).oracle"
     told = session.answer({{"code": lend, "exercise": name, "solved": {{}}, "check": True}})
     assert told.get("status") == "passed", (name, told)
+code = "from attn_course import own_machine\\nown_machine.translate('she slept')"
+told = session.answer({{"code": code, "solved": {{}}}})
+assert "<strong>ella durmió</strong>" in told["html"], told
 """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False

@@ -203,7 +203,9 @@ def kinds_and_texts(cell):
     kinds = [
         (output.output_type, sorted(data)) for output, data in zip(cell.outputs, shown, strict=True)
     ]
-    texts = [html.unescape(str(data[kind])) for data in shown
+    # Names in the map of the machine take more lines in one language than in the other.
+    machine = r'<figure class="attn-machine">.*?</figure>'
+    texts = [html.unescape(re.sub(machine, "", str(data[kind]))) for data in shown
              for kind in sorted(data) if data[kind] and kind not in PICTURES]  # fmt: skip
     return kinds, texts
 

@@ -105,26 +105,40 @@ def test_every_right_way_of_writing_a_part_translates(name, function):
         assert found.refused == ()
 
 
-def test_parts_call_the_parts_that_are_solved():
+def test_parts_call_the_parts_that_are_solved(monkeypatch):
     """Those of the course, and those of the learner, who may have written `reference.softmax`."""
     attention = (
         "def scaled_dot_product_attention(query, key, value, mask=None):\n"
         "    scores = query @ key.mT / np.sqrt(query.shape[-1])\n"
         "    if mask is not None:\n"
         "        scores = np.where(mask, scores, -np.inf)\n"
+        "    before = len(seen)\n"
         "    weights = reference.softmax(scores)\n"
+        "    theirs.add(len(seen) > before)\n"
         "    return weights @ value, weights\n"
     )
-    counted, seen = SOFTMAX.replace("    e =", "    seen.add(scores.ndim)\n    e =", 1), set()
+    counted = SOFTMAX.replace("    e =", "    seen.append(scores.ndim)\n    e =", 1)
+    seen, theirs = [], set()
+    monkeypatch.setitem(sys.modules, "told", types.SimpleNamespace(seen=seen, theirs=theirs))
     for functions in ({}, {"scaled_dot_product_attention": attention}):
-        sys.modules["seen_by_softmax"] = types.SimpleNamespace(seen=seen)
-        own = functions | {"softmax": f"from seen_by_softmax import seen\n{counted}"}
+        own = {name: f"from told import *\n{code}"
+               for name, code in ({"softmax": counted} | functions).items()}  # fmt: skip
         seen.clear()
         found = own_machine.translate(SENTENCE, functions=own)
-        del sys.modules["seen_by_softmax"]
         assert found.targets == (RIGHT,)
         assert set(found.yours) == own.keys()
         assert 4 in seen  # the scores of all heads, besides the logits
+    assert theirs == {True}
+
+
+def test_of_two_slow_functions_the_one_inside_is_named(worked, monkeypatch):
+    monkeypatch.setattr(parts, "SECONDS", 0.25)
+    own = {"scaled_dot_product_attention": worked["scaled_dot_product_attention"]}
+    own["softmax"] = SOFTMAX.replace("    e =", "    __import__('time').sleep(0.01)\n    e =", 1)
+    found = own_machine.translate(SENTENCE, functions=own)
+    assert found.targets == (RIGHT,)
+    assert found.yours == ("scaled_dot_product_attention",)
+    assert "Your `softmax` is right but too slow" in found.refused[0]
 
 
 WRONG = {

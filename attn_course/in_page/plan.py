@@ -13,9 +13,11 @@ import sys
 # What a cell may import there. Of the standard library all but what needs files or a network.
 PACKAGES = (
     "numpy", "attn.reference", "attn_course.language", "attn_course.exercises", "attn_course.tables",
+    "attn_course.own_machine",
 )  # fmt: skip
 NOT_THERE = {"open", "input", "pathlib", "os", "sys", "subprocess", "urllib", "socket", "tempfile"}
 EXERCISE = re.compile(r'^check\("(\w+)", (\w+)\)$', re.MULTILINE)
+MACHINE = re.compile(r"^own_machine\.translate\(.*\)$", re.MULTILINE)
 
 
 def asks(source):
@@ -74,7 +76,8 @@ def plan(sources):
     -------
     list of str
         For each cell ``"run"``; ``"setup"``, if of what it imports and sets only some is there;
-        ``"exercise"``; or ``"local"``, if it needs more than there is.
+        ``"exercise"``; ``"machine"``, if the learner's code translates in it, for which no cell before
+        it has to run; or ``"local"``, if it needs more than there is.
 
     Examples
     --------
@@ -89,6 +92,9 @@ def plan(sources):
         if asks(source):
             there.add(asks(source))
             kinds.append("exercise")
+            continue
+        if MACHINE.search(source):
+            kinds.append("machine")
             continue
         after, whole = set(there), True
         for statement in statements:

@@ -10,6 +10,7 @@ import traceback
 from dataclasses import dataclass, field
 
 from attn_course.exercises import catalogue, check
+from attn_course.exercises.kept import hand_over
 from attn_course.in_page.plan import importable, names, take
 from attn_course.language import set_language
 
@@ -94,8 +95,9 @@ class Session:
         Parameters
         ----------
         request : dict
-            ``code``; for a cell ``before``, the code of those before it that have not run yet; for
-            an exercise ``exercise``, ``solved``, and ``check``, whether to check it.
+            ``code``; ``solved``, the code of the exercises that are solved; for a cell ``before``,
+            the code of those before it that have not run yet; for an exercise ``exercise``, and
+            ``check``, whether to check it.
 
         Returns
         -------
@@ -103,14 +105,14 @@ class Session:
             ``error``, what Python says; or ``html`` or ``text``, what the last line shows; for an
             exercise ``lent`` and ``used`` too, and ``status`` if it was checked.
         """
-        exercise_id = request.get("exercise")
+        exercise_id, solved = request.get("exercise"), request.get("solved", {})
+        hand_over(solved)
         told = {}
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 for code in request.get("before", ()):
                     self.run(code)
             if exercise_id:
-                solved = request["solved"]
                 lent = self.prepare(exercise_id, request["code"], solved)
                 told["lent"] = lent
                 told["used"] = sorted(_used(request["code"]) - {exercise_id, *lent})

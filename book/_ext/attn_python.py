@@ -38,11 +38,15 @@ CORE = (
 PATIENCE = 20  # seconds without an answer
 # Of the two packages, what needs NumPy alone.
 SOURCES = (
-    "attn/__init__.py", "attn/_checks.py", "attn/reference/*.py", "attn_course/__init__.py",
-    "attn_course/language.py", "attn_course/tables.py", "attn_course/in_page/*.py",
+    "attn/__init__.py", "attn/_checks.py", "attn/applications/__init__.py", "attn/applications/models/__init__.py",
+    "attn/reference/*.py", "attn_course/__init__.py",
+    "attn_course/language.py", "attn_course/palette.py", "attn_course/tables.py", "attn_course/in_page/*.py",
+    "attn_course/drawings/*.py", "attn_course/own_machine/*.py",
     "attn_course/exercises/*.py",
     "attn_course/exercises/chapters/*.py", "attn_course/exercises/chapters/*.toml",
 )  # fmt: skip
+# What the learner's own code translates with; a page asks for it when it is wanted.
+TRANSLATOR = ("attn/applications/models/grammar_translator/*.*",)
 UI = {
     "es": {
         "exercises": "Ejercicios",
@@ -75,6 +79,8 @@ UI = {
         "local": "make lab",
         "localLong": "Esta celda necesita PyTorch o matplotlib, que no caben en la página: ejecútala en tu máquina con make lab",
         "export": "Descargar con tus respuestas",
+        "machine": "Traducir con mi código",
+        "sentence": "Una oración en inglés, con palabras que la gramática conozca",
     },
     "en": {
         "exercises": "Exercises",
@@ -107,6 +113,8 @@ UI = {
         "local": "make lab",
         "localLong": "This cell needs PyTorch or matplotlib, which do not fit into the page: run it on your machine with make lab",
         "export": "Download with your answers",
+        "machine": "Translate with my code",
+        "sentence": "An English sentence, in words that the grammar knows",
     },
 }  # fmt: skip
 
@@ -136,6 +144,7 @@ def assemble(folder):
     shutil.copyfile(wheel, folder / wheel.name)
     shutil.copyfile(editor, folder / "editor.js")
     _zip(folder / "course.zip")
+    _zip(folder / "translator.zip", TRANSLATOR)
     for file in (ROOT / "book" / "python").iterdir():
         shutil.copyfile(file, folder / file.name)
     sizes = {name: (folder / name).stat().st_size for name in (*CORE, wheel.name, "course.zip")}
@@ -205,10 +214,10 @@ def _editor():
     return bundle
 
 
-def _zip(path):
-    """Pack the sources, the same bytes each time."""
+def _zip(path, patterns=SOURCES):
+    """Pack files, the same bytes each time."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(file for pattern in SOURCES for file in ROOT.glob(pattern)):
+        for file in sorted(file for pattern in patterns for file in ROOT.glob(pattern)):
             entry = zipfile.ZipInfo(file.relative_to(ROOT).as_posix(), (1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, file.read_bytes())
@@ -230,6 +239,10 @@ def mark_cells(app, doctree, docname):
         cell["classes"].append(f"attn-py-{kind}")
         if name:
             bar = f'<p class="attn-py-bar"><button type="button" data-exercise="{name}">{ui["write"]}</button></p>'
+            cell.append(nodes.raw("", bar, format="html"))
+        if kind == "machine":
+            cell["ids"].append("own-machine")
+            bar = f'<p class="attn-py-bar"><button type="button">{ui["machine"]}</button></p>'
             cell.append(nodes.raw("", bar, format="html"))
 
 

@@ -15,10 +15,11 @@ window.attnPanel = (function () {
   let abandon = null; // ends the wait for a Python that starts
   let busy = null; // the panel whose code runs
   let ran = new Set(); // the cells that this Python has run
+  let brought = null; // a promise while the numbers of the translator come and afterwards
 
   function stop() {
     worker?.terminate();
-    worker = ready = null;
+    worker = ready = brought = null;
     ran = new Set();
   }
 
@@ -36,6 +37,19 @@ window.attnPanel = (function () {
     });
     ready.catch(stop);
     return ready;
+  }
+
+  function bring() {
+    brought ??= new Promise((resolve, reject) => {
+      abandon = () => reject(new Error(ui.stopped));
+      worker.onmessage = ({ data }) => {
+        if (data.kind === "failed") reject(new Error(data.why));
+        if (data.kind === "ready") resolve();
+      };
+      worker.postMessage({ kind: "bring", file: new URL(`${base}translator.zip`, location.href).href });
+    });
+    brought.catch(stop);
+    return brought;
   }
 
   /** Run a request; the answer is null if it was stopped or took too long. */
@@ -72,13 +86,38 @@ window.attnPanel = (function () {
     return made;
   }
 
+  /** The code of every exercise that this browser keeps as solved. */
+  function solved() {
+    const found = {};
+    for (const name of Object.keys(localStorage)) {
+      const exercise = /^attn-solved-(\w+)$/.exec(name)?.[1];
+      if (exercise) found[exercise] = storage.get(name);
+    }
+    return found;
+  }
+
+  /** A line for a sentence in the place of the code that translates one: what is asked of an editor. */
+  function sentenceIn(place, code, onRun) {
+    const sentence = /translate\("(.*)"\)/;
+    const input = element("input", { type: "text", value: sentence.exec(code)[1], autocomplete: "off", lang: "en" });
+    input.addEventListener("keydown", (event) => { if (event.key === "Enter") onRun(); });
+    place.className = "attn-py-sentence";
+    place.append(element("label", {}, ui.sentence, input));
+    return {
+      get: () => code.replace(sentence, () => `translate(${JSON.stringify(input.value)})`),
+      set: (text) => { input.value = sentence.exec(text)[1]; },
+      focus: () => input.focus(),
+    };
+  }
+
   function make(cell) {
     const exercise = cell.querySelector(".attn-py-bar button")?.dataset.exercise;
     const original = cell.querySelector(".cell_input pre").textContent
       .replace(/\n$/, "").replace(/\n+check\("\w+", \w+\)$/, exercise ? "\n" : "$&");
     const kept = exercise && storage.get(keys.code(exercise));
     const button = (text, act) => element("button", { type: "button", textContent: text, onclick: act });
-    const run = button(ui.run, () => go(false));
+    const machine = cell.matches(".attn-py-machine");
+    const run = button(machine ? ui.machine : ui.run, () => go(false));
     const check = exercise && button(ui.check, () => go(true));
     const halt = element("button", { type: "button", textContent: ui.stop, hidden: true, onclick: () => panel.interrupt() });
     const reset = button(ui.reset, () => {
@@ -98,13 +137,15 @@ window.attnPanel = (function () {
     cell.querySelector(".cell_input").hidden = true;
     cell.querySelector(".attn-py-bar")?.setAttribute("hidden", "");
     cell.append(whole);
-    const editor = window.attnEditor(place, {
+    const editor = machine ? sentenceIn(place, original, () => go(false)) : window.attnEditor(place, {
       doc: kept ?? original,
       label: ui.code,
       describedBy: hint.id,
       onChange: (text) => { if (exercise) storage.set(keys.code(exercise), text); },
       onRun: () => go(Boolean(exercise)),
     });
+
+    if (machine) hint.remove();
 
     let printed = null;
     const panel = {
@@ -146,17 +187,16 @@ window.attnPanel = (function () {
           panel.interrupt = () => abandon();
         }
         await start();
+        if (machine) {
+          panel.interrupt = () => abandon();
+          await bring();
+        }
         bar.hidden = true;
         panel.say(ui.running);
-        const request = { code: editor.get() };
+        const request = { code: editor.get(), solved: solved() };
         if (exercise) {
-          const solved = {};
-          for (const name of Object.keys(localStorage)) {
-            const found = /^attn-solved-(\w+)$/.exec(name);
-            if (found) solved[found[1]] = storage.get(name);
-          }
-          Object.assign(request, { exercise, solved, check: checked });
-        } else {
+          Object.assign(request, { exercise, check: checked });
+        } else if (!machine) {
           before = all.slice(0, all.indexOf(cell)).filter((one) => !ran.has(one));
           request.before = before.map(sourceOf);
         }

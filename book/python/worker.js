@@ -2,6 +2,7 @@
 "use strict";
 
 const MOST = 20000; // characters that a run may print
+let python = null;
 let session = null;
 let room = 0;
 
@@ -36,7 +37,7 @@ async function start({ base, language }) {
   count(sizes, base);
   importScripts(`${base}pyodide.js`);
   const line = (text) => print(`${text}\n`);
-  const python = await loadPyodide({ indexURL: base, stdout: line, stderr: line });
+  python = await loadPyodide({ indexURL: base, stdout: line, stderr: line });
   const [course] = await Promise.all([
     fetch(`${base}course.zip`).then((answer) => answer.arrayBuffer()),
     python.loadPackage(`${base}${numpy}`, { messageCallback() {} }),
@@ -53,10 +54,18 @@ lambda request: json.dumps(_session.answer(json.loads(request)))
 `);
 }
 
+/** The numbers of the translator, which few who write code want. */
+async function bring({ file }) {
+  const answer = await fetch(file);
+  if (!answer.ok) throw new Error(file);
+  python.FS.writeFile("/brought.zip", new Uint8Array(await answer.arrayBuffer()));
+  python.runPython('zipfile.ZipFile("/brought.zip").extractall("/course")');
+}
+
 onmessage = async ({ data }) => {
-  if (data.kind === "start") {
+  if (data.kind === "start" || data.kind === "bring") {
     try {
-      await start(data);
+      await (data.kind === "start" ? start(data) : bring(data));
       postMessage({ kind: "ready" });
     } catch (error) {
       postMessage({ kind: "failed", why: String(error.message ?? error).split("\n")[0] });

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -9,7 +10,9 @@ from playwright.sync_api import expect
 
 from attn_course.exercises import exercises
 from attn_course.exercises.catalogue import load, modules
+from attn_course.in_page.plan import EXERCISE
 
+ROOT = Path(__file__).resolve().parents[2]
 START = 120_000  # milliseconds that Python may take to start on a busy machine
 PAGES = {1: "01_why_attention", 2: "02_tokens_and_embeddings", 3: "03_self_attention",
          4: "04_multi_head", 5: "05_encoder_decoder", 6: "06_masking", 7: "07_positional_encoding",
@@ -166,6 +169,72 @@ def test_what_is_solved_is_kept_used_exported_and_erased(visit):
         == []
     )
     assert page.errors == []
+
+
+def solutions():
+    """Return the code of the worked solution of every exercise up to chapter 9."""
+    found = {}
+    for path in sorted((ROOT / "notebooks" / "es").glob("0*_*.ipynb")):
+        for cell in nbformat.read(path, 4).cells:
+            asked = EXERCISE.search(cell.source)
+            if asked and "hide-cell" in cell.metadata.get("tags", ()):
+                found[asked[1]] = cell.source.replace(asked[0], "")
+    return found
+
+
+def test_what_was_solved_translates_at_the_end_of_chapter_9(visit, violations):
+    page = visit("en/03_self_attention.html")
+    assert exercise(page, "softmax").open().check(SOFTMAX, "en").startswith("Correct.")
+    page.goto(page.url.replace("03_self_attention", "09_decoding"))
+    machine = Panel(page.locator("#own-machine"))
+    stored = machine.cell.locator(".cell_output")
+    expect(stored).to_contain_text("Your code: none yet.")
+    machine.press("Translate with my code")  # with what stands in the cell
+    machine.done()
+    expect(stored).to_have_count(0)
+    expect(machine.output).to_contain_text("→ la mujer dio el libro rojo al niño")
+    sentence = machine.cell.get_by_label("An English sentence")
+    sentence.fill('the white "cat" slept')
+    sentence.press("Enter")
+    expect(machine.output).to_contain_text('The machine does not know: ".')
+    machine.done()
+    sentence.fill("the white cat slept")
+    sentence.press("Enter")
+    expect(machine.output).to_contain_text("the white cat slept → el gato blanco durmió")
+    expect(machine.output).to_contain_text("Your code: softmax.")
+    expect(machine.output).to_contain_text(
+        "Lent by the course: embed, scaled_dot_product_attention,"
+    )
+    lit = machine.output.locator(".attn-machine-wide text.name.lit")
+    assert lit.all_inner_texts() == ["softmax", "softmax"]
+    assert violations(page) == []
+    assert page.errors == []
+    assert page.elsewhere == []
+
+
+def test_who_has_solved_everything_is_lent_nothing(visit):
+    page = visit("es/09_decoding.html", viewport={"width": 390, "height": 844})
+    kept = {f"attn-solved-{name}": code for name, code in solutions().items()}
+    page.evaluate("kept => Object.assign(localStorage, kept)", kept)
+    machine = Panel(page.locator("#own-machine"))
+    machine.press("Traducir con mi código")
+    machine.done()
+    expect(machine.output).to_contain_text("→ la mujer dio el libro rojo al niño")
+    expect(machine.output).to_contain_text("Prestado por el curso: ninguna función.")
+    expect(machine.output.locator(".attn-machine-upright text.name.lit").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    page.evaluate(
+        "localStorage['attn-solved-layer_norm'] = 'def layer_norm(x, gain, bias): return x'"
+    )
+    machine.press("Traducir con mi código")
+    machine.done()
+    expect(machine.output).to_contain_text(
+        "Tu layer_norm ya no pasa la comprobación de su ejercicio."
+    )
+    expect(machine.output).to_contain_text("Prestado por el curso: layer_norm.")
+    assert page.errors == []
+    assert page.elsewhere == []
 
 
 def test_a_run_can_be_stopped_and_ends_by_itself(visit):

@@ -1,0 +1,75 @@
+"""How long Python in the page takes: the first run, which loads it, and the checks after that.
+
+On a machine with nothing else to do the first *Check* of a page should be answered in 6 seconds, the
+next in 300 milliseconds. ``python -m benchmarks.first_run`` prints both. Chapter 03 of the built site
+is needed, and a browser.
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import statistics
+import threading
+import time
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks.widget_latency import SITE, QuietHandler
+
+BUDGETS = {"first check": 6.0, "next check": 0.3}  # seconds
+NEXT = 5  # checks, of which the median is told
+WAIT = 120_000  # milliseconds
+ANSWER = (
+    "def softmax(scores):\n"
+    "    e = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
+    "    return e / e.sum(axis=-1, keepdims=True)\n"
+)
+
+
+def timed_check(page, cell):
+    """Return the seconds from the press on *Check* to the answer."""
+    page.evaluate("cell => cell.querySelector('.attn-py-output').replaceChildren()", cell)
+    began = time.perf_counter()
+    cell.query_selector(".attn-py-controls button").click()
+    page.wait_for_function("cell => cell.querySelector('.attn-check')", arg=cell, timeout=WAIT)
+    return time.perf_counter() - began
+
+
+def measure(page, address):
+    """Return the seconds by what was timed."""
+    page.goto(f"{address}/es/03_self_attention.html")
+    page.click("#exercise-softmax .attn-py-bar button")
+    page.wait_for_selector("#exercise-softmax .cm-content")
+    cell = page.query_selector("#exercise-softmax")
+    page.click("#exercise-softmax .cm-content")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(ANSWER)
+    first = timed_check(page, cell)
+    after = [timed_check(page, cell) for _ in range(NEXT)]
+    return {"first check": first, "next check": statistics.median(after)}
+
+
+def main():
+    """Measure in a fresh profile, and print the seconds beside the budgets."""
+    if not (SITE / "python").is_dir():
+        print("The built site runs no Python: see `make book`.")
+        return
+    handler = functools.partial(QuietHandler, directory=str(SITE))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    program = (
+        os.environ.get("ATTN_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
+    )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        found = measure(browser.new_page(), f"http://127.0.0.1:{server.server_port}")
+        browser.close()
+    server.shutdown()
+    print(f"{'Python in the page, seconds':<30}{'took':>8}{'budget':>8}")
+    for name, took in found.items():
+        print(f"{name:<30}{took:>8.2f}{BUDGETS[name]:>8.1f}")
+
+
+if __name__ == "__main__":
+    main()
