@@ -45,6 +45,11 @@ def _from(condition):
     return lambda n, m: condition(np.arange(m), np.arange(n)[:, None] + m - n)
 
 
+def _cache_behind(n, m):
+    """Put the triangle first, and the keys already read behind it."""
+    return np.hstack([np.tri(n, dtype=bool), np.ones((n, m - n), dtype=bool)])
+
+
 MISTAKES = {
     "from_the_first_key": (_triangle(lambda n, m: 0),),
     "shifted_the_other_way": (_triangle(lambda n, m: n - m),),
@@ -68,6 +73,7 @@ MISTAKES = {
     "square_of_keys": (lambda n, m: causal_mask(int(m)),),
     "square_of_queries": (lambda n, m: causal_mask(int(n)),),
     "forgets_the_cache": (lambda n, m: (np.arange(m) >= m - n) & causal_mask(int(n), int(m)),),
+    "cache_behind": (_cache_behind,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("mask",), causal_mask, cases, MISTAKES)

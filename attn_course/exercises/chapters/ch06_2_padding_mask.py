@@ -70,6 +70,12 @@ MISTAKES = {
         _rows(lambda real: np.where(real, 0.0, -1e9)[:, None, :]),
         _rows(lambda real: np.where(real, 0.0, -1e9)),
     ),
+    "shortest_for_all": (_until(lambda lengths, _: lengths.min()),),
+    "one_place_only": (
+        lambda lengths, seq_len: np.arange(seq_len) == lengths[:, None, None] - 1,
+        lambda lengths, seq_len: np.arange(seq_len) == lengths[:, None, None],
+        lambda lengths, seq_len: np.arange(seq_len) != lengths[:, None, None],
+    ),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("mask",), padding_mask, cases, MISTAKES)

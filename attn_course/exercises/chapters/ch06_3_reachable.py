@@ -83,6 +83,28 @@ def _from_the_mask(mask, n_layers):
     return mask @ _power(mask | _own(mask), n_layers)
 
 
+def _already_updated(mask, n_layers):
+    """Go through the rows of the result while it is being changed."""
+    reached = mask | _own(mask)
+    for _ in range(int(n_layers) - 1):
+        for i in range(len(mask)):
+            for k in range(len(mask)):
+                if reached[i, k]:
+                    reached[i] |= reached[k]
+    return reached
+
+
+def _shares(least):
+    """Return where a share of the weight arrives that is larger than `least`."""
+
+    def shares(mask, n_layers):
+        weights = (mask | _own(mask)).astype(float)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return np.linalg.matrix_power(weights, int(n_layers)) > least
+
+    return shares
+
+
 MISTAKES = {
     "one_layer": (_layers(lambda n: 1), lambda mask, n: mask),
     "no_residual": (_power,),
@@ -101,6 +123,11 @@ MISTAKES = {
     "arrows_reversed": (_after(lambda reached, mask: reached.T),),
     "both_ways": (lambda mask, n: reachable(mask | mask.T, int(n)),),
     "what_does_not_arrive": (_after(lambda reached, mask: ~reached),),
+    "two_layers": (_layers(lambda n: 2),),
+    "triangle_cut": (_after(lambda reached, mask: np.tril(reached)),),
+    "already_updated": (_already_updated,),
+    "diagonal_flipped": (lambda mask, n: _power(mask ^ _own(mask), n),),
+    "only_large_shares": (*map(_shares, (0.5, 0.1, 0.05)),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("mask",), reachable, cases, MISTAKES)

@@ -76,6 +76,35 @@ def _changed(change):
     return lambda seq_len, d_model, base: change(sinusoidal_positions(seq_len, d_model, base))
 
 
+def _rows_alternate(seq_len, d_model, base):
+    angles = np.arange(seq_len)[:, None] / base ** (np.arange(0, d_model, 2) / d_model)
+    angles = np.repeat(angles, 2, axis=-1)
+    return np.where(np.arange(seq_len)[:, None] % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+def _one_place_further(seq_len, d_model, base):
+    table = np.zeros((seq_len, d_model))
+    for i in range(d_model // 2):
+        angles = np.arange(seq_len) / base ** (2 * i / d_model)
+        table[:, i], table[:, i + 1] = np.sin(angles), np.cos(angles)
+    return table
+
+
+def _without_rows(seq_len, d_model, base):
+    angles = np.arange(seq_len) / base ** (np.arange(0, d_model, 2) / d_model)
+    table = np.empty((seq_len, d_model))
+    table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
+    return table
+
+
+def _by_hand(angle):
+    def table(seq_len, d_model, base):
+        pairs = np.arange(d_model // 2)
+        return _table(angle(np.arange(seq_len)[:, None], pairs, d_model, base))
+
+    return table
+
+
 MISTAKES = {
     "doubled_exponent": (_with(lambda d: 2 * np.arange(0, d, 2) / d),),
     "halved_exponent": (_with(lambda d: np.arange(d // 2) / d),),
@@ -96,6 +125,16 @@ MISTAKES = {
     "truncated": (_changed(lambda table: np.trunc(table).astype(int)),),
     "transposed": (_changed(np.transpose),),
     "unit_length": (_changed(lambda table: table / np.linalg.norm(table, axis=-1, keepdims=True)),),
+    "rows_alternate": (_rows_alternate,),
+    "whole_exponent": (_by_hand(lambda pos, i, d, base: pos / base ** (2 * i // d).astype(float)),),
+    "parenthesis_missing": (
+        _by_hand(lambda pos, i, d, base: pos / base**2 * i / d),
+        _by_hand(lambda pos, i, d, base: pos / base ** (2 * i) / d),
+    ),
+    "positions_along_the_row": (_without_rows,),
+    "columns_overwritten": (_one_place_further,),
+    "angles_returned": (_with(even=lambda angles: angles, odd=lambda angles: angles),),
+    "exponent_from_one": (_with(lambda d: np.arange(2, d + 2, 2) / d),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("positions",), sinusoidal_positions, cases, MISTAKES)

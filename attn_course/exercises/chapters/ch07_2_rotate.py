@@ -89,11 +89,31 @@ def _every_axis(x, positions, base):
     return rotate(x, positions, base)
 
 
+def _every_component(x, positions, base):
+    angles = positions[:, None] * base ** -(np.arange(x.shape[-1]) / x.shape[-1])
+    turned = _joined(-x[..., 1::2], x[..., 0::2])
+    return x * np.cos(angles) + turned * np.sin(angles)
+
+
+def _tiled(x, positions, base):
+    angles = np.tile(positions[:, None] * base ** -_exponents(x.shape[-1]), 2)
+    turned = _joined(-x[..., 1::2], x[..., 0::2])
+    return x * np.cos(angles) + turned * np.sin(angles)
+
+
+def _along_the_components(x, positions, base):
+    angles = positions * base ** -_exponents(x.shape[-1])
+    return _joined(*_turned(x[..., 0::2], x[..., 1::2], np.cos(angles), np.sin(angles)))
+
+
 MISTAKES = {
     "halves": (_halves,),
     "backwards": (_with(scale=-1.0),),
     "no_minus": (_with(lambda e, o, c, s: (e * c + o * s, e * s + o * c)),),
-    "reflection": (_with(lambda e, o, c, s: (e * c + o * s, e * s - o * c)),),
+    "reflection": (
+        _with(lambda e, o, c, s: (e * c - o * s, e * s - o * c)),
+        _with(lambda e, o, c, s: (e * c + o * s, e * s - o * c)),
+    ),
     "overwritten": (_with(_overwritten),),
     "doubled_exponent": (_with(exponents=lambda d: 2 * np.arange(0, d, 2) / d),),
     "halved_exponent": (_with(exponents=lambda d: np.arange(d // 2) / d),),
@@ -110,6 +130,10 @@ MISTAKES = {
         _with(lambda e, o, c, s: (e * c, o * s)),
     ),
     "one_sequence_only": (_every_axis,),
+    "sine_for_cosine": (_with(lambda e, o, c, s: _turned(e, o, s, c)),),
+    "exponent_of_each_component": (_every_component,),
+    "angles_tiled": (_tiled,),
+    "positions_along_the_row": (_along_the_components,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("turned",), rotate, cases, MISTAKES)

@@ -80,6 +80,17 @@ def _changed(change):
     return lambda slopes, tgt_len, src_len: change(alibi_bias(slopes, tgt_len, src_len))
 
 
+def _one_slope(slopes, tgt_len, src_len):
+    return np.repeat(alibi_bias(slopes[:1], tgt_len, src_len), len(slopes), axis=0)
+
+
+def _shifted(by):
+    def bias(slopes, tgt_len, src_len):
+        return -slopes[:, None, None] * _distances(tgt_len, src_len, by(tgt_len, src_len))
+
+    return bias
+
+
 MISTAKES = {
     "reward": (_of(lambda m, offset: m * abs(offset)), _reward_from_the_start),
     "signed_distance": (_of(lambda m, offset: -m * offset), _of(lambda m, offset: m * offset)),
@@ -101,6 +112,13 @@ MISTAKES = {
     "one_step_too_many": (_of(lambda m, offset: -m * (abs(offset) + 1)),),
     "exponential": (_of(lambda m, offset: np.exp(-m * abs(offset))),),
     "share_of_length": (_of(lambda m, offset: -m * abs(offset) / offset.shape[-1]),),
+    "one_slope": (_one_slope,),
+    "power_of_the_slope": (_of(lambda m, offset: -(m ** abs(offset))),),
+    "queries_before_the_keys": (_shifted(lambda n, m: n - m),),
+    "one_place_off": (
+        _shifted(lambda n, m: m - n + 1),
+        _shifted(lambda n, m: m - n - 1),
+    ),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("bias",), alibi_bias, cases, MISTAKES)

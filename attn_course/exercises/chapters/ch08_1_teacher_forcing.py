@@ -85,6 +85,27 @@ def _padding_first(inputs, targets, tokens, sos_id, eos_id, pad_id):
     return pushed(inputs), pushed(targets)
 
 
+def _eos_at(place):
+    """Put eos at another place of each row, which may be computed from the tokens."""
+
+    def change(inputs, targets, tokens, sos_id, eos_id, pad_id):
+        targets = _beside(pad_id, tokens)
+        targets[np.arange(len(tokens)), place(tokens, pad_id)] = eos_id
+        return inputs, targets
+
+    return _with(change)
+
+
+def _lengths(tokens, pad_id):
+    return (tokens != pad_id).sum(axis=1)
+
+
+def _eos_in_every_column(inputs, targets, tokens, sos_id, eos_id, pad_id):
+    targets = _beside(pad_id, tokens)
+    targets[:, _lengths(tokens, pad_id)] = eos_id
+    return inputs, targets
+
+
 MISTAKES = {
     "eos_after_padding": (_with(lambda i, t, tokens, sos, eos, pad: (i, _beside(eos, tokens))),),
     "not_shifted": (
@@ -126,6 +147,17 @@ MISTAKES = {
             np.where(tokens == pad_id, 0, tokens), 2, 3, 0
         ),
     ),
+    "eos_over_the_last_word": (_eos_at(lambda tokens, pad: _lengths(tokens, pad) - 1),),
+    "eos_one_too_late": (
+        _eos_at(lambda tokens, pad: np.minimum(_lengths(tokens, pad) + 1, tokens.shape[1])),
+        _eos_at(lambda tokens, pad: (_lengths(tokens, pad) + 1) % (tokens.shape[1] + 1)),
+    ),
+    "first_padding_found_with_argmax": (
+        _eos_at(lambda tokens, pad: (tokens == pad).argmax(axis=1)),
+    ),
+    "padding_is_zero": (_eos_at(lambda tokens, pad: (tokens != 0).sum(axis=1)),),
+    "length_of_the_first_row": (_eos_at(lambda tokens, pad: _lengths(tokens, pad)[0]),),
+    "columns_for_every_row": (_with(_eos_in_every_column),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("inputs", "targets"), teacher_forcing, cases, MISTAKES)

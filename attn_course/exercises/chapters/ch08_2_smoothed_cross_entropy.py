@@ -110,6 +110,37 @@ def _pad_id_zero(logits, targets, pad_id, smoothing):
     return smoothed_cross_entropy(logits, targets, 0, smoothing)
 
 
+def _every_target(log_p, targets, smoothing):
+    """Take the column of every target from every row, in place of one from each."""
+    taken = log_p[..., targets].reshape(*targets.shape, -1).mean(axis=-1)
+    return -(1 - smoothing) * taken - smoothing * log_p.mean(axis=-1)
+
+
+def _every_target_then_rows(logits, targets, pad_id, smoothing):
+    log_p = _log_softmax(logits)
+    losses = -(1 - smoothing) * log_p[..., targets] - smoothing * log_p.mean(axis=-1)
+    return losses[targets != pad_id].mean()
+
+
+def _log_of_the_mean(log_p, targets, smoothing):
+    return -(1 - smoothing) * _at(log_p, targets) - smoothing * np.log(np.exp(log_p).mean(axis=-1))
+
+
+def _log_of_the_mixture(log_p, targets, smoothing):
+    p = np.exp(log_p)
+    return -np.log((1 - smoothing) * _at(p, targets) + smoothing * p.mean(axis=-1))
+
+
+def _misses(log_p, targets, smoothing):
+    p = np.exp(log_p)
+    return (1 - smoothing) * (1 - _at(p, targets)) + smoothing * (1 - p.mean(axis=-1))
+
+
+def _shared_by_all(logits):
+    shifted = logits - logits.max()
+    return shifted - np.log(np.exp(shifted).sum())
+
+
 MISTAKES = {
     "padding_counted": (_loss(reduce=lambda losses, counts: losses.mean()),),
     "divided_by_everything": (_loss(reduce=lambda losses, counts: (losses * counts).mean()),),
@@ -132,6 +163,15 @@ MISTAKES = {
         _loss(log_softmax=_rounded(1e-9)),
     ),
     "padding_is_zero": (_pad_id_zero,),
+    "every_target_from_every_row": (
+        _loss(mix=_every_target),
+        _every_target_then_rows,
+    ),
+    "log_of_the_mean": (_loss(mix=_log_of_the_mean),),
+    "log_of_the_mixture": (_loss(mix=_log_of_the_mixture),),
+    "one_minus_probability": (_loss(mix=_misses),),
+    "one_softmax_for_all": (_loss(log_softmax=_shared_by_all),),
+    "smoothing_fixed": (lambda z, t, p, e: smoothed_cross_entropy(z, t, p, 0.1),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("loss",), smoothed_cross_entropy, cases, MISTAKES)

@@ -124,6 +124,32 @@ MISTAKES = {
     "one_square_for_all": (
         _adam(square=lambda m, v, g: BETA_2 * v + (1 - BETA_2) * (g**2).mean()),
     ),
+    "default_beta": (
+        _adam(square=lambda m, v, g: 0.999 * v + 0.001 * g**2, betas=(BETA_1, 0.999)),
+    ),
+    "other_epsilon": (
+        _adam(step=lambda m_hat, v_hat: m_hat / (np.sqrt(v_hat) + 1e-8)),
+        _adam(step=lambda m_hat, v_hat: m_hat / np.sqrt(v_hat)),
+        _adam(step=lambda m_hat, v_hat: m_hat / (np.sqrt(v_hat) + 1e-7)),
+        _adam(step=lambda m_hat, v_hat: m_hat / (np.sqrt(v_hat) + 1e-6)),
+    ),
+    "step_returned": (_with(lambda new, m, v, old, *rest: (new - old, m, v)),),
+    "rate_forgotten": (
+        _with(lambda new, m, v, old, g, om, ov, t, lr: (old + (new - old) / lr, m, v)),
+    ),
+    "parenthesis_missing": (
+        _with(
+            lambda new, m, v, old, g, om, ov, t, lr: (
+                old - lr * (m / (1 - BETA_1**t)) / np.sqrt(v / (1 - BETA_2**t)) + EPSILON,
+                m,
+                v,
+            )
+        ),
+    ),
+    "correction_multiplied": (_adam(correct=lambda x, beta, t: x * (1 - beta**t)),),
+    "gradient_added_whole": (
+        _adam(mean=lambda m, v, g: BETA_1 * m + g, square=lambda m, v, g: BETA_2 * v + g**2),
+    ),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("theta", "m", "v"), adam_step, cases, MISTAKES)

@@ -50,6 +50,20 @@ def _moved(by):
     return wrong
 
 
+def _exchanged(t, d_model, warmup):
+    t, d_model, warmup = t.astype(float), float(d_model), float(warmup)
+    return warmup**-0.5 * np.minimum(t**-0.5, t * d_model**-1.5)
+
+
+def _width_in_one(t, d_model, warmup):
+    t, d_model, warmup = t.astype(float), float(d_model), float(warmup)
+    return np.minimum(d_model**-0.5 * t**-0.5, t * warmup**-1.5)
+
+
+def _own_steps(t, d_model, warmup):
+    return warmup_schedule(np.arange(1, len(t) + 1), int(d_model), int(warmup))
+
+
 MISTAKES = {
     "larger_of_the_two": (_schedule(choose=np.maximum),),
     "no_width": (_schedule(width=lambda d: 1.0),),
@@ -72,6 +86,10 @@ MISTAKES = {
         _schedule(width=lambda d: 1.0, up=lambda t, w: t / w, down=lambda t, w: (w / t) ** 0.5),
     ),
     "starts_again": (_schedule(down=lambda t, w: np.maximum(t - w, 1) ** -0.5),),
+    "width_and_warmup_exchanged": (_exchanged,),
+    "width_in_one_part": (_width_in_one,),
+    "both_added": (_schedule(choose=np.add),),
+    "own_steps": (_own_steps,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("learning_rate",), warmup_schedule, cases, MISTAKES)

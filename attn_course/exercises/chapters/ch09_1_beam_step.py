@@ -78,6 +78,11 @@ def _by_rows(best, totals, shape):
     return parents, tokens, totals.ravel()[best]
 
 
+def _by_width(best, totals, shape):
+    parents, tokens = np.divmod(best, len(best))
+    return parents, tokens, totals.ravel()[best]
+
+
 def _one_child_each(log_probabilities, scores, beam_width):
     totals = _sum(log_probabilities, scores)
     tokens = totals.argmax(axis=1)
@@ -106,7 +111,10 @@ def _share_alike(totals, log_probabilities, scores):
 
 
 MISTAKES = {
-    "parent_forgotten": (_best_of(lambda rows, scores: rows),),
+    "parent_forgotten": (
+        _best_of(lambda rows, scores: rows, lambda totals, rows, scores: _sum(rows, scores)),
+        _best_of(lambda rows, scores: rows),
+    ),
     "multiplied": (
         _best_of(lambda rows, scores: scores[:, None] * rows),
         _best_of(lambda rows, scores: -scores[:, None] * rows),
@@ -132,7 +140,10 @@ MISTAKES = {
             _largest, lambda best, totals, shape: (best // shape[1], best, totals.ravel()[best])
         ),
     ),
-    "divided_by_the_beam": (_from_flat(_largest, _by_rows),),
+    "divided_by_the_beam": (
+        _from_flat(_largest, _by_width),
+        _from_flat(_largest, _by_rows),
+    ),
     "swapped": (
         _from_flat(
             _largest,
@@ -146,6 +157,9 @@ MISTAKES = {
     "width_ignored": (_from_flat(lambda totals, k: _largest(totals, len(totals)), _usual),),
     "halved": (_best_of(_sum, lambda totals, rows, scores: totals / 2),),
     "renormalised": (_best_of(_sum, _share_alike),),
+    "probabilities_added": (
+        _best_of(lambda rows, scores: np.log(np.exp(rows) + np.exp(scores)[:, None])),
+    ),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("parents", "tokens", "scores"), beam_step, cases, MISTAKES)

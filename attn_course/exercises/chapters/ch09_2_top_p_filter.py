@@ -131,9 +131,45 @@ def _vector_only(logits, p):
     return top_p_filter(logits, p)
 
 
+def _by_logits(logits, p):
+    order = np.argsort(-logits, axis=-1)
+    best = np.take_along_axis(logits, order, axis=-1)
+    return _unguarded(_back(np.where(np.cumsum(best, axis=-1) - best < p, best, 0), order))
+
+
+def _top_share(logits, p):
+    probabilities = softmax(logits)
+    k = max(1, int(p * logits.shape[-1]))
+    least = np.sort(probabilities, axis=-1)[..., -k, None]
+    return _share(np.where(probabilities >= least, probabilities, 0))
+
+
+def _from_what_is_kept(logits, p):
+    kept = _kept(logits, p)
+    return kept / kept.sum(axis=-1, keepdims=True)
+
+
+def _batch_accumulated(logits, p):
+    _, order, best = _sorted(logits)
+    keep = np.cumsum(best).reshape(best.shape) - best < p
+    return _unguarded(_back(np.where(keep, best, 0), order))
+
+
+def _one_softmax(logits, p):
+    probabilities = softmax(logits, axis=None)
+    order = np.argsort(-probabilities, axis=-1)
+    best = np.take_along_axis(probabilities, order, axis=-1)
+    return _share(_back(np.where(_right(best, p), best, 0), order))
+
+
 MISTAKES = {
     "not_renormalised": (_keeping(_right, share=lambda kept: kept),),
-    "crossing_token_dropped": (_keeping(lambda best, p: np.cumsum(best, axis=-1) <= p),),
+    "crossing_token_dropped": (
+        _keeping(lambda best, p: np.cumsum(best, axis=-1) < p, share=_unguarded),
+        _keeping(lambda best, p: np.cumsum(best, axis=-1) <= p, share=_unguarded),
+        _keeping(lambda best, p: np.cumsum(best, axis=-1) < p),
+        _keeping(lambda best, p: np.cumsum(best, axis=-1) <= p),
+    ),
     "one_too_many": (
         _keeping(
             lambda best, p: (
@@ -151,19 +187,35 @@ MISTAKES = {
         _keeping(lambda best, p: best >= 1 - p),
         _keeping(lambda best, p: best >= p * best[..., :1]),
     ),
-    "share_of_vocabulary": (_share_of_vocabulary,),
+    "share_of_vocabulary": (
+        _top_share,
+        _share_of_vocabulary,
+    ),
     "unsorted": (_unsorted,),
     "least_first": (_least_first,),
     "left_sorted": (_left_sorted,),
     "sorted_twice": (_sorted_twice,),
-    "softmax_of_probabilities": (_softmax_of_probabilities,),
+    "softmax_of_probabilities": (
+        lambda logits, p: softmax(np.where(_kept(logits, p), softmax(logits), 0)),
+        _softmax_of_probabilities,
+    ),
     "zero_logits": (lambda logits, p: softmax(np.where(_kept(logits, p), logits, 0)),),
     "logits_returned": (lambda logits, p: np.where(_kept(logits, p), logits, -np.inf),),
     "shared_with_the_batch": (_keeping(_right, share=lambda kept: kept / kept.sum()),),
-    "whole_batch": (_whole_batch,),
-    "logits_accumulated": (_logits_as_probabilities,),
+    "whole_batch": (
+        _batch_accumulated,
+        _one_softmax,
+        _whole_batch,
+    ),
+    "logits_accumulated": (
+        _by_logits,
+        _logits_as_probabilities,
+    ),
     "tail_kept": (_complement,),
     "vector_only": (_vector_only,),
+    "only_the_best": (_keeping(lambda best, p: best == best[..., :1]),),
+    "all_alike": (_from_what_is_kept,),
+    "complement_of_p": (_keeping(lambda best, p: np.cumsum(best, axis=-1) - best < 1 - p),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("probabilities",), top_p_filter, cases, MISTAKES)

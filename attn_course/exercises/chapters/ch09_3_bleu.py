@@ -7,6 +7,9 @@ import numpy as np
 from attn.reference import sentence_bleu
 from attn_course.exercises.spec import Exercise
 
+# Tokens whose digits, written side by side, read as those of others.
+IDS = (1, 2, 3, 11, 12, 13, 21, 22, 112, 121)
+
 
 def cases(seed):
     """Return inputs: candidates shorter, longer and as long as the reference, with repeats.
@@ -30,7 +33,7 @@ def cases(seed):
     ]  # fmt: skip
     found = []
     for candidate, reference, max_n in patterns:
-        words = dict(zip("abcdefgxyz", rng.permutation(40)[:10] + 3, strict=True))
+        words = dict(zip("abcdefgxyz", rng.permutation(IDS), strict=True))
         ids = (np.array([words[letter] for letter in text]) for text in (candidate, reference))
         found.append(
             dict(zip(("candidate", "reference"), ids, strict=True)) | {"max_n": np.array(max_n)}
@@ -113,6 +116,37 @@ def _without_penalty(candidate, reference, max_n):
     return precisions, penalty, _geometric(precisions)
 
 
+def _past_the_end(tokens, n):
+    return [tuple(tokens[i : i + n]) for i in range(len(tokens))]
+
+
+def _geometric_of_the_rest(precisions):
+    return np.exp(np.log(precisions[precisions > 0]).mean()) if precisions.any() else 0.0
+
+
+def _lifted(least):
+    return lambda precisions: np.exp(np.log(np.maximum(precisions, least)).mean())
+
+
+def _joined(candidate, reference, n):
+    """Count digits in a text, where token 1 followed by 2 looks like token 12."""
+    text, found = "".join(map(str, reference)), Counter(map(_digits, _grams(candidate, n)))
+    shared = sum(min(count, text.count(gram)) for gram, count in found.items())
+    return shared / max(found.total(), 1)
+
+
+def _digits(gram):
+    return "".join(map(str, gram))
+
+
+def _sides_exchanged(candidate, reference, max_n):
+    return sentence_bleu(reference, candidate, max_n)
+
+
+def _base_two(precisions):
+    return np.exp(np.log2(precisions).mean()) if precisions.all() else 0.0
+
+
 MISTAKES = {
     "unclipped": (_scoring(_unclipped),),
     "recall": (_scoring(_recall),),
@@ -128,6 +162,18 @@ MISTAKES = {
     "arithmetic_mean": (_scoring(mean=lambda precisions: precisions.mean()),),
     "product": (_scoring(mean=lambda precisions: precisions.prod()),),
     "only_the_longest": (_only_longest,),
+    "fourth_root": (_scoring(mean=lambda precisions: precisions.prod() ** 0.25),),
+    "quotient_upside_down": (
+        _scoring(brevity=lambda c, r: 1.0 if len(c) >= len(r) else np.exp(1 - len(c) / len(r))),
+    ),
+    "grams_past_the_end": (_scoring(_with_grams(_past_the_end)),),
+    "zero_precision_forgiven": (
+        _scoring(mean=_geometric_of_the_rest),
+        *(_scoring(mean=_lifted(least)) for least in (1e-2, 1e-3, 1e-4)),
+    ),
+    "digits_joined": (_scoring(_joined),),
+    "bases_mixed": (_scoring(mean=_base_two),),
+    "sides_exchanged": (_sides_exchanged,),
 }
 
 EXERCISE = Exercise.from_file(

@@ -70,6 +70,16 @@ def _cells(predicted, sure, possible):
     return (predicted != (sure | possible)).mean()
 
 
+def _either(predicted, sure, possible):
+    shared = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
+    return 1 - shared / (predicted | sure).sum()
+
+
+def _means(predicted, sure, possible):
+    shared = (predicted & sure).mean() + (predicted & (sure | possible)).mean()
+    return 1 - shared / (predicted.sum() + sure.sum())
+
+
 MISTAKES = {
     "sure_not_possible": (_without_sure,),
     "accuracy": (_counting(lambda a, s, p, both, fine: (both + fine) / (a + s)),),
@@ -91,7 +101,21 @@ MISTAKES = {
     "not_doubled": (_counting(lambda a, s, p, both, fine: 1 - both / (a + s)),),
     "mean_of_sentences": (_mean_of_sentences,),
     "one_rate_each": (_per_sentence,),
-    "cells_compared": (_cells,),
+    "cells_compared": (
+        lambda predicted, sure, possible: (predicted != sure).mean(),
+        _cells,
+    ),
+    "f_score": (
+        _counting(
+            lambda a, s, p, both, fine: 1 - 2 * (fine / a) * (both / s) / (fine / a + both / s)
+        ),
+    ),
+    "parenthesis_missing": (
+        _counting(lambda a, s, p, both, fine: 1 - (both + fine) / a + s),
+        _counting(lambda a, s, p, both, fine: 1 - both + fine / (a + s)),
+    ),
+    "counted_together": (_either,),
+    "means_for_sums": (_means,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("rate",), alignment_error, cases, MISTAKES)

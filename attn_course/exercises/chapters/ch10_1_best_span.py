@@ -121,16 +121,65 @@ def _worst(start, end, max_words):
     return best_span(-start, -end, max_words)
 
 
+def _fixed_length(start, end, max_words):
+    totals = start[: len(start) - max_words + 1] + end[max_words - 1 :]
+    return np.array([totals.argmax(), totals.argmax() + max_words - 1])
+
+
+def _last_starts_skipped(start, end, max_words):
+    first, last = _shape(len(start))
+    allowed = (last >= first) & (last - first < max_words) & (first < len(start) - max_words)
+    return (
+        _best(np.where(allowed, _table(start, end), -np.inf)) if allowed.any() else np.zeros(2, int)
+    )
+
+
+def _all_the_scores(start, end, max_words):
+    running = np.concatenate([[0], np.cumsum(start + end)])
+    first, last = _shape(len(start))
+    allowed = (last >= first) & (last - first < max_words)
+    return _best(np.where(allowed, running[last + 1] - running[first], -np.inf))
+
+
+def _repaired(start, end, max_words):
+    first, last = np.sort([start.argmax(), end.argmax()])
+    return np.array([first, min(last, first + max_words - 1)])
+
+
+def _longer_than_one(start, end, max_words):
+    first, last = _shape(len(start))
+    allowed = (last > first) & (last - first < max_words)
+    return (
+        _best(np.where(allowed, _table(start, end), -np.inf)) if allowed.any() else np.zeros(2, int)
+    )
+
+
+def _start_first_relative(start, end, max_words):
+    first = start.argmax()
+    return np.array([first, end[first : first + max_words].argmax()])
+
+
+def _never_below_zero(start, end, max_words):
+    first, last = best_span(start, end, max_words)
+    return np.array([first, last]) if start[first] + end[last] > 0 else np.zeros(2, int)
+
+
 MISTAKES = {
     "apart": (_apart,),
     "start_first": (_start_first, _start_first_far),
     "end_first": (_end_first,),
-    "sorted_apart": (_sorted_apart,),
+    "sorted_apart": (
+        _repaired,
+        _sorted_apart,
+    ),
     "no_limit": (_within(lambda m: 0, lambda m: np.inf),),
     "one_too_many": (_within(lambda m: 0, lambda m: m),),
     "one_too_few": (_within(lambda m: 0, lambda m: max(m - 2, 0)),),
     "any_order": (_within(lambda m: 1 - m, lambda m: m - 1),),
-    "no_single_words": (_within(lambda m: min(1, m - 1), lambda m: m - 1),),
+    "no_single_words": (
+        _longer_than_one,
+        _within(lambda m: min(1, m - 1), lambda m: m - 1),
+    ),
     "zero_for_forbidden": (_masked_with_zero,),
     "product": (_product,),
     "past_the_end": (_of_result(lambda span: span + np.array([0, 1])),),
@@ -140,6 +189,17 @@ MISTAKES = {
     ),
     "reversed_pair": (_of_result(lambda span: span[::-1]), _transposed),
     "worst": (_worst,),
+    "end_before_start": (
+        lambda start, end, max_words: _best(
+            np.where(np.tri(len(start), dtype=bool), _table(start, end), -np.inf)
+        ),
+    ),
+    "fixed_length": (_fixed_length,),
+    "last_starts_skipped": (_last_starts_skipped,),
+    "all_the_scores": (_all_the_scores,),
+    "one_token": (lambda start, end, max_words: np.array([(start + end).argmax()] * 2),),
+    "start_first_relative": (_start_first_relative,),
+    "never_below_zero": (_never_below_zero,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("span",), best_span, cases, MISTAKES)

@@ -124,6 +124,10 @@ def _indices(question, context):
     return np.argwhere(question_match(question, context))
 
 
+def _last_place_only(question, context):
+    return (context == question[:, -1:]) & (context != 0)
+
+
 MISTAKES = {
     "padding_matches": (_any,),
     "whole_batch": (_whole_batch, _whole_batch_padded),
@@ -139,6 +143,7 @@ MISTAKES = {
     "whole_context": (_by_sentence,),
     "not_reduced": (_matrix,),
     "indices": (_indices,),
+    "overwritten": (_last_place_only,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("marks",), question_match, cases, MISTAKES)

@@ -96,9 +96,34 @@ def _each_head(weights, sentence):
     return np.array([[_mean_by_sentence(h.mean(axis=0), sentence) for h in w] for w in weights])
 
 
+def _inside(weights, sentence):
+    mean = weights.mean(axis=(0, 1))
+    groups = [sentence == s for s in range(sentence.max() + 1)]
+    return np.array([mean[np.ix_(group, group)].mean() for group in groups])
+
+
+def _from_outside(weights, sentence):
+    mean = weights.mean(axis=(0, 1))
+    groups = [sentence == s for s in range(sentence.max() + 1)]
+    return np.array([mean[np.ix_(~group, group)].mean() for group in groups])
+
+
+def _last_assigned(received, sentence):
+    scores = np.zeros(sentence.max() + 1)
+    scores[sentence] += received
+    return scores / np.bincount(sentence)
+
+
+def _by_sentences(received, sentence):
+    return np.bincount(sentence, weights=received) / (sentence.max() + 1)
+
+
 MISTAKES = {
     "given_instead_of_received": (_of(_given), _of(lambda w: w.mean(axis=(0, 1)).sum(axis=-1))),
-    "sum_over_words": (_of(_received, lambda r, s: np.bincount(s, weights=r)),),
+    "sum_over_words": (
+        _of(lambda w: w.mean(axis=(0, 1)).sum(axis=0), lambda r, s: np.bincount(s, weights=r)),
+        _of(_received, lambda r, s: np.bincount(s, weights=r)),
+    ),
     "divided_by_all": (_of(_received, _by_all_tokens),),
     "best_word": (_of(_received, _per_sentence(np.max)),),
     "first_word": (
@@ -123,7 +148,7 @@ MISTAKES = {
         _of(lambda w: w.sum(axis=(0, 1, 2))),
     ),
     "own_word_left_out": (_of(_without_diagonal),),
-    "some_sentences_only": (_others_only, _own_only),
+    "some_sentences_only": (_inside, _from_outside, _others_only, _own_only),
     "normalised": (
         _of_result(lambda x: x / x.sum()),
         _of_result(lambda x: softmax(x)),
@@ -134,7 +159,15 @@ MISTAKES = {
         _of_result(np.argmax),
         _of_result(lambda x: np.sort(x)[::-1]),
     ),
-    "not_gathered": (_per_token, _each_head),
+    "not_gathered": (
+        lambda weights, sentence: sentence_attention(weights, sentence)[sentence],
+        lambda weights, sentence: _received(weights)[sentence],
+        _per_token,
+        _each_head,
+    ),
+    "own_weight_only": (_of(lambda w: np.diagonal(w.mean(axis=(0, 1)))),),
+    "divided_by_sentences": (_of(_received, _by_sentences),),
+    "last_assigned": (_of(_received, _last_assigned),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("scores",), sentence_attention, cases, MISTAKES)

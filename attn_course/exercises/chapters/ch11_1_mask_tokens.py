@@ -36,6 +36,8 @@ def cases(seed):
         dice = rng.uniform(0.0, 1.0, shape)
         dice[:, [1, 2, 3, 4, 6, 7]] = fates
         dice[:, [0, 5, n_words + 1, n_words + 2]] = 0.4
+        # Exactly on the borders, which are not below themselves.
+        chance[:, 9], dice[:, [4, 7]] = CHOSEN, (MASKED, MASKED + REPLACED)
         others = N_SPECIAL + (tokens - N_SPECIAL + rng.integers(1, 4, shape)) % (vocab_size - 5)
         return {
             "tokens": tokens, "chance": chance, "dice": dice, "others": others,
@@ -84,8 +86,41 @@ def _everywhere(chance, dice):
     return np.ones(dice.shape, dtype=bool)
 
 
+def _on_the_border(chance=np.less, dice=np.less):
+    return _rule(
+        lambda tokens, c, d: chance(c, CHOSEN) & (tokens >= N_SPECIAL),
+        lambda c, d: dice(d, MASKED),
+        lambda c, d: dice(d, MASKED + REPLACED),
+    )
+
+
+def _kept_and_changed_exchanged(tokens, chance, dice, others, mask_id, ignore_id):
+    asked = (chance < CHOSEN) & (tokens >= N_SPECIAL)
+    rest = np.where(dice < MASKED + REPLACED, tokens, others)
+    inputs = np.where(asked, np.where(dice < MASKED, mask_id, rest), tokens)
+    return inputs, np.where(asked, tokens, ignore_id)
+
+
+def _changed_twice(tokens, chance, dice, others, mask_id, ignore_id):
+    asked = (chance < CHOSEN) & (tokens >= N_SPECIAL)
+    inputs = np.where(asked & (dice < MASKED + REPLACED), others, tokens)
+    return inputs, np.where(asked, tokens, ignore_id)
+
+
+def _dice_alone(tokens, chance, dice, others, mask_id, ignore_id):
+    asked = (chance < CHOSEN) & (tokens >= N_SPECIAL)
+    inputs = np.where(dice < MASKED, mask_id, np.where(dice < MASKED + REPLACED, others, tokens))
+    return inputs, np.where(asked, tokens, ignore_id)
+
+
+def _special_asked_for(tokens, chance, dice, others, mask_id, ignore_id):
+    inputs, _ = mask_tokens(tokens, chance, dice, others, mask_id, ignore_id)
+    return inputs, np.where(chance < CHOSEN, tokens, ignore_id)
+
+
 MISTAKES = {
     "special_chosen": (
+        _rule(lambda tokens, chance, dice: (chance < CHOSEN) & (tokens >= N_SPECIAL - 1)),
         _rule(lambda tokens, chance, dice: chance < CHOSEN),
         _rule(lambda tokens, chance, dice: (chance < CHOSEN) & (tokens != 0)),
         _rule(lambda tokens, chance, dice: (chance < CHOSEN) & (tokens > 1)),
@@ -101,6 +136,7 @@ MISTAKES = {
         _rule(lambda tokens, chance, dice: (dice < CHOSEN) & (tokens >= N_SPECIAL)),
     ),
     "others_chosen": (
+        _rule(lambda tokens, chance, dice: (chance > CHOSEN) & (tokens >= N_SPECIAL)),
         _rule(lambda tokens, chance, dice: (chance >= CHOSEN) & (tokens >= N_SPECIAL)),
     ),
     "all_chosen": (_rule(lambda tokens, chance, dice: tokens >= N_SPECIAL),),
@@ -128,6 +164,21 @@ MISTAKES = {
         _rule(labels=lambda tokens, chosen, inputs, ignore_id: np.where(chosen, tokens, 0)),
     ),
     "answers_exchanged": (_swapped,),
+    "border_included": (
+        _on_the_border(chance=np.less_equal),
+        _on_the_border(dice=np.less_equal),
+        _on_the_border(np.less_equal, np.less_equal),
+    ),
+    "kept_and_changed_exchanged": (_kept_and_changed_exchanged,),
+    "changed_over_hidden": (_changed_twice,),
+    "dice_alone": (_dice_alone,),
+    "labels_inverted": (
+        _rule(labels=lambda tokens, chosen, inputs, ignore_id: np.where(chosen, ignore_id, tokens)),
+    ),
+    "ignore_id_fixed": (
+        _rule(labels=lambda tokens, chosen, inputs, ignore_id: np.where(chosen, tokens, -100)),
+    ),
+    "special_asked_for": (_special_asked_for,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("inputs", "labels"), mask_tokens, cases, MISTAKES)

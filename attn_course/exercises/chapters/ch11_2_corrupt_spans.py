@@ -84,6 +84,88 @@ def _no_marks(targets, first, n):
     return [token for token in targets if not first <= token < first + n]
 
 
+def _same_length(read):
+    """Return a mistake whose inputs are as long as the text."""
+
+    def function(tokens, hidden, first_sentinel):
+        inputs = read(tokens, hidden, int(first_sentinel))
+        return inputs, corrupt_spans(tokens, hidden, first_sentinel)[1]
+
+    return function
+
+
+def _hidden_with_first(tokens, hidden, first_sentinel):
+    first = int(first_sentinel)
+    return np.where(hidden, first, tokens), np.where(hidden, tokens, first)
+
+
+def _hidden_numbered(tokens, hidden, first_sentinel):
+    inputs, first = tokens.copy(), int(first_sentinel)
+    inputs[hidden] = first + np.arange(hidden.sum())
+    return inputs, np.append(tokens[hidden], first + hidden.sum())
+
+
+def _one_mark(tokens, hidden, first_sentinel):
+    """Mark the first span only, having forgotten to note that it ended."""
+    begin = np.zeros(len(hidden), dtype=bool)
+    begin[np.flatnonzero(hidden)[:1]] = True
+    return _spans(starts=lambda h: begin)(tokens, hidden, first_sentinel)
+
+
+def _first_always_read(tokens, hidden, first_sentinel):
+    shown = np.concatenate([[False], hidden[1:]])
+    begins = np.concatenate([[False], hidden[1:] & ~hidden[:-1]])
+    return _spans(starts=lambda h: begins)(tokens, shown, first_sentinel)
+
+
+def _next_token_lost(tokens, hidden, first_sentinel):
+    lost = np.concatenate([[False], ~hidden[1:] & hidden[:-1]])
+    inputs, targets = corrupt_spans(tokens[~lost], hidden[~lost], first_sentinel)
+    return _walked(tokens, hidden, int(first_sentinel)) if lost.any() else (inputs, targets)
+
+
+def _walked(tokens, hidden, mark):
+    """Walk through the text, stepping once more after each span."""
+    inputs, targets, i = [], [], 0
+    while i < len(tokens):
+        if hidden[i]:
+            inputs.append(mark)
+            targets.append(mark)
+            while i < len(tokens) and hidden[i]:
+                targets.append(tokens[i])
+                i += 1
+            mark += 1
+        else:
+            inputs.append(tokens[i])
+        i += 1
+    return np.array(inputs, dtype=int), np.array([*targets, mark], dtype=int)
+
+
+def _first_of_each(tokens, hidden, first_sentinel):
+    begins = hidden & ~np.concatenate([[False], hidden[:-1]])
+    inputs, _ = corrupt_spans(tokens, hidden, first_sentinel)
+    first, number = int(first_sentinel), begins.sum()
+    pairs = zip(range(first, first + number), tokens[begins].tolist(), strict=True)
+    return inputs, np.array([*(x for pair in pairs for x in pair), first + number])
+
+
+def _all_asked(tokens, hidden, first_sentinel):
+    inputs, _ = corrupt_spans(tokens, hidden, first_sentinel)
+    begins, targets, mark = (
+        hidden & ~np.concatenate([[False], hidden[:-1]]),
+        [],
+        int(first_sentinel),
+    )
+    for token, begin in zip(tokens.tolist(), begins, strict=True):
+        targets += [mark, token] if begin else [token]
+        mark += int(begin)
+    return inputs, np.array([*targets, mark])
+
+
+def _nothing_kept(tokens, hidden, first_sentinel):
+    return np.array([]), np.array([])
+
+
 MISTAKES = {
     "a_mark_each": (_spans(starts=lambda hidden: hidden),),
     "one_mark_for_all": (
@@ -113,6 +195,8 @@ MISTAKES = {
     "inverted": (_inverted,),
     "everything_asked": (_whole,),
     "first_run_missed": (
+        _first_always_read,
+        _spans(starts=lambda hidden: hidden & ~np.roll(hidden, 1)),
         _spans(starts=lambda hidden: np.concatenate([[False], hidden[1:] & ~hidden[:-1]])),
     ),
     "input_closed": (_closed,),
@@ -123,6 +207,16 @@ MISTAKES = {
         ),
     ),
     "answers_exchanged": (_swapped,),
+    "as_long_as_the_text": (
+        _hidden_with_first,
+        _hidden_numbered,
+        _same_length(lambda tokens, hidden, first: np.where(hidden, first, tokens)),
+    ),
+    "end_not_noted": (_one_mark,),
+    "next_token_lost": (_next_token_lost,),
+    "first_token_only": (_first_of_each,),
+    "text_asked_with_marks": (_all_asked,),
+    "nothing_kept": (_nothing_kept,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("inputs", "targets"), corrupt_spans, cases, MISTAKES)

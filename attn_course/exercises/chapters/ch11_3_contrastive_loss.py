@@ -95,6 +95,19 @@ def _log_of_mean(z):
     return -np.log(chances).mean()
 
 
+def _unit_squared(x):
+    return x / (x**2).sum(axis=-1, keepdims=True)
+
+
+def _over(loss):
+    """Return a loss divided by the temperature, which its softmax has not seen."""
+    return lambda images, texts, temperature: loss(_cosines(images, texts)) / temperature
+
+
+def _log_plus(least):
+    return lambda z: np.log(np.exp(_log_softmax(z)) + least)
+
+
 MISTAKES = {
     "not_normalised": (
         _loss(lambda i, t, s: i @ t.T / s),
@@ -112,6 +125,7 @@ MISTAKES = {
     "one_softmax_for_the_matrix": (_loss(loss=_flat),),
     "partner_left_out": (_loss(loss=lambda z: _both(z, _without_partner)),),
     "only_pulled": (
+        lambda i, t, s: ((_unit(i) - _unit(t)) ** 2).sum(axis=-1).mean() / s,
         _loss(loss=lambda z: -np.diagonal(z).mean()),
         lambda i, t, s: 1 - np.diagonal(_cosines(i, t)).mean(),
         lambda i, t, s: -np.diagonal(_cosines(i, t)).mean(),
@@ -120,8 +134,36 @@ MISTAKES = {
     "bits": (_loss(loss=lambda z: _both(z) / np.log(2)),),
     "log_of_the_mean": (_loss(loss=_log_of_mean),),
     "overflow": (
+        _loss(loss=lambda z: _both(z, _log_plus(1e-9))),
+        _loss(loss=lambda z: _both(z, _log_plus(1e-8))),
+        _loss(loss=lambda z: _both(z, _log_plus(1e-12))),
         _loss(loss=lambda z: _both(z, _unshifted)),
         _loss(loss=lambda z: _both(z, _log_of_softmax)),
+    ),
+    "whole_table": (_loss(loss=lambda z: -(_log_softmax(z) + _log_softmax(z.T)).mean() / 2),),
+    "norm_of_the_batch": (
+        _loss(lambda i, t, s: (i / np.linalg.norm(i)) @ (t / np.linalg.norm(t)).T / s),
+    ),
+    "squared_norms": (_loss(lambda i, t, s: _unit_squared(i) @ _unit_squared(t).T / s),),
+    "temperature_outside": (_over(_both),),
+    "texts_unused": (
+        _loss(lambda i, t, s: _unit(i) @ _unit(i).T / s),
+        _loss(lambda i, t, s: _unit(t) @ _unit(t).T / s),
+    ),
+    "clipped": (
+        _loss(lambda i, t, s: np.clip(_logits(i, t, s), -50, 50)),
+        _loss(lambda i, t, s: np.clip(_logits(i, t, s), -100, 100)),
+        _loss(lambda i, t, s: np.clip(_logits(i, t, s), -700, 700)),
+    ),
+    "probability_for_logarithm": (
+        _loss(
+            loss=lambda z: (
+                1 - np.mean([np.diagonal(np.exp(_log_softmax(m))).mean() for m in (z, z.T)])
+            )
+        ),
+    ),
+    "one_pair_only": (
+        _loss(loss=lambda z: -(_log_softmax(z)[0, 0] + _log_softmax(z.T)[0, 0]) / 2),
     ),
 }
 

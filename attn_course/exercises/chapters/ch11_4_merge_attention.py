@@ -128,6 +128,23 @@ def _stacked(peak_a, total_a, output_a, peak_b, total_b, output_b):
     )
 
 
+def _larger_only(peak_a, total_a, output_a, peak_b, total_b, output_b):
+    first = peak_a >= peak_b
+    total = np.where(first, total_a, total_b)
+    return np.maximum(peak_a, peak_b), total, np.where(first, output_a, output_b)
+
+
+def _on_the_scale_of_the_first(peak_a, total_a, output_a, peak_b, total_b, output_b):
+    factor = np.exp(peak_b - _finite(peak_a))
+    total, output = total_a + factor * total_b, output_a + factor * output_b
+    return np.maximum(peak_a, peak_b), total, output
+
+
+def _joined(peak_a, total_a, output_a, peak_b, total_b, output_b):
+    parts = (peak_a, peak_b), (total_a, total_b), (output_a, output_b)
+    return tuple(np.concatenate(pair, axis=-1) for pair in parts)
+
+
 MISTAKES = {
     "no_correction": (_scaled(_larger, _one, _one),),
     "output_left_behind": (_totals_only,),
@@ -175,12 +192,43 @@ MISTAKES = {
         ),
     ),
     "totals_multiplied": (_product_of_totals,),
-    "side_by_side": (_stacked,),
+    "side_by_side": (
+        _joined,
+        _stacked,
+    ),
     "nothing_minus_nothing": (
         _scaled(
             _larger,
             lambda peak_a, peak_b, m: np.exp(peak_a - m),
             lambda peak_a, peak_b, m: np.exp(peak_b - m),
+        ),
+    ),
+    "larger_part_only": (_larger_only,),
+    "scale_of_the_first": (_on_the_scale_of_the_first,),
+    "no_maximum_subtracted": (
+        _scaled(
+            _larger,
+            lambda peak_a, peak_b, m: np.exp(peak_a),
+            lambda peak_a, peak_b, m: np.exp(peak_b),
+        ),
+    ),
+    "peak_made_finite": (
+        lambda *parts: (_finite(merge_attention(*parts)[0]), *merge_attention(*parts)[1:]),
+        lambda *parts: (np.nan_to_num(merge_attention(*parts)[0]), *merge_attention(*parts)[1:]),
+    ),
+    "base_two": (
+        _scaled(
+            _larger,
+            lambda peak_a, peak_b, m: 2.0 ** (peak_a - _finite(m)),
+            lambda peak_a, peak_b, m: 2.0 ** (peak_b - _finite(m)),
+        ),
+    ),
+    "log_of_both_peaks": (_scaled(np.logaddexp, _down_a, _down_b),),
+    "peaks_divided": (
+        _scaled(
+            _larger,
+            lambda peak_a, peak_b, m: np.exp(peak_a / m),
+            lambda peak_a, peak_b, m: np.exp(peak_b / m),
         ),
     ),
 }
