@@ -55,10 +55,10 @@ SHAPES = (
     (
         lambda got, wanted: got.ndim == 0,
         {
-            "es": "Es un solo número: o bien a un `sum`, un `mean` o un `max` le falta `axis`, o un "
-            "`return` dentro de un bucle lo terminó en su primera vuelta.",
-            "en": "It is a single number: either a `sum`, a `mean` or a `max` has no `axis`, or a `return` "
-            "inside a loop ended it in its first round.",
+            "es": "Es un solo número: o bien a una operación como `sum`, `max`, `argmax` o `any` le falta "
+            "`axis`, o un `return` dentro de un bucle lo terminó en su primera vuelta.",
+            "en": "It is a single number: either an operation such as `sum`, `max`, `argmax` or `any` has no "
+            "`axis`, or a `return` inside a loop ended it in its first round.",
         },
     ),
     (
@@ -82,8 +82,8 @@ SHAPES = (
     (
         lambda got, wanted: sorted(got.shape) == sorted(wanted.shape),
         {
-            "es": "Los tamaños son los que se piden, pero en otro orden: hay que cambiar ejes de lugar.",
-            "en": "The sizes are those asked for, but in another order: axes have to change places.",
+            "es": "Los tamaños son los que se piden, pero en otro orden: comprueba qué tamaño va en cada eje.",
+            "en": "The sizes are those asked for, but in another order: check which size goes on which axis.",
         },
     ),
 )

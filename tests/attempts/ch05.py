@@ -445,13 +445,6 @@ class cross_attention:
         weights = reference.softmax((x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1]))
         return weights @ (memory @ w_v), weights
 
-    def minus_a_billion(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -1e9)
-        weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
     def self_attention(x, memory, w_q, w_k, w_v, memory_mask=None):
         return reference.self_attention(x, w_q, w_k, w_v)
 
@@ -563,12 +556,4 @@ class cross_attention:
         if memory_mask:
             scores = np.where(memory_mask[..., None, :], scores, -np.inf)
         weights = reference.softmax(scores)
-        return weights @ (memory @ w_v), weights
-
-    def nan_rows(x, memory, w_q, w_k, w_v, memory_mask=None):
-        scores = (x @ w_q) @ (memory @ w_k).mT / np.sqrt(w_k.shape[-1])
-        if memory_mask is not None:
-            scores = np.where(memory_mask[..., None, :], scores, -np.inf)
-        e = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = e / e.sum(-1, keepdims=True)
         return weights @ (memory @ w_v), weights

@@ -316,16 +316,6 @@ class top_p_filter:
         out[order] = kept
         return out / out.sum()
 
-    def naive_softmax(logits, p):
-        e = np.exp(logits)
-        probabilities = e / e.sum(-1, keepdims=True)
-        order = np.argsort(-probabilities, axis=-1)
-        ranked = np.take_along_axis(probabilities, order, -1)
-        kept = np.where(np.cumsum(ranked, -1) - ranked < p, ranked, 0)
-        out = np.zeros(logits.shape)
-        np.put_along_axis(out, order, kept, -1)
-        return out / out.sum(-1, keepdims=True)
-
     def no_softmax(logits, p):
         order = np.argsort(-logits, axis=-1)
         ranked = np.take_along_axis(logits, order, -1)

@@ -492,10 +492,6 @@ class corrupt_spans:
             before = hide
         return inputs, np.append(targets, mark)
 
-    def floats_with_noise(tokens, hidden, first_sentinel):
-        inputs = tokens + 0.5
-        return inputs[~hidden], np.append(inputs[hidden], first_sentinel + 0.5)
-
     def last_mark_in_the_inputs(tokens, hidden, first_sentinel):
         inputs, targets, mark = [], [], first_sentinel
         before = False

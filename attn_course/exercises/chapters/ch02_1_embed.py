@@ -183,6 +183,7 @@ MISTAKES = {
             embed(tokens, vocabulary, table) * np.sqrt(table.shape[1])
         ),
     ),
+    "ids_returned": (lambda tokens, vocabulary, table: look_up(tokens, vocabulary),),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("vectors",), embed, cases, MISTAKES)

@@ -207,7 +207,7 @@ MISTAKES = {
         _attention(mask=lambda s, m: np.where(~m, -np.inf, s)),
     ),
     "infinity_times_zero": (
-        _attention(mask=_infinity_times_zero),
+        _attention(mask=_infinity_times_zero, weigh=lambda s: np.nan_to_num(wrong.nan_if_empty(s))),
         _attention(mask=_infinity_times_zero, weigh=wrong.nan_if_empty),
     ),
     "mask_added": (_attention(mask=lambda s, m: s if m is None else s + m),),
@@ -253,7 +253,6 @@ MISTAKES = {
         _attention(mask=lambda s, m: _masked(s, m, -10)),
         _attention(mask=lambda s, m: _masked(s, m, -50)),
         _attention(mask=lambda s, m: _masked(s, m, -100)),
-        _attention(mask=lambda s, m: _masked(s, m, -1000)),
     ),
 }
 

@@ -169,6 +169,11 @@ def _tokens_apart(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
     return (weights @ value).reshape(*x.shape[:-1], -1) @ w_o, weights
 
 
+def _one_head_without_its_axis(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
+    output, weights = _oracle(x, w_q, w_k, w_v, w_o, 1, mask)
+    return output, weights[..., 0, :, :]
+
+
 MISTAKES = {
     "root_of_d_model": (_with(size=lambda x, n_heads: x.shape[-1]),),
     "no_root": (_with(size=lambda x, n_heads: 1),),
@@ -186,7 +191,10 @@ MISTAKES = {
     ),
     "no_output_projection": (_with(project=lambda joined, w_o: joined),),
     "output_projection_transposed": (_with(project=lambda joined, w_o: joined @ w_o.T),),
-    "single_head": (_one_head,),
+    "single_head": (
+        _one_head_without_its_axis,
+        _one_head,
+    ),
     "scores_shared": (_with(scores=_all_heads_mean),),
     "weights_averaged": (
         _returning(lambda output, weights, x: (output, weights.mean(axis=-3))),

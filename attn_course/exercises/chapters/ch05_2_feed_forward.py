@@ -114,7 +114,6 @@ MISTAKES = {
     "other_bounds": (
         _activated(lambda z: np.maximum(1, z)),
         _activated(lambda z: np.clip(z, 0, 1)),
-        _activated(lambda z: np.clip(z, 0, 6)),
         _activated(lambda z: np.clip(z, -1, 1)),
     ),
     "switch_without_value": (_activated(lambda z: (z > 0).astype(float)),),

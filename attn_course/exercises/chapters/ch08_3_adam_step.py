@@ -137,15 +137,6 @@ MISTAKES = {
     "rate_forgotten": (
         _with(lambda new, m, v, old, g, om, ov, t, lr: (old + (new - old) / lr, m, v)),
     ),
-    "parenthesis_missing": (
-        _with(
-            lambda new, m, v, old, g, om, ov, t, lr: (
-                old - lr * (m / (1 - BETA_1**t)) / np.sqrt(v / (1 - BETA_2**t)) + EPSILON,
-                m,
-                v,
-            )
-        ),
-    ),
     "correction_multiplied": (_adam(correct=lambda x, beta, t: x * (1 - beta**t)),),
     "gradient_added_whole": (
         _adam(mean=lambda m, v, g: BETA_1 * m + g, square=lambda m, v, g: BETA_2 * v + g**2),

@@ -32,7 +32,7 @@ def cases(seed):
 
     first = {
         "question": np.array([[5, 6, 7, 0], [8, 6, 9, 4]]),
-        "context": np.array([[3, 6, 2, 5, 6, 0], [7, 9, 8, 3, 5, 9]]),
+        "context": np.array([[3, 6, 2, 5, 6, 0], [7, 9, 8, 3, 4, 9]]),
     }
     sizes = [
         (1, 3, 6, 9),
