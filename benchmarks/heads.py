@@ -1,7 +1,8 @@
 """How many heads, and what becomes of the trained translator without each of its own.
 
-Writes ``notebooks/data/heads.json``, which chapter 04 draws. Four measurements, all on sentences
-the translators have never seen: ``cuts``, what is right when one head is cut; ``points``, how
+Writes ``notebooks/data/heads.json``, which chapters 04 and 05 draw. Five measurements, on sentences
+the translators have never seen: ``cuts``, what is right when one head is cut; ``means``, the same
+when a head hands over its mean output instead of nothing; ``points``, how
 often each head has its largest weight where a person would point, and how often that happens
 to heads and to fixed places that know nothing; ``two_places``, one layer of attention that must
 fetch two things at once, and what a new readout finds in its head; ``translators``, the course's
@@ -9,6 +10,7 @@ translator trained for a minute with other numbers of heads.
 """
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +89,65 @@ def cuts(translator, parts):
         | {k: rounded(v) for k, v in facts.ablation(translator, pairs, measure).items()}
         for name, (pairs, measure) in measures(parts).items()
     }
+
+
+def output_projection(model, stack, layer):
+    """Return the matrix and bias that mix the heads of one attention."""
+    layers = model.encoder.layers if stack == "encoder" else model.decoder.layers
+    name = "cross_attention" if stack == "cross" else "self_attention"
+    return layers[layer].get_submodule(name).out_proj
+
+
+def mean_outputs(translator, pairs, stack, layer):
+    """Return, for each head of one attention, the mean of what it hands over, over all tokens.
+
+    The translator reads the right translation of each pair, one pair at a time, so that no
+    padding is counted. The shape is (n_heads, d_v).
+    """
+    handed = []
+    projection = output_projection(translator.model, stack, layer)
+    watching = projection.register_forward_pre_hook(lambda _, x: handed.append(x[0].flatten(0, -2)))
+    try:
+        for pair in pairs:
+            facts.predictions(translator, pair)
+    finally:
+        watching.remove()
+    return torch.cat(handed).mean(dim=0).view(translator.model.config.n_heads, -1)
+
+
+@contextmanager
+def at_its_mean(model, stack, layer, head, mean):
+    """Let a head hand over `mean` at every token, for a while, whatever it reads."""
+    projection = output_projection(model, stack, layer)
+    kept = projection.bias.detach().clone()
+    mine = slice(head * len(mean), (head + 1) * len(mean))
+    always = (projection.weight[:, mine] @ mean).detach()
+    with facts.without_head(model, stack, layer, head):
+        try:
+            projection.bias.data += always
+            yield
+        finally:
+            projection.bias.data.copy_(kept)
+
+
+def means(translator, parts):
+    """Return each measure with each head at its mean over the sentences that are measured.
+
+    A head at its mean tells no more about the sentence than one that is cut, but of all constant
+    vectors the mean is the nearest to what the layers that follow have learnt to read.
+    """
+    results, model = {}, translator.model
+    for name, (pairs, measure) in measures(parts).items():
+        found = {}
+        for stack in facts.STACKS:
+            found[stack] = np.zeros((model.config.n_layers, model.config.n_heads))
+            for layer in range(model.config.n_layers):
+                outputs = mean_outputs(translator, pairs, stack, layer)
+                for head, mean in enumerate(outputs):
+                    with at_its_mean(model, stack, layer, head, mean):
+                        found[stack][layer, head] = measure(translator, pairs)
+        results[name] = {stack: rounded(right) for stack, right in found.items()}
+    return results
 
 
 def swapped(pair):
@@ -317,6 +378,7 @@ def main():
     longer = [two_places(N_HEADS[-1], seed, steps=LONGER) for seed in seeds]
     results = {
         "cuts": cuts(translator, parts),
+        "means": means(translator, parts),
         "points": points(translator, parts),
         "two_places": {
             "n_heads": N_HEADS,

@@ -37,6 +37,28 @@ def test_cuts_agree_with_the_shipped_translator(name, measured, translator, part
         assert found["cross"][1][1] == pytest.approx(measure(translator, pairs), abs=6e-4)
 
 
+def test_heads_at_their_mean_agree_with_the_shipped_translator(measured, translator, parts):
+    pairs, measure = heads.measures(parts)["coreference"]
+    mean = heads.mean_outputs(translator, pairs, "cross", 1)[1]
+    projection = translator.model.decoder.layers[1].cross_attention.out_proj
+    handed = []
+
+    def replace(_, inputs):
+        apart = inputs[0].unflatten(-1, (translator.model.config.n_heads, -1)).clone()
+        handed.append(apart[..., 1, :].flatten(0, -2))
+        apart[..., 1, :] = mean
+        return apart.flatten(-2)
+
+    hook = projection.register_forward_pre_hook(replace)
+    right = measure(translator, pairs)
+    hook.remove()
+    assert measured["means"]["coreference"]["cross"][1][1] == pytest.approx(right, abs=6e-4)
+    with heads.at_its_mean(translator.model, "cross", 1, 1, mean):
+        assert measure(translator, pairs) == right
+    assert right < measure(translator, pairs)  # nothing is left behind
+    torch.testing.assert_close(mean, torch.cat(handed).mean(dim=0), atol=1e-4, rtol=0)
+
+
 def test_nouns_and_adjectives_of_a_reversed_pair_are_found(parts):
     pair = next(p for p in parts.test if p.source == "the rotten apples")
     words = pair.target.split()
@@ -131,7 +153,7 @@ def test_pointing_agrees_with_the_shipped_translator(measured, translator, parts
 
 
 def test_what_is_stored_is_all_that_is_measured(measured, parts):
-    assert measured["cuts"].keys() == heads.measures(parts).keys()
+    assert measured["cuts"].keys() == measured["means"].keys() == heads.measures(parts).keys()
     assert measured["points"].keys() == {*heads.POINTS}
     assert measured["two_places"]["n_heads"] == [*heads.N_HEADS]
     assert [int(h) for h in measured["translators"]] == [*heads.TRANSLATORS]
