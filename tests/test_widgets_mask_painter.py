@@ -89,17 +89,19 @@ def test_the_mask_is_causal_at_first_and_can_be_set():
 
 
 @pytest.mark.parametrize(
-    "language, dead, leaks",
+    "language, dead, leaks, through",
     [
-        ("es", "No atienden a nada: &lt;pad&gt;.", "posterior: 6; a través de 2 capas: 6."),
-        ("en", "They attend to nothing: &lt;pad&gt;.", "later key: 6; through 2 layers: 6."),
+        ("es", "Sin nada permitido: &lt;pad&gt;.", "posterior: 6.", "A través de 2 capas: 6."),
+        ("en", "With nothing allowed: &lt;pad&gt;.", "later key: 6.", "Through 2 layers: 6."),
     ],
 )
-def test_the_fallback_says_what_is_wrong_with_a_mask(language, dead, leaks):
+def test_the_fallback_says_what_is_wrong_with_a_mask(language, dead, leaks, through):
     mask = ~reference.causal_mask(4)
     source = painter(mask=mask, n_layers=2, language=language)._fallback()
-    assert dead in source and leaks in source
+    assert dead in source and leaks in source and through in source
     assert source.count("—") == 10 + 1
+    # One layer is told once: there is no "through 1 layers".
+    assert through[:9] not in painter(mask=mask, language=language)._fallback()
 
 
 def test_its_state_holds_what_the_page_needs_and_no_more():

@@ -14,14 +14,16 @@ TEXT = {
     "es": {
         "caption": "Pesos bajo la máscara. Cada fila es una query y cada columna, una key.",
         "masked": "Una raya (—) marca lo enmascarado.",
-        "dead": "No atienden a nada: {}.",
-        "leaks": "Pares en que una query ve una key posterior: {}; a través de {} capas: {}.",
+        "dead": "Sin nada permitido: {}.",
+        "leaks": "Pares en que una query ve una key posterior: {}.",
+        "through": "A través de {} capas: {}.",
     },
     "en": {
         "caption": "Weights under the mask. Each row is a query and each column a key.",
         "masked": "A dash (—) stands for what is masked.",
-        "dead": "They attend to nothing: {}.",
-        "leaks": "Pairs in which a query sees a later key: {}; through {} layers: {}.",
+        "dead": "With nothing allowed: {}.",
+        "leaks": "Pairs in which a query sees a later key: {}.",
+        "through": "Through {} layers: {}.",
     },
 }
 
@@ -128,7 +130,8 @@ class MaskPainter(Widget):
             text["caption"],
             "" if mask.all() else text["masked"],
             text["dead"].format(", ".join(dead)) if dead else "",
-            text["leaks"].format(direct, self.n_layers, through),
+            text["leaks"].format(direct),
+            text["through"].format(self.n_layers, through) if self.n_layers > 1 else "",
         ]
         rows = [
             [token, *(decimals(w) if seen else "—" for w, seen in zip(weights, row, strict=True))]
