@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import time
-from collections import Counter
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,8 +25,8 @@ from attn.metrics import align
 from attn.recurrent import RecurrentCache, RecurrentEncoderDecoder
 from attn.transformer import Transformer, TransformerConfig
 from attn_course.grammar import splits, without_neighbours
-from benchmarks import probes_tables
-from benchmarks.rates import error_rate
+from benchmarks import own_words, probes_tables
+from benchmarks.rates import error_rate, packed
 
 RESULTS = Path(__file__).with_name("probes.json")
 DRAWN = 30_000  # pairs, of which those that may be learnt from are taken
@@ -132,51 +131,59 @@ def trained(system, rate, seed, parts):
 
 
 def measured(translator, parts):
-    """Return how often a translator is right: counts, as right and of how many.
+    """Return how often a translator is right: of what is asked of all systems, also where.
 
     Returns
     -------
     dict
-        ``exact``, whole sentences by the part; ``agreements``, words by their distance;
-        ``meanings``, words of several meanings by the part; ``references``, words that a pronoun
-        decides; ``alignments``, where there is attention, right over all links of each sentence.
+        ``exact``, whole sentences by the part; ``meanings``, words of several meanings by the
+        part; ``references``, words that a pronoun decides; and the last two again, ``own``, in
+        the translation that it writes by itself: each as `benchmarks.rates.packed` gives them.
+        ``agreements``, words by their distance, as right and of how many; ``alignments``, where
+        there is attention, right over all links of each sentence.
     """
     exact = {}
     for name in probes_tables.PARTS:
         pairs = getattr(parts, name)
         found = translator.translate([pair.source for pair in pairs])
-        right = [pair.target for pair in pairs]
-        exact[name] = [sum(a == b for a, b in zip(found, right, strict=True)), len(pairs)]
+        exact[name] = packed(a == pair.target for a, pair in zip(found, pairs, strict=True))
     known = [p for p in parts.polysemes if not translator.target.unknown(p.target)]
-    places = {"drawn alike": parts.test + parts.validation, "new, in vocabulary": known}
+    alike = parts.test + parts.validation
+    places = {"drawn alike": alike, "new, in vocabulary": known}
     return {
         "exact": exact,
         "agreements": {
-            str(distance): _count(*found)
-            for distance, found in facts.agreement(translator, parts.test + parts.longer).items()
+            str(distance): [round(share * n), n]
+            for distance, (share, n) in facts.agreement(
+                translator, parts.test + parts.longer
+            ).items()
         },
-        "meanings": {name: _total(facts.polysemy(translator, p)) for name, p in places.items()},
-        "references": _references(translator, parts.test + parts.validation),
+        "meanings": {name: packed(_meanings(translator, some)) for name, some in places.items()},
+        "references": packed(_references(translator, alike)),
+        "own": {
+            "meanings": {
+                name: packed(own_words.meanings(translator, some)) for name, some in places.items()
+            },
+            "references": packed(own_words.references(translator, alike)),
+        },
         "alignments": _alignments(translator, parts.test),
     }
 
 
-def _count(share, n):
-    return [round(share * n), n]
-
-
-def _total(found):
-    counts = [_count(*one) for one in found.values()]
-    return [sum(right for right, _ in counts), sum(n for _, n in counts)]
+def _meanings(translator, pairs):
+    """Yield for each word of several meanings whether it is right where the right ones precede."""
+    for pair in pairs:
+        predicted = facts.predictions(translator, pair) if pair.polysemes else None
+        for known in pair.polysemes:
+            yield predicted[[j for i, j in pair.sure if i == known.position]].all()
 
 
 def _references(translator, pairs):
-    right = Counter()
+    """Yield for each word that a pronoun decides whether it is right where the right ones precede."""
     for pair in pairs:
-        if pair.coreferences:
-            predicted = facts.predictions(translator, pair)
-            right.update(bool(predicted[known.decides]) for known in pair.coreferences)
-    return [right[True], right.total()]
+        predicted = facts.predictions(translator, pair) if pair.coreferences else None
+        for known in pair.coreferences:
+            yield predicted[known.decides]
 
 
 @torch.no_grad()

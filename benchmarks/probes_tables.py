@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from attn.metrics import diagonal_alignment, ibm_model_1, one_word_apart, translation_memory
-from benchmarks.rates import error_rate, rate
+from benchmarks import own_words
+from benchmarks.rates import apart, error_rate, mcnemar, rate
 from benchmarks.report import QUALITY, publish, read
 
 RESULTS = Path(__file__).with_name("probes.json")
@@ -51,6 +52,7 @@ def baselines(parts):
         "pairs": len(parts.train),
         "one word apart": near,
         "memory": memory,
+        "commonest forms": own_words.commonest_forms(parts.test + parts.validation),
         "alignments": {
             name: [round(float(x), 4) for x in error_rate(found, sure, possible)]
             for name, found in links.items()
@@ -111,7 +113,7 @@ def systems(told):
 
 def translations(told):
     """Return how many sentences come out right when none like them was learnt from."""
-    return counted(told, "sentences", PARTS, lambda run, name: run["exact"][name])
+    return counted(told, "sentences", PARTS, lambda run, name: run["exact"][name][:2])
 
 
 def agreements(told):
@@ -127,14 +129,63 @@ def agreements(told):
 
 def meanings(told):
     """Return how often a word of several meanings is right in three systems."""
-    labels = {name: name for name in ("drawn alike", "new, in vocabulary")}
-    return counted(told, "sentences", labels, lambda run, name: run["meanings"][name])
+    labels = {
+        f"{kind}{name}": f"{name}{told_apart}"
+        for name in ("drawn alike", "new, in vocabulary")
+        for kind, told_apart in (("", ""), ("own ", ", on its own"))
+    }
+
+    def counts(run, name):
+        own, name = name.startswith("own "), name.removeprefix("own ")
+        return (run["own"] if own else run)["meanings"][name][:2]
+
+    return counted(told, "sentences", labels, counts)
 
 
 def references(told):
     """Return how often the word that a pronoun decides is right in three systems."""
-    rows = counted(told, "sentences", {"": ""}, lambda run, _: run["references"])
-    return [{name: cell for name, cell in row.items() if name != "sentences"} for row in rows]
+    labels = {"given": "the right words precede", "own": "in its own translation"}
+    rows = counted(
+        told, "asked", labels, lambda run, name: (run["own"] if name == "own" else run)["references"][:2]
+    )  # fmt: skip
+    if not rows:
+        return []
+    right, n = told["setting"]["baselines"]["commonest forms"]
+    *about, first = list(rows[0])[:4]
+    rule = dict.fromkeys(rows[0], "") | {about[0]: "always the commonest form", "number": n}
+    return [*rows, rule | {first: rate(right, n)}]
+
+
+def differences(told):
+    """Return how sure it is that the Transformer and the GRU with attention differ.
+
+    A cell counts the questions that only the Transformer gets right, those that only the GRU
+    does, and gives the p-value of McNemar's exact test.
+    """
+    asked = {f"exact {name}": label for name, label in PARTS.items()}
+    asked |= {
+        f"meanings {name}": f"meanings: {name}" for name in ("drawn alike", "new, in vocabulary")
+    }
+    asked |= {"references": "pronouns"}
+
+    def answers(run, name):
+        kind, _, part = name.partition(" ")
+        own = run["own"]
+        return run[kind][part] if kind == "exact" else own[kind][part] if part else own[kind]
+
+    one, other = (runs_of(told, system) for system in ("transformer", "gru_attention"))
+    rows = []
+    for name, label in asked.items() if one else ():
+        cells = {}
+        for seed in one:
+            a, b = answers(one[seed], name), answers(other[seed], name)
+            only_one, only_other = apart(a, b)
+            cells["number"] = a[1]
+            p = mcnemar(only_one, only_other)
+            told_p = f"{p:.3f}" if p >= 0.001 else "<0.001"
+            cells[seed] = f"{only_one} : {only_other} ({told_p})"
+        rows.append({"asked": label} | cells)
+    return rows
 
 
 def alignments(told):
@@ -162,6 +213,7 @@ def _interval(cell):
 TABLES = {
     "probe_systems": systems,
     "probe_translations": translations,
+    "probe_differences": differences,
     "probe_alignments": alignments,
     "probe_agreements": agreements,
     "probe_meanings": meanings,

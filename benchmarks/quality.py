@@ -22,7 +22,8 @@ from attn_course.grammar import splits
 from attn_course.images import make_examples
 from attn_course.passages import questions
 from attn_course.stories import stories
-from benchmarks import probes_tables, translators_tables, vocabularies
+from benchmarks import own_words, probes_tables, translators_tables, vocabularies
+from benchmarks.own_words import written
 from benchmarks.rates import error_rate, out_of, percent, rate, share_of
 from benchmarks.report import QUALITY, publish, read, table
 
@@ -36,7 +37,6 @@ RUNS = {
     "cross uniform": ("sinusoidal", ("cross",), 0),
     "all uniform": ("sinusoidal", facts.STACKS, 0),
 }
-LONGEST = 64  # tokens of a source that is asked for all the same
 N_MINUTE = 20_000  # pairs that a minute's training draws from
 
 
@@ -58,12 +58,6 @@ def translations(translator, parts):
             }
         )
     return rows
-
-
-def written(translator, sources):
-    """Return translations, also of sentences longer than the translator accepts by itself."""
-    patient = Translator(translator.model, translator.source, translator.target, LONGEST)
-    return patient.translate(sources)
 
 
 def memory(translator, parts):
@@ -144,6 +138,9 @@ def meanings(translator, parts):
     ]
     totals = {place: tally(counts, *counts) for place, counts in found.items()}
     rows.append({"word": "all", "meaning": ""} | {p: rate(*total) for p, total in totals.items()})
+    own = {p: own_words.meanings(translator, some) for p, some in places.items()}
+    cells = {place: rate(sum(hits), len(hits)) for place, hits in own.items()}
+    rows.append({"word": "all, in its own translation", "meaning": ""} | cells)
     common = {
         place: sum(
             max(n for (other, _), (_, n) in counts.items() if other == word)
@@ -169,9 +166,15 @@ def references(translator, parts):
         for layer, heads in enumerate(shares):
             cells = {f"head {h + 1}": share_of(n, share) for h, share in enumerate(heads)}
             rows.append({"who looks": f"{who}, layer {layer + 1}", "number": n} | cells)
+    pairs = parts.test + parts.validation
+    own = own_words.references(translator, pairs)
     for label, cell in (
-        ("by chance", percent(found["chance"])), ("the word is right", share_of(n, found["right"])),
-    ):  # fmt: skip
+        ("by chance", percent(found["chance"])),
+        ("always the commonest place", rate(*own_words.commonest_place(pairs), 0)),
+        ("the word is right", share_of(n, found["right"])),
+        ("right in its own translation", rate(sum(own), n, 0)),
+        ("always the commonest form", rate(*own_words.commonest_forms(pairs), 0)),
+    ):
         rows.append({"who looks": label, "number": n} | dict.fromkeys(cells, "") | {"head 1": cell})
     return rows
 

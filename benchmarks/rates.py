@@ -1,5 +1,7 @@
 """Shares and error rates with their 95% intervals, as the tables write them."""
 
+import math
+
 from attn.metrics import alignment_error_rate, bootstrap_interval, wilson_interval
 
 
@@ -34,3 +36,50 @@ def error_rate(links, sure, possible):
         for a, s, p, size in zip(links, sure, possible, sizes, strict=True)
     ]
     return alignment_error_rate(links, sure, possible), *bootstrap_interval(wrong, sizes)
+
+
+def packed(hits):
+    """Return how many are right, of how many, and which: a hexadecimal number, a bit for each.
+
+    Examples
+    --------
+    >>> packed([True, False, True, True])
+    [3, 4, 'b']
+    """
+    bits = "".join("01"[bool(hit)] for hit in hits)
+    return [bits.count("1"), len(bits), f"{int(bits or '0', 2):x}"]
+
+
+def apart(one, other):
+    """Return how many only the first of two gets right, and how many only the second.
+
+    Examples
+    --------
+    >>> apart(packed([1, 1, 1, 0]), packed([0, 0, 1, 1]))
+    (2, 1)
+    """
+    (_, n, a), (_, n_other, b) = one, other
+    if n != n_other:
+        raise ValueError(f"other: expected answers to the same {n} questions, got {n_other}")
+    a, b = int(a, 16), int(b, 16)
+    return (a & ~b).bit_count(), (b & ~a).bit_count()
+
+
+def mcnemar(only_one, only_other):
+    """Return the p-value of McNemar's exact test of two answers to the same questions.
+
+    Were neither better, each question that only one of them gets right would fall to either like
+    a coin. It is the chance of a split at least as uneven.
+
+    References
+    ----------
+    McNemar (1947), Note on the sampling error of the difference between correlated proportions.
+
+    Examples
+    --------
+    >>> mcnemar(1, 5), mcnemar(3, 3)
+    (0.21875, 1.0)
+    """
+    n = only_one + only_other
+    tail = sum(math.comb(n, k) for k in range(min(only_one, only_other) + 1))
+    return min(1.0, 2 * tail / 2**n)

@@ -9,6 +9,7 @@ Everything is compared on validation; the tests are never looked at.
 import argparse
 import json
 import os
+import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -53,15 +54,15 @@ CHANGES = {
     "none": lambda recipe: recipe,
     "vectors of 128": sizes(d_model=128, d_ff=512),
     "no dropout": sizes(dropout=0.0),
-    "no label smoothing": training(label_smoothing=0.0),
     "two layers": sizes(n_layers=2),
-    "last layer not tied": sizes(tie_embeddings=False),
+    "no label smoothing": training(label_smoothing=0.0),
     "AdamW for all weights": training(optimizer="adamw"),
-    "a vocabulary for each language": lambda recipe: replace(recipe, joint_vocabulary=False),
-    "twice the tokens a batch": batches(2),
     "vocabulary of 8,000": lambda recipe: replace(recipe, vocab_size=8000),
-    "half the learning rate": training(learning_rate=RECIPE.training.learning_rate / 2),
+    "a vocabulary for each language": lambda recipe: replace(recipe, joint_vocabulary=False),
+    "last layer not tied": sizes(tie_embeddings=False),
     "twice the learning rate": training(learning_rate=RECIPE.training.learning_rate * 2),
+    "half the learning rate": training(learning_rate=RECIPE.training.learning_rate / 2),
+    "twice the tokens a batch": batches(2),
     "four layers": sizes(n_layers=4),
 }
 
@@ -170,4 +171,4 @@ def main(arguments=()):
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -99,7 +99,25 @@ SPANISH = {
     "new context": "contexto nuevo",
     "new, in vocabulary": "nuevo, en el vocabulario",
     "all": "todas",
+    "all, in its own translation": "todas, en su propia traducción",
     "always the commoner meaning": "siempre el más frecuente",
+    **{
+        f"{before}{name}{after}": f"{antes}{nombre}{luego}"
+        for name, nombre in (
+            ("drawn alike", "sorteadas igual"),
+            ("new, in vocabulary", "nuevo, en el vocabulario"),
+        )
+        for before, antes, after, luego in (
+            ("", "", ", on its own", ", por su cuenta"),
+            ("meanings: ", "significados: ", "", ""),
+        )
+    },
+    "pronouns": "pronombres",
+    "the right words precede": "tras las palabras correctas",
+    "in its own translation": "en su propia traducción",
+    "right in its own translation": "bien en su propia traducción",
+    "always the commonest place": "siempre el lugar más frecuente",
+    "always the commonest form": "siempre la forma más frecuente",
     "who looks": "quién mira",
     "by chance": "por azar",
     "the word is right": "la palabra, bien",

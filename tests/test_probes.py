@@ -1,5 +1,6 @@
 """The probes: what is asked of a GRU is what is asked of a Transformer, and what is told of it."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from attn.applications import _sequences
 from attn.applications.translation import TRAINING
 from attn.corpus import Pair
 from attn_course.grammar import translate
-from benchmarks import probes, probes_tables
+from benchmarks import probes, probes_tables, rates
 
 SENTENCES = (
     "the red house", "the cat sleeps", "my brother was very tired",
@@ -73,6 +74,7 @@ def test_what_is_measured_becomes_rows(translators):
     names = ("test", "validation", *probes_tables.PARTS)
     parts = type("Parts", (), dict.fromkeys(names, PAIRS))
     told = {"runs": {}, "setting": {"baselines": {"alignments": {"diagonal": [0.5, 0.4, 0.6]}}}}
+    told["setting"]["baselines"]["commonest forms"] = [1, 2]
     about = {"seconds": 1.0, "parameters": 10, "learning_rate": 0.1, "steps": 3}
     for name, translator in translators.items():
         told["runs"][f"{name} 1"] = about | probes.measured(translator, parts)
@@ -82,10 +84,36 @@ def test_what_is_measured_becomes_rows(translators):
     n_agreeing = sum(len(pair.agreements) for pair in PAIRS)
     of_one = [row for row in probes_tables.agreements(told) if row["system"] == "Transformer"]
     assert sum(row["number"] for row in of_one) == 2 * n_agreeing  # test, and longer
-    assert [row["number"] for row in probes_tables.references(told)] == [2, 2, 2]
+    assert [row["number"] for row in probes_tables.references(told)] == [2] * 7
+    of_meanings = probes_tables.meanings(told)
+    assert len(of_meanings) == 4 * 3 and {row["number"] for row in of_meanings} == {2 * 1, 1}
     assert [row["links from"] for row in probes_tables.alignments(told)] == [
         "Transformer", "GRU with attention", "diagonal"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("only_one, only_other", [(0, 0), (0, 6), (1, 8), (4, 5), (7, 2)])
+def test_the_exact_test_counts_the_coins_that_fall_at_least_as_unevenly(only_one, only_other):
+    n, apart = only_one + only_other, abs(only_one - only_other)
+    falls = [abs(2 * sum(coins) - n) for coins in itertools.product((0, 1), repeat=n)]
+    expected = sum(fall >= apart for fall in falls) / len(falls)
+    assert rates.mcnemar(only_one, only_other) == pytest.approx(expected)
+
+
+def test_a_paired_comparison_counts_what_only_one_gets_right():
+    """Of five sentences the Transformer gets three that the GRU does not, and the GRU one."""
+    hits = {"transformer": (1, 1, 1, 0, 0), "gru_attention": (0, 0, 0, 1, 0), "gru": (0,) * 5}
+    own = {"meanings": dict.fromkeys(("drawn alike", "new, in vocabulary"), rates.packed((0, 1)))}
+    told = {"runs": {}}
+    for name, some in hits.items():
+        exact = dict.fromkeys(probes_tables.PARTS, rates.packed(some))
+        run = {"exact": exact, "own": own | {"references": rates.packed((1,))}}
+        told["runs"][f"{name} 2"] = run
+    rows = probes_tables.differences(told)
+    assert rows[0] == {"asked": "drawn alike", "number": 5, "seed 2": "3 : 1 (0.625)"}
+    assert rows[-1] == {"asked": "pronouns", "number": 1, "seed 2": "0 : 0 (1.000)"}
+    with pytest.raises(ValueError, match="other"):
+        rates.apart(rates.packed((0, 1)), rates.packed((0,)))
 
 
 def test_a_rate_is_chosen_for_a_gru_by_validation(monkeypatch, tmp_path):

@@ -1,0 +1,48 @@
+"""Difficult words are looked for in the translator's own text, and rules know less than it."""
+
+import pytest
+
+from attn_course.grammar import translate
+from benchmarks import own_words
+
+BLUE = translate("tom is blue")
+WIDE, TIRED = (
+    translate(f"the animal did not cross the street because it was too {word}")
+    for word in ("wide", "tired")
+)
+TIRED_WOMAN = translate("my sister did not run in the forest because she was tired")
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """Say what the translator writes for each source."""
+    texts = {}
+    monkeypatch.setattr(own_words, "written", lambda _, sources: [texts[s] for s in sources])
+    return texts
+
+
+@pytest.mark.parametrize(
+    "text, right", [("tom está triste", True), ("triste está tom", True), ("tom está azul", False)]
+)
+def test_a_meaning_is_right_where_its_word_is_written(written, text, right):
+    assert BLUE.polysemes and not WIDE.polysemes
+    written[BLUE.source] = text
+    assert own_words.meanings(None, [WIDE, BLUE]) == [right]
+
+
+def test_a_pronoun_is_understood_where_the_form_is_that_of_its_noun(written):
+    written |= {
+        WIDE.source: "el animal no cruzó la calle porque era demasiado ancho",
+        TIRED.source: TIRED.target,
+    }
+    assert own_words.references(None, [WIDE, BLUE, TIRED]) == [False, True]
+
+
+def test_a_rule_says_the_commonest_form_of_each_word():
+    """Of *tired*, two masculine and one feminine; of *wide*, one alone."""
+    assert own_words.commonest_forms([TIRED, TIRED, TIRED_WOMAN, WIDE]) == [3, 4]
+
+
+def test_a_rule_looks_at_the_commonest_place():
+    """The animal is the second word, and so is the sister; the street is the seventh."""
+    assert own_words.commonest_place([TIRED, TIRED_WOMAN, WIDE]) == [2, 3]
