@@ -97,7 +97,9 @@ def main():
     for language in processes:
         shutil.copytree(BUILD / language / "_build" / "html", fresh / language, ignore=notes)
         for notebook in (fresh / language / "_sources").rglob("*.ipynb"):
-            notebook.write_text(attn_launch.prepared(notebook.read_text("utf-8")), "utf-8")
+            notebook.write_text(
+                attn_launch.prepared(notebook.read_text("utf-8"), language), "utf-8"
+            )
     if not missing:
         python.rename(fresh / "python")
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)

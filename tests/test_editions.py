@@ -1,6 +1,7 @@
 """The PDF, the EPUB and the zip of notebooks of both editions, as `make editions` left them."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -126,9 +127,9 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
     )
     command = ["bwrap", "--unshare-net", "--dev-bind", "/", "/", sys.executable, "-c", program]
     done = subprocess.run(
-        [*command, str(course / "package"), str(course / "notebooks" / name)],
-        cwd=course, check=True, capture_output=True, text=True,
-        env={**__import__("os").environ, "PYTHONPATH": str(course / "package")},
+        [*command, str(course / "package"), str(course / "notebooks" / language / name)],
+        cwd=course / "notebooks" / language, check=True, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(course / "package")},
     )  # fmt: skip
     printed = json.loads(done.stdout.splitlines()[-1])
     stored = nbformat.read(ROOT / "notebooks" / language / name, 4)

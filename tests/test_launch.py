@@ -27,7 +27,7 @@ def somewhere(monkeypatch):
 def test_nobody_is_sent_anywhere_unless_the_repository_is_known(monkeypatch):
     monkeypatch.delenv("ATTN_REPOSITORY", raising=False)
     assert attn_launch.addresses("en", "03_self_attention") == {}
-    assert attn_launch.prepared(NOTEBOOK.read_text("utf-8")) == NOTEBOOK.read_text("utf-8")
+    assert attn_launch.prepared(NOTEBOOK.read_text("utf-8"), "en") == NOTEBOOK.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -63,20 +63,20 @@ def test_an_error_is_reported_where_it_stands(somewhere):
 
 
 def test_a_notebook_elsewhere_installs_this_version_before_it_imports(somewhere):
-    there = nbformat.reads(attn_launch.prepared(NOTEBOOK.read_text("utf-8")), 4)
+    there = nbformat.reads(attn_launch.prepared(NOTEBOOK.read_text("utf-8"), "en"), 4)
     nbformat.validate(there)
     here = nbformat.read(NOTEBOOK, 4)
     codes = [cell for cell in there.cells if cell.cell_type == "code"]
     assert [cell.source for cell in codes[1:]] == [
         c.source for c in here.cells if c.cell_type == "code"
     ]
-    (line,) = [line for line in codes[0].source.splitlines() if "%pip install" in line]
-    wanted = Requirement(line.split('"')[1])
+    clone, install, change = [line.strip() for line in codes[0].source.splitlines()[-3:]]
     version = attn_launch.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
         "version"
     ]
-    assert (wanted.name, wanted.extras) == ("attn", {"course"})
-    assert wanted.url == f"git+https://github.com/someone/attn@v{version}"
+    assert clone.endswith(f"--branch v{version} https://github.com/someone/attn attn")
+    assert Requirement(install.split('"')[1].replace("./", "")).extras == {"course"}
+    assert (ROOT / change.split("attn/")[1]).is_dir()
     # In a clone, where the package is, the cell does nothing.
     code = TransformerManager().transform_cell(codes[0].source)
     done = subprocess.run(

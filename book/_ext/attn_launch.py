@@ -17,11 +17,13 @@ ROOT = Path(__file__).resolve().parents[2]
 BRANCH = "launch"
 
 INSTALL = """\
-# Outside a clone of the course, this installs the package that its notebooks use.
+# Outside a clone of the course, this brings its package and the measurements that it shows.
 import importlib.util
 
 if importlib.util.find_spec("attn_course") is None:
-    %pip install --quiet "{requirement}"
+    !git clone --quiet --depth 1 --branch {tag} {home} attn
+    %pip install --quiet "./attn[course]"
+    %cd -q attn/notebooks/{language}
 """
 
 
@@ -96,13 +98,14 @@ def reports(body, page, label):
     )
 
 
-def prepared(notebook):
+def prepared(notebook, language):
     """Return the text of a notebook that installs its package where that is missing.
 
     Parameters
     ----------
     notebook : str
         A notebook of the course, as JSON.
+    language : {"es", "en"}
 
     Returns
     -------
@@ -112,7 +115,7 @@ def prepared(notebook):
     if not (home := repository()):
         return notebook
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    source = INSTALL.format(requirement=f"attn[course] @ git+{home}@v{version}")
+    source = INSTALL.format(tag=f"v{version}", home=home, language=language)
     cell = {
         "cell_type": "code", "execution_count": None, "id": "install", "outputs": [],
         "metadata": {"tags": ["hide-input"]}, "source": source.splitlines(keepends=True),
@@ -134,7 +137,9 @@ def write(folder):
     for path in sorted((ROOT / "notebooks").glob("e[sn]/*.ipynb")):
         target = folder / path.parent.name / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(prepared(path.read_text(encoding="utf-8")), encoding="utf-8")
+        target.write_text(
+            prepared(path.read_text(encoding="utf-8"), path.parent.name), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ versiones exactas de lo demás.
 2. Lleva esta carpeta a la clase. En cada computadora, ya sin red:
 
        pip install --no-index --find-links wheels -r requirements.txt attn
-       jupyter lab notebooks
+       jupyter lab notebooks/es
 
 Las computadoras de la clase tienen que usar el mismo sistema y la misma versión de Python que
 aquella en que juntaste los paquetes.
@@ -41,7 +41,7 @@ and the exact versions of everything else.
 2. Take this folder to the class. On each computer, no longer with a network:
 
        pip install --no-index --find-links wheels -r requirements.txt attn
-       jupyter lab notebooks
+       jupyter lab notebooks/en
 
 The computers of the class must have the system and the version of Python of the one on which you
 collected the packages.
@@ -66,8 +66,9 @@ def write(language, target):
     files = {readme: READ[language].encode(), "requirements.txt": "\n".join([*chosen, ""]).encode()}
     for name in ("LICENSE", "LICENSE-content"):
         files[name] = (ROOT / name).read_bytes()
-    for path in sorted((ROOT / "notebooks" / language).glob("*.ipynb")):
-        files[f"notebooks/{path.name}"] = path.read_bytes()
+    chapters, measured = ROOT / "notebooks" / language, ROOT / "notebooks" / "data"
+    for path in sorted([*chapters.glob("*.ipynb"), *measured.glob("*.json")]):
+        files[str(path.relative_to(ROOT))] = path.read_bytes()
     wheel = wheel_of_the_package()
     files[f"wheels/{wheel[0]}"] = wheel[1]
     with zipfile.ZipFile(target, "w") as packed:
