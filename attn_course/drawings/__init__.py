@@ -24,6 +24,7 @@ from attn_course.drawings.gradient import gradient
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hidden import hidden
 from attn_course.drawings.hops import hops
+from attn_course.drawings.ladder import ladder
 from attn_course.drawings.layer_norm import layer_norm
 from attn_course.drawings.leak import leak
 from attn_course.drawings.lookup import lookup
@@ -35,6 +36,7 @@ from attn_course.drawings.padding import padding
 from attn_course.drawings.pairs import pairs
 from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
+from attn_course.drawings.prefill import prefill
 from attn_course.drawings.projection import projection
 from attn_course.drawings.received import received
 from attn_course.drawings.roles import roles
@@ -42,9 +44,11 @@ from attn_course.drawings.rotation import rotation
 from attn_course.drawings.sampling import sampling
 from attn_course.drawings.search import search
 from attn_course.drawings.shuffle import shuffle
+from attn_course.drawings.sinks import sinks
 from attn_course.drawings.smoothing import smoothing
 from attn_course.drawings.softmax import softmax
 from attn_course.drawings.span import span
+from attn_course.drawings.speculative import speculative
 from attn_course.drawings.stream import stream
 
 __all__ = [
@@ -66,6 +70,7 @@ __all__ = [
     "heads",
     "hidden",
     "hops",
+    "ladder",
     "layer_norm",
     "leak",
     "lookup",
@@ -75,6 +80,7 @@ __all__ = [
     "pairs",
     "places",
     "pooling",
+    "prefill",
     "projection",
     "received",
     "roles",
@@ -82,8 +88,10 @@ __all__ = [
     "sampling",
     "search",
     "shuffle",
+    "sinks",
     "smoothing",
     "softmax",
     "span",
+    "speculative",
     "stream",
 ]

@@ -151,4 +151,15 @@ CHAPTERS = {
         "This chapter goes through models that keep one half of the machine, or both. Those that it trains, in miniature, "
         "have vectors of `d_model` = 64 numbers.",
     ),
+    "12_language_model": Here(
+        ("decoder", "norm", "feed_forward", "positions", "heads", "linear", "softmax", "next_word"),
+        {"tgt_len": 5, "d_model": 576, "n_heads": 9, "n_kv_heads": 3, "d_k": 64, "vocab_size": 49_152},
+        {"tgt_ids": ("tgt_len",), "tgt_x": ("tgt_len", "d_model"), "query": ("n_heads", "tgt_len", "d_k"),
+         "key": ("n_kv_heads", "tgt_len", "d_k"), "value": ("n_kv_heads", "tgt_len", "d_k"),
+         "scores": ("n_heads", "tgt_len", "tgt_len"), "logits": ("tgt_len", "vocab_size")},
+        "Este capítulo cambia las piezas del decodificador hasta que es un modelo de 2024. Las formas son las de «The sky is blue "
+        "because» en SmolLM2: `tgt_len` = 5, `d_model` = 576, `n_heads` = 9, `n_kv_heads` = 3, `d_k` = 64 y `vocab_size` = 49152.",
+        "This chapter changes the pieces of the decoder until it is a model of 2024. The shapes are those of “The sky is blue "
+        "because” in SmolLM2: `tgt_len` = 5, `d_model` = 576, `n_heads` = 9, `n_kv_heads` = 3, `d_k` = 64 and `vocab_size` = 49152.",
+    ),
 }  # fmt: skip

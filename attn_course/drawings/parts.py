@@ -37,6 +37,7 @@ PAGES = {
     "09_decoding": {"es": "Decodificación", "en": "Decoding"},
     "10_applications": {"es": "Aplicaciones", "en": "Applications"},
     "11_landscape": {"es": "Panorama", "en": "Landscape"},
+    "12_language_model": {"es": "Un modelo de lenguaje actual", "en": "A language model of today"},
 }
 
 _TOKENS, _ATTENTION, _HEADS = "02_tokens_and_embeddings", "03_self_attention", "04_multi_head"

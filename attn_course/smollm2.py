@@ -1,0 +1,80 @@
+"""SmolLM2, the pretrained model that chapter 12 takes apart and runs, or a sentence that says how to get it.
+
+A notebook without the file goes on as far as it can: what is returned in the model's place says, in
+every cell that needs it, how to fetch it, and shows no trace of Python's calls.
+"""
+
+from attn.pretrained import fetched, gguf, load
+from attn_course.language import text
+
+
+class NotFetched(ValueError):
+    """The model is not on this machine; a notebook shows the sentence alone."""
+
+    def __init__(self):
+        super().__init__(
+            text(
+                es="Esta celda necesita SmolLM2, que no está en esta máquina. Ejecuta "
+                "`python -m attn fetch smollm2` en una terminal (98 MB, una sola vez), "
+                "reinicia el núcleo y vuelve a empezar.",
+                en="This cell needs SmolLM2, which is not on this machine. Run "
+                "`python -m attn fetch smollm2` in a terminal (98 MB, once), "
+                "restart the kernel and begin again.",
+            )
+        )
+
+    def _render_traceback_(self):
+        return [str(self)]
+
+
+class _Absent:
+    """What stands for a part of the model that is missing: any use of it raises `NotFetched`."""
+
+    def __getattr__(self, name):
+        raise NotFetched
+
+    __call__ = __getitem__ = __iter__ = __len__ = lambda self, *_: self.__getattr__("")
+
+
+def path():
+    """Return where the file lies; nothing is downloaded.
+
+    Raises
+    ------
+    NotFetched
+        If it is not on this machine.
+    """
+    try:
+        return fetched("smollm2", download=False)
+    except ValueError:
+        raise NotFetched from None
+
+
+def read():
+    """Return the metadata and the tensors of the file, as arrays of float32.
+
+    Returns
+    -------
+    metadata : dict
+    tensors : dict of str to array
+        Where the file is missing, both only say how to get it when they are used.
+    """
+    try:
+        return gguf.read(path())
+    except NotFetched:
+        return _Absent(), _Absent()
+
+
+def model():
+    """Return the model in the layers of `attn`, and its tokenizer.
+
+    Returns
+    -------
+    model : attn.transformer.DecoderOnly
+    tokenizer : attn.tokenizer.ByteLevelTokenizer
+        Where the file is missing, both only say how to get it when they are used.
+    """
+    try:
+        return load(path())
+    except NotFetched:
+        return _Absent(), _Absent()
