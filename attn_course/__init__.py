@@ -15,6 +15,7 @@ the lessons
 more of the machine
 ------------------------------  ----------------------------------------------------------------
 `attn_course.journey`           the numbers that a sentence becomes on its way through a translator
+`attn_course.smollm2`           the pretrained model of chapter 12, or how to fetch it
 `attn_course.position_schemes`  two that chapter 07 compares with those of `attn.positions`
 `attn_course.low_rank`          LoRA: what a pretrained model learns beside its own weights
 `attn_course.speculative`       a quick model proposes, a slow one decides

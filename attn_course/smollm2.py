@@ -46,8 +46,10 @@ def path():
     """
     try:
         return fetched("smollm2", download=False)
-    except ValueError:
-        raise NotFetched from None
+    except ValueError as error:
+        if str(error).startswith("smollm2:"):
+            raise NotFetched from None
+        raise  # there is a file, and it is another
 
 
 def read():

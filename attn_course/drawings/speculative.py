@@ -18,7 +18,7 @@ _DESCRIPTION = {
     "unseen. One reading of the large model has given 3 words.",
 }
 _ROWS = {
-    "es": ("borrador", "q", "p", "se acepta", "se escribe"),
+    "es": ("borrador", "q", "p", "se acepta", "escrito"),
     "en": ("draft", "q", "p", "accepted", "written"),
 }
 _STEPS = {

@@ -1,0 +1,40 @@
+"""What a cell of chapter 12 says where the pretrained model is missing."""
+
+import pytest
+
+from attn_course import set_language, smollm2
+
+
+@pytest.fixture
+def without_models(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTN_MODELS", str(tmp_path))
+    monkeypatch.setattr("attn.pretrained.published.cache_folder", lambda: tmp_path)
+
+
+USES = (lambda tensors: len(tensors), lambda model: model.config, lambda model: model(1),
+        lambda tensors: tensors["token_embd.weight"], lambda tensors: list(tensors))  # fmt: skip
+
+
+@pytest.mark.parametrize("use", USES)
+def test_every_use_of_a_missing_model_says_in_a_sentence_how_to_fetch_it(without_models, use):
+    for part in (*smollm2.read(), *smollm2.model()):
+        with pytest.raises(smollm2.NotFetched, match=r"`python -m attn fetch smollm2`"):
+            use(part)
+
+
+def test_a_notebook_shows_the_sentence_in_its_language_and_no_trace(without_models, language):
+    set_language(language)
+    with pytest.raises(smollm2.NotFetched) as raised:
+        smollm2.path()
+    (shown,) = raised.value._render_traceback_()
+    assert shown == str(raised.value)
+    assert shown.startswith({"es": "Esta celda necesita", "en": "This cell needs"}[language])
+
+
+def test_another_file_in_its_place_is_not_taken_for_none(monkeypatch, tmp_path):
+    """What is wrong with a file that is there is said as it is."""
+    (tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf").write_bytes(b"GGUF")
+    monkeypatch.setenv("ATTN_MODELS", str(tmp_path))
+    with pytest.raises(ValueError, match="sha256") as raised:
+        smollm2.path()
+    assert not isinstance(raised.value, smollm2.NotFetched)
