@@ -84,6 +84,7 @@ MAY_IMPORT = {
     "attn_course.everyday": {"attn.corpus"},
     "attn_course.position_schemes": {"attn.positions"},
     "attn_course.low_rank": {"attn._checks"},
+    "attn_course.smollm2": {"attn.pretrained", "attn_course.language"},
     "attn_course.speculative": {"attn._checks", "attn.transformer"},
     "attn_course.streaming": {"attn._checks", "attn.attention", "attn.masks", "attn.positions"},
     "attn_course.tasks": {"attn._checks"},
