@@ -11,12 +11,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from pybtex.database import parse_string
+from pybtex.style.formatting.plain import Style as Plain
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import attn_api
 import attn_asides
+import attn_citations
 import attn_glossary
 import attn_pages
 import attn_search
@@ -187,6 +190,23 @@ def test_the_route_of_six_weeks_takes_the_hours_it_promises():
     assert round(weeks[-1]) == round(max(weeks)) == 4
 
 
+@pytest.mark.parametrize(
+    "authors, english, spanish",
+    [
+        ("Jain, Sarthak and Wallace, Byron C.", "Sarthak Jain and Byron", "Sarthak Jain y Byron"),
+        ("Ba, Lei and Kiros, Ryan and Hinton, Geoff", "Kiros, and Geoff", "Kiros y Geoff"),
+        ("Kaiser, Lukasz and Polosukhin, Illia", "Kaiser and Illia", "Kaiser e Illia"),
+        ("Merrill, William and Hieu, Pham and Ian, Iago", "and Iago", "y Iago"),
+    ],
+)
+def test_the_bibliography_joins_names_in_the_language_of_its_edition(authors, english, spanish):
+    entry = parse_string(
+        f"@book{{a, author={{{authors}}}, title={{T}}, publisher={{P}}, year=2000}}", "bibtex"
+    ).entries["a"]
+    for style, expected in ((Plain, english), (attn_citations.SpanishPlain, spanish)):
+        assert expected in style().format_entry("a", entry).text.render_as("text")
+
+
 @each_language
 def test_a_link_to_a_chapter_names_the_chapter_it_leads_to(language):
     pages = [*(ROOT / "book" / language).glob("*.md"), *(ROOT / "notebooks" / "src").glob("*.md")]
@@ -200,7 +220,7 @@ def test_a_link_to_a_chapter_names_the_chapter_it_leads_to(language):
 
 
 def test_durations_and_the_modules_of_the_pages_do_what_their_docstrings_say():
-    for module in (attn_api, attn_asides, attn_glossary, attn_pages, attn_search):
+    for module in (attn_api, attn_asides, attn_citations, attn_glossary, attn_pages, attn_search):
         tried = doctest.testmod(module)
         assert tried.attempted and not tried.failed, module.__name__
 

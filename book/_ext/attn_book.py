@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
 import attn_asides
+import attn_citations
 import attn_launch
 import attn_python
 import attn_search
@@ -97,8 +98,8 @@ def configure(app, config):
     config.math_number_all = False
     config.katex_prerender = True
     config.katex_css_path = "katex.min.css"
-    config.bibtex_default_style = "plain"
-    config.bibtex_reference_style = "author_year"
+    styles = attn_citations.style_of(config.language)
+    config.bibtex_default_style, config.bibtex_reference_style = styles
     config.myst_heading_anchors = 3
     config.suppress_warnings = ["myst.domains"]
     config.add_module_names = False
