@@ -39,8 +39,11 @@ FORMS = {
     "es": Form(
         "es", "Opinión", "Sentimiento", dict(zip(LABELS, (" positivo", " negativo"), strict=True))
     ),
-    # Which colour means what, nobody can know who has not been told; SmolLM2 would guess the other way.
-    "colours": Form("en", "Review", "Colour", dict(zip(LABELS, (" red", " blue"), strict=True))),
+    # Which colour means what, nobody can know who has not been told; SmolLM2 would guess the first.
+    "colours": Form("en", "Review", "Colour", dict(zip(LABELS, (" blue", " red"), strict=True))),
+    "colours_exchanged": Form(
+        "en", "Review", "Colour", dict(zip(LABELS, (" red", " blue"), strict=True))
+    ),
 }
 
 
@@ -91,7 +94,8 @@ def prompt(examples: list[Opinion], text: str, form: str) -> str:
     examples : list of Opinion
     text : str
         What is asked about.
-    form : {"en", "es", "colours"}
+    form : str
+        One of `FORMS`.
 
     Examples
     --------
