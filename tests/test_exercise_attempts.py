@@ -76,6 +76,7 @@ def attempts_by_exercise():
                 yield pytest.param(name, functions, id=name)
 
 
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
 @pytest.mark.parametrize("exercise_id, attempts", list(attempts_by_exercise()))
 def test_what_is_wrong_is_refused_and_named(exercise_id, attempts):
     attn_course.set_language("en")

@@ -183,7 +183,10 @@ def test_self_attention_inherits_the_nan_of_the_attention_it_calls(attend, es, e
 def test_nan_elsewhere_is_located_without_a_guess(language):
     attempt = lambda s: np.where(s < 0, np.nan, softmax(s))
     message = check(SOFTMAX, attempt).message
-    assert say(language, "Hay NaN en `weights[0]`: lo dan", "There is NaN in `weights[0]`: it comes") in message
+    assert (
+        say(language, "Hay NaN en `weights[0]`: lo dan", "There is NaN in `weights[0]`: it comes")
+        in message
+    )
 
 
 def test_without_a_known_mistake_the_smallest_failing_input_is_shown(language):

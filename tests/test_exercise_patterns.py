@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from attn.reference import scaled_dot_product_attention, softmax
+from attn.reference import layer_norm, scaled_dot_product_attention, softmax, split_heads
 from attn_course.exercises import check
+from attn_course.exercises.chapters.ch07_3_alibi_bias import alibi_bias
 from tests.exercise_proofs import say
 from tests.wrong_attempts import activated, heads_one_by_one, without_nan
 
@@ -67,6 +68,60 @@ def head_by_head(heads, w_o):
             lambda s: softmax(s) + 7 * (np.abs(s[np.isfinite(s)]).max(initial=0) > 900),
             "acierta con números ordinarios, y falla con los muy grandes",
             "is right with ordinary numbers, and wrong with very large ones",
+        ),
+        (
+            SOFTMAX,
+            lambda scores: np.round(softmax(scores), 2),
+            "`weights` son los correctos, redondeados",
+            "`weights` are the right ones, rounded",
+        ),
+        (
+            NORM,
+            lambda x, gain, bias: 1 - layer_norm(x, gain, bias),
+            "`output` son 1 menos los correctos",
+            "`output` are 1 minus the right ones",
+        ),
+        (
+            NORM,
+            lambda x, gain, bias: 3 * layer_norm(x, gain, bias),
+            "`output` son 3 veces los correctos",
+            "`output` are 3 times the right ones",
+        ),
+        (
+            NORM,
+            lambda x, gain, bias: layer_norm(x, gain, bias) - 0.5,
+            "A todos los números de `output` les falta 0.5",
+            "All the numbers of `output` are 0.5 too small",
+        ),
+        (
+            NORM,
+            lambda x, gain, bias: layer_norm(x, gain, bias) * x.size,
+            "multiplicados por un mismo factor, que cambia de una entrada a otra",
+            "times one factor, which changes from input to input",
+        ),
+        (
+            SPLIT,
+            lambda x, n_heads: split_heads(x, n_heads)[..., ::-1],
+            "los números correctos en orden inverso",
+            "the right numbers in the opposite order",
+        ),
+        (
+            "alibi_bias",
+            lambda slopes, tgt_len, src_len: alibi_bias(slopes, tgt_len, src_len)[:, None],
+            "solo sobra o falta un eje que mide 1",
+            "only an axis of length 1 is too many or missing",
+        ),
+        (
+            SPLIT,
+            lambda x, n_heads: split_heads(x, n_heads)[..., :-1],
+            "es correcto, pero falta lo del final",
+            "is right, but what stands at the end is missing",
+        ),
+        (
+            NORM,
+            lambda x, gain, bias: layer_norm(x, gain, bias).sum(),
+            "Es un solo número",
+            "It is a single number",
         ),
         (
             SPLIT,
