@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from attn import reference
 from attn.cache import DecoderCache
 from attn.decoding import beam_search, greedy, sample
+from attn.layers import DecoderLayer, EncoderLayer
 from attn.masks import causal_mask, padding_mask
 from attn.positions import (
     SCHEMES,
@@ -311,10 +312,11 @@ def test_which_matrices_are_one(tie, tgt_vocab_size):
 def test_the_first_logits_are_as_large_for_every_size(model_class):
     """Embeddings have variance 1 once scaled; an output matrix of its own is Xavier's."""
     torch.manual_seed(0)
-    config = dataclasses.replace(SMALL, vocab_size=500, d_model=96, tie_embeddings=False)
+    sizes = {"vocab_size": 500, "d_model": 96, "n_token_types": 500}
+    config = dataclasses.replace(SMALL, **sizes, tie_embeddings=False)
     model = model_class(config)
     for name, parameter in model.named_parameters():
-        if "tokens" in name:
+        if "tokens" in name or "types" in name:
             assert 0.98 < parameter.std() * 96**0.5 < 1.02
     bound = (6 / 596) ** 0.5
     assert 0.99 * bound < model.output.weight.abs().max() <= bound
@@ -352,6 +354,45 @@ def test_embeddings_are_scaled_and_then_placed(positions, scale):
     }.get(positions, lambda: torch.zeros(16, 12))()
     assert_close(embedding(ids), expected + table[:4])
     assert_close(embedding(ids, 3), expected + table[3:7])
+
+
+CHOICES = {"activation": "swiglu", "normalization": "rms", "norm_eps": 0.5, "bias": False}
+
+
+@pytest.mark.parametrize(
+    "stack_class, layer_class", [(Encoder, EncoderLayer), (Decoder, DecoderLayer)]
+)
+def test_the_choices_of_a_configuration_reach_every_layer(stack_class, layer_class):
+    config = dataclasses.replace(SMALL, norm="pre", n_kv_heads=1, **CHOICES)
+    stack, x = randomise(stack_class(config).double()), random(2, TGT_LEN, 12)
+    memory = [random(2, SRC_LEN, 12, seed=1)] * (stack_class is Decoder)
+    expected = x
+    for layer in stack.layers:
+        own = layer_class(12, 3, 20, 0.0, "pre", n_kv_heads=1, **CHOICES).double()
+        own.load_state_dict(layer.state_dict())
+        expected = own(expected, *memory)[0]
+    root = (expected.square().mean(dim=-1, keepdim=True) + 0.5).sqrt()
+    assert_close(stack(x, *memory)[0], expected / root * stack.norm.weight)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_norms_of_a_configuration_have_a_bias_if_it_says_so(bias):
+    assert (dataclasses.replace(SMALL, bias=bias).new_norm().bias is not None) == bias
+
+
+def test_what_bert_adds_at_both_ends():
+    """The sum at the bottom is normalised, and at the top a layer stands before the scores."""
+    model = make(
+        EncoderOnly, positions="learned", n_token_types=2, embedding_norm=True,
+        prediction_head=True, norm_eps=0.5,
+    )  # fmt: skip
+    embed, (inner, _, norm), ids = model.embedding, model.head, random_ids(2, 4)
+    x = embed.tokens.weight[ids] * math.sqrt(12) + embed.positions.weight[:4]
+    x = F.layer_norm(x + embed.types.weight[0], (12,), embed.norm.weight, embed.norm.bias, 0.5)
+    x, _ = model.encoder(x)
+    x = F.gelu(x @ inner.weight.T + inner.bias)
+    x = F.layer_norm(x, (12,), norm.weight, norm.bias, 0.5)
+    assert_close(model(ids)[0], x @ embed.tokens.weight.T + model.output.bias)
 
 
 @pre_and_post
@@ -597,7 +638,9 @@ def test_a_token_type_adds_its_vector():
     assert (model(ids, token_types=types)[0] - model(ids)[0]).abs().max() > 1e-3
     with pytest.raises(ValueError, match="^types: expected values from 0 to 1, got 2$"):
         model(ids, token_types=types * 2)
-    with pytest.raises(ValueError, match="^types: expected None, since n_token_types = 0"):
+    with pytest.raises(
+        ValueError, match="^types: expected None, since n_token_types = 0, got a tensor$"
+    ):
         make(EncoderOnly)(ids, token_types=types)
 
 
@@ -1054,11 +1097,19 @@ def test_numbers_of_other_libraries_become_python_s():
     """``ids.max() + 1`` is a natural size of a vocabulary."""
     sizes = {name: np.int64(getattr(SMALL, name) or 3) for name in SIZES}
     for number in (np.float64, np.float32, np.float16):
-        config = TransformerConfig(**sizes, dropout=number(0.5), attention_dropout=number(0.25))
-        for name in SIZES:
+        numbers = {
+            "dropout": 0.5,
+            "attention_dropout": 0.25,
+            "norm_eps": 0.125,
+            "rotary_base": 64.0,
+        }
+        given = {name: number(value) for name, value in numbers.items()}
+        config = TransformerConfig(**sizes, n_token_types=np.int64(2), **given)
+        for name in (*SIZES, "n_token_types"):
             assert type(getattr(config, name)) is int
-        assert type(config.dropout) is type(config.attention_dropout) is float
-        assert (config.dropout, config.attention_dropout) == (0.5, 0.25)
+        assert config.n_token_types == 2
+        for name, value in numbers.items():
+            assert type(getattr(config, name)) is float and getattr(config, name) == value
     assert TransformerConfig(torch.tensor(9)) == TransformerConfig(9)
 
 
