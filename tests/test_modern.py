@@ -72,13 +72,12 @@ def test_an_adapted_model_first_computes_what_it_did_and_then_only_few_of_its_nu
 
 
 def test_the_product_of_lora_is_added_by_its_scale():
-    layer = LowRank(torch.nn.Linear(3, 2, bias=False).double(), rank=1, alpha=0.5)
+    layer = LowRank(torch.nn.Linear(3, 2, bias=False), rank=2, alpha=0.5)
     layer.linear.weight.zero_()
-    layer.down.data, layer.up.data = (
-        torch.tensor([[1.0, 2, 3]]).double(),
-        torch.tensor([[1.0], [-1]]).double(),
-    )
-    assert layer(torch.tensor([1.0, 1, 1]).double()).tolist() == [3.0, -3.0]
+    layer.down.data = torch.tensor([[1.0, 2, 3], [0, 0, 2]])
+    layer.up.data = torch.tensor([[1.0, 0], [-1, 1]])
+    # The first matrix gives 6 and 2, the second 6 and -4; the scale is a quarter.
+    assert layer(torch.ones(3)).tolist() == [1.5, -1.0]
 
 
 def test_layers_that_are_not_there_cannot_be_adapted():
@@ -254,8 +253,8 @@ def test_everything_is_there():
     ]
     assert rows == list(modern_few_shot.queue())
     assert list(STORED["lora"]["tasks"]) == list(modern_lora.TASKS)
-    for task in STORED["lora"]["tasks"].values():
-        assert [row["seed"] for row in task["seeds"]] == list(modern_lora.SEEDS)
+    for form, (_, _, seeds) in modern_lora.TASKS.items():
+        assert [row["seed"] for row in STORED["lora"]["tasks"][form]["seeds"]] == list(seeds)
     speculated = STORED["speculative"]
     assert [row["layers"] for row in speculated["smollm2"]] == list(modern_speculative.KEPT_LAYERS)
     greedily = [r for r in (*speculated["trained_here"]["rows"], *speculated["smollm2"])
