@@ -206,7 +206,7 @@ def test_what_was_solved_translates_at_the_end_of_chapter_9(visit, violations):
         "Lent by the course: embed, scaled_dot_product_attention,"
     )
     lit = machine.output.locator(".attn-machine-wide text.name.lit")
-    assert lit.all_inner_texts() == ["softmax", "softmax"]
+    assert lit.all_text_contents() == ["softmax", "softmax"]
     assert violations(page) == []
     assert page.errors == []
     assert page.elsewhere == []
