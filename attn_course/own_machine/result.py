@@ -47,7 +47,7 @@ class Translation:
         )
         drawn = OwnMachine(part for name in self.yours for part in USED[name])._repr_html_()
         paragraphs = "".join(f"<p>{each}</p>" for each in ("<br/>".join(lines), *told))
-        return f'<div class="attn-own" role="status">{paragraphs}</div>{drawn}'
+        return f'<div class="attn-translated" role="status">{paragraphs}</div>{drawn}'
 
     def _told(self):
         """Return sentences about whose parts they were."""

@@ -219,8 +219,8 @@ def test_who_has_solved_everything_is_lent_nothing(visit):
     machine = Panel(page.locator("#own-machine"))
     machine.press("Traducir con mi código")
     machine.done()
-    expect(machine.output).to_contain_text("→ la mujer dio el libro rojo al niño")
-    expect(machine.output).to_contain_text("Prestado por el curso: ninguna función.")
+    expect(machine.output.get_by_text("→ la mujer dio el libro rojo al niño")).to_be_visible()
+    expect(machine.output.get_by_text("Prestado por el curso: ninguna función.")).to_be_visible()
     expect(machine.output.locator(".attn-machine-upright text.name.lit").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
