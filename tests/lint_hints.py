@@ -19,6 +19,8 @@ sys.path.insert(0, str(ROOT))  # for these, and for what the tests of the prose 
 from assignments import variants
 from assignments.problem_sets import CourseError
 from attn_course.exercises.errors import MEANINGS
+from attn_course.exercises.relations import RELATIONS
+from attn_course.exercises.shapes import SHAPES
 from attn_course.exercises.spec import read_hints
 
 FOLDERS = ("attn_course/exercises/chapters", "assignments/sets")
@@ -100,7 +102,15 @@ def hint_files(folder):
     return sorted(path for path in folder.rglob("*.toml") if path.name not in no_hints)
 
 
-def faults(folders=FOLDERS, meanings=MEANINGS):
+# What is said of any exercise, by file and by the beginning of its English sentence.
+SAID = {
+    **{f"errors.py: {pattern}": sentence for pattern, sentence in MEANINGS.items()},
+    **{f"relations.py: {sentence['en'][:40]}": sentence for _, sentence in RELATIONS},
+    **{f"shapes.py: {sentence['en'][:40]}": sentence for _, sentence in SHAPES},
+}
+
+
+def faults(folders=FOLDERS, said=SAID):
     """Yield a line for each fault: file, mistake, rule."""
     seen = {}
     prose = runpy.run_path(str(ROOT / "tests" / "test_prose.py"))
@@ -114,9 +124,9 @@ def faults(folders=FOLDERS, meanings=MEANINGS):
                 yield f"{os.path.relpath(path, ROOT)}: {rule}"
         except CourseError as error:
             yield str(error)
-    for pattern, sentences in meanings.items():
+    for where, sentences in said.items():
         for rule in broken(sentences, seen, prose):
-            yield f"attn_course/exercises/errors.py: {pattern}: {rule}"
+            yield f"attn_course/exercises/{where}: {rule}"
 
 
 if __name__ == "__main__":

@@ -183,8 +183,8 @@ def _not_a_number(name, got, wanted, case):
     place = f"{name}[{', '.join(map(str, row))}]" if row else name
     if not wanted[row].any() and not any(a.dtype.kind == "b" for a in case.values()):
         cause = text(
-            es=": ahí se espera 0, y 0 entre 0 no es un número",
-            en=": 0 is expected there, and 0 over 0 is not a number",
+            es=": ahí se espera 0, y 0 entre 0 no es un número, ni ∞ menos ∞",
+            en=": 0 is expected there, and 0 over 0 is not a number, nor is ∞ minus ∞",
         )
     elif not wanted[row].any():
         cause = text(

@@ -81,6 +81,9 @@ MISTAKES = {
     "axis_one": (lambda scores: softmax(scores, axis=1),),
     "vector_only": (vector_only,),
     "keepdims_forgotten": (
+        lambda scores: np.nan_to_num(
+            wrong.share(np.exp(scores - scores.max(axis=-1)), keepdims=False)
+        ),
         lambda scores: wrong.share(np.exp(scores), keepdims=False),
         lambda scores: wrong.share(np.exp(scores - wrong.peaks(scores)), keepdims=False),
         lambda scores: wrong.share(np.exp(scores - wrong.peaks(scores, keepdims=False))),
