@@ -57,7 +57,7 @@ def problem(record, attempt, case, answer, expected):
         if np.isnan(got).any():
             return _not_a_number(name, got, wanted, case)
     shares = [
-        all(map(_are_shares, column))
+        all(map(are_shares, column))
         for column in zip(*(e.values for e in record.expected), strict=True)
     ]
     for share, (name, got, wanted) in zip(shares, triples, strict=True):
@@ -113,7 +113,7 @@ def _other_kind(name, got, wanted):
     return sentence
 
 
-def _are_shares(array):
+def are_shares(array):
     """Return whether each row of an array shares out a total of 1, or of 0."""
     total = array.sum(axis=-1) if array.ndim else array
     whole = np.isclose(total, 1) | (total == 0)

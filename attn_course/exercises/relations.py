@@ -9,6 +9,7 @@ import itertools
 import numpy as np
 
 from attn_course.exercises.compare import close
+from attn_course.exercises.explain import are_shares
 from attn_course.language import text
 
 ENOUGH = 4  # numbers that must follow a relation, over all the inputs
@@ -68,6 +69,8 @@ def _constant(which, both):
     """Return a sentence if a single number is added to all the right ones, or multiplies them."""
     if any(wanted.dtype.kind == "b" or not np.isfinite(wanted).all() for _, wanted in both):
         return ""
+    if all(are_shares(wanted) for _, wanted in both):
+        return ""  # of a wrong total `explain` says more
     if len({float(wanted.flat[i]) for _, wanted in both for i in range(wanted.size)}) < ENOUGH - 1:
         return ""
     got = np.concatenate([g.ravel() for g, _ in both]).astype(float)
@@ -165,7 +168,7 @@ RELATIONS = (
         (
             _rounded(digits),
             {
-                "es": "Los números de {0} son los correctos, redondeados: devuélvelos enteros, con todos "
+                "es": "Los números de {0} son los correctos, redondeados: devuélvelos sin redondear, con todos "
                 "sus decimales.",
                 "en": "The numbers of {0} are the right ones, rounded: return them whole, with all their "
                 "decimals.",
