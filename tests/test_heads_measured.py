@@ -51,12 +51,15 @@ def test_heads_at_their_mean_agree_with_the_shipped_translator(measured, transla
 
     hook = projection.register_forward_pre_hook(replace)
     right = measure(translator, pairs)
-    hook.remove()
-    assert measured["means"]["coreference"]["cross"][1][1] == pytest.approx(right, abs=6e-4)
-    with heads.at_its_mean(translator.model, "cross", 1, 1, mean):
-        assert measure(translator, pairs) == right
-    assert right < measure(translator, pairs)  # nothing is left behind
     torch.testing.assert_close(mean, torch.cat(handed).mean(dim=0), atol=1e-4, rtol=0)
+    assert measured["means"]["coreference"]["cross"][1][1] == pytest.approx(right, abs=6e-4)
+    heads_of_three = torch.ones(3, projection.in_features)
+    replaced = projection(heads_of_three)
+    hook.remove()
+    whole = projection(heads_of_three)
+    with heads.at_its_mean(translator.model, "cross", 1, 1, mean):
+        torch.testing.assert_close(projection(heads_of_three), replaced)
+    assert torch.equal(projection(heads_of_three), whole) and not torch.equal(whole, replaced)
 
 
 def test_nouns_and_adjectives_of_a_reversed_pair_are_found(parts):
