@@ -106,7 +106,7 @@
   // What is wider than its box can be scrolled by keyboard, and fades where it goes on; the rest
   // needs no tab stop.
   const boxes = document.querySelectorAll(
-    "article pre, article div.math, article table.docutils, article .cell_output :is(figure, .output.image_png)",
+    "article pre, article div.math, article table:is(.docutils, .attn-table), article .cell_output :is(figure, .output.image_png)",
   );
   const fade = (box) => {
     const left = box.scrollWidth - box.clientWidth - box.scrollLeft;
