@@ -11,6 +11,7 @@ WIDE, TIRED = (
     for word in ("wide", "tired")
 )
 TIRED_WOMAN = translate("my sister did not run in the forest because she was tired")
+LONG = translate("mario did not read the story because it was too long")
 
 
 @pytest.fixture
@@ -44,5 +45,7 @@ def test_a_rule_says_the_commonest_form_of_each_word():
 
 
 def test_a_rule_looks_at_the_commonest_place():
-    """The animal is the second word, and so is the sister; the street is the seventh."""
+    """The animal is the second word, and so is the sister; the street and the story are elsewhere,
+    but both two words before the pronoun."""
     assert own_words.commonest_place([TIRED, TIRED_WOMAN, WIDE]) == [2, 3]
+    assert own_words.commonest_place([WIDE, LONG]) == [2, 2]
