@@ -169,7 +169,8 @@ def values_of(cell):
         text += " ".join(re.findall(r">([^<]+)</text>", drawn))
     if "../data/" in text:
         text += (ROOT / "notebooks" / re.search(r"data/\w+\.json", text)[0]).read_text()
-    return [float(n) for n in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", text.replace("_", ""))]
+    text = text.replace("_", "").replace("−", "-")
+    return [float(n) for n in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", text)]
 
 
 # Parity ---------------------------------------------------------------------------------
