@@ -35,7 +35,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".ipynb":
             if item.path not in asking:
-                said = re.search(r"attn_course import [\w, ]*\bsmollm2\b", item.path.read_text("utf-8"))
+                said = re.search(
+                    r"attn_course import [\w, ]*\bsmollm2\b", item.path.read_text("utf-8")
+                )
                 asking[item.path] = said and not os.environ.get("CI") and _missing("smollm2")
             if asking[item.path]:
                 item.add_marker(pytest.mark.skip(reason=asking[item.path]))

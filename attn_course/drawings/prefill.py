@@ -5,7 +5,10 @@ from attn_course.drawings._idea import Idea, step
 
 # The prompt of chapter 12 and what its model writes.
 _PROMPT, _WRITTEN = ("The", "sky", "is", "blue", "because"), ("of", "the", "way")
-_TITLE = {"es": "Leer de una vez, escribir de una en una", "en": "Reading at once, writing one by one"}
+_TITLE = {
+    "es": "Leer de una vez, escribir de una en una",
+    "en": "Reading at once, writing one by one",
+}
 _DESCRIPTION = {
     "es": "Cuatro filas; en cada una, los pesos se traen de la memoria una vez y una flecha va de ellos a los tokens que los "
     "aprovechan. En la primera, la lectura del prompt, los cinco tokens The, sky, is, blue y because los aprovechan a la vez. En "
