@@ -173,7 +173,8 @@ def _explain(record, attempt, answers, failing):
     """Return the explanation of a wrong attempt, and the id of the known mistake or None."""
     first = failing[0]
     case, answer, expected = record.cases[first], answers[first], record.expected[first]
-    what = problem(record, attempt, case, answer, expected)
+    others = [(answers[i], record.expected[i]) for i in failing[1:]]
+    what = problem(record, attempt, case, answer, expected, others)
     known = misconception(record, answers, failing)
     if known:
         message = text(**known.hint)

@@ -17,7 +17,7 @@ LARGEST_SHOWN = 24  # numbers; of a longer array only the shape is shown
 LARGE_INPUT = 20  # ordinary inputs stay far below
 
 
-def problem(record, attempt, case, answer, expected):
+def problem(record, attempt, case, answer, expected, others=()):
     """Return a sentence: what is wrong with the answer to one input.
 
     Parameters
@@ -29,6 +29,8 @@ def problem(record, attempt, case, answer, expected):
         The input.
     answer, expected : Answer
         What came and what the oracle gives.
+    others : sequence of tuple of Answer
+        The same for the other inputs that fail: what is said of totals must hold there too.
     """
     if answer.error:
         return raised(attempt, answer.error)
@@ -60,8 +62,14 @@ def problem(record, attempt, case, answer, expected):
         all(map(are_shares, column))
         for column in zip(*(e.values for e in record.expected), strict=True)
     ]
-    for share, (name, got, wanted) in zip(shares, triples, strict=True):
-        if share and not close(got, wanted).all():
+    comparable = [(a, e) for a, e in others if not a.broken and len(a.values) == len(e.values)]
+    for k, (name, got, wanted) in enumerate(triples):
+        elsewhere = [(a.values[k], e.values[k]) for a, e in comparable]
+        if (
+            shares[k]
+            and not close(got, wanted).all()
+            and all(_in_proportion(*p) for p in elsewhere)
+        ):
             sentence = _wrong_total(name, got, wanted)
             if sentence:
                 return sentence
@@ -120,11 +128,18 @@ def are_shares(array):
     return array.dtype.kind == "f" and array.ndim > 0 and (array >= 0).all() and whole.all()
 
 
+def _in_proportion(got, wanted):
+    """Return whether every row is the right one but for a factor."""
+    if got.shape != wanted.shape or not np.isfinite(got).all():
+        return False
+    return close(got, got.sum(axis=-1, keepdims=True) * wanted).all()
+
+
 def _wrong_total(name, got, wanted):
     """Return a sentence if every row has the right proportions and some a wrong total."""
-    totals = got.sum(axis=-1, keepdims=True)
-    if not np.isfinite(got).all() or not close(got, totals * wanted).all():
+    if not _in_proportion(got, wanted):
         return ""
+    totals = got.sum(axis=-1, keepdims=True)
     row = tuple(int(i) for i in np.argwhere(~close(totals, wanted.sum(-1, keepdims=True)))[0][:-1])
     place = f"{name}[{', '.join(map(str, row))}]" if row else name
     if not got[row].any():

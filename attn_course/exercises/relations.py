@@ -148,6 +148,15 @@ def _reversed(axis):
 
 RELATIONS = (
     (
+        lambda got, wanted: np.zeros(wanted.shape),
+        {
+            "es": "En {0} todo es 0 o False: o no escribes nada en el arreglo, o tu condición no se cumple "
+            "nunca.",
+            "en": "In {0} all is 0 or False: either you write nothing into the array, or your condition never "
+            "holds.",
+        },
+    ),
+    (
         lambda got, wanted: ~wanted if got.dtype.kind == wanted.dtype.kind == "b" else None,
         {
             "es": "{0} es justo lo contrario: donde das True se espera False, y al revés.",
