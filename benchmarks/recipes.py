@@ -39,17 +39,6 @@ def training(**changed):
     return lambda recipe: replace(recipe, training=replace(recipe.training, **changed))
 
 
-def batches(factor):
-    """Return a change of the batches that leaves the number of tokens seen as it is."""
-
-    def change(recipe):
-        old = recipe.training
-        tokens, steps = round(old.batch_tokens * factor), round(old.steps / factor)
-        return training(batch_tokens=tokens, steps=steps)(recipe)
-
-    return change
-
-
 CHANGES = {
     "none": lambda recipe: recipe,
     "vectors of 128": sizes(d_model=128, d_ff=512),
@@ -62,8 +51,6 @@ CHANGES = {
     "last layer not tied": sizes(tie_embeddings=False),
     "twice the learning rate": training(learning_rate=RECIPE.training.learning_rate * 2),
     "half the learning rate": training(learning_rate=RECIPE.training.learning_rate / 2),
-    "twice the tokens a batch": batches(2),
-    "four layers": sizes(n_layers=4),
 }
 
 
