@@ -266,6 +266,14 @@ def test_one_term_per_concept(language, term):
         )
 
 
+def test_spanish_separates_thousands_with_a_thin_space():
+    """Outside tables and code, which print the same in both editions."""
+    for place, text in texts("es").items():
+        prose = "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("|"))
+        found = re.search(r".{0,30}\d,\d{3}\b", plain(prose))
+        assert not found, f"{place}: {found and found[0]}"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_sentence_stands_twice(language):
     seen = {}

@@ -55,11 +55,11 @@ def offer(language):
         rows.append(f'<li><a href="{made.name}">{OFFERS[language][kind]}</a> ({size(made)})</li>')
     page = site / "how_to_use.html"
     text = page.read_text(encoding="utf-8")
-    before, place, after = text.partition('<div class="attn-editions"')
+    before, place, after = text.partition('<div class="attn-editions docutils container">')
     if not place:
         raise ValueError(f"{page}: expected a place for the editions, got none; run make book")
     after = after[after.index("</div>") :]
-    page.write_text(f"{before}{place}><ul>{''.join(rows)}</ul>{after}", encoding="utf-8")
+    page.write_text(f"{before}{place}<ul>{''.join(rows)}</ul>{after}", encoding="utf-8")
 
 
 def main():
