@@ -267,12 +267,20 @@ def test_what_is_stored_is_written_as_it_is_read():
     assert modern.RESULTS.read_text("utf-8") == modern.lines(STORED) + "\n"
 
 
-def test_the_ladder_changes_one_thing_at_a_time_and_ends_in_a_llama():
-    configs = list(modern_changes.configs().values())[: len(modern_changes.LADDER)]
+def test_the_ladder_changes_one_thing_at_a_time_and_ends_in_a_llama_of_scaled_embeddings():
+    configs = list(modern_changes.configs().values())
     swiglu = {"activation", "d_ff"}  # with the inner size that keeps the number of parameters
     for before, after in itertools.pairwise(configs):
         changed = {name for name in vars(before) if getattr(before, name) != getattr(after, name)}
         assert len(changed) == 1 or changed == swiglu
+    llama = configs[-1]
+    assert (llama.norm, llama.normalization, llama.activation, llama.bias) == (
+        "pre",
+        "rms",
+        "swiglu",
+        False,
+    )
+    assert (llama.positions, llama.tie_embeddings, llama.scale_embeddings) == ("rotary", True, True)
     rows = {row["id"]: row for row in STORED["changes"]["rows"]}
     assert rows["swiglu"]["parameters"] == rows["no_biases"]["parameters"]
     described = {name: modern_changes.described(name, config)
