@@ -217,6 +217,14 @@ def test_what_has_no_counterpart_here(theirs, message):
         from_torch(theirs)
 
 
+class OwnLayer(EncoderLayer):
+    """What somebody made of ours may compute something else."""
+
+
+class OwnEncoder(Encoder):
+    """As above."""
+
+
 @pytest.mark.parametrize(
     "ours, message",
     [
@@ -232,6 +240,11 @@ def test_what_has_no_counterpart_here(theirs, message):
         (EncoderLayer(**SIZES, norm_eps=1e-6), "norms nn.LayerNorm with eps"),
         (DecoderLayer(**SIZES, normalization="rms"), "norms nn.LayerNorm with eps"),
         (EncoderLayer(**SIZES, bias=False), "norms nn.LayerNorm with eps"),
+        (OwnLayer(**SIZES), "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or"),
+        (
+            OwnEncoder(TransformerConfig(1, d_model=8, n_heads=2, n_layers=1, d_ff=8)),
+            "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or",
+        ),
         (
             nn.Linear(8, 8),
             (
