@@ -508,3 +508,18 @@ def test_who_writes(monkeypatch):
     for rank in (0, 1):
         monkeypatch.setenv("RANK", str(rank))
         assert training.is_main_process() == (rank == 0)
+
+
+def test_what_cannot_come_is_smoothed_over_nothing_in_any_shape_and_while_it_compiles(monkeypatch):
+    logits = torch.randn(2, 3, 5, generator=torch.Generator().manual_seed(0))
+    logits[..., 1] = -math.inf
+    logits[1, :, 2] = -math.inf
+    target = torch.zeros(2, 3, dtype=torch.int64)
+    rows = zip(logits.flatten(0, 1), target.flatten(), strict=True)
+    expected = sum(
+        0.9 * -row.log_softmax(-1)[i] - 0.1 * row.log_softmax(-1)[row.isfinite()].mean()
+        for row, i in rows
+    )
+    torch.testing.assert_close(cross_entropy(logits, target, label_smoothing=0.1)[0], expected)
+    monkeypatch.setattr("torch.compiler.is_compiling", lambda: True)
+    torch.testing.assert_close(cross_entropy(logits, target, label_smoothing=0.1)[0], expected)
