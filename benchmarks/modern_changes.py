@@ -30,6 +30,11 @@ LADDER = {
     "grouped_queries": {"n_kv_heads": 2},
     "tied": {"tie_embeddings": True},
 }
+# The last of the ladder, but for one thing; with fewer seeds.
+CONTROLS, N_CONTROLLED = {
+    "tied_but_post_norm": {"norm": "post"},
+    "tied_and_unscaled": {"scale_embeddings": False},
+}, 2  # fmt: skip
 LENGTH, STEPS, SEEDS = 64, 300, (0, 1, 2)
 # The rates that are tried, for one step in three; the others take the one of their nearest.
 RATES, SWEEP = {
@@ -46,12 +51,17 @@ def configs():
     return found
 
 
+def controls():
+    """Return the configuration of each control, by name."""
+    return {name: replace(configs()["tied"], **change) for name, change in CONTROLS.items()}
+
+
 def rate_of(name, rates):
     """Return the learning rate of a model: the best of the nearest that was tuned."""
-    if configs()[name].norm == "post":
+    if (configs() | controls())[name].norm == "post":
         tuned = "paper"
     else:
-        tuned = "tied" if name == "tied" else "pre_norm"
+        tuned = "tied" if name.startswith("tied") else "pre_norm"
     return min(RATES[tuned], key=lambda rate: rates[tuned][f"{rate:g}"])
 
 
@@ -108,20 +118,25 @@ def measure(told, keep):
                 model, _ = trained(configs()[name], rate, STEPS // SWEEP, 0, text)
                 rates[name][f"{rate:g}"] = round(held_out(model, asked), 4)
                 keep(told)
-    rows = {row["id"]: row for row in told.setdefault("rows", [])}
-    for name, config in configs().items():
+    models = configs() | controls()
+    rows = {row["id"]: row for group in ("rows", "controls") for row in told.setdefault(group, [])}
+    for name, config in models.items():
         if name not in rows:
             rows[name] = described(name, config) | {"learning_rate": rate_of(name, rates)}
             rows[name] |= {"seeds": [], "first_losses": []}
-            told["rows"].append(rows[name])
+            told["controls" if name in CONTROLS else "rows"].append(rows[name])
     if "cpu_share" not in rows["paper"]:
         for name, share in cpu_shares(text).items():
             rows[name]["cpu_share"] = share
         keep(told)
-    for seed, name in itertools.product(SEEDS, LADDER):
+    queue = [
+        *itertools.product(SEEDS, LADDER),
+        *itertools.product(SEEDS[:N_CONTROLLED], CONTROLS),
+    ]
+    for seed, name in queue:
         row = rows[name]
         if len(row["seeds"]) == seed:
-            model, first = trained(configs()[name], row["learning_rate"], STEPS, seed, text)
+            model, first = trained(models[name], row["learning_rate"], STEPS, seed, text)
             row["seeds"].append(round(held_out(model, asked), 4))
             row["first_losses"].append(first)
             keep(told)
