@@ -1,7 +1,7 @@
 """What chapter 12 tells of language models of today and does not measure while it is read.
 
 ``python -m benchmarks.modern changes context`` measures what is missing of these questions, or of
-all if none is named, and writes ``benchmarks/modern.json`` after each result: it can be stopped
+all if none is named, and writes ``notebooks/data/modern.json`` after each result: it can be stopped
 and started again. Each question has a module, named here.
 
 ===============  ============================================================================
@@ -25,7 +25,7 @@ from pathlib import Path
 
 import torch
 
-RESULTS = Path(__file__).with_name("modern.json")
+RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "modern.json"
 QUESTIONS = ("changes", "context", "sinks", "few_shot", "lora", "speed", "speculative")
 SHORT = 240  # characters
 

@@ -118,7 +118,7 @@ def test_every_number_in_the_prose_is_a_setting_or_in_a_table(language):
     text = PAGES[QUALITY][language].read_text(encoding="utf-8")
     text = text.partition("(stored-measurements)=")[0]
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
-    prose = THOUSANDS.sub("", re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose))
+    prose = THOUSANDS.sub("", re.sub(r"`[^`]*`|\]\([^)]*\)", "", prose.replace("\u2009", "")))
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     model = Translator.pretrained("grammar").model.config
     assert (model.n_layers, model.n_heads) == (2, 4)
