@@ -99,7 +99,12 @@ MEANINGS = {
         "en": "Truth values are not subtracted and take no minus sign: the opposite of `m` is `~m`, and "
         "what is in `a` and not in `b` is `a & ~b`.",
     },
-    r"'bitwise_(?:and|or|xor)' not supported": {
+    r"'bitwise_xor' not supported|unsupported operand type\(s\) for \^": {
+        "es": "En Python `^` no eleva a una potencia, sino que compara bits. La potencia es `**`: "
+        "`x ** 2`.",
+        "en": "In Python `^` raises nothing to a power: it compares bits. The power is `**`: `x ** 2`.",
+    },
+    r"'bitwise_(?:and|or)' not supported": {
         "es": "`&` y `|` se calculan antes que `<` y `>=`, así que cada comparación va entre paréntesis: "
         "`(a < 1) & (b >= 4)`.",
         "en": "`&` and `|` come before `<` and `>=`, so each comparison goes in parentheses: "
