@@ -140,7 +140,7 @@ def java():
 
 def editions():
     """Return the folder with the PDF and its companions; they must be younger than the site."""
-    made, site = ROOT / "build" / "editions", ROOT / "build" / "site" / "index.html"
+    made, site = ROOT / "build" / "editions", ROOT / "build" / "site" / "es" / "index.html"
     files = [
         made / f"attn-{language}.{kind}"
         for language in ("es", "en")

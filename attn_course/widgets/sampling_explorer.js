@@ -5,7 +5,7 @@ import {
 
 export const STRINGS = {
   es: {
-    title: "Muestreo de la palabra siguiente", contexts: "Traducción empezada",
+    title: "Muestreo de la palabra siguiente", contexts: "Texto empezado",
     context: "«{source}» → «{written} …»", start: "«{source}» → «…»",
     temperature: "Temperatura", topK: "top-k", topP: "top-p", all: "todas",
     caption: "Las palabras más probables, antes y después de filtrar",
@@ -21,7 +21,7 @@ export const STRINGS = {
     and: "y", more: "otras {count}",
   },
   en: {
-    title: "Sampling the next word", contexts: "Translation so far",
+    title: "Sampling the next word", contexts: "Text so far",
     context: "“{source}” → “{written} …”", start: "“{source}” → “…”",
     temperature: "Temperature", topK: "top-k", topP: "top-p", all: "all",
     caption: "The most probable words, before and after filtering",

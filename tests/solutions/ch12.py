@@ -70,10 +70,10 @@ def accept_one_hot(target, draft, token, dice):
 
 
 CORRECT = [
-    ("rms_norm", load("rms_norm").oracle),
-    ("rms_norm", rms_loops),
-    ("rms_norm", rms_torch),
-    ("rms_norm", rms_by_length),
+    ("rms_normalise", load("rms_normalise").oracle),
+    ("rms_normalise", rms_loops),
+    ("rms_normalise", rms_torch),
+    ("rms_normalise", rms_by_length),
     ("swiglu", load("swiglu").oracle),
     ("swiglu", swiglu_torch),
     ("swiglu", swiglu_sigmoid),

@@ -56,14 +56,14 @@ def cases(seed):
     def draw(*shape, forbidden=False):
         target, draft = (rng.dirichlet(np.full(shape[-1], 0.8), shape[:-1]) for _ in range(2))
         target, draft = ((p + 0.02) / (p + 0.02).sum(-1, keepdims=True) for p in (target, draft))
-        token = rng.integers(shape[-1], size=shape[:-1])
+        token = rng.integers(shape[-1], size=shape[:-1]).astype(np.intp)
         if forbidden:
             # What the target would never say.
             np.put_along_axis(target, token[..., None], 0.0, axis=-1)
             target = _shared(target)
         ratio = _at(target, token) / _at(draft, token)
         # On either side of what decides, and away from the limit; some below the target's own.
-        kind = rng.integers(3, size=token.shape)
+        kind = rng.integers(3, size=token.shape).astype(np.intp)
         dice = np.choose(kind, [0.7 * ratio, 1.4 * ratio + 0.02, 0.95 * _at(target, token)])
         return {"target": target, "draft": draft, "token": token, "dice": dice.clip(0.01, 0.98)}
 

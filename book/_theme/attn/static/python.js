@@ -76,7 +76,7 @@
   }
 
   // The notebook with what was written into it.
-  const download = document.querySelector(".attn-footer a[download]");
+  const download = document.querySelector(".attn-launch a[download]");
   if (download && location.protocol !== "file:" && document.querySelector(".attn-py-bar")) {
     const button = document.createElement("button");
     button.type = "button";

@@ -1,4 +1,4 @@
-"""Chapter 12, `rms_norm`: a vector divided by the root of its mean square, and ways to miss it."""
+"""Chapter 12, `rms_normalise`: a vector divided by the root of its mean square, and ways to miss it."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from attn_course.exercises.spec import Exercise
 EPS = 1e-5
 
 
-def rms_norm(x, gain):
+def rms_normalise(x, gain):
     """Return vectors divided by the root of the mean of their squares, times a gain.
 
     Parameters
@@ -66,10 +66,10 @@ def _divided(x, axis=-1, *, inside=EPS, outside=0.0):
 
 
 def _with(**options):
-    def rms_norm(x, gain):
+    def rms_normalise(x, gain):
         return gain * _divided(x, **options)
 
-    return rms_norm
+    return rms_normalise
 
 
 def _layer_norm(x, gain):
@@ -115,7 +115,7 @@ def _rows_lost(x, gain):
 
 def _matrix_only(x, gain):
     _seq_len, _d_model = x.shape
-    return rms_norm(x, gain)
+    return rms_normalise(x, gain)
 
 
 MISTAKES = {
@@ -138,4 +138,4 @@ MISTAKES = {
     "matrix_only": (_matrix_only, _with(axis=1)),
 }
 
-EXERCISE = Exercise.from_file(__file__, ("output",), rms_norm, cases, MISTAKES)
+EXERCISE = Exercise.from_file(__file__, ("output",), rms_normalise, cases, MISTAKES)
