@@ -191,7 +191,7 @@ def test_what_was_solved_translates_at_the_end_of_chapter_9(visit, violations):
     expect(stored).to_contain_text("Your code: none yet.")
     machine.press("Translate with my code")  # with what stands in the cell
     machine.done()
-    expect(stored).to_have_count(0)
+    expect(stored).to_have_count(0, timeout=START)
     expect(machine.output).to_contain_text("→ la mujer dio el libro rojo al niño")
     sentence = machine.cell.get_by_label("An English sentence")
     sentence.fill('the white "cat" slept')
@@ -219,7 +219,8 @@ def test_who_has_solved_everything_is_lent_nothing(visit):
     machine = Panel(page.locator("#own-machine"))
     machine.press("Traducir con mi código")
     machine.done()
-    expect(machine.output.get_by_text("→ la mujer dio el libro rojo al niño")).to_be_visible()
+    written = machine.output.get_by_text("→ la mujer dio el libro rojo al niño")
+    expect(written).to_be_visible(timeout=START)  # Python is being loaded before it runs
     expect(machine.output.get_by_text("Prestado por el curso: ninguna función.")).to_be_visible()
     expect(machine.output.locator(".attn-machine-upright text.name.lit").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
