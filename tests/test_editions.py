@@ -114,6 +114,7 @@ def test_answers_stand_at_the_end_and_not_beside_the_question(edition):
 def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_path):
     language, folder = edition
     with zipfile.ZipFile(folder / f"attn-{language}.zip") as packed:
+        assert {entry.external_attr >> 16 for entry in packed.infolist()} == {0o644}
         packed.extractall(tmp_path)
     (course,) = tmp_path.iterdir()
     (wheel,) = (course / "wheels").glob("attn-*.whl")

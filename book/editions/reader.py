@@ -13,8 +13,7 @@ STYLE = Path(__file__).with_name("reader.css")
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 SCRIPTS = {MATHML + tag for tag in ("msub", "msup", "msubsup", "munder", "mover", "munderover")}
 VARIABLE = re.compile(r"var\((--attn-[a-z-]+)(?:,([^()]*))?\)")
-# Zip files cannot say that a file has no date. This is the first that they can say.
-NO_DATE = (1980, 1, 1, 0, 0, 0)
+NO_DATE = datetime.datetime(1980, 1, 1)  # that of entries in a zip file that are given none
 
 
 def write(pages, language, target, front):
@@ -71,12 +70,12 @@ def write(pages, language, target, front):
     book.add_item(epub.EpubNav())
     book.spine = ["nav", *chapters]
     made = target.with_suffix(".made")
-    options = {"mtime": datetime.datetime(*NO_DATE), "epub3_pages": False, "raise_exceptions": True}
+    options = {"mtime": NO_DATE, "epub3_pages": False, "raise_exceptions": True}
     epub.write_epub(made, book, options)
     with zipfile.ZipFile(made) as old, zipfile.ZipFile(target, "w") as new:
         for entry in old.infolist():
             how = zipfile.ZIP_STORED if entry.filename == "mimetype" else zipfile.ZIP_DEFLATED
-            new.writestr(zipfile.ZipInfo(entry.filename, NO_DATE), old.read(entry), how, 9)
+            new.writestr(zipfile.ZipInfo(entry.filename), old.read(entry), how, 9)
     made.unlink()
 
 
