@@ -7,12 +7,12 @@ _TITLE = {"es": "Un decodificador de 2017 y uno de 2024", "en": "A decoder of 20
 _DESCRIPTION = {
     "es": "Dos columnas de piezas, de arriba abajo. A la izquierda, 2017: embeddings, sinusoides que se suman, y una capa con "
     "atención (con tantas keys como queries y con sesgos), suma y LayerNorm, red con ReLU y dos matrices, suma y LayerNorm; al "
-    "final, una matriz de salida propia. A la derecha, 2024, con lo que cambió resaltado: embeddings sin nada que sumar, y una "
+    "final, la tabla de embeddings otra vez. A la derecha, 2024, con lo que cambió resaltado: embeddings sin nada que sumar, y una "
     "capa con RMSNorm antes de la atención (posiciones rotatorias, queries agrupadas, sin sesgos), suma, RMSNorm antes de la "
     "red SwiGLU de tres matrices, y suma; al final, una RMSNorm y la tabla de embeddings otra vez. Las dos sumas siguen donde estaban.",
     "en": "Two columns of pieces, from top to bottom. On the left, 2017: embeddings, sinusoids added to them, and a layer with "
     "attention (as many keys as queries, and biases), a sum and LayerNorm, a network with ReLU and two matrices, a sum and "
-    "LayerNorm; at the end, an output matrix of its own. On the right, 2024, with what changed lit: embeddings with nothing "
+    "LayerNorm; at the end, the embedding table again. On the right, 2024, with what changed lit: embeddings with nothing "
     "added, and a layer with RMSNorm before attention (rotary positions, grouped queries, no biases), a sum, RMSNorm before the "
     "SwiGLU network of three matrices, and a sum; at the end, one RMSNorm and the embedding table again. The two sums are where they were.",
 }
@@ -20,12 +20,12 @@ _NAMES = {
     "es": {
         "sines": "+ sinusoides", "attention": "atención", "equal": "keys = queries, sesgos",
         "grouped": "rotatoria, agrupada,", "bare": "sin sesgos", "relu": "ReLU: 2 matrices",
-        "swiglu": "SwiGLU: 3 matrices", "output": "matriz de salida", "again": "embeddings otra vez",
+        "swiglu": "SwiGLU: 3 matrices", "again": "embeddings otra vez",
     },
     "en": {
         "sines": "+ sinusoids", "attention": "attention", "equal": "keys = queries, biases",
         "grouped": "rotary, grouped,", "bare": "no biases", "relu": "ReLU: 2 matrices",
-        "swiglu": "SwiGLU: 3 matrices", "output": "output matrix", "again": "embeddings again",
+        "swiglu": "SwiGLU: 3 matrices", "again": "embeddings again",
     },
 }  # fmt: skip
 _OLD, _NEW, _WIDE = 92, 268, 146
@@ -47,7 +47,7 @@ def _draw(language):
     drawn.append(_box(_OLD, 140, (name["attention"], name["equal"]), 42))
     drawn.append(ink.plus(_OLD, 180) + _box(_OLD, 210, ("LayerNorm",)))
     drawn.append(_box(_OLD, 258, (name["relu"],)) + ink.plus(_OLD, 286))
-    drawn.append(_box(_OLD, 314, ("LayerNorm",)) + _box(_OLD, 404, (name["output"],)))
+    drawn.append(_box(_OLD, 314, ("LayerNorm",)) + _box(_OLD, 404, (name["again"],)))
     drawn.append(_box(_NEW, 44, ("embeddings",)))
     drawn.append(_box(_NEW, 126, ("RMSNorm",), kind="box now"))
     drawn.append(_box(_NEW, 173, (name["attention"], name["grouped"], name["bare"]), 56, "box now"))
@@ -55,7 +55,7 @@ def _draw(language):
     drawn.append(_box(_NEW, 254, ("RMSNorm",), kind="box now"))
     drawn.append(_box(_NEW, 288, (name["swiglu"],), kind="box now") + ink.plus(_NEW, 318))
     drawn.append(_box(_NEW, 368, ("RMSNorm",), kind="box now"))
-    drawn.append(_box(_NEW, 404, (name["again"],), kind="box now"))
+    drawn.append(_box(_NEW, 404, (name["again"],)))
     for x, times in ((_OLD, "× 6"), (_NEW, "× 30")):
         drawn.append(ink.rect(x - 86, 96, 172, 242, "frame dashed", 8))
         drawn.append(ink.text(x + 80, 354, times, "small strong", "end"))
