@@ -55,7 +55,6 @@ UNNAMED = {
     "warmup_schedule.cosine": "another schedule altogether",
     "beam_step.softmaxed_again": ODD,
     "beam_step.tokens_in_each_row_of_the_best": ODD,
-    "bleu.range_without_the_last": "the shape says it: a precision less",
     "bleu.nan_for_zero": ODD,
     "alignment_error.rows_only": "another measure altogether",
     "alignment_error.exclusive": ODD,

@@ -130,6 +130,19 @@ MEANINGS = {
         "es": "`{0}` es de las listas. Empieza con `[]` y haz el arreglo al final, con `np.array`.",
         "en": "`{0}` belongs to lists. Begin with `[]` and make the array at the end, with `np.array`.",
     },
+    r"'numpy.ndarray' object has no attribute '(int|long|float|bool|unsqueeze|masked_fill|permute|"
+    r"expand|detach|cpu|to|exp|sqrt|log|softmax|norm|topk|clone|gather)'": {
+        "es": "`{0}` es un método de los tensores de PyTorch, y aquí llegan arreglos de NumPy: usa la "
+        "función de NumPy que hace lo mismo, o convierte antes el arreglo con `torch.as_tensor`.",
+        "en": "`{0}` is a method of PyTorch's tensors, and what comes here are arrays of NumPy: use the "
+        "function of NumPy that does the same, or convert the array first with `torch.as_tensor`.",
+    },
+    r"`indices` and `arr` must have the same number of dimensions": {
+        "es": "`np.take_along_axis` quiere índices con tantos ejes como el arreglo: añade el que falta, "
+        "`ids[..., None]`, y quítalo del resultado con `[..., 0]`.",
+        "en": "`np.take_along_axis` wants indices with as many axes as the array: add the one that is "
+        "missing, `ids[..., None]`, and take it off the result with `[..., 0]`.",
+    },
     r"all input arrays? (?:dimensions|must have the same shape)|array dimensions .*must match exactly": {
         "es": "Los arreglos que juntas tienen formas distintas. Quizá un corte que llega al final es más "
         "corto, o cortas un eje por otro.",

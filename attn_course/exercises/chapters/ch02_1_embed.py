@@ -98,6 +98,11 @@ def binary_search(tokens, vocabulary, table):
     return zero_padding(tokens, table[ids])
 
 
+def binary_search_checked(tokens, vocabulary, table):
+    ids = np.searchsorted(vocabulary, tokens).clip(max=len(vocabulary) - 1)
+    return zero_padding(tokens, table[np.where(vocabulary[ids] == tokens, ids, 1)])
+
+
 def from_one(tokens, vocabulary, table):
     ids = look_up(tokens, vocabulary) + 1
     return zero_padding(tokens, table[ids.clip(max=len(table) - 1)])
@@ -161,7 +166,7 @@ MISTAKES = {
     "unknown_is_dropped": (skipping,),
     "padding_is_dropped": (without_padding,),
     "own_vocabulary": (own_vocabulary,),
-    "alphabetical": (alphabetical, binary_search),
+    "alphabetical": (alphabetical, binary_search, binary_search_checked),
     "off_by_one": (
         lambda tokens, vocabulary, table: zero_padding(
             tokens, table[look_up(tokens, vocabulary) - 1]

@@ -133,6 +133,7 @@ MISTAKES = {
     "over_everything": (_over_everything,),
     "keepdims_missing": (_rows_lost,),
     "sample_variance": (_with(ddof=1),),
+    "sample_deviation": (_with(ddof=1, inside=0.0, outside=EPS), _with(ddof=1, inside=0.0)),
     "no_eps": (_with(inside=0.0),),
     "eps_outside": (_with(inside=0.0, outside=EPS),),
     "other_eps": (

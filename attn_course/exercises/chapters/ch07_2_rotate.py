@@ -119,7 +119,10 @@ MISTAKES = {
     "halved_exponent": (_with(exponents=lambda d: np.arange(d // 2) / d),),
     "exponent_positive": (_with(exponents=lambda d: -np.arange(0, d, 2) / d),),
     "one_speed": (_with(exponents=lambda d: np.zeros(d // 2)),),
-    "positions_ignored": (_with(positions=lambda given, x: np.arange(x.shape[-2])),),
+    "positions_ignored": (
+        _with(positions=lambda given, x: np.arange(x.shape[-2])),
+        _with(positions=lambda given, x: np.arange(1, x.shape[-2] + 1)),
+    ),
     "one_too_far": (_with(positions=lambda given, x: given + 1),),
     "base_fixed": (_with(base=lambda base: 10000.0),),
     "degrees": (_with(scale=np.pi / 180),),

@@ -91,6 +91,11 @@ def _shifted(by):
     return bias
 
 
+def _place_of_the_key(slopes, tgt_len, src_len):
+    places = slopes[:, None, None] * np.arange(src_len)
+    return np.broadcast_to(places, (len(slopes), tgt_len, src_len)).copy()
+
+
 MISTAKES = {
     "reward": (_of(lambda m, offset: m * abs(offset)), _reward_from_the_start),
     "signed_distance": (_of(lambda m, offset: -m * offset), _of(lambda m, offset: m * offset)),
@@ -115,6 +120,7 @@ MISTAKES = {
     "one_slope": (_one_slope,),
     "power_of_the_slope": (_of(lambda m, offset: -(m ** abs(offset))),),
     "queries_before_the_keys": (_shifted(lambda n, m: n - m),),
+    "place_of_the_key": (_place_of_the_key,),
     "one_place_off": (
         _shifted(lambda n, m: m - n + 1),
         _shifted(lambda n, m: m - n - 1),

@@ -127,6 +127,13 @@ MISTAKES = {
     "default_beta": (
         _adam(square=lambda m, v, g: 0.999 * v + 0.001 * g**2, betas=(BETA_1, 0.999)),
     ),
+    "both_defaults": (
+        _adam(
+            square=lambda m, v, g: 0.999 * v + 0.001 * g**2,
+            step=lambda m_hat, v_hat: m_hat / (np.sqrt(v_hat) + 1e-8),
+            betas=(BETA_1, 0.999),
+        ),
+    ),
     "other_epsilon": (
         _adam(step=lambda m_hat, v_hat: m_hat / (np.sqrt(v_hat) + 1e-8)),
         _adam(step=lambda m_hat, v_hat: m_hat / np.sqrt(v_hat)),

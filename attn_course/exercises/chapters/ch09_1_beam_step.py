@@ -83,6 +83,11 @@ def _by_width(best, totals, shape):
     return parents, tokens, totals.ravel()[best]
 
 
+def _by_columns(best, totals, shape):
+    tokens, parents = np.divmod(best, shape[0])
+    return parents, tokens, totals.ravel()[best]
+
+
 def _one_child_each(log_probabilities, scores, beam_width):
     totals = _sum(log_probabilities, scores)
     tokens = totals.argmax(axis=1)
@@ -144,6 +149,7 @@ MISTAKES = {
         _from_flat(_largest, _by_width),
         _from_flat(_largest, _by_rows),
     ),
+    "by_columns": (_from_flat(_largest, _by_columns),),
     "swapped": (
         _from_flat(
             _largest,

@@ -106,6 +106,22 @@ def _by_length(candidate, reference, n):
     return shared / len(candidate)
 
 
+def _one_more(candidate, reference, n):
+    shared, own, _ = _clipped(candidate, reference, n)
+    return (shared + (n > 1)) / max(own + (n > 1), 1)
+
+
+def _all_but_the_longest(root):
+    """Return BLEU without the longest n-grams, whose mean has this root."""
+
+    def score(candidate, reference, max_n):
+        precisions, penalty, _ = sentence_bleu(candidate, reference, max_n)
+        precisions = precisions[:-1]
+        return precisions, penalty, penalty * precisions.prod() ** (1 / root(int(max_n)))
+
+    return score
+
+
 def _only_longest(candidate, reference, max_n):
     precisions, penalty, _ = sentence_bleu(candidate, reference, max_n)
     return precisions, penalty, penalty * precisions[-1]
@@ -162,6 +178,11 @@ MISTAKES = {
     "arithmetic_mean": (_scoring(mean=lambda precisions: precisions.mean()),),
     "product": (_scoring(mean=lambda precisions: precisions.prod()),),
     "only_the_longest": (_only_longest,),
+    "smoothed": (_scoring(_one_more),),
+    "longest_missing": (
+        _all_but_the_longest(lambda max_n: max_n),
+        _all_but_the_longest(lambda max_n: max(1, max_n - 1)),
+    ),
     "fourth_root": (_scoring(mean=lambda precisions: precisions.prod() ** 0.25),),
     "quotient_upside_down": (
         _scoring(brevity=lambda c, r: 1.0 if len(c) >= len(r) else np.exp(1 - len(c) / len(r))),

@@ -76,6 +76,10 @@ def _down_b(peak_a, peak_b, m):
     return np.exp(peak_b - _finite(m))
 
 
+def _up(peak, m):
+    return np.where(peak == -np.inf, 0, np.exp(m - np.where(peak == -np.inf, m, peak)))
+
+
 def _one(peak_a, peak_b, m):
     return 1.0
 
@@ -154,6 +158,11 @@ MISTAKES = {
             _larger,
             lambda peak_a, peak_b, m: np.exp(m - peak_a),
             lambda peak_a, peak_b, m: np.exp(m - peak_b),
+        ),
+        _scaled(
+            _larger,
+            lambda peak_a, peak_b, m: _up(peak_a, _finite(m)),
+            lambda peak_a, peak_b, m: _up(peak_b, _finite(m)),
         ),
     ),
     "only_the_first": (_scaled(_larger, _down_a, _one),),

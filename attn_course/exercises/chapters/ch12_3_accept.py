@@ -101,6 +101,11 @@ def _exchanged(*arguments):
     return rest, accepted
 
 
+def _crossed(target, draft, token, dice):
+    accepted = dice < target[..., token] / draft[..., token]
+    return accepted, accept(target, draft, token, dice)[1]
+
+
 MISTAKES = {
     "ratio_upside_down": (
         _rule(lambda p, q, token, dice: dice < _at(q, token) / _at(p, token).clip(1e-12)),
@@ -124,6 +129,7 @@ MISTAKES = {
     ),
     "shared_with_the_batch": (_rule(rest=_shared_with_the_batch),),
     "answers_exchanged": (_exchanged,),
+    "crossed": (_crossed,),
     "vector_only": (_vector_only,),
 }
 
