@@ -153,6 +153,12 @@ def test_bad_examples_are_refused(changes, message):
         LiveTranslator(example)
 
 
+def test_a_sentence_alone_is_no_example():
+    message = "example: expected what `Translator.attention` returns, got str without `source`"
+    with pytest.raises(ValueError, match=message):
+        LiveTranslator("hello")
+
+
 @pytest.mark.parametrize("link", [(2, 0), (0, 3), (-1, 0), (0, -1)])
 @pytest.mark.parametrize("kind", ["sure", "possible"])
 def test_links_outside_the_example_are_refused(kind, link):

@@ -70,6 +70,9 @@ class LiveTranslator(TranslatorWidget):
     def __init__(
         self, example, *, gold=None, sentences=(), pretrained=TRANSLATOR, language=None
     ):  # fmt: skip
+        if missing := [n for n in ("source", "target", "cross") if not hasattr(example, n)]:
+            expected = "what `Translator.attention` returns"
+            raise wrong("example", expected, f"{type(example).__name__} without `{missing[0]}`")
         source = check_labels("example.source", example.source)
         target = check_labels("example.target", example.target)
         cross = np.asarray(example.cross)
