@@ -84,8 +84,8 @@ test-changed: .venv/full.stamp book ## Run the tests that a change reaches (all 
 	@$(BIN)/python tests/changed.py $(or $(BASE),HEAD)
 
 .PHONY: test-grader
-test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to every set, attacks, workers, PostgreSQL, formgrader
-	@$(BIN)/python -m tests.machine browser sandbox postgresql
+test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to every set, attacks, workers, PostgreSQL, Formgrader, JupyterHub
+	@$(BIN)/python -m tests.machine browser sandbox postgresql hub
 	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
 
 .PHONY: test-notebooks
@@ -168,6 +168,9 @@ leaderboard: .venv/full.stamp ## Measure the translators of the project (make le
 demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback (make demo-class SET=ps3)
 	@$(BIN)/python -m assignments.demo_class $(SET)
 
+.PHONY: hub
+hub: .venv/hub.stamp ## Install JupyterHub and its proxy, for the configuration in assignments/hub
+
 .PHONY: lint
 lint: .venv/full.stamp ## Check style (what pre-commit runs), imports, the words of hints, types, workflows
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
@@ -199,4 +202,11 @@ clean: ## Remove what was built (.venv stays)
 	@echo "Installing everything, PyTorch included (a few minutes, once) ..."
 	@$(PIP) -r requirements.txt || { echo "The packages in requirements.txt could not be installed: the first run needs the network. Check it and run the same command again."; exit 1; }
 	@$(BIN)/jupyter labextension disable --level=sys_prefix @jupyterlab/apputils-extension:announcements 2>/dev/null  # no news from the network
+	@touch $@
+
+.venv/hub.stamp: requirements-hub.txt assignments/hub/package.json assignments/hub/package-lock.json .venv/full.stamp
+	@echo "Installing JupyterHub and its proxy (seconds, once) ..."
+	@$(PIP) -r requirements-hub.txt || { echo "JupyterHub could not be installed: the first run needs the network. Check it and run the same command again."; exit 1; }
+	@mkdir -p .venv/hub && cp assignments/hub/package.json assignments/hub/package-lock.json .venv/hub
+	@PYTHONPATH=book/_ext $(BIN)/python -c 'import pathlib, vendor; vendor.install(pathlib.Path(".venv/hub").resolve())'
 	@touch $@

@@ -153,6 +153,14 @@ def editions():
     return made
 
 
+def hub():
+    """Return the path of the JupyterHub that `make hub` installs, with its proxy."""
+    installed = Path(sys.executable).with_name("jupyterhub")
+    if installed.exists() and (ROOT / ".venv" / "hub" / "node_modules").exists():
+        return installed
+    raise Missing("no JupyterHub: make hub")
+
+
 def smollm2():
     """Return the path of the file with SmolLM2; a test downloads nothing."""
     return _published("smollm2")
@@ -176,6 +184,7 @@ PARTS = {
     "browser": browser,
     "sandbox": sandbox,
     "postgresql": postgresql,
+    "hub": hub,
     "compiler": compiler,
     "kernel_headers": kernel_headers,
     "git": git,
@@ -274,6 +283,7 @@ INSTALL = {
     "sandbox": lambda: install_package("bubblewrap"),
     "postgresql": lambda: install_package("postgresql"),
     "java": lambda: install_package("default-jre-headless"),
+    "hub": lambda: _runs(["make", "-C", str(ROOT), "hub"]),
 }
 
 

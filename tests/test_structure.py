@@ -298,7 +298,7 @@ def test_direct_dependencies_are_pinned_to_the_resolved_set():
         )
 
     resolved = pins("constraints.txt")
-    for name in ("requirements.txt", "requirements-book.txt"):
+    for name in ("requirements.txt", "requirements-book.txt", "requirements-hub.txt"):
         direct = pins(name)
         assert direct
         for package, version in direct.items():
@@ -307,7 +307,7 @@ def test_direct_dependencies_are_pinned_to_the_resolved_set():
 
 def test_each_direct_dependency_has_its_reason():
     reasons = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for name in ("requirements.txt", "requirements-book.txt"):
+    for name in ("requirements.txt", "requirements-book.txt", "requirements-hub.txt"):
         for package in re.findall(
             r"^([A-Za-z0-9._-]+)==", (ROOT / name).read_text(), flags=re.MULTILINE
         ):
