@@ -22,6 +22,7 @@ from attn_course import palette, set_language
 from attn_course.widgets import (
     AttentionExplorer,
     EmbeddingMap,
+    HeadExplorer,
     LayerExplorer,
     LiveMachine,
     LiveTranslator,
@@ -37,6 +38,7 @@ from attn_course.widgets import (
     _source,
     attention_explorer,
     embedding_map,
+    head_explorer,
     head_viewer,
     layer_explorer,
     live_machine,
@@ -68,6 +70,7 @@ PYTHON_TEXTS = {
     "word_guesser": word_guesser,
     "layer_explorer": layer_explorer,
     "head_viewer": head_viewer,
+    "head_explorer": head_explorer,
     "position_explorer": position_explorer,
     "visual_asker": visual_asker,
 }
@@ -234,6 +237,7 @@ def test_the_javascript_is_small():
         "widgets": 16_000,
         "map_widgets": 9_500,
         "head_widgets": 28_000,
+        "explorer_widgets": 12_500,
         "layer_widgets": 12_000,
         "mask_widgets": 9_500,
         "position_widgets": 9_500,
@@ -408,6 +412,7 @@ MAKERS = {
         ),
         **options,
     ),
+    "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
     "visual_asker": lambda **options: VisualAsker(
         [("ball", "red", 1, 4)],

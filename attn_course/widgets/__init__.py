@@ -12,12 +12,14 @@
 - `PositionExplorer`: positions as clocks, and how alike two of them are
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
+- `HeadExplorer`: all heads of SmolLM2 on a sentence, with a word exchanged, and patched
 - `TrainingReplay`: a translator while it is trained: its curves, its words, whom it looks at
 - `VisualAsker`: a scene to paint, a question, and what the trained visual model looks at
 """
 
 from attn_course.widgets.attention_explorer import AttentionExplorer
 from attn_course.widgets.embedding_map import EmbeddingMap
+from attn_course.widgets.head_explorer import HeadExplorer
 from attn_course.widgets.head_viewer import HeadViewer
 from attn_course.widgets.layer_explorer import LayerExplorer
 from attn_course.widgets.live_machine import LiveMachine
@@ -35,6 +37,7 @@ from attn_course.widgets.word_guesser import WordGuesser
 __all__ = [
     "AttentionExplorer",
     "EmbeddingMap",
+    "HeadExplorer",
     "HeadViewer",
     "LayerExplorer",
     "LiveMachine",

@@ -22,6 +22,7 @@ BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
     "map_widgets": ("embedding_map",),
     "head_widgets": ("head_viewer",),
+    "explorer_widgets": ("head_explorer",),
     "layer_widgets": ("layer_explorer",),
     "mask_widgets": ("mask_painter",),
     "position_widgets": ("position_explorer",),
@@ -95,10 +96,26 @@ def visual_question():
     return {"weights": weights, "questions": questions, "answers": about["answers"]}
 
 
+def attended():
+    """Return the stored attention of a pretrained model as `head_explorer.js` wants it.
+
+    Returns
+    -------
+    dict of str to dict
+        By the name of the sentence; ``"weights"`` are bytes.
+    """
+    found = {}
+    for path in sorted((FOLDER / "heads").glob("*.json")):
+        about = json.loads(path.read_text(encoding="utf-8"))
+        found[path.stem] = about | {"weights": base64.b64decode(about["weights"])}
+    return dict(sorted(found.items(), key=lambda one: one[1].pop("order")))
+
+
 def model_scripts():
     """Return the trained models as classic scripts, which a page may load from anywhere.
 
-    The first script of a model holds all but its weights; these are in base64 in the others.
+    The first script of a model holds all but its weights; these are in base64 in the others. The
+    stored attention of each sentence is published in the same way.
 
     Returns
     -------
@@ -111,6 +128,7 @@ def model_scripts():
         if folder(f"{name}_translator").exists()
     }
     models["visual_question"] = visual_question()
+    models |= {f"attended_{name}": about for name, about in attended().items()}
     texts = {}
     for name, model in models.items():
         weights = model.pop("weights")

@@ -1,9 +1,10 @@
 // The drawing of the machine at work: a sentence goes through it step by step, and what acts is lit.
 import { ACTING, around, journey, named, namedAll, stepsOf } from "./journey.js";
 import { STRINGS } from "./live_machine_text.js";
+import { progressBar } from "./loading.js";
 import { announcer, examples, fill, format, h, put, uid } from "./shared.js";
 import { textOf } from "./tokenizer.js";
-import { encodeSource, loadTranslator, progressBar } from "./trained.js";
+import { encodeSource, loadTranslator } from "./trained.js";
 
 const PACES = { slow: 4500, normal: 2200, fast: 800 }; // milliseconds a step
 const ROWS = 5;

@@ -1,9 +1,10 @@
 // A sentence, its translation by the trained model word by word, and where each word looked.
 import { crossAttention, words } from "./cross_attention.js";
 import { beamSearch, greedy, logSumExp } from "./decoding.js";
+import { progressBar } from "./loading.js";
 import { announcer, examples, fill, format, h, list, put, radios, uid } from "./shared.js";
 import { textOf } from "./tokenizer.js";
-import { encodeSource, loadTranslator, progressBar } from "./trained.js";
+import { encodeSource, loadTranslator } from "./trained.js";
 
 export const STRINGS = {
   es: {

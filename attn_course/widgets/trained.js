@@ -1,32 +1,7 @@
 // The models that the course trains, ready to work in the page.
-import { fill, format, h, wrong } from "./shared.js";
+import { loadModel } from "./loading.js";
 import { BytePairTokenizer, WordTokenizer } from "./tokenizer.js";
 import { loadTransformer } from "./transformer.js";
-
-// Known only while a classic script runs; a module, as in JupyterLab, has no such address.
-const home = globalThis.document?.currentScript?.src;
-const loading = new Map(); // by name: the model to be, how much of it has come, and who wants to hear
-
-/**
- * A model, made once for the page from what it consists of: from the kernel where there is one,
- * else from the scripts beside this one, asked for only now. `hear` is told what share has come.
- */
-export function loadModel(name, trained, make, hear = () => {}) {
-  if (!loading.has(name)) {
-    const one = { share: 0, listeners: new Set() };
-    const tell = (share) => {
-      one.share = share;
-      one.listeners.forEach((listener) => listener(share));
-    };
-    one.model = parts(name, trained, tell).then(make);
-    one.model.catch(() => loading.delete(name)); // the next one to ask may fare better
-    loading.set(name, one);
-  }
-  const { model, share, listeners } = loading.get(name);
-  listeners.add(hear);
-  if (share < 1) hear(share);
-  return model;
-}
 
 /** { transformer, source, target, maxLen, punctuated }: a translator, as `Translator.pretrained` in Python. */
 export function loadTranslator(model, hear) {
@@ -36,67 +11,6 @@ export function loadTranslator(model, hear) {
     return { transformer: loadTransformer(weights), source, target, maxLen, punctuated };
   };
   return loadModel(`${model.get("pretrained").name}_translator`, model.get("trained"), make, hear);
-}
-
-async function parts(name, trained, tell) {
-  if (trained?.weights) {
-    const { buffer, byteOffset, byteLength } = trained.weights;
-    return { ...trained, weights: new Uint8Array(buffer, byteOffset, byteLength) };
-  }
-  const held = () => globalThis.attnModels?.[name];
-  if (!held()) await runScript(`${name}.js`, held);
-  const { pieces } = held(); // those that came before a failure are still there
-  const toCome = [...pieces.keys()].filter((i) => !pieces[i]);
-  const share = () => pieces.filter(Boolean).length / pieces.length;
-  const arrivals = await Promise.allSettled(toCome.map(async (i) => {
-    await runScript(`${name}_${i + 1}.js`, () => pieces[i]);
-    pieces[i] = bytesOf(pieces[i]);
-    tell(share());
-  }));
-  const failed = arrivals.find(({ reason }) => reason);
-  if (failed) throw failed.reason;
-  const weights = new Uint8Array(pieces.reduce((total, { length }) => total + length, 0));
-  pieces.reduce((start, piece) => (weights.set(piece, start), start + piece.length), 0);
-  return { ...held(), weights };
-}
-
-/** A classic script may be loaded from file:// too, where fetch may not. */
-function runScript(file, brought) {
-  const src = new URL(file, home).href;
-  return new Promise((resolve, reject) => {
-    const fail = () => reject(wrong(file, "a part of a model beside the page", `nothing at ${src}`));
-    const script = Object.assign(document.createElement("script"), { src, onload: () => (brought() ? resolve() : fail()), onerror: fail });
-    document.head.append(script);
-  });
-}
-
-function bytesOf(base64) {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
-  return bytes;
-}
-
-/**
- * How much of a model of so many megabytes has come, while it comes: a bar, and for `write` a
- * sentence about it. { node, show, hide, told }: `show` takes a share, `told` fills a text with both sizes.
- */
-export function progressBar(t, megabytes, write) {
-  let some = 0;
-  const done = h("i", {});
-  const node = h("div", {
-    class: "attn-w-progress", role: "progressbar", "aria-label": t.progress, "aria-valuemin": 0, "aria-valuemax": 100, "data-attn": "progress",
-  }, done);
-  const told = (text) => fill(text, { some: format(some, 1), size: format(megabytes, 1) });
-  function show(share) {
-    some = share * megabytes;
-    node.toggleAttribute("data-shown", true);
-    done.style.width = `${100 * share}%`;
-    node.setAttribute("aria-valuenow", Math.round(100 * share));
-    node.setAttribute("aria-valuetext", told(t.loading));
-    write(told(t.loading));
-  }
-  return { node, show, told, hide: () => node.removeAttribute("data-shown") };
 }
 
 /**

@@ -1,9 +1,10 @@
 // One sentence through the whole trained model: every stage, every number, where it comes from.
 import { anatomy, contributions, dissect, explain, inHeads, kindOf, numbers, rowsOf, total } from "./anatomy.js";
+import { progressBar } from "./loading.js";
 import { CODE, EQUATIONS, STRINGS } from "./microscope_text.js";
 import { announcer, examples, fill, format, formatBrief, h, put, rich, roving, scroller, uid, visible } from "./shared.js";
 import { textOf } from "./tokenizer.js";
-import { encodeSource, loadTranslator, progressBar } from "./trained.js";
+import { encodeSource, loadTranslator } from "./trained.js";
 
 const SIGNS = { x: "x", w: "w", q: "q", k: "k", a: "α", v: "v", h: "h", f: "f", turn: "cos, sin" };
 const N_CANDIDATES = 10;

@@ -1,9 +1,9 @@
 // The model of attn.applications.visual_question: from a scene and the ids of a question to answers.
 import { readCheckpoint } from "./checkpoint.js";
+import { loadModel } from "./loading.js";
 import { GROUND, N_COLUMNS, N_ROWS, patchPixels } from "./scenes.js";
 import { softmax } from "./shared.js";
 import { PAD, WordTokenizer } from "./tokenizer.js";
-import { loadModel } from "./trained.js";
 import { add, decoderLayer, embed, feedForward, lastNorm, layerNorm, linear, sinusoidal, stack } from "./transformer.js";
 
 const CONTRAST = 64;

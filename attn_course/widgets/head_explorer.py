@@ -1,0 +1,134 @@
+"""`HeadExplorer`: every head of SmolLM2 on stored sentences, as they stand, changed and patched."""
+
+import numpy as np
+import traitlets
+
+from attn._checks import check_choice
+from attn_course.widgets._base import Widget, check_whole, decimals, escape, table
+from attn_course.widgets._source import attended, module, stylesheet
+
+TEXT = {
+    "es": {
+        "said": "Oración: «{}». Cambiada: «{}».",
+        "caption": "Pesos de atención de SmolLM2, capa {}, cabeza {}. Cada fila es una query y suma "
+        "1; cada columna, una key.",
+    },
+    "en": {
+        "said": "Sentence: “{}”. Changed: “{}”.",
+        "caption": "Attention weights of SmolLM2, layer {}, head {}. Each row is a query and sums "
+        "to 1; each column, a key.",
+    },
+}
+STEPS = 255  # a weight of 1, as it is stored
+
+
+class HeadExplorer(Widget):
+    """Look at all 270 heads of SmolLM2 at once, enlarge one, and patch what they read.
+
+    A sentence is shown as it stands, with a word exchanged, or patched: where the two differ, the
+    exchanged one reads the residual stream of the other from some layer on. The weights and the
+    probabilities of the next token were computed beforehand; a page loads those of a sentence
+    when its reader comes to look.
+
+    Parameters
+    ----------
+    sentence : str
+        Its name; `HeadExplorer.names()` returns all.
+    layer, head : int
+        Which head is enlarged at first, both from 1, as they are shown.
+    language : {"es", "en"}, optional
+        By default, the language in use.
+
+    Raises
+    ------
+    ValueError
+        If there is no such sentence, layer or head.
+
+    References
+    ----------
+    Olsson et al. (2022), In-context Learning and Induction Heads. Meng et al. (2022), Locating and
+    Editing Factual Associations in GPT, section 2.
+
+    Examples
+    --------
+    >>> HeadExplorer("door", layer=2, head=3, language="en")
+    HeadExplorer('door', layer=2, head=3, language='en')
+    """
+
+    _stem = "head_explorer"
+    _state = ("sentences", "sentence", "layer", "head", "example")
+    _esm = module(_stem)
+    _css = stylesheet()
+
+    sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
+    sentence = traitlets.Unicode().tag(sync=True)
+    layer = traitlets.Int().tag(sync=True)
+    head = traitlets.Int().tag(sync=True)
+    example = traitlets.Dict().tag(sync=True)
+    trained = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, sentence, *, layer=1, head=1, language=None):
+        known = attended()
+        check_choice("sentence", sentence, tuple(known))
+        about = known[sentence]
+        n_layers, n_heads = about["shape"]
+        layer = check_whole("layer", layer, 1, n_layers)
+        head = check_whole("head", head, 1, n_heads)
+        sentences = [
+            {"name": name, "language": one["language"], "text": "".join(one["tokens"][0])}
+            for name, one in known.items()
+        ]
+        weights = triangle(about)[layer - 1, head - 1]
+        example = {"tokens": about["tokens"][0], "weights": weights.round(4).tolist()}
+        super().__init__(
+            language, sentences=sentences, sentence=sentence, layer=layer, head=head,
+            example=example, trained=known,
+        )  # fmt: skip
+
+    @staticmethod
+    def names():
+        """Return the names of the sentences."""
+        return list(attended())
+
+    def _fallback(self):
+        text, tokens = TEXT[self.language], [token.strip() for token in self.example["tokens"]]
+        about = self.trained[self.sentence]
+        said = escape(text["said"].format(*("".join(some).strip() for some in about["tokens"])))
+        rows = [
+            [token, *(decimals(x) if j <= i else "" for j, x in enumerate(row))]
+            for i, (token, row) in enumerate(zip(tokens, self.example["weights"], strict=True))
+        ]
+        caption = text["caption"].format(self.layer, self.head)
+        return f"<p>{said}</p>{table(caption, ['', *tokens], rows)}"
+
+    def __repr__(self):
+        return (
+            f"HeadExplorer({self.sentence!r}, layer={self.layer}, head={self.head}, "
+            f"language={self.language!r})"
+        )
+
+
+def triangle(about, version=0):
+    """Return the stored weights of one version of a sentence.
+
+    Parameters
+    ----------
+    about : dict
+        What `attended` knows of it.
+    version : int
+        0 as it stands, 1 exchanged, then patched at one layer after another.
+
+    Returns
+    -------
+    array, shape (n_layers, n_heads, seq_len, seq_len)
+        From the layer on at which it is patched: ``about["from"][version]``.
+    """
+    n_layers, n_heads = about["shape"]
+    n = len(about["tokens"][0])
+    sizes = [(n_layers - first) * n_heads * n * (n + 1) // 2 for first in about["from"]]
+    begin = sum(sizes[:version])
+    found = np.frombuffer(about["weights"], np.uint8)[begin : begin + sizes[version]]
+    weights = np.zeros((n_layers - about["from"][version], n_heads, n, n))
+    rows, columns = np.tril_indices(n)
+    weights[..., rows, columns] = found.reshape(*weights.shape[:2], -1) / STEPS
+    return weights
