@@ -2,8 +2,9 @@
 
 Writes ``notebooks/data/applications.json``, which chapter 10 reads. ``python -m
 benchmarks.applications reading seeing`` measures those systems and leaves the others as they
-were; each takes some minutes of one processor. ``python -m benchmarks.applications model``
-trains the visual model that comes with the course, and measures nothing.
+were; each takes some minutes of one processor. ``python -m benchmarks.applications models``
+trains the reader, the writer of headlines and the visual model that come with the course, and
+measures nothing; ``models question_answerer`` trains that one alone.
 """
 
 import json
@@ -44,7 +45,6 @@ LANGUAGES = ("es", "en")
 MODEL_STEPS, MODEL_EXAMPLES = 4000, 20_000  # of each language
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "notebooks" / "data" / "applications.json"
-MODEL = models.folder("visual_question")
 
 
 def rounded(x):
@@ -356,12 +356,40 @@ def both_orders(one, n=300):
 # The model that comes with the course -------------------------------------------------------
 
 
-def train_model(steps=MODEL_STEPS, n_examples=MODEL_EXAMPLES, folder=MODEL):
-    """Train the visual model in both languages at once, and write it in int8."""
+def train_reader(steps=answerer.TRAINING.steps, n_examples=N_TO_READ):
+    """Return the reader that comes with the course, of the recipe and first seed measured above."""
+    training = replace(answerer.TRAINING, steps=steps, seed=SEEDS[0])
+    return QuestionAnswerer.fit(questions(n_examples, SEEDS[0]), training=training)
+
+
+def train_writer(steps=summarizer.TRAINING.steps, n_examples=N_TO_WRITE):
+    """Return the writer of headlines that comes with the course, of the same kind."""
+    training = replace(summarizer.TRAINING, steps=steps, seed=SEEDS[0])
+    return Summarizer.fit(stories(n_examples, SEEDS[0]), training=training)
+
+
+def train_looker(steps=MODEL_STEPS, n_examples=MODEL_EXAMPLES):
+    """Return the visual model that comes with the course, trained in both languages at once."""
     both = zip(*(make_examples(n_examples, language) for language in LANGUAGES), strict=True)
     examples = [example for pair in both for example in pair]
     training = replace(looker.TRAINING, steps=steps)
-    VisualQuestionAnswerer.fit(examples, training=training).save(folder, quantised=True)
+    return VisualQuestionAnswerer.fit(examples, training=training)
+
+
+MODELS = {
+    "question_answerer": train_reader,
+    "summarizer": train_writer,
+    "visual_question": train_looker,
+}
+
+
+def train_models(names=(), folder=models.folder):
+    """Train these models, or all, and write each in int8 into the folder of its name."""
+    for name in names:
+        if name not in MODELS:
+            sys.exit(f"names: expected some of {', '.join(MODELS)}, got {name}")
+    for name in names or MODELS:
+        MODELS[name]().save(folder(name), quantised=True)
 
 
 def shipped(n=N_IMAGES):
@@ -440,11 +468,11 @@ MEASURES = {"reading": reading, "headlines": headlines, "seeing": seeing, "shipp
 def main(names=()):
     """Measure these, or all; write each at once."""
     torch.set_num_threads(1)
-    if list(names) == ["model"]:
-        return train_model()
+    if names and names[0] == "models":
+        return train_models(names[1:])
     for name in names:
         if name not in MEASURES:
-            sys.exit(f"names: expected model, or some of {', '.join(MEASURES)}, got {name}")
+            sys.exit(f"names: expected models, or some of {', '.join(MEASURES)}, got {name}")
     for name in names or MEASURES:
         measured = MEASURES[name]()
         # Read again: another run may have written meanwhile.

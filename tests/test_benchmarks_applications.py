@@ -1,12 +1,14 @@
 """The measurement that chapter 10 reads: its rules on scores by hand, and cheap parts of it again."""
 
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from attn.applications import models
 from attn.applications.question_answering import QuestionAnswerer
 from attn.applications.question_answering.spans import MAX_WORDS, span_logits
 from attn.applications.summarization import Summarizer
@@ -196,8 +198,33 @@ def test_a_cut_is_mended_after_and_matters(stored, looker):
     assert answers == [looker.answer(e.image, e.question).text for e in examples]
 
 
-def test_the_model_is_made_by_its_command(tmp_path):
-    applications.train_model(steps=2, n_examples=60, folder=tmp_path / "model")
-    made = VisualQuestionAnswerer.load(tmp_path / "model")
-    assert {"rojo", "red"} & set(made.answers)
-    assert (tmp_path / "model" / "model.safetensors").stat().st_size < 300_000
+@pytest.mark.parametrize(
+    "name, kind, file",
+    [
+        ("question_answerer", QuestionAnswerer, "reader"),
+        ("summarizer", Summarizer, "model"),
+        ("visual_question", VisualQuestionAnswerer, "model"),
+    ],
+)
+def test_each_model_is_made_by_its_command_with_the_same_bytes(
+    tmp_path, monkeypatch, name, kind, file
+):
+    few = partial(applications.MODELS[name], steps=2, n_examples=60)
+    monkeypatch.setitem(applications.MODELS, name, few)
+    for again in "ab":
+        (tmp_path / again).mkdir()
+        applications.train_models([name], folder=(tmp_path / again).joinpath)
+    kind.load(tmp_path / "a" / name)
+    made = [(tmp_path / again / name / f"{file}.safetensors").read_bytes() for again in "ab"]
+    assert made[0] == made[1] and len(made[0]) < 350_000
+    with pytest.raises(SystemExit, match="^names: expected some of question_answerer, summarizer"):
+        applications.train_models(["other"], folder=tmp_path.joinpath)
+
+
+@pytest.mark.parametrize("name, examples", [
+    ("question_answerer", questions(60, seed=1, unseen=True)),
+    ("summarizer", stories(30, seed=1, unseen=True)),
+])  # fmt: skip
+def test_the_models_that_come_with_the_course_are_as_good_as_the_measured_ones(name, examples):
+    kind = {"question_answerer": QuestionAnswerer, "summarizer": Summarizer}[name]
+    assert kind.load(models.folder(name)).evaluate(examples)["exact_match"] > 0.96

@@ -13,7 +13,8 @@ def folder(name: str) -> Path:
 
     Parameters
     ----------
-    name : {"tatoeba_translator", "grammar_translator", "visual_question"}
+    name : {"tatoeba_translator", "grammar_translator", "question_answerer", "summarizer",
+            "visual_question"}
 
     Returns
     -------

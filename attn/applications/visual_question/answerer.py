@@ -215,7 +215,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     def pretrained(cls) -> Self:
         """Read the answerer that comes with the course, which knows both languages.
 
-        ``python -m benchmarks.applications model`` trains it.
+        ``python -m benchmarks.applications models visual_question`` trains it.
 
         Returns
         -------
