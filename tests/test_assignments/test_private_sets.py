@@ -133,7 +133,7 @@ def test_a_set_is_begun_outside_of_the_repository_and_never_over_another(sets, c
         (str(sets), "ps3"): "ps3 is a practice set already",
         (str(sets), "../x"): "A set cannot be called '../x'",
         (str(PUBLIC), "quiz2"): "lies in this repository",
-        (str(sets), "quiz3", "--template", "ps9"): "There is no set 'ps9'",
+        (str(sets), "quiz3", "--template", "ps99"): "There is no set 'ps99'",
         ("/proc/nowhere", "quiz4"): "cannot be written",
     }
     for arguments, said in refused.items():
