@@ -271,7 +271,7 @@ SLIPS = {
                 "writes into positions",
                 None,
                 "    return encoding",
-                "    positions[...] = 0\n    return encoding",
+                "    positions *= 0\n    return encoding",
             ),
             ("a slip of its own", None, "np.sin(angles)", "np.sin(angles + 0.1)"),
         ],
