@@ -334,6 +334,8 @@ UI = {
         "close": "Cerrar",
         "turn": "Pasar de página",
         "resume": "Seguir donde lo dejaste:",
+        "answers": "Respuestas",
+        "question": "Pregunta",
         "report": "Avisar de un error en esta sección",
         "previous": "Anterior",
         "next": "Siguiente",
@@ -341,7 +343,11 @@ UI = {
         "download": "Descargar",
         "open_in": "Abrir en {}",
         "licence": "Contenido bajo CC BY 4.0. Código bajo licencia MIT.",
-        "no_script_search": "La búsqueda necesita JavaScript.",
+        "glossary": "Glosario",
+        "no_script": "Esta página necesita JavaScript. Sin él ves lo que muestra al principio.",
+        "no_script_search": "La búsqueda necesita JavaScript. Sin él, el "
+        '<a href="{glossary}">glosario</a> explica los términos del curso, y la '
+        '<a href="{api}">referencia de la API</a> tiene los nombres del código.',
         "results": {
             "one": "Una página contiene «{query}».",
             "many": "{count} páginas contienen «{query}».",
@@ -393,6 +399,8 @@ UI = {
         "close": "Close",
         "turn": "Turn the page",
         "resume": "Go on where you stopped:",
+        "answers": "Answers",
+        "question": "Question",
         "report": "Report an error in this section",
         "previous": "Previous",
         "next": "Next",
@@ -400,7 +408,11 @@ UI = {
         "download": "Download",
         "open_in": "Open in {}",
         "licence": "Content under CC BY 4.0. Code under the MIT licence.",
-        "no_script_search": "Search needs JavaScript.",
+        "glossary": "Glossary",
+        "no_script": "This page needs JavaScript. Without it you see what it shows at first.",
+        "no_script_search": "Search needs JavaScript. Without it, the "
+        '<a href="{glossary}">glossary</a> explains the terms of the course, and the '
+        '<a href="{api}">API reference</a> has the names of the code.',
         "results": {
             "one": "One page has “{query}”.",
             "many": "{count} pages have “{query}”.",

@@ -1,8 +1,11 @@
-"""A printed chapter: no answers, page numbers, and nothing torn apart."""
+"""A printed chapter: answers at its end, page numbers, and nothing torn apart."""
 
+import io
+import json
 import re
 import zlib
 
+import pikepdf
 import pytest
 
 CHAPTER = "03_self_attention.html"
@@ -15,8 +18,9 @@ def paper(tab, server):
     def open_page(language):
         page = tab(viewport={"width": 1280, "height": 900}, color_scheme="dark")
         page.goto(f"{server}/{language}/{CHAPTER}", wait_until="networkidle")
-        # A busy machine may be idle on the network before the theme has chosen its scheme.
-        page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+        # A busy machine may be idle on the network before the scripts of the page have run.
+        page.wait_for_function("""document.documentElement.dataset.theme === 'dark'
+            && document.querySelector(".attn-theme").ariaPressed && document.readyState === 'complete'""")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         page.emulate_media(media="print")
         return page
@@ -25,7 +29,7 @@ def paper(tab, server):
 
 
 @pytest.mark.parametrize("language", ("es", "en"))
-def test_paper_asks_and_does_not_answer(paper, language):
+def test_where_paper_asks_it_does_not_answer(paper, language):
     page = paper(language)
     assert page.evaluate("document.documentElement.dataset.theme") == "light"
     quizzes = page.locator("[data-anywidget=quiz]")
@@ -43,6 +47,50 @@ def test_paper_asks_and_does_not_answer(paper, language):
     # Who has opened a solution wants it.
     solutions.first.evaluate("details => { details.open = true; }")
     assert solutions.first.is_visible()
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+def test_the_answers_are_on_pages_of_their_own_at_the_end(paper, language):
+    """In the PDF that Chromium makes, by its bookmarks, and word for word in what it prints."""
+    page = paper(language)
+    states = page.locator("[data-anywidget=quiz] script").all_text_contents()
+    questions = [question for state in states for question in json.loads(state)["questions"]]
+    answers, question, exercise = {
+        "es": ("Respuestas", "Pregunta", "Ejercicio"),
+        "en": ("Answers", "Question", "Exercise"),
+    }[language]
+    labels = [f"{question} {n}" for n in range(1, len(questions) + 1)]
+    printed = io.BytesIO(page.pdf(tagged=True, outline=True))
+    with pikepdf.open(printed) as pdf, pdf.open_outline() as outline:
+        (chapter,) = outline.root
+        *_, before, last = chapter.children
+        leaves = [leaf.objgen for leaf in pdf.pages]
+        assert last.title == answers
+        titles = [entry.title for entry in last.children]
+        assert titles[: len(labels)] == labels
+        assert [title.split(":")[0] for title in titles[len(labels) :]] == [
+            f"{exercise} {n}" for n in (1, 2, 3)
+        ]
+        at = [leaves.index(entry.destination[0].objgen) for entry in (before, last)]
+        assert at[1] > at[0] and at[1] > len(leaves) - 5
+
+    page.evaluate(
+        "dispatchEvent(new Event('beforeprint'))"
+    )  # printing ended with the event after it
+    printed = page.locator(".attn-answers")
+    for label, asked in zip(labels, questions, strict=True):
+        there = printed.locator("section", has=page.get_by_role("heading", name=label, exact=True))
+        for said, option in zip(there.locator("li").all(), asked["options"], strict=True):
+            right = {"es": ("No es esa", "Correcto"), "en": ("Not that one", "Correct")}[language]
+            assert said.inner_text().startswith(right[option["correct"]])
+        # The same number stands where the question is asked, once.
+        prompt = re.split(r"[`*_]|\b\w_", asked["prompt"])[0]
+        assert page.locator("[data-anywidget=quiz] p", has_text=f"{label}. {prompt}").count() == 1
+    assert printed.locator("pre:visible").count() >= 3
+
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".attn-answers, .attn-fallback .attn-label").count() == 0
 
 
 def test_type_is_set_in_proportion_and_holds_together(paper):

@@ -1,5 +1,7 @@
 """What a visitor does: choose a language, switch the scheme, read without JavaScript."""
 
+import itertools
+
 import pytest
 
 CHAPTER = "03_self_attention.html"
@@ -81,6 +83,32 @@ def test_without_javascript_tables_and_formulas_are_there(tab, server, language)
         assert inside.is_visible()
         assert len(mounts.nth(i).inner_text()) > 60
     assert page.locator("main .katex").first.is_visible()
+
+
+DEAD = """() => {
+  for (const box of document.querySelectorAll("details")) box.open = true;
+  const there = [...document.querySelectorAll("form, input, button, select, textarea, [role=slider], a:not([href])")];
+  return there.filter(each => each.checkVisibility({ visibilityProperty: true })).map(each => each.outerHTML.slice(0, 120));
+}"""
+
+
+def test_without_javascript_no_page_offers_what_only_a_script_can_do(tab, site):
+    page = tab(java_script_enabled=False)
+    pages = [site / "index.html", *sorted((site / "en").glob("*.html"))]
+    assert len(pages) > 25
+    # What a width hides or shows is the head of the page, which is the same on all of them.
+    for path, width in zip(pages, itertools.cycle((1280, 390)), strict=False):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        assert page.evaluate(DEAD) == [], path.name
+        # A wider page would have to be scrolled sideways.
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name
+        # Without the search there is another way to find a term.
+        if path.stem not in ("index", "glossary"):
+            assert page.locator("header .attn-find").get_attribute("href") == "glossary.html"
+    for name, said in (("search", "a"), ("progress", ".attn-no-script"), ("translator", ".attn-no-script")):  # fmt: skip
+        page.goto((site / "en" / f"{name}.html").as_uri(), wait_until="domcontentloaded")
+        assert page.locator(f"main {said}").first.is_visible(), name
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

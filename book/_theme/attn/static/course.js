@@ -16,8 +16,8 @@
   });
   show();
 
-  // Paper is white, and shows the asides and the outputs that are folded. What else is folded are
-  // answers: they are printed by who has opened them.
+  // Paper is white, and shows the asides and the outputs that are folded. What else is folded is code,
+  // or an answer: paper.js prints those at the end, and an open one where it stands as well.
   const folded = [];
   addEventListener("beforeprint", () => {
     root.dataset.screen = root.dataset.theme;
