@@ -51,7 +51,9 @@ def _saved(figure):
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(file, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=nothing)
     drawn = file.getvalue()
-    drawn = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", drawn)
+    # Coordinates, which stand in tags; a number that is written out keeps its digits.
+    digits = r"\d+\.\d{3,}(?=[^<>]*>)"
+    drawn = re.sub(digits, lambda number: f"{float(number[0]):.2f}", drawn)
     drawn = re.sub(r"font-family: 'DejaVu Sans'[^;]*", "font-family: sans-serif", drawn)
     # The root sign of mathtext's own font, which nobody has, in letters that everybody has.
     root = r"font-size: ([\d.]+)px; font-family: 'STIXSizeOneSym'"
