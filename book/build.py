@@ -1,5 +1,6 @@
 """Build the site: both editions side by side, then the landing page. See `make book`."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -78,7 +79,8 @@ def main():
         print(f"The pages will not run Python: {missing}")
         os.environ.pop("ATTN_PYTHON", None)
     else:
-        os.environ["ATTN_PYTHON"] = "yes"
+        files = json.loads((python / "files.json").read_text(encoding="utf-8"))
+        os.environ["ATTN_PYTHON"] = "drawing" if files["drawing"] else "yes"
     for language in ("es", "en"):  # a page that is no longer in the book must not linger
         shutil.rmtree(BUILD / language, ignore_errors=True)
     processes = {language: start(language) for language in ("es", "en")}

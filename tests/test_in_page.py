@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import re
 import subprocess
 import sys
 import zipfile
@@ -34,8 +35,14 @@ def printed(cell):
     parts = (
         each.text if each.output_type == "stream" else each.get("data", {}).get("text/plain", "")
         for each in cell.outputs
+        if not is_figure(each)
     )
     return "\n".join(part.strip("\n") for part in parts)
+
+
+def is_figure(output):
+    """Tell whether a stored output is a drawing of matplotlib's."""
+    return output.get("data", {}).get("text/plain", "").startswith("<Figure")
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +68,53 @@ def test_what_is_offered_gives_what_the_book_shows(path):
             assert got == printed(cell), cell.source
             n_run += 1
     assert n_run
+
+
+# How many stored figures can be drawn in the page of a chapter; those of the others need PyTorch or
+# files that the page does not have.
+DRAWN = {"01_why_attention": 1, "03_self_attention": 3, "05_encoder_decoder": 1,
+         "07_positional_encoding": 4, "10_applications": 1}  # fmt: skip
+
+
+def words_in(svg):
+    """Return what is written in a drawing, its narrow twin for phones left out."""
+    return re.findall(r"<text [^>]*>([^<]+)</text>", svg.partition("<metadata><svg")[0])
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_with_matplotlib_cells_draw_what_the_book_shows(path, monkeypatch):
+    """Here it is the matplotlib of this Python, which has drawn what is stored."""
+    cells = [*cells_of(path)]
+    kinds = plan((cell.source for cell in cells), drawing=True)
+    # Nothing else changes: what runs without runs as before.
+    without = plan(cell.source for cell in cells)
+    assert ["local" if kind == "draws" else kind for kind in kinds] == without
+    drawn = [cell for cell, kind in zip(cells, kinds, strict=True) if kind == "draws"]
+    assert sum(is_figure(output) for cell in drawn for output in cell.outputs) == DRAWN.get(
+        path.stem, 0
+    )
+    if path.stem not in DRAWN:
+        return
+    from matplotlib import pyplot
+
+    monkeypatch.setattr(pyplot, "show", pyplot.show)  # a session replaces it
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    with pyplot.rc_context():
+        session = Session("en", drawing=True)
+        for cell, kind in zip(cells, kinds, strict=True):
+            if kind not in ("run", "setup", "draws"):
+                continue
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                shown = session.run(cell.source)
+            pyplot.rcParams["svg.fonttype"] = "none"  # words that can be read back
+            figures = session.figures()
+            if kind == "draws":
+                stored = [o.data["image/svg+xml"] for o in cell.outputs if is_figure(o)]
+                assert [*map(words_in, figures)] == [*map(words_in, stored)], cell.source
+                got = "\n".join([*filter(None, [out.getvalue().strip("\n")]),
+                                 *([repr(shown)] if shown is not None else [])])  # fmt: skip
+                assert got == printed(cell), cell.source
 
 
 def test_a_plan_follows_what_cells_need():

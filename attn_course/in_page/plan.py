@@ -1,7 +1,8 @@
 """Which cells of a chapter can run in the page.
 
-The site holds a Python for the browser with NumPy, and no PyTorch and no matplotlib. What a cell
-needs is read from its code; this module itself needs nothing but Python.
+The site holds a Python for the browser with NumPy, and no PyTorch. Whoever builds it may give it
+matplotlib as well. What a cell needs is read from its code; this module itself needs nothing but
+Python.
 """
 
 import ast
@@ -15,6 +16,8 @@ PACKAGES = (
     "numpy", "attn.reference", "attn_course.language", "attn_course.exercises", "attn_course.tables",
     "attn_course.own_machine",
 )  # fmt: skip
+# What comes besides with matplotlib, once a cell that draws is run.
+DRAWING = ("matplotlib", "attn_course.plots")
 NOT_THERE = {"open", "input", "pathlib", "os", "sys", "subprocess", "urllib", "socket", "tempfile"}
 EXERCISE = re.compile(r'^check\("(\w+)", (\w+)\)$', re.MULTILINE)
 MACHINE = re.compile(r"^own_machine\.translate\(.*\)$", re.MULTILINE)
@@ -64,26 +67,42 @@ def names(statement):
     return read, written
 
 
-def plan(sources):
+def plan(sources, drawing=False):
     """Tell which code cells of a chapter can run in the page, after those before them.
 
     Parameters
     ----------
     sources : iterable of str
         The code cells, in order, worked solutions left out.
+    drawing : bool, default False
+        Whether the site holds matplotlib.
 
     Returns
     -------
     list of str
         For each cell ``"run"``; ``"setup"``, if of what it imports and sets only some is there;
         ``"exercise"``; ``"machine"``, if the learner's code translates in it, for which no cell before
-        it has to run; or ``"local"``, if it needs more than there is.
+        it has to run; ``"draws"``, if it runs with matplotlib and not without; or ``"local"``, if it
+        needs more than there is.
 
     Examples
     --------
     >>> plan(["import numpy as np\\nimport torch", "x = np.ones(2)", "y = torch.ones(2)", "x + y"])
     ['setup', 'run', 'local', 'local']
+    >>> plan(["from attn_course import plots", "plots.heatmap([[1]], 'a', 'b')"], drawing=True)
+    ['setup', 'draws']
     """
+    sources = list(sources)
+    kinds = _plan(sources, PACKAGES)
+    if not drawing:
+        return kinds
+    drawn = _plan(sources, PACKAGES + DRAWING)
+    return [
+        "draws" if pair == ("local", "run") else pair[0] for pair in zip(kinds, drawn, strict=True)
+    ]
+
+
+def _plan(sources, packages):
     there = set(dir(builtins)) - NOT_THERE
     kinds = []
     for source in sources:
@@ -98,7 +117,7 @@ def plan(sources):
             continue
         after, whole = set(there), True
         for statement in statements:
-            whole &= take(statement, after)
+            whole &= take(statement, after, packages)
         if not whole and not imports:
             after = set(there)
             for statement in statements:
@@ -108,10 +127,10 @@ def plan(sources):
     return kinds
 
 
-def take(statement, there):
+def take(statement, there, packages=PACKAGES):
     """Add to the names that are there what a statement sets, or lose it; tell which."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
-        kept = importable(statement)
+        kept = importable(statement, packages)
         if kept:
             there |= names(kept)[1]
         return ast.dump(kept) == ast.dump(statement) if kept else False
@@ -138,9 +157,9 @@ def _lose(statement, there):
                 there.discard(asked.id)
 
 
-def importable(statement):
+def importable(statement, packages=PACKAGES):
     """Return an import without what the page does not have, or None if nothing is left."""
-    kept = [alias for alias in statement.names if _is_there(statement, alias)]
+    kept = [alias for alias in statement.names if _is_there(statement, alias, packages)]
     if not kept:
         return None
     less = ast.parse(ast.unparse(statement)).body[0]
@@ -148,7 +167,7 @@ def importable(statement):
     return less
 
 
-def _is_there(statement, alias):
+def _is_there(statement, alias, packages):
     whole = alias.name
     if isinstance(statement, ast.ImportFrom):
         whole = f"{statement.module}.{alias.name}"
@@ -156,5 +175,5 @@ def _is_there(statement, alias):
         return True
     top = whole.partition(".")[0]
     if top in ("attn", "attn_course"):
-        return any(f"{whole}.".startswith(f"{package}.") for package in PACKAGES)
-    return top in PACKAGES or (top in sys.stdlib_module_names and top not in NOT_THERE)
+        return any(f"{whole}.".startswith(f"{package}.") for package in packages)
+    return top in packages or (top in sys.stdlib_module_names and top not in NOT_THERE)

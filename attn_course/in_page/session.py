@@ -5,13 +5,14 @@ import builtins
 import contextlib
 import io
 import linecache
+import os
 import re
 import traceback
 from dataclasses import dataclass, field
 
 from attn_course.exercises import catalogue, check
 from attn_course.exercises.kept import hand_over
-from attn_course.in_page.plan import importable, names, take
+from attn_course.in_page.plan import DRAWING, PACKAGES, importable, names, take
 from attn_course.language import set_language
 
 MOST = 20_000  # characters of what a last line shows
@@ -24,6 +25,8 @@ class Session:
     Parameters
     ----------
     language : {"es", "en"}
+    drawing : bool, default False
+        Whether matplotlib is there: then a cell may draw, on no window.
 
     Attributes
     ----------
@@ -32,11 +35,18 @@ class Session:
     """
 
     language: str
+    drawing: bool = False
     namespace: dict = field(default_factory=lambda: {"__name__": "__main__"})
     n_run: int = 0
 
     def __post_init__(self):
         set_language(self.language)
+        if self.drawing:
+            os.environ["MPLBACKEND"] = "agg"
+            from matplotlib import pyplot
+
+            # What is shown are the figures that a cell leaves, as in a notebook.
+            pyplot.show = lambda *args, **kwargs: None
         self.run("import numpy as np\nfrom attn import reference\n"
                  "from attn_course.exercises import check")  # fmt: skip
 
@@ -71,10 +81,36 @@ class Session:
         for statement in statements:
             kept = statement
             if isinstance(statement, ast.Import | ast.ImportFrom):
-                kept = importable(statement)
-            if kept is None or not take(kept, there):
+                kept = importable(statement, self.packages)
+            if kept is None or not take(kept, there, self.packages):
                 continue
             yield ast.copy_location(kept, statement)
+
+    @property
+    def packages(self):
+        """What a cell may import."""
+        return PACKAGES + DRAWING if self.drawing else PACKAGES
+
+    def figures(self):
+        """Return the figures that are open as SVG, and close them."""
+        if not self.drawing:
+            return []
+        from matplotlib import pyplot
+
+        drawn = []
+        for number in pyplot.get_fignums():
+            file = io.StringIO()
+            pyplot.figure(number).savefig(file, format="svg", bbox_inches="tight")
+            drawn.append(file.getvalue())
+        pyplot.close("all")
+        return drawn
+
+    def close(self):
+        """Close the figures that are open: nobody sees what an earlier cell has drawn."""
+        if self.drawing:
+            from matplotlib import pyplot
+
+            pyplot.close("all")
 
     def prepare(self, exercise_id, code, solved):
         """Set the functions of other exercises that some code uses; return which are lent."""
@@ -102,8 +138,8 @@ class Session:
         Returns
         -------
         dict
-            ``error``, what Python says; or ``html`` or ``text``, what the last line shows; for an
-            exercise ``lent`` and ``used`` too, and ``status`` if it was checked.
+            ``error``, what Python says; or ``html`` or ``text``, what the last line shows, and
+            ``figures``, the drawings as SVG, if there are any; for an exercise ``lent`` and ``used`` too, and ``status`` if it was checked.
         """
         exercise_id, solved = request.get("exercise"), request.get("solved", {})
         hand_over(solved)
@@ -112,6 +148,7 @@ class Session:
             with contextlib.redirect_stdout(io.StringIO()):
                 for code in request.get("before", ()):
                     self.run(code)
+                    self.close()
             if exercise_id:
                 lent = self.prepare(exercise_id, request["code"], solved)
                 told["lent"] = lent
@@ -123,7 +160,10 @@ class Session:
                 told["status"] = shown.status
             else:
                 shown = self.run(request["code"])
+            if drawn := self.figures():
+                told["figures"] = drawn
         except BaseException as error:  # noqa: BLE001 - a learner's code may raise anything
+            self.close()
             return told | {"error": report(error)}
         if hasattr(shown, "_repr_html_"):
             return told | {"html": shown._repr_html_()}

@@ -3,7 +3,9 @@
 Nothing third-party is in the repository. Python itself (Pyodide) and the editor (CodeMirror) come
 from npm, pinned and checksummed. NumPy for the browser is on no registry yet: it comes from a
 folder named by ``ATTN_WASM``, else from where Pyodide publishes it, with the checksum that Pyodide
-records. Without it the site is built as well, and nothing in it runs.
+records. Without it the site is built as well, and nothing in it runs. Where that folder holds
+matplotlib too, with all that Pyodide's lock file says it needs, cells that draw run as well; it is
+not fetched, since a page without it loses its figures' buttons alone.
 """
 
 import hashlib
@@ -47,6 +49,8 @@ SOURCES = (
 )  # fmt: skip
 # What the learner's own code translates with; a page asks for it when it is wanted.
 TRANSLATOR = ("attn/applications/models/grammar_translator/*.*",)
+# What its figures are drawn with, where there is matplotlib.
+PLOTS = ("attn_course/plots/*.py",)
 UI = {
     "es": {
         "exercises": "Ejercicios",
@@ -65,6 +69,7 @@ UI = {
         "code": "Tu código",
         "keys": "Ctrl + Intro ejecuta. Tab sangra; para salir del editor con el teclado, Esc y después Tab.",
         "loading": "Se carga Python: {size} MB la primera vez, que el navegador guarda después.",
+        "drawing": "Se carga matplotlib: {size} MB la primera vez.",
         "running": "Se ejecuta…",
         "stopped": "Detenido. La siguiente ejecución empieza con un Python nuevo.",
         "late": "Se cortó a los {seconds} segundos. ¿Hay un bucle que no termina?",
@@ -99,6 +104,7 @@ UI = {
         "code": "Your code",
         "keys": "Ctrl + Enter runs. Tab indents; to leave the editor by keyboard, press Esc and then Tab.",
         "loading": "Loading Python: {size} MB the first time, kept by the browser afterwards.",
+        "drawing": "Loading matplotlib: {size} MB the first time.",
         "running": "Running…",
         "stopped": "Stopped. The next run begins with a new Python.",
         "late": "Cut off after {seconds} seconds. Is there a loop that does not end?",
@@ -143,19 +149,39 @@ def assemble(folder):
         shutil.copyfile(core / name, folder / name)
     shutil.copyfile(wheel, folder / wheel.name)
     shutil.copyfile(editor, folder / "editor.js")
-    _zip(folder / "course.zip")
+    drawing = _matplotlib(core)
+    for path in drawing:
+        shutil.copyfile(path, folder / path.name)
+    _zip(folder / "course.zip", SOURCES + PLOTS if drawing else SOURCES)
     _zip(folder / "translator.zip", TRANSLATOR)
     for file in (ROOT / "book" / "python").iterdir():
         shutil.copyfile(file, folder / file.name)
     sizes = {name: (folder / name).stat().st_size for name in (*CORE, wheel.name, "course.zip")}
-    told = json.dumps({"numpy": wheel.name, "sizes": sizes})
+    drawing = {path.name: path.stat().st_size for path in drawing}
+    told = json.dumps({"numpy": wheel.name, "sizes": sizes, "drawing": drawing})
     (folder / "files.json").write_text(told + "\n", encoding="utf-8")
     return None
 
 
+def _lock(core):
+    return json.loads((core / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
+
+
+def _matplotlib(core):
+    """Return the wheels of matplotlib and of all that it needs but NumPy; none if one is missing."""
+    named, lock = os.environ.get("ATTN_WASM"), _lock(core)
+    wanted, asked = set(), {"matplotlib"}
+    while asked:
+        name = asked.pop()
+        wanted.add(name)
+        asked |= {*lock[name]["depends"]} - wanted
+    paths = [Path(named or "", lock[name]["file_name"]) for name in sorted(wanted - {"numpy"})]
+    return paths if named and all(path.is_file() for path in paths) else []
+
+
 def _numpy(core):
     """Return the wheel of NumPy that belongs to this Pyodide."""
-    lock = json.loads((core / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]["numpy"]
+    lock = _lock(core)["numpy"]
     named = os.environ.get("ATTN_WASM")
     if named and (Path(named) / lock["file_name"]).is_file():
         return Path(named) / lock["file_name"]
@@ -226,11 +252,12 @@ def _zip(path, patterns=SOURCES):
 def mark_cells(app, doctree, docname):
     """Tell the page which of its cells run there, and give its exercises a button."""
     runs = "ATTN_PYTHON" in os.environ
+    drawing = os.environ.get("ATTN_PYTHON") == "drawing"
     # Cells whose code is not on the page, and worked solutions, do not count.
     cells = [cell for cell in doctree.findall(nodes.container) if _source(cell)]
     cells = [cell for cell in cells if not _is_solution(cell)]
     ui = UI[app.config.language]
-    for cell, kind in zip(cells, plan(map(_source, cells)), strict=True):
+    for cell, kind in zip(cells, plan(map(_source, cells), drawing), strict=True):
         name = asks(_source(cell))
         if name:
             cell["ids"].append(anchor(name))
@@ -271,6 +298,8 @@ def _is_solution(cell):
 
 def page_settings(body, language, depth):
     """Return what a page with cells that run must know, as JSON, or None for any other page."""
-    if not any(f"attn-{part}" in body for part in ("py-exercise", "py-run", "progress")):
+    if not any(
+        f"attn-{part}" in body for part in ("py-exercise", "py-run", "py-draws", "progress")
+    ):
         return None
     return json.dumps({"base": "../" * depth + "python/", "ui": UI[language]}, ensure_ascii=False)

@@ -4,7 +4,7 @@
 window.attnPanel = (function () {
   const { settings: { base, ui }, storage, keys, language } = window.attnPython;
   const SECONDS = 10; // that a run may take
-  const all = [...document.querySelectorAll(".attn-py-setup, .attn-py-run")];
+  const all = [...document.querySelectorAll(".attn-py-setup, .attn-py-run, .attn-py-draws")];
   const panels = new Map(); // of a cell, its panel
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 
@@ -16,10 +16,11 @@ window.attnPanel = (function () {
   let busy = null; // the panel whose code runs
   let ran = new Set(); // the cells that this Python has run
   let brought = null; // a promise while the numbers of the translator come and afterwards
+  let drawing = null; // the same for matplotlib
 
   function stop() {
     worker?.terminate();
-    worker = ready = brought = null;
+    worker = ready = brought = drawing = null;
     ran = new Set();
   }
 
@@ -39,18 +40,33 @@ window.attnPanel = (function () {
     return ready;
   }
 
-  function bring() {
-    brought ??= new Promise((resolve, reject) => {
+  /** Ask the Python that runs for more than it has begun with. */
+  function more(message) {
+    const came = new Promise((resolve, reject) => {
       abandon = () => reject(new Error(ui.stopped));
       worker.onmessage = ({ data }) => {
         if (data.kind === "failed") reject(new Error(data.why));
         if (data.kind === "ready") resolve();
       };
-      worker.postMessage({ kind: "bring", file: new URL(`${base}translator.zip`, location.href).href });
+      worker.postMessage(message);
     });
-    brought.catch(stop);
+    came.catch(stop);
+    return came;
+  }
+
+  function bring() {
+    brought ??= more({ kind: "bring", file: new URL(`${base}translator.zip`, location.href).href });
     return brought;
   }
+
+  /** Matplotlib comes with a session that has run nothing yet. */
+  function draw() {
+    drawing ??= more({ kind: "draw", base: new URL(base, location.href).href, language }).then(() => { ran = new Set(); });
+    return drawing;
+  }
+
+  const filesOf = async () => (await fetch(`${base}files.json`)).json();
+  const megabytes = (sizes) => Math.round(Object.values(sizes).reduce((sum, one) => sum + one, 0) / 1e6);
 
   /** Run a request; the answer is null if it was stopped or took too long. */
   function ask(request, panel) {
@@ -117,6 +133,8 @@ window.attnPanel = (function () {
     const kept = exercise && storage.get(keys.code(exercise));
     const button = (text, act) => element("button", { type: "button", textContent: text, onclick: act });
     const machine = cell.matches(".attn-py-machine");
+    const shown = [...cell.querySelectorAll(":scope > .cell_output :is(svg[role=img]:not(.attn-narrow), img)")]
+      .map((figure) => figure.getAttribute("aria-label") ?? figure.alt);
     const run = button(machine ? ui.machine : ui.run, () => go(false));
     const check = exercise && button(ui.check, () => go(true));
     const halt = element("button", { type: "button", textContent: ui.stop, hidden: true, onclick: () => panel.interrupt() });
@@ -181,9 +199,7 @@ window.attnPanel = (function () {
       try {
         if (!ready) {
           bar.hidden = false;
-          const { sizes } = await (await fetch(`${base}files.json`)).json();
-          const size = Object.values(sizes).reduce((sum, one) => sum + one, 0);
-          panel.say(fill(ui.loading, { size: Math.round(size / 1e6) }));
+          panel.say(fill(ui.loading, { size: megabytes((await filesOf()).sizes) }));
           panel.interrupt = () => abandon();
         }
         await start();
@@ -191,13 +207,18 @@ window.attnPanel = (function () {
           panel.interrupt = () => abandon();
           await bring();
         }
+        if (cell.matches(".attn-py-draws") && !drawing) {
+          panel.say(fill(ui.drawing, { size: megabytes((await filesOf()).drawing) }));
+          panel.interrupt = () => abandon();
+          await draw();
+        }
         bar.hidden = true;
         panel.say(ui.running);
         const request = { code: editor.get(), solved: solved() };
         if (exercise) {
           Object.assign(request, { exercise, check: checked });
         } else if (!machine) {
-          before = all.slice(0, all.indexOf(cell)).filter((one) => !ran.has(one));
+          before = all.slice(0, all.indexOf(cell)).filter((one) => !ran.has(one) && (drawing || !one.matches(".attn-py-draws")));
           request.before = before.map(sourceOf);
         }
         answer = await ask(request, panel);
@@ -217,10 +238,15 @@ window.attnPanel = (function () {
 
     function show(answer) {
       if (!exercise) cell.querySelector(":scope > .cell_output")?.remove(); // what was stored gives way
+      // Pictures, so that nothing in them can act. Those that they replace have said what they show.
+      answer.figures?.forEach((svg, n) => {
+        const src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+        output.append(element("img", { className: "attn-py-figure", src, alt: shown[Math.min(n, shown.length - 1)] ?? "" }));
+      });
       if (answer.error) output.append(element("pre", { className: "attn-py-error", tabIndex: 0, textContent: answer.error }));
       else if (answer.html) output.append(element("div", { innerHTML: answer.html }));
       else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text }));
-      else if (!printed) status.textContent ||= ui.nothing;
+      else if (!printed && !answer.figures) status.textContent ||= ui.nothing;
       if (answer.status === "passed") {
         storage.set(keys.solved(exercise), editor.get());
         dispatchEvent(new CustomEvent("attn-solved", { detail: exercise }));

@@ -43,15 +43,31 @@ async function start({ base, language }) {
     python.loadPackage(`${base}${numpy}`, { messageCallback() {} }),
   ]);
   python.FS.writeFile("/course.zip", new Uint8Array(course));
-  python.globals.set("language", language);
-  session = python.runPython(`
+  python.runPython(`
 import json, sys, zipfile
 zipfile.ZipFile("/course.zip").extractall("/course")
 sys.path.insert(0, "/course")
+`);
+  begin(language, false);
+}
+
+/** Begin a session that remembers nothing; where it may draw, matplotlib must have come. */
+function begin(language, drawing) {
+  python.globals.set("language", language);
+  python.globals.set("drawing", drawing);
+  session = python.runPython(`
 from attn_course.in_page.session import Session
-_session = Session(language)
+_session = Session(language, drawing)
 lambda request: json.dumps(_session.answer(json.loads(request)))
 `);
+}
+
+/** Matplotlib and what it needs, which few pages want; what ran before is to run again, with it. */
+async function draw({ base, language }) {
+  const { drawing } = await (await fetch(`${base}files.json`)).json();
+  const wheels = Object.keys(drawing).map((name) => base + name);
+  await python.loadPackage(wheels, { messageCallback() {} });
+  begin(language, true);
 }
 
 /** The numbers of the translator, which few who write code want. */
@@ -63,9 +79,10 @@ async function bring({ file }) {
 }
 
 onmessage = async ({ data }) => {
-  if (data.kind === "start" || data.kind === "bring") {
+  const prepare = { start, bring, draw }[data.kind];
+  if (prepare) {
     try {
-      await (data.kind === "start" ? start(data) : bring(data));
+      await prepare(data);
       postMessage({ kind: "ready" });
     } catch (error) {
       postMessage({ kind: "failed", why: String(error.message ?? error).split("\n")[0] });

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import re
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -10,7 +12,8 @@ from playwright.sync_api import expect
 
 from attn_course.exercises import exercises
 from attn_course.exercises.catalogue import load, modules
-from attn_course.in_page.plan import EXERCISE
+from attn_course.in_page.plan import EXERCISE, plan
+from tests.test_in_page import cells_of
 
 ROOT = Path(__file__).resolve().parents[2]
 START = 120_000  # milliseconds that Python may take to start on a busy machine
@@ -326,6 +329,109 @@ def test_reading_costs_little_and_loads_nothing(visit, site):
     script = (site / "en" / "_static" / "python.js").read_bytes()
     settings = json.dumps(page.evaluate("document.body.dataset.python")).encode()
     assert len(gzip.compress(script)) + len(gzip.compress(settings)) < 3_500
+
+
+STUB = """
+from unittest.mock import MagicMock
+
+figures = []
+
+class Figure:
+    def savefig(self, file, **how):
+        assert how["format"] == "svg"
+        file.write('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>')
+
+def subplots(*args, **kwargs):
+    figures.append(Figure())
+    return figures[-1], MagicMock()
+
+get_fignums = lambda: [*range(len(figures))]
+figure = lambda number: figures[number]
+close = lambda which: figures.clear()
+__getattr__ = lambda name: MagicMock(name=name)
+"""
+PARTS_OF_MATPLOTLIB = ("__init__", "colors", "figure", "patches", "pyplot", "transforms")
+
+
+def wheel(path, modules):
+    """Write a wheel of the given modules, no more than an installer asks of one."""
+    name, version = path.name.split("-")[:2]
+    about = f"{name}-{version}.dist-info"
+    files = modules | {
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/RECORD": "",
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for inner, text in files.items():
+            archive.writestr(inner, text)
+
+
+@pytest.fixture
+def with_matplotlib(site, tmp_path, monkeypatch):
+    """The files of a site that was given matplotlib: a stub of it, in wheels with the right names.
+
+    The real wheels are compiled for the browser and lie on no registry.
+    """
+    import attn_python
+
+    given = tmp_path / "given"
+    given.mkdir()
+    lock = json.loads((site / "python" / "pyodide-lock.json").read_text("utf-8"))["packages"]
+    for name in ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "packaging",
+                 "pillow", "pyparsing", "python-dateutil", "pytz", "six"):  # fmt: skip
+        stub = {f"matplotlib/{part}.py": STUB for part in PARTS_OF_MATPLOTLIB}
+        wheel(given / lock[name]["file_name"], stub if name == "matplotlib" else {})
+    numpy = lock["numpy"]["file_name"]
+    (given / numpy).symlink_to(site / "python" / numpy)
+    monkeypatch.setenv("ATTN_WASM", str(given))
+    assert attn_python.assemble(tmp_path / "python") is None
+    # One wheel less, and there is none: half of matplotlib draws nothing.
+    (given / lock["six"]["file_name"]).unlink()
+    assert attn_python.assemble(tmp_path / "without") is None
+    told = json.loads((tmp_path / "without" / "files.json").read_text("utf-8"))
+    assert told["drawing"] == {} and "matplotlib" not in str(told)
+    return tmp_path / "python"
+
+
+def test_a_cell_draws_where_the_site_was_given_matplotlib(visit, site, with_matplotlib):
+    path = ROOT / "notebooks" / "en" / "03_self_attention.ipynb"
+    kinds = iter(plan((cell.source for cell in cells_of(path)), drawing=True))
+    text = (site / "en" / "03_self_attention.html").read_text("utf-8")
+    built = r"\battn-py-(?:run|setup|local|exercise|machine)(?= docutils)"
+    text = re.sub(built, lambda _: f"attn-py-{next(kinds)}", text)
+    assert next(kinds, None) is None
+    page = visit("en/notation.html")
+    page.route("**/en/03_self_attention.html", lambda route: route.fulfill(body=text, content_type="text/html"))  # fmt: skip
+    page.route("**/python/*", lambda route: route.fulfill(path=with_matplotlib / route.request.url.split("/")[-1]))  # fmt: skip
+    loaded = []
+    page.on("request", lambda request: loaded.append(request.url.split("/")[-1]))
+    page.goto(page.url.replace("notation", "03_self_attention"))
+
+    # Who runs a cell that only computes does not wait for matplotlib.
+    first = page.locator(".attn-py-run:not(:has(details))").first
+    first.evaluate("cell => { cell.id = 'computes'; }")
+    Panel(page.locator("#computes")).open(".attn-py-corner").done()
+    assert not any("matplotlib" in name for name in loaded)
+
+    cell = page.locator(".attn-py-draws", has=page.locator("svg[role=img]")).first
+    cell.evaluate("cell => { cell.id = 'tried'; cell.querySelectorAll('details').forEach(d => { d.open = true; }); }")  # fmt: skip
+    panel = Panel(page.locator("#tried"))
+    said = panel.cell.locator(".cell_output svg[role=img]").first.get_attribute("aria-label")
+    panel.open(".attn-py-corner").done()
+    assert any(name.startswith("matplotlib-") for name in loaded)
+    panel.write("fig, ax = plt.subplots()\nax.plot([1, 2])\nplt.show()\nprint(len(tokens))")
+    panel.press("Run")
+    expect(panel.output.locator("pre")).to_have_text(re.compile(r"^\d+\n$"), timeout=START)
+    picture = panel.output.locator("img")
+    assert picture.get_attribute("alt") == said
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 30
+    # The figure of the run before is gone, in Python too.
+    panel.write("print('nothing drawn')")
+    panel.press("Run")
+    expect(panel.output).to_have_text("nothing drawn")
+    expect(picture).to_have_count(0)
+    assert page.errors == []
 
 
 def test_the_page_of_progress_names_every_exercise(visit):

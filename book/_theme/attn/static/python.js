@@ -59,10 +59,11 @@
     button.after(state);
     button.addEventListener("click", () => open(button.closest(".cell")));
   }
-  for (const cell of document.querySelectorAll(".attn-py-run, .attn-py-local")) {
-    const code = cell.querySelector(":scope > .cell_input .highlight");
+  for (const cell of document.querySelectorAll(".attn-py-run, .attn-py-draws, .attn-py-local")) {
+    const draws = cell.matches(".attn-py-draws"); // most of that code is folded, and is changed all the same
+    const code = cell.querySelector(`${draws ? "" : ":scope > "}.cell_input .highlight`);
     if (!code) continue; // it is folded
-    const runs = cell.matches(".attn-py-run");
+    const runs = draws || cell.matches(".attn-py-run");
     const corner = document.createElement(runs ? "button" : "span");
     corner.className = "attn-py-corner";
     corner.textContent = runs ? "▶" : ui.local;
