@@ -371,7 +371,7 @@ def wheel(path, modules):
 def with_matplotlib(site, tmp_path, monkeypatch):
     """The files of a site that was given matplotlib: a stub of it, in wheels with the right names.
 
-    The real wheels are compiled for the browser and lie on no registry.
+    The real one is compiled for the browser and lies on no registry.
     """
     import attn_python
 
