@@ -1,0 +1,185 @@
+"""HeadExplorer in a real browser, from ``file://`` and offline, against what is stored."""
+
+import numpy as np
+import pytest
+
+from attn_course.widgets import HeadExplorer, _source
+from attn_course.widgets.head_explorer import triangle
+
+LANGUAGES = ("es", "en")
+STORED = _source.attended()
+PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<script>document.documentElement.dataset.theme =
+  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
+<link rel="stylesheet" href="widgets.css"><script defer src="explorer_widgets.js"></script>
+<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}
+.far {{ height: {2}px }}</style><main><h1>attn</h1><div class="far"></div>{1}</main>"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    for language in LANGUAGES:
+        html = HeadExplorer("door", layer=18, head=5, language=language)._html()
+        (folder / f"{language}.html").write_text(PAGE.format(language, html, 0), "utf-8")
+        (folder / f"{language}_far.html").write_text(PAGE.format(language, html, 3000), "utf-8")
+    files = _source.model_scripts() | {
+        "explorer_widgets.js": _source.classic_bundle("explorer_widgets"),
+        "widgets.css": _source.stylesheet(),
+    }
+    for name, text in files.items():
+        if not name.endswith(("translator.js", "question.js")):
+            (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def visit(browser, folder):
+    contexts, errors = [], []
+
+    def visit(name="en", width=1280, place=folder, wait="[data-attn=version]", **options):
+        context = browser.new_context(
+            offline=True, viewport={"width": width, "height": 900}, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((place / f"{name}.html").as_uri())
+        page.locator(wait).first.wait_for()
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+def weights(page):
+    nodes = page.locator("[data-attn=weight]")
+    found = nodes.evaluate_all("(nodes) => nodes.map((n) => Number(n.dataset.weight))")
+    return np.reshape(found, (page.locator("[data-attn=row]").count(), -1))
+
+
+def head(page, layer, number):
+    page.locator(f"[data-attn=head][data-layer='{layer}'][data-head='{number}']").click()
+
+
+def test_each_version_of_a_head_is_what_is_stored(visit):
+    page = visit()
+    door = STORED["door"]
+    np.testing.assert_allclose(weights(page), triangle(door)[17, 4], atol=1e-6)
+    head(page, 27, 8)
+    for version, first in enumerate(door["from"]):
+        page.locator("[data-attn=version]").nth(version).check()
+        stored = triangle(door, version)[27 - first, 8]
+        np.testing.assert_allclose(weights(page), stored, atol=1e-6)
+    head(page, 3, 0)  # below the patch at layer 25 all is as in the exchanged sentence
+    np.testing.assert_allclose(weights(page), triangle(door, 1)[3, 0], atol=1e-6)
+    page.locator("[data-attn=change]").check()
+    change = triangle(door, 1)[3, 0] - triangle(door)[3, 0]
+    np.testing.assert_allclose(weights(page), change, atol=1e-6)
+    shown = page.locator("[data-attn=next]").all_inner_texts()
+    assert shown == [f"{p:.2f}" for row in door["probabilities"] for p in row]
+
+
+def test_another_sentence_is_loaded_when_it_is_chosen(visit):
+    page = visit("es")
+    assert page.evaluate("Object.keys(attnModels)") == ["attended_door"]
+    page.locator("[data-attn=pick]").select_option("sol")
+    page.locator("th:has-text('␣n')").wait_for()
+    assert page.evaluate("Object.keys(attnModels)") == ["attended_door", "attended_sol"]
+    np.testing.assert_allclose(weights(page), triangle(STORED["sol"])[17, 4], atol=1e-6)
+    page.locator("[data-attn=version]").nth(1).check()
+    marked = page.locator("[data-attn=changed]").all_inner_texts()
+    assert "".join(marked) == "noche"
+    assert page.locator("[data-attn=text]").get_attribute("lang") == "es"
+
+
+def test_a_page_that_is_not_read_so_far_loads_nothing(visit):
+    page = visit("en_far", wait="[data-attn=pick]")
+    page.wait_for_timeout(300)
+    assert page.evaluate("globalThis.attnModels === undefined")
+    page.evaluate("scrollTo(0, 3000)")
+    page.locator("[data-attn=version]").first.wait_for()
+
+
+def test_without_its_files_it_keeps_one_head_and_says_so(visit, folder, tmp_path):
+    for name in ("es.html", "widgets.css", "explorer_widgets.js"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    page = visit("es", place=tmp_path, wait="[data-attn=note][data-bad]")
+    assert "no llegaron" in page.locator("[data-attn=note]").inner_text()
+    np.testing.assert_allclose(weights(page), triangle(STORED["door"])[17, 4], atol=1e-3)
+
+
+def test_it_finds_the_head_that_scores_most(visit):
+    page = visit()
+    stored, tokens = triangle(STORED["door"]), STORED["door"]["tokens"][0]
+    n = len(tokens)
+    twice = [(i, j + 1) for i in range(n) for j in range(i) if tokens[i] == tokens[j]]
+    measures = {
+        "first": stored[..., 1:, 0].mean(axis=-1),
+        "before": stored[..., range(2, n), range(1, n - 1)].mean(axis=-1),
+        "induction": sum(stored[..., i, j] for i, j in twice) / len({i for i, _ in twice}),
+    }
+    for name, scores in measures.items():
+        page.locator(f"[data-measure={name}]").click()
+        layer, number = np.unravel_index(scores.argmax(), scores.shape)
+        chosen = page.locator("[data-attn=head][aria-pressed=true]")
+        assert chosen.get_attribute("aria-label") == f"Layer {layer + 1}, head {number + 1}"
+        assert f": {scores.max():.2f} on" in page.locator("[data-attn=found]").inner_text()
+
+
+def test_the_small_maps_show_the_weights(visit):
+    """On a screenshot, in which the corner of the sheet that a tile shows is that of its head."""
+    page = visit()
+    sheet = page.evaluate(
+        """async () => {
+          const grid = document.querySelector("[data-attn=head]").parentElement.parentElement;
+          const image = new Image();
+          image.src = grid.style.getPropertyValue("--more").slice(4, -1).replaceAll('"', "");
+          await image.decode();
+          const canvas = Object.assign(document.createElement("canvas"), image);
+          canvas.width = image.width; canvas.height = image.height;
+          const pen = canvas.getContext("2d");
+          pen.drawImage(image, 0, 0);
+          const { data } = pen.getImageData(0, 0, image.width, image.height);
+          const at = (x, y) => data[4 * (y * image.width + x) + 3] / 255;
+          return Array.from({ length: image.height / 3 }, (_, y) =>
+            Array.from({ length: image.width / 3 }, (_, x) => at(3 * x + 1, 3 * y + 1)));
+        }"""
+    )
+    stored = triangle(STORED["door"])
+    n = stored.shape[-1]
+    found = np.reshape(sheet, (30, n, 9, n)).transpose(0, 2, 1, 3)
+    np.testing.assert_allclose(found, np.where(stored < 0.01, 0, stored), atol=3e-3)
+
+
+def test_by_keyboard(visit):
+    page = visit("es")
+    page.locator("[data-attn=head][aria-pressed=true]").focus()
+    chosen = page.locator("[data-attn=head][aria-pressed=true]")
+    moves = (
+        ("ArrowRight", 17, 5), ("ArrowDown", 18, 5), ("ArrowUp", 17, 5), ("Home", 0, 0),
+        ("End", 29, 8),
+    )  # fmt: skip
+    for key, layer, number in moves:
+        page.keyboard.press(key)
+        assert chosen.get_attribute("data-layer") == str(layer)
+        assert chosen.get_attribute("data-head") == str(number)
+        assert chosen.evaluate("node => node === document.activeElement")
+    page.locator("[data-attn=row][aria-pressed=true]").focus()
+    before = page.locator("[data-attn=summary]").inner_text()
+    page.keyboard.press("Home")
+    assert page.locator("[data-attn=summary]").inner_text() != before
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_accessible_and_no_wider_than_the_page(width, scheme, visit, violations):
+    page = visit(width=width, color_scheme=scheme)
+    page.locator("[data-attn=version]").nth(1).check()
+    page.locator("[data-attn=change]").check()
+    page.locator("[data-measure=differs]").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert violations(page) == []
