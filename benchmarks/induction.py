@@ -66,7 +66,7 @@ def shares(weights, periods):
     """
     places = torch.arange(weights.shape[-1])
     back = places[:, None] - places + 1  # from where the query's token would have been
-    follows = (back % periods[:, None, None] == 0) & (back > 0) & (places > 0)
+    follows = (back % periods[:, None, None] == 0) & (places > 0)
     found = (weights * follows[:, None]).sum(dim=-1).transpose(1, 2)
     return found[places >= periods[:, None]].mean(dim=0)
 
