@@ -14,6 +14,7 @@ from attn_course.drawings.bottleneck import bottleneck
 from attn_course.drawings.cache import cache
 from attn_course.drawings.clocks import clocks
 from attn_course.drawings.contributions import contributions
+from attn_course.drawings.control_task import control_task
 from attn_course.drawings.copies import copies
 from attn_course.drawings.cross import cross
 from attn_course.drawings.entrances import entrances
@@ -21,12 +22,14 @@ from attn_course.drawings.families import families
 from attn_course.drawings.feed_forward import feed_forward
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.gradient import gradient
+from attn_course.drawings.handover import handover
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hidden import hidden
 from attn_course.drawings.hops import hops
 from attn_course.drawings.ladder import ladder
 from attn_course.drawings.layer_norm import layer_norm
 from attn_course.drawings.leak import leak
+from attn_course.drawings.lens import lens
 from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
@@ -34,6 +37,7 @@ from attn_course.drawings.merges import merges
 from attn_course.drawings.moving import MovingMachine
 from attn_course.drawings.padding import padding
 from attn_course.drawings.pairs import pairs
+from attn_course.drawings.patching import patching
 from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.prefill import prefill
@@ -60,6 +64,7 @@ __all__ = [
     "cache",
     "clocks",
     "contributions",
+    "control_task",
     "copies",
     "cross",
     "entrances",
@@ -67,17 +72,20 @@ __all__ = [
     "feed_forward",
     "forcing",
     "gradient",
+    "handover",
     "heads",
     "hidden",
     "hops",
     "ladder",
     "layer_norm",
     "leak",
+    "lens",
     "lookup",
     "mask",
     "merges",
     "padding",
     "pairs",
+    "patching",
     "places",
     "pooling",
     "prefill",

@@ -1,0 +1,113 @@
+"""Chapter 13, `induction_score`: how much heads look at what followed last time, and ways to miss it."""
+
+import numpy as np
+
+from attn_course.exercises.spec import Exercise
+
+
+def induction_score(weights, period):
+    """Return how much each head attends, in a repetition, to what followed the same token before.
+
+    Parameters
+    ----------
+    weights : array, shape (..., seq_len, seq_len)
+        Weights of heads on a text whose first `period` tokens come again and again; rows are queries.
+    period : int
+        Less than seq_len.
+
+    Returns
+    -------
+    array, shape (...)
+        The mean, over the queries from `period` on, of the weight on the key one place after the
+        token's last occurrence.
+
+    References
+    ----------
+    Olsson et al. (2022), In-context Learning and Induction Heads, on prefix matching.
+    """
+    queries = np.arange(period, weights.shape[-1])
+    return weights[..., queries, queries - period + 1].mean(axis=-1)
+
+
+def cases(seed):
+    """Return causal weights of one head and of several, of texts repeated twice, more or in part.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers; the shapes are always the same.
+
+    Returns
+    -------
+    list of dict
+        With the keys ``weights`` and ``period``.
+    """
+    rng = np.random.default_rng(seed)
+
+    def draw(*heads, seq_len, period):
+        weights = np.tril(rng.uniform(0.05, 1, (*heads, seq_len, seq_len)) ** 3)
+        return {
+            "weights": weights / weights.sum(axis=-1, keepdims=True),
+            "period": np.array(period),
+        }
+
+    return [
+        draw(seq_len=8, period=4),
+        draw(3, seq_len=10, period=5),
+        draw(4, seq_len=12, period=4),
+        draw(2, 3, seq_len=9, period=6),
+        draw(2, 2, 2, seq_len=11, period=3),
+    ]
+
+
+def _at(offset, first=None):
+    def score(weights, period):
+        queries = np.arange(period if first is None else first(period), weights.shape[-1])
+        return weights[..., queries, queries - offset(period)].mean(axis=-1)
+
+    return score
+
+
+def _sum(weights, period):
+    return induction_score(weights, period) * (weights.shape[-1] - period)
+
+
+def _over_all_queries(weights, period):
+    return _sum(weights, period) / weights.shape[-1]
+
+
+def _mean_of_heads(weights, period):
+    score = induction_score(weights, period)
+    return np.broadcast_to(score.mean(), score.shape)
+
+
+def _highest(weights, period):
+    queries = np.arange(period, weights.shape[-1])
+    return (weights[..., queries, :].argmax(axis=-1) == queries - period + 1).mean(axis=-1)
+
+
+def _last_query(weights, period):
+    return weights[..., -1, weights.shape[-1] - period]
+
+
+def _second_copy_alone(weights, period):
+    queries = np.arange(period, min(2 * period, weights.shape[-1]))
+    return weights[..., queries, queries - period + 1].mean(axis=-1)
+
+
+MISTAKES = {
+    "same_token": (_at(lambda period: period),),
+    "before_it": (_at(lambda period: period + 1, lambda period: period + 1),),
+    "previous_token": (_at(lambda period: 1),),
+    "itself": (_at(lambda period: 0),),
+    "too_early": (_at(lambda period: period - 1, lambda period: period - 1),),
+    "transposed": (lambda weights, period: induction_score(np.swapaxes(weights, -1, -2), period),),
+    "summed": (_sum,),
+    "over_all_queries": (_over_all_queries,),
+    "mean_of_heads": (_mean_of_heads,),
+    "highest_only": (_highest,),
+    "last_query": (_last_query,),
+    "second_copy_alone": (_second_copy_alone,),
+}
+
+EXERCISE = Exercise.from_file(__file__, ("output",), induction_score, cases, MISTAKES)

@@ -1,0 +1,143 @@
+"""Where the heads of SmolLM2 look when a verb is due, and what becomes of the verb without them.
+
+Looking is the weight that the last token gives to the subject. Mattering is by how much the right
+verb's lead falls when what the head hands over is its mean over all texts, at every token: so a
+head still says what it always says, and nothing of the text at hand. Groups of heads are chosen by
+one half of the pairs and judged by the other, so that none is the best by luck; the groups at
+random come from the same layers as the group of those that matter.
+"""
+
+import numpy as np
+import torch
+
+from attn.metrics.intervals import wilson_interval
+from attn_course.contrasts import agreement, ids_of
+from attn_course.interpret import gathered, go_on, heads_changed, streams
+from benchmarks.interpret import interval, rounded
+from benchmarks.modern_tasks import smollm2
+
+SUBJECT, LAST = 1, -1
+GROUP = 10
+DRAWS = 20
+
+
+def asked():
+    """Return the ids of the texts of all pairs, and the scores of logits: the lead of the right verb."""
+    clean, corrupted, due, other = ids_of(smollm2()[1], agreement())
+    ids = torch.tensor([row for pair in zip(clean, corrupted, strict=True) for row in pair])
+    right = torch.tensor([word for pair in zip(due, other, strict=True) for word in pair])
+    wrong = torch.tensor([word for pair in zip(other, due, strict=True) for word in pair])
+    return ids, lambda logits: logits.gather(1, right[:, None])[:, 0] - logits.gather(1, wrong[:, None])[:, 0]  # fmt: skip
+
+
+def looks(model, ids):
+    """Return the mean weight that each head gives, at the last token, to the subject."""
+    _, weights = model.stack(model.embedding(ids), is_causal=True, need_weights=True)
+    return torch.stack([each[:, :, LAST, SUBJECT].mean(dim=0) for each in weights])
+
+
+def without(model, ids, group, means):
+    """Return the logits of what follows each text with some heads at their mean.
+
+    Parameters
+    ----------
+    group : iterable of (layer, head)
+    means : Tensor, shape (n_layers, n_heads, d_v)
+    """
+    hooks = []
+    try:
+        for layer in sorted({layer for layer, _ in group}):
+            mine = [head for at, head in group if at == layer]
+
+            def exchanged(heads, layer=layer, mine=mine):
+                heads[:, :, mine] = means[layer, mine]
+                return heads
+
+            hooks.append(heads_changed(model, layer, exchanged))
+            hooks[-1].__enter__()
+        return go_on(model, model.embedding(ids), 0)
+    finally:
+        for hook in reversed(hooks):
+            hook.__exit__(None, None, None)
+
+
+def cut_one_by_one(model, ids, score, means):
+    """Return the score of every text without each head, shape (n_layers, n_heads, n_texts)."""
+    x, found = streams(model, ids), []
+    for layer in range(model.config.n_layers):
+        row = []
+        for head in range(model.config.n_heads):
+
+            def exchanged(heads, layer=layer, head=head):
+                heads[:, :, head] = means[layer, head]
+                return heads
+
+            with heads_changed(model, layer, exchanged):
+                row.append(score(go_on(model, x[layer], layer)))
+        found.append(torch.stack(row))
+    return torch.stack(found)
+
+
+def places(flat, n_heads=9):
+    """Return (layer, head) of indices of heads."""
+    return [divmod(int(i), n_heads) for i in flat]
+
+
+def measure(told, keep):
+    """Measure both of every head, and groups of heads."""
+    model, _ = smollm2()
+    ids, score = asked()
+    whole = score(go_on(model, model.embedding(ids), 0))
+    means = gathered(model, ids).mean(dim=(1, 2))
+    if "matters" not in told:
+        looking = looks(model, ids)
+        falls = whole - cut_one_by_one(model, ids, score, means)
+        told["looks"] = rounded(looking)
+        told["matters"] = rounded(interval(falls.permute(2, 0, 1)))
+        # Texts come in pairs: the halves are those of the even and of the odd pairs.
+        half = torch.arange(len(ids)) // 2 % 2
+        told["halves"] = rounded([falls[..., half == side].mean(dim=-1) for side in (0, 1)])
+        told["rank_correlation"] = rounded(_rank_correlation(looking, falls.mean(dim=-1)))
+        keep(told)
+    told["groups"] = _groups(model, ids, score, whole, means, told)
+    keep(told)
+
+
+def _rank_correlation(a, b):
+    ranks = [each.flatten().argsort().argsort().double() for each in (a, b)]
+    return float(torch.corrcoef(torch.stack(ranks))[0, 1])
+
+
+def _groups(model, ids, score, whole, means, told):
+    """Return the score of the texts, and how many get the right verb, without groups of heads."""
+    half = torch.arange(len(ids)) // 2 % 2
+    looking, falls = np.array(told["looks"]), np.array(told["halves"])
+    rng = np.random.default_rng(0)
+    found = {"n": len(ids), "heads": GROUP, "whole": _told_of(whole)}
+
+    def judged(chosen):
+        """Return the scores when each half is without the heads that the other half chose."""
+        scores = torch.empty_like(whole)
+        for side in (0, 1):
+            scores[half == side] = score(without(model, ids, chosen[side], means))[half == side]
+        return scores
+
+    by_matter = [places(np.argsort(-falls[1 - side].ravel())[:GROUP]) for side in (0, 1)]
+    by_look = [places(np.argsort(-looking.ravel())[:GROUP])] * 2
+    found["matter"], found["look"] = _told_of(judged(by_matter)), _told_of(judged(by_look))
+    found["shared"] = [len({*by_matter[side]} & {*by_look[side]}) for side in (0, 1)]
+    drawn = []
+    for _ in range(DRAWS):
+        same_layers = [(layer, int(rng.integers(9))) for layer, _ in by_matter[0]]
+        drawn.append(judged([same_layers] * 2))
+    found["random"] = _told_of(torch.stack(drawn).mean(dim=0))
+    found["random"]["right"] = sorted(int((each > 0).sum()) for each in drawn)
+    return found
+
+
+def _told_of(scores):
+    n_right, n = int((scores > 0).sum()), len(scores)
+    return {
+        "lead": rounded(interval(scores), 2), "right": n_right,
+        "share": rounded(wilson_interval(n_right, n)),
+    }  # fmt: skip
