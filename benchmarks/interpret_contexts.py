@@ -51,7 +51,7 @@ SENTENCES = {
 }  # fmt: skip
 
 
-def minilm():
+def model_and_tokenizer():
     """Return the model and its tokenizer; nothing is downloaded."""
     return load(fetched("minilm", download=False))
 
@@ -107,7 +107,7 @@ def leanings(found, judged=None):
 
 def measure(told, keep):
     """Measure each word as it is, and without the word that decides or without another."""
-    model, tokenizer = minilm()
+    model, tokenizer = model_and_tokenizer()
     for word, meanings in SENTENCES.items():
         if word in told:
             continue

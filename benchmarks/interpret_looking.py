@@ -7,6 +7,8 @@ one half of the pairs and judged by the other, so that none is the best by luck;
 random come from the same layers as the group of those that matter.
 """
 
+from contextlib import ExitStack
+
 import numpy as np
 import torch
 
@@ -17,6 +19,7 @@ from benchmarks.interpret import interval, rounded
 from benchmarks.modern_tasks import smollm2
 
 SUBJECT, LAST = 1, -1
+CLEAN = slice(None, None, 2)  # of the texts of all pairs; heads are cut one by one on these alone
 GROUP = 10
 DRAWS = 20
 
@@ -27,7 +30,12 @@ def asked():
     ids = torch.tensor([row for pair in zip(clean, corrupted, strict=True) for row in pair])
     right = torch.tensor([word for pair in zip(due, other, strict=True) for word in pair])
     wrong = torch.tensor([word for pair in zip(other, due, strict=True) for word in pair])
-    return ids, lambda logits: logits.gather(1, right[:, None])[:, 0] - logits.gather(1, wrong[:, None])[:, 0]  # fmt: skip
+
+    def score(logits, rows=slice(None)):
+        lead = logits.gather(1, right[rows, None]) - logits.gather(1, wrong[rows, None])
+        return lead[:, 0]
+
+    return ids, score
 
 
 def looks(model, ids):
@@ -44,8 +52,7 @@ def without(model, ids, group, means):
     group : iterable of (layer, head)
     means : Tensor, shape (n_layers, n_heads, d_v)
     """
-    hooks = []
-    try:
+    with ExitStack() as changes:
         for layer in sorted({layer for layer, _ in group}):
             mine = [head for at, head in group if at == layer]
 
@@ -53,12 +60,8 @@ def without(model, ids, group, means):
                 heads[:, :, mine] = means[layer, mine]
                 return heads
 
-            hooks.append(heads_changed(model, layer, exchanged))
-            hooks[-1].__enter__()
+            changes.enter_context(heads_changed(model, layer, exchanged))
         return go_on(model, model.embedding(ids), 0)
-    finally:
-        for hook in reversed(hooks):
-            hook.__exit__(None, None, None)
 
 
 def cut_one_by_one(model, ids, score, means):
@@ -91,12 +94,10 @@ def measure(told, keep):
     means = gathered(model, ids).mean(dim=(1, 2))
     if "matters" not in told:
         looking = looks(model, ids)
-        falls = whole - cut_one_by_one(model, ids, score, means)
+        falls = whole[CLEAN] - cut_one_by_one(model, ids[CLEAN], lambda x: score(x, CLEAN), means)
         told["looks"] = rounded(looking)
         told["matters"] = rounded(interval(falls.permute(2, 0, 1)))
-        # Texts come in pairs: the halves are those of the even and of the odd pairs.
-        half = torch.arange(len(ids)) // 2 % 2
-        told["halves"] = rounded([falls[..., half == side].mean(dim=-1) for side in (0, 1)])
+        told["halves"] = rounded([side.mean(dim=-1) for side in falls.chunk(2, dim=-1)])
         told["rank_correlation"] = rounded(_rank_correlation(looking, falls.mean(dim=-1)))
         keep(told)
     told["groups"] = _groups(model, ids, score, whole, means, told)
@@ -110,7 +111,7 @@ def _rank_correlation(a, b):
 
 def _groups(model, ids, score, whole, means, told):
     """Return the score of the texts, and how many get the right verb, without groups of heads."""
-    half = torch.arange(len(ids)) // 2 % 2
+    half = torch.arange(len(ids)) * 2 // len(ids)
     looking, falls = np.array(told["looks"]), np.array(told["halves"])
     rng = np.random.default_rng(0)
     found = {"n": len(ids), "heads": GROUP, "whole": _told_of(whole)}
@@ -119,7 +120,8 @@ def _groups(model, ids, score, whole, means, told):
         """Return the scores when each half is without the heads that the other half chose."""
         scores = torch.empty_like(whole)
         for side in (0, 1):
-            scores[half == side] = score(without(model, ids, chosen[side], means))[half == side]
+            rows = half == side
+            scores[rows] = score(without(model, ids[rows], chosen[side], means), rows)
         return scores
 
     by_matter = [places(np.argsort(-falls[1 - side].ravel())[:GROUP]) for side in (0, 1)]

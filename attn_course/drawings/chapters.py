@@ -162,4 +162,13 @@ CHAPTERS = {
         "This chapter changes the pieces of the decoder until it is a model of 2024. The shapes are those of “The sky is blue "
         "because” in SmolLM2: `tgt_len` = 5, `d_model` = 576, `n_heads` = 9, `n_kv_heads` = 3, `d_k` = 64 and `vocab_size` = 49152.",
     ),
+    "13_what_attention_computes": Here(
+        ("stream", "heads", "self_attention", "next_word"),
+        {"tgt_len": 6, "d_model": 576, "n_heads": 9, "d_k": 64},
+        {"tgt_x": ("tgt_len", "d_model"), "query": ("n_heads", "tgt_len", "d_k")},
+        "Este capítulo mira dentro del modelo mientras lee y cambia lo que ve. Las formas son las de «The cats that chased the "
+        "mouse» en SmolLM2: `tgt_len` = 6, `d_model` = 576, `n_heads` = 9 y `d_k` = 64.",
+        "This chapter looks inside the model while it reads, and changes what it sees. The shapes are those of “The cats that chased "
+        "the mouse” in SmolLM2: `tgt_len` = 6, `d_model` = 576, `n_heads` = 9 and `d_k` = 64.",
+    ),
 }  # fmt: skip

@@ -30,7 +30,7 @@ def _draw(language):
     drawn = [ink.text(0, 14, stream, "small soft"), ink.arrow([(0, 46), (352, 46)])]
     for i in range(_LAYERS):
         x, last = 4 + 80 * i, i == _LAYERS - 1
-        drawn.append(ink.rect(x, 28, 52, 36, "box", 6) + ink.text(x + 26, 50.5, f"{layer} {i}", "small", "middle"))  # fmt: skip
+        drawn.append(ink.rect(x, 28, 52, 36, "box", 6) + ink.text(x + 26, 50.5, f"{layer} {i + 1}", "small", "middle"))  # fmt: skip
         tap = x + 64
         kind = "lit" if last else "dashed"
         drawn.append(ink.arrow([(tap, 48), (tap, 92)], kind))

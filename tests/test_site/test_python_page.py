@@ -20,7 +20,8 @@ START = 120_000  # milliseconds that Python may take to start on a busy machine
 PAGES = {1: "01_why_attention", 2: "02_tokens_and_embeddings", 3: "03_self_attention",
          4: "04_multi_head", 5: "05_encoder_decoder", 6: "06_masking", 7: "07_positional_encoding",
          8: "08_training", 9: "09_decoding", 10: "10_applications", 11: "11_landscape",
-         12: "12_language_model", "A1": "A1_errata"}  # fmt: skip
+         12: "12_language_model",
+         13: "13_what_attention_computes", "A1": "A1_errata"}  # fmt: skip
 SOFTMAX = (
     "def softmax(scores):\n"
     "    peak = scores.max(axis=-1, keepdims=True)\n"
