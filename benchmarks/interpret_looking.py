@@ -2,9 +2,9 @@
 
 Looking is the weight that the last token gives to the subject. Mattering is by how much the right
 verb's lead falls when what the head hands over is its mean over all texts, at every token: so a
-head still says what it always says, and nothing of the text at hand. Groups of heads are chosen by
-one half of the pairs and judged by the other, so that none is the best by luck; the groups at
-random come from the same layers as the group of those that matter.
+head still says what it always says, and nothing of the text at hand. Heads are cut one by one on the clean texts of the first ten pairs; groups are chosen there and judged on all
+texts of the other ten, so that none is the best by luck. The groups at random are other heads of the same layers as
+those that matter.
 """
 
 from contextlib import ExitStack
@@ -19,9 +19,10 @@ from benchmarks.interpret import interval, rounded
 from benchmarks.modern_tasks import smollm2
 
 SUBJECT, LAST = 1, -1
-CLEAN = slice(None, None, 2)  # of the texts of all pairs; heads are cut one by one on these alone
+# Texts come in pairs, the clean one first.
+CHOOSING, JUDGING = slice(0, 20, 2), slice(20, None)
 GROUP = 10
-DRAWS = 20
+DRAWS = 10
 
 
 def asked():
@@ -90,17 +91,18 @@ def measure(told, keep):
     """Measure both of every head, and groups of heads."""
     model, _ = smollm2()
     ids, score = asked()
-    whole = score(go_on(model, model.embedding(ids), 0))
     means = gathered(model, ids).mean(dim=(1, 2))
     if "matters" not in told:
-        looking = looks(model, ids)
-        falls = whole[CLEAN] - cut_one_by_one(model, ids[CLEAN], lambda x: score(x, CLEAN), means)
+        looking, chosen = looks(model, ids), ids[CHOOSING]
+        whole = score(go_on(model, model.embedding(chosen), 0), CHOOSING)
+        cut = cut_one_by_one(model, chosen, lambda logits: score(logits, CHOOSING), means)
+        falls = whole - cut
+        told["n"] = len(chosen)
         told["looks"] = rounded(looking)
         told["matters"] = rounded(interval(falls.permute(2, 0, 1)))
-        told["halves"] = rounded([side.mean(dim=-1) for side in falls.chunk(2, dim=-1)])
         told["rank_correlation"] = rounded(_rank_correlation(looking, falls.mean(dim=-1)))
         keep(told)
-    told["groups"] = _groups(model, ids, score, whole, means, told)
+    told["groups"] = _groups(model, ids[JUDGING], lambda x: score(x, JUDGING), means, told)
     keep(told)
 
 
@@ -109,29 +111,25 @@ def _rank_correlation(a, b):
     return float(torch.corrcoef(torch.stack(ranks))[0, 1])
 
 
-def _groups(model, ids, score, whole, means, told):
+def _groups(model, ids, score, means, told):
     """Return the score of the texts, and how many get the right verb, without groups of heads."""
-    half = torch.arange(len(ids)) * 2 // len(ids)
-    looking, falls = np.array(told["looks"]), np.array(told["halves"])
-    rng = np.random.default_rng(0)
-    found = {"n": len(ids), "heads": GROUP, "whole": _told_of(whole)}
-
-    def judged(chosen):
-        """Return the scores when each half is without the heads that the other half chose."""
-        scores = torch.empty_like(whole)
-        for side in (0, 1):
-            rows = half == side
-            scores[rows] = score(without(model, ids[rows], chosen[side], means), rows)
-        return scores
-
-    by_matter = [places(np.argsort(-falls[1 - side].ravel())[:GROUP]) for side in (0, 1)]
-    by_look = [places(np.argsort(-looking.ravel())[:GROUP])] * 2
-    found["matter"], found["look"] = _told_of(judged(by_matter)), _told_of(judged(by_look))
-    found["shared"] = [len({*by_matter[side]} & {*by_look[side]}) for side in (0, 1)]
-    drawn = []
+    chosen = {
+        name: places(np.argsort(-np.ravel(values))[:GROUP])
+        for name, values in (("look", told["looks"]), ("matter", told["matters"][0]))
+    }
+    found = {
+        "n": len(ids), "heads": GROUP, "whole": _told_of(score(without(model, ids, [], means))),
+        "shared": len({*chosen["look"]} & {*chosen["matter"]}),
+    }  # fmt: skip
+    for name, group in chosen.items():
+        found[name] = _told_of(score(without(model, ids, group, means)))
+    rng, drawn = np.random.default_rng(0), []
     for _ in range(DRAWS):
-        same_layers = [(layer, int(rng.integers(9))) for layer, _ in by_matter[0]]
-        drawn.append(judged([same_layers] * 2))
+        group = []
+        for layer, _ in chosen["matter"]:
+            rest = [(layer, h) for h in range(9) if (layer, h) not in (*chosen["matter"], *group)]
+            group.append(rest[rng.integers(len(rest))])
+        drawn.append(score(without(model, ids, group, means)))
     found["random"] = _told_of(torch.stack(drawn).mean(dim=0))
     found["random"]["right"] = sorted(int((each > 0).sum()) for each in drawn)
     return found

@@ -176,12 +176,13 @@ def test_heads_look_and_matter_as_they_did(smollm2):
     told = STORED["looking"]
     looks = interpret_looking.looks(model, ids)
     assert np.allclose(looks, told["looks"], atol=2e-3)
-    whole = score(interpret.go_on(model, model.embedding(ids), 0))
-    means = interpret.gathered(model, ids).mean(dim=(1, 2))
+    chosen, means = interpret_looking.CHOOSING, interpret.gathered(model, ids).mean(dim=(1, 2))
     head = divmod(int(np.argmax(np.array(told["matters"])[0])), 9)
-    clean = interpret_looking.CLEAN
-    without = score(interpret_looking.without(model, ids[clean], [head], means), clean)
-    fall = (whole[clean] - without).mean()
+    whole, cut = (
+        score(interpret_looking.without(model, ids[chosen], group, means), chosen)
+        for group in ([], [head])
+    )
+    fall = (whole - cut).mean()
     assert float(fall) == pytest.approx(np.array(told["matters"])[0][head], abs=0.01)
 
 
