@@ -76,7 +76,7 @@ def fitted(x, labels):
     z = (x - mean) / spread
     inner = z @ z.T + RIDGE * torch.eye(len(z), dtype=z.dtype)
     direction = z.T @ torch.linalg.solve(inner, labels - labels.mean(dim=0))
-    direction = (direction.T / spread).T
+    direction = direction / spread.reshape(-1, *[1] * (direction.ndim - 1))
     return direction, labels.mean(dim=0) - mean @ direction
 
 
