@@ -17,11 +17,13 @@ more of the machine
 `attn_course.journey`           the numbers that a sentence becomes on its way through a translator
 `attn_course.smollm2`           the pretrained model of chapter 12, or how to fetch it
 `attn_course.position_schemes`  two that chapter 07 compares with those of `attn.positions`
+`attn_course.interpret`         what a model has inside while it reads, and parts of it exchanged
 `attn_course.low_rank`          LoRA: what a pretrained model learns beside its own weights
 `attn_course.speculative`       a quick model proposes, a slow one decides
 `attn_course.streaming`         attention to the last tokens and to the first
 data, mostly by rules
 ------------------------------  ----------------------------------------------------------------
+`attn_course.contrasts`         pairs of texts that call for different words, for chapter 13
 `attn_course.everyday`          everyday sentences and their translations, written for the course
 `attn_course.grammar`           English and Spanish made by a grammar, with every alignment known
 `attn_course.passages`          ``questions`` about passages, for a system that answers them
