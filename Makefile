@@ -97,6 +97,11 @@ test-editions: editions ## Check the PDF, the EPUB and the zip of notebooks of b
 	@$(BIN)/python -m tests.machine java sandbox
 	@$(BIN)/python -m pytest tests/test_editions.py -p no:nbval
 
+.PHONY: test-engines
+test-engines: .venv/full.stamp book ## Mount and drive the site in Firefox and in WebKit, the engine of Safari (minutes)
+	@$(BIN)/python -m tests.machine firefox webkit
+	@$(BIN)/python -m pytest tests/test_site/test_engines.py -m engines -p no:nbval -n 2 --dist worksteal
+
 .PHONY: test-processor
 test-processor: .venv/full.stamp ## Compare the English notebooks as another processor computes them (minutes)
 	@$(BIN)/python tests/other_processor.py $(BIN)/python -m pytest --nbval notebooks/en -n 2 --dist loadfile
@@ -104,6 +109,10 @@ test-processor: .venv/full.stamp ## Compare the English notebooks as another pro
 .PHONY: bench
 bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
 	@$(BIN)/python -m benchmarks
+
+.PHONY: audit
+audit: .venv/full.stamp book ## Weigh the pages, time them on a slow processor, ask Lighthouse (minutes)
+	@$(BIN)/python -m benchmarks audit
 
 # Without a network the rest goes on: the course shows its stored results, and the last lines of the
 # tests name those that were left out. In CI nothing may be missing.

@@ -75,6 +75,8 @@ def pytest_terminal_summary(terminalreporter, config):
         terminalreporter.line(
             "Not run: the heavy proofs of problem sets and grader (make test-grader)."
         )
+    if "not engines" in config.option.markexpr:
+        terminalreporter.line("Not run: the site in Firefox and WebKit (make test-engines).")
     if config.args == config.getini("testpaths"):
         left_out = ["the Spanish notebooks", *(config.option.ignore or ())]
         terminalreporter.line(f"Not run: {', '.join(left_out)} (make test-notebooks).")

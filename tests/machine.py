@@ -161,6 +161,22 @@ def hub():
     raise Missing("no JupyterHub: make hub")
 
 
+def firefox():
+    """Return the program of Firefox, alone in a tuple."""
+    for name in ("firefox-esr", "firefox"):
+        if (found := shutil.which(name)) and _runs([found, "--version"]):
+            return (found,)
+    raise Missing("no Firefox: apt install firefox-esr (Debian), or Mozilla's own")
+
+
+def webkit():
+    """Return the programs of WebKit's driver and of a screen that nobody sees."""
+    found = tuple(map(shutil.which, ("WebKitWebDriver", "Xvfb")))
+    if all(found):
+        return found
+    raise Missing("no WebKit: apt install webkit2gtk-driver xvfb")
+
+
 def smollm2():
     """Return the path of the file with SmolLM2; a test downloads nothing."""
     return _published("smollm2")
@@ -194,6 +210,8 @@ PARTS = {
     "minilm": minilm,
     "java": java,
     "editions": editions,
+    "firefox": firefox,
+    "webkit": webkit,
 }
 
 
@@ -249,21 +267,21 @@ exec "$here/headless" "$@"
 """
 
 
-def install_package(name):
-    """Install a package of Debian or Ubuntu, if that takes no password.
+def install_package(*names):
+    """Install packages of Debian or Ubuntu, if that takes no password.
 
     Parameters
     ----------
-    name : str
+    *names : str
     """
     apt = shutil.which("apt-get")
     as_root = [] if not hasattr(os, "geteuid") or os.geteuid() == 0 else ["sudo", "-n"]
     if apt is None or (as_root and not _runs([*as_root, "true"])):
         return
-    print(f"Installing {name}, which the tests need (apt-get) ...", flush=True)
+    print(f"Installing {' '.join(names)}, which the tests need (apt-get) ...", flush=True)
     command = [*as_root, apt, "-qq", "-o", "Acquire::Retries=1"]
     _runs([*command, "update"])
-    _runs([*command, "install", "-y", "--no-install-recommends", name])
+    _runs([*command, "install", "-y", "--no-install-recommends", *names])
 
 
 def _runs(command):
@@ -284,6 +302,8 @@ INSTALL = {
     "postgresql": lambda: install_package("postgresql"),
     "java": lambda: install_package("default-jre-headless"),
     "hub": lambda: _runs(["make", "-C", str(ROOT), "hub"]),
+    "firefox": lambda: install_package("firefox-esr"),
+    "webkit": lambda: install_package("webkit2gtk-driver", "xvfb"),
 }
 
 

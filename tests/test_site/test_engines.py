@@ -1,0 +1,219 @@
+"""The heart of the site in Firefox and in WebKit: it mounts, it computes, it translates, it runs Python.
+
+What each widget does is tested in Chromium, by the other files of this folder; here stands what another
+engine could break: scripts, styles, input by mouse and keyboard, WebAssembly. `make test-engines`.
+"""
+
+import functools
+import http.server
+import json
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+from attn import reference
+from attn.applications.translation import Translator
+from tests.test_site.engines import Firefox, WebKit
+from tests.test_site.every_page import NAMES
+
+pytestmark = pytest.mark.engines
+SENTENCE = "My sister bought a red car."
+EXPLORER = "[data-attn=explorer]"
+# The first thing a page runs: note what goes wrong, and meet a reader who wants the asides open.
+LISTEN = """<script>
+localStorage.clear();
+localStorage["attn-asides"] = "open";
+window.wrong = [];
+for (const kind of ["error", "warn"]) {
+  const say = console[kind];
+  console[kind] = (...all) => { window.wrong.push(all.map(String).join(" ")); say(...all); };
+}
+// Observers whose answer changes a size are told the rest in the next frame: that is no fault.
+const late = e => e.message?.startsWith("ResizeObserver loop");
+addEventListener("error", e => late(e) || window.wrong.push(e.message || `not loaded: ${e.target.outerHTML?.slice(0, 200)}`), true);
+addEventListener("unhandledrejection", e => window.wrong.push(String(e.reason)));
+</script>"""
+# The widgets in a window that hold nothing to use yet.
+BARE = """[...arguments[0].document.querySelectorAll("[data-anywidget]")].filter(
+  each => !each.querySelector("button, input")).map(each => each.dataset.anywidget)"""
+# A page in a frame, which can be as narrow as a phone: a window can not, in every engine.
+FRAME = """
+window.page?.remove();
+const frame = document.createElement("iframe");
+frame.id = "page";
+frame.style = "position: fixed; inset: 0 auto auto 0; border: 0; width: 1280px; height: 800px";
+frame.src = arguments[0];
+frame.onload = () => frame.dataset.there = "yes";
+document.body.append(frame);
+"""
+THERE = f"""const {{ page }} = window;
+const bare = who => (function () {{ return {BARE} }})(who);
+return page.dataset.there && page.contentDocument.fonts.status === "loaded" && !bare(page.contentWindow).length"""
+WIDTH = "window.page.style.width = `${arguments[0]}px`"
+STICKS_OUT = """const { scrollWidth, clientWidth } = window.page.contentDocument.documentElement;
+return scrollWidth - clientWidth"""
+
+
+class Listening(http.server.SimpleHTTPRequestHandler):
+    """A server whose pages note what goes wrong in them."""
+
+    def do_GET(self):
+        path = Path(self.translate_path(self.path))
+        if path.suffix != ".html" or not path.exists():
+            super().do_GET()
+            return
+        text = path.read_bytes().replace(b"<head>", b"<head>" + LISTEN.encode(), 1)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """Where the site is served."""
+    handler = functools.partial(Listening, directory=str(site))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(
+    scope="module",
+    params=["firefox", "webkit"],
+)
+def tab(request, needed, address):
+    """One tab of each engine, whose `visit` goes to a page of the site."""
+    parts = needed(request.param)
+    tab = {"firefox": Firefox, "webkit": WebKit}[request.param](*parts)
+    # Either edition is looked at by one of the two.
+    tab.language = {"firefox": "es", "webkit": "en"}[request.param]
+    tab.visit = lambda page: tab.open(f"{address}/{page}")
+    yield tab
+    tab.close()
+
+
+@pytest.fixture
+def visit(tab):
+    """Open a page with its widgets; what goes wrong until the end of the test fails it."""
+
+    def visit(page):
+        tab.visit(page)
+        tab.wait("return !(function () { return " + BARE + " })(window).length")
+        return tab
+
+    yield visit
+    assert tab.run("return window.wrong") == []
+
+
+def test_every_widget_mounts_and_every_kind_of_page_fits_a_phone(tab, site):
+    folder = site / tab.language
+    chapters = [
+        name for name in NAMES if "data-anywidget" in (folder / f"{name}.html").read_text("utf-8")
+    ]
+    assert len(chapters) >= 15
+    tab.visit("404.html")
+    found = {}
+    for name in [*chapters, "progress", "api_machine", "benchmarks", "glossary", "search"]:
+        tab.run(FRAME, f"/{tab.language}/{name}.html")
+        tab.wait(THERE)
+        wide = {width: sticks_out(tab, width) for width in (390, 320)}
+        wrong = [f"{n} px stick out of {width}" for width, n in wide.items() if n > 0]
+        found[name] = wrong + tab.run("return window.page.contentWindow.wrong")
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def sticks_out(tab, width):
+    """Make the page in the frame this wide; return the pixels that stick out once it has settled."""
+    tab.run(WIDTH, width)
+    for _ in range(30):
+        if (found := tab.run(STICKS_OUT)) <= 0:
+            break
+        time.sleep(0.1)
+    return found
+
+
+def test_mouse_and_keyboard_reach_the_numbers_of_numpy(visit):
+    tab = visit("en/03_self_attention.html")
+    state = json.loads(
+        tab.run("""return document.querySelector(
+          '[data-anywidget=attention_explorer] script[type="application/json"]').textContent""")
+    )
+    tab.click(f"{EXPLORER} [data-attn=mask][value=causal]")
+    slider = f"{EXPLORER} [data-attn=temperature]"
+    tab.run("document.querySelector(arguments[0]).focus()", slider)
+    tab.press(Keys.ARROW_RIGHT)
+    said = tab.run(
+        "return document.querySelector(arguments[0]).getAttribute('aria-valuetext')", slider
+    )
+    temperature = float(said.split()[-1])
+    assert temperature > 1
+    tab.click(f"{EXPLORER} [data-attn=query-token]:nth-of-type(6)")
+    query, key, value = (np.array(state[name], dtype=float) for name in ("query", "key", "value"))
+    factor = (1 if state["scaled"] else np.sqrt(query.shape[-1])) / temperature
+    _, weights = reference.scaled_dot_product_attention(
+        query * factor, key, value, reference.causal_mask(len(key))
+    )
+    for hook, expected in (("heat-cell", weights), ("link", weights[5])):
+        shown = tab.run(
+            """const [where, hook] = arguments;
+            const nodes = document.querySelector(where).querySelectorAll(`[data-attn=${hook}]`);
+            return [...nodes].map(node => Number(node.dataset.weight ?? node.dataset.value))""",
+            EXPLORER,
+            hook,
+        )
+        np.testing.assert_allclose(np.reshape(shown, expected.shape), expected, atol=1e-6)
+
+
+def test_the_translation_is_that_of_python(visit):
+    tab = visit("en/translator.html")
+    tab.write("[data-attn=live-translator] [data-attn=sentence]", SENTENCE)
+    tab.press(Keys.ENTER)
+    tab.wait(
+        """const note = document.querySelector("[data-attn=live-translator] [data-attn=note]");
+        return / ms/.test(note.textContent)"""
+    )
+    width = tab.run(
+        "return document.querySelector('[data-attn=live-translator] [data-attn=width]:checked').value"
+    )
+    expected = Translator.pretrained().translate(SENTENCE, beam_width=int(width))
+    output = "return document.querySelector('[data-attn=live-translator] [data-attn=output]')"
+    assert tab.wait(f"{output}.textContent === arguments[0]", expected)
+
+
+def test_the_drawing_of_the_opening_page_is_stepped_through(visit):
+    tab = visit("es/index.html")
+    tab.click("[data-attn=live-machine] [data-attn=forward]")
+    assert tab.text("[data-attn=live-machine] [data-attn=count]") == "2 de 70"
+    tab.run(
+        "document.querySelector(arguments[0]).focus()", "[data-attn=live-machine] [data-attn=step]"
+    )
+    tab.press(Keys.END)
+    output = tab.text("[data-attn=live-machine] [data-attn=output]")
+    assert output == "La casa blanca es muy vieja."
+
+
+def test_an_exercise_is_answered_wrongly_then_rightly(visit, needed):
+    needed("python_in_the_page")
+    tab = visit("en/03_self_attention.html")
+    tab.click("#exercise-softmax .attn-py-bar button")
+    tab.wait("return document.querySelectorAll('#exercise-softmax .cm-content').length")
+    for code, answer in (
+        ("def softmax(scores): return scores", "Not yet"),
+        ("from attn_course.exercises.catalogue import load; softmax = load('softmax').oracle", "Correct."),
+    ):  # fmt: skip
+        tab.write("#exercise-softmax .cm-content", code)
+        tab.click("#exercise-softmax .attn-py-controls button:first-of-type")
+        tab.wait(
+            "return document.querySelector('#exercise-softmax .attn-py-output').innerText.startsWith(arguments[0])",
+            answer,
+        )
