@@ -16,6 +16,7 @@ BUILD = ROOT / "build"
 SITE = BUILD / "site"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
+import attn_fonts
 import attn_launch
 import attn_python
 from vendor import VendorError, fetch
@@ -113,6 +114,7 @@ def main():
     shutil.copy(BUILD / "assets" / "palette.css", fresh)
     shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)
     shutil.copy(ROOT / "book" / "_static" / "favicon.svg", fresh)
+    attn_fonts.trim(fresh)
     shutil.rmtree(SITE, ignore_errors=True)
     fresh.rename(SITE)
     print(f"Built build/site in {time.monotonic() - began:.0f} s. See it: make serve")
