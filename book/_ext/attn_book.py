@@ -214,6 +214,13 @@ def rebuild_everything(app, env, added, changed, removed):
     return env.found_docs
 
 
+def whole_address(app, language, pagename):
+    """Return where a page of an edition will be, which search engines want whole; "" if unknown."""
+    base = app.config.html_baseurl
+    site = base.removesuffix(f"{app.config.language}/")
+    return base and f"{site}{language}/{page_address(pagename)}.html"
+
+
 def page_context(app, pagename, templatename, context, doctree):
     """Give the template the twin's address, and the page the assets it needs."""
     language = app.config.language
@@ -223,6 +230,7 @@ def page_context(app, pagename, templatename, context, doctree):
     depth = page_address(pagename).count("/") + 1
     context["twin_language"] = twin
     context["twin_address"] = "../" * depth + f"{twin}/{page_address(pagename)}.html"
+    context["twin_whole_address"] = whole_address(app, twin, pagename)
     context["landing_address"] = "../" * depth + "index.html"
     context["social_card"] = (
         app.config.html_baseurl or context["content_root"]

@@ -4,6 +4,7 @@ import gzip
 import html.parser
 import json
 import re
+from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag, urlparse
 
 import pytest
@@ -43,8 +44,16 @@ def test_every_internal_link_and_anchor_resolves(site):
 def test_each_page_links_to_its_twin(site, language, other):
     for name in NAMES:
         text = (site / language / f"{name}.html").read_text(encoding="utf-8")
-        assert f'rel="alternate" hreflang="{other}" href="../{other}/{name}.html"' in text
         assert f'class="attn-twin" href="../{other}/{name}.html"' in text
+
+
+def test_a_search_engine_is_told_of_the_twin_by_its_whole_address_or_not_at_all():
+    import attn_book
+
+    app = SimpleNamespace(config=SimpleNamespace(language="en"))
+    for base, told in (("", ""), ("https://a.b/c/en/", "https://a.b/c/es/index.html")):
+        app.config.html_baseurl = base
+        assert attn_book.whole_address(app, "es", "index") == told
 
 
 def test_social_cards_have_their_picture(site):
