@@ -156,7 +156,7 @@ def hub(needed, course, tmp_path, monkeypatch):
         yield url
     finally:
         running.terminate()
-        running.wait(60)
+        running.wait(300)
         # The hub stops its proxy, unless it fell before it had spoken with it.
         if (proxy := tmp_path / "jupyterhub-proxy.pid").exists():
             os.kill(int(proxy.read_text()), signal.SIGTERM)
