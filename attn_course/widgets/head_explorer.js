@@ -294,6 +294,7 @@ function render({ model, el }) {
     read(at.name);
   });
   watcher.observe(el);
+  return () => watcher.disconnect();
 }
 
 export default { render };

@@ -1,5 +1,7 @@
 """HeadExplorer in a real browser, from ``file://`` and offline, against what is stored."""
 
+import base64
+
 import numpy as np
 import pytest
 
@@ -55,7 +57,7 @@ def visit(browser, folder):
     assert errors == []
 
 
-def weights(page):
+def weights_of(page):
     nodes = page.locator("[data-attn=weight]")
     found = nodes.evaluate_all("(nodes) => nodes.map((n) => Number(n.dataset.weight))")
     return np.reshape(found, (page.locator("[data-attn=row]").count(), -1))
@@ -68,17 +70,17 @@ def head(page, layer, number):
 def test_each_version_of_a_head_is_what_is_stored(visit):
     page = visit()
     door = STORED["door"]
-    np.testing.assert_allclose(weights(page), triangle(door)[17, 4], atol=1e-6)
+    np.testing.assert_allclose(weights_of(page), triangle(door)[17, 4], atol=1e-6)
     head(page, 27, 8)
     for version, first in enumerate(door["from"]):
         page.locator("[data-attn=version]").nth(version).check()
         stored = triangle(door, version)[27 - first, 8]
-        np.testing.assert_allclose(weights(page), stored, atol=1e-6)
+        np.testing.assert_allclose(weights_of(page), stored, atol=1e-6)
     head(page, 3, 0)  # below the patch at layer 25 all is as in the exchanged sentence
-    np.testing.assert_allclose(weights(page), triangle(door, 1)[3, 0], atol=1e-6)
+    np.testing.assert_allclose(weights_of(page), triangle(door, 1)[3, 0], atol=1e-6)
     page.locator("[data-attn=change]").check()
     change = triangle(door, 1)[3, 0] - triangle(door)[3, 0]
-    np.testing.assert_allclose(weights(page), change, atol=1e-6)
+    np.testing.assert_allclose(weights_of(page), change, atol=1e-6)
     shown = page.locator("[data-attn=next]").all_inner_texts()
     assert shown == [f"{p:.2f}" for row in door["probabilities"] for p in row]
 
@@ -89,7 +91,7 @@ def test_another_sentence_is_loaded_when_it_is_chosen(visit):
     page.locator("[data-attn=pick]").select_option("sol")
     page.locator("th:has-text('␣n')").wait_for()
     assert page.evaluate("Object.keys(attnModels)") == ["attended_door", "attended_sol"]
-    np.testing.assert_allclose(weights(page), triangle(STORED["sol"])[17, 4], atol=1e-6)
+    np.testing.assert_allclose(weights_of(page), triangle(STORED["sol"])[17, 4], atol=1e-6)
     page.locator("[data-attn=version]").nth(1).check()
     marked = page.locator("[data-attn=changed]").all_inner_texts()
     assert "".join(marked) == "noche"
@@ -109,7 +111,7 @@ def test_without_its_files_it_keeps_one_head_and_says_so(visit, folder, tmp_path
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     page = visit("es", place=tmp_path, wait="[data-attn=note][data-bad]")
     assert "no llegaron" in page.locator("[data-attn=note]").inner_text()
-    np.testing.assert_allclose(weights(page), triangle(STORED["door"])[17, 4], atol=1e-3)
+    np.testing.assert_allclose(weights_of(page), triangle(STORED["door"])[17, 4], atol=1e-3)
 
 
 def test_it_finds_the_head_that_scores_most(visit):
@@ -183,3 +185,30 @@ def test_accessible_and_no_wider_than_the_page(width, scheme, visit, violations)
     page.locator("[data-measure=differs]").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert violations(page) == []
+
+
+def test_as_a_module_with_what_is_stored_from_the_kernel(visit):
+    """A data URL cannot load a neighbour: the weights can only come from the state."""
+    page = visit("en_far", wait="[data-attn=pick]")
+    page.locator("main").evaluate("node => { node.textContent = ''; }")
+    page.add_script_tag(
+        type="module",
+        content=_source.module("head_explorer").replace("export default", "globalThis.widget ="),
+    )
+    page.wait_for_function("() => globalThis.widget")
+    widget = HeadExplorer("queen", layer=2, head=3, language="en")
+    state = {name: getattr(widget, name) for name in (*widget._state, "language")}
+    weights = base64.b64encode(STORED["queen"]["weights"]).decode()
+    page.evaluate(
+        """([state, about, weights]) => {
+          const bytes = Uint8Array.from(atob(weights), (c) => c.charCodeAt(0));
+          state.trained = { queen: { ...about, weights: new DataView(bytes.buffer) } };
+          globalThis.stop = widget.render({
+            model: { get: (name) => state[name] }, el: document.querySelector("main"),
+          });
+        }""",
+        [state, STORED["queen"] | {"weights": None}, weights],
+    )
+    page.locator("[data-attn=version]").nth(1).check()
+    np.testing.assert_allclose(weights_of(page), triangle(STORED["queen"], 1)[1, 2], atol=1e-6)
+    page.evaluate("stop()")
