@@ -443,13 +443,13 @@ def test_the_results_are_whole():
 def test_the_verdicts_are_those_of_the_rows():
     assert RESULTS["targets"] == command.verdicts(RESULTS)
     assert {row["benchmark"] for row in RESULTS["targets"]} == {
-        f"({letter})" for letter in "abcdefgh"
+        f"({letter})" for letter in "abcdefghi"
     }
 
 
 def test_letters_follow_the_pages():
     letters = [module.__doc__[:4] for module in command.TABLES.values()]
-    assert letters == [f"({letter}) " for letter in "abcdefgh"]
+    assert letters == [f"({letter}) " for letter in "abcdefghi"]
 
 
 SAME_IN_BOTH = {
@@ -480,7 +480,7 @@ def test_every_word_of_the_tables_has_its_spanish():
         for row in rows:
             for text in (*row, *(cell for cell in row.values() if isinstance(cell, str))):
                 named = re.sub(r"`[^`]*`|\*[^*]*\*|[≤≥<±/():\d.,…\s%+–−-]|\([a-h]\)", "", text)
-                assert not named or text in spanish or named in SAME_IN_BOTH | set("abcdefgh")
+                assert not named or text in spanish or named in SAME_IN_BOTH | set("abcdefghi")
 
 
 def test_no_spanish_without_use():

@@ -4,9 +4,12 @@ Each edition has a file of its own, which derives from this one: the tests of on
 process, and two processes are twice as fast.
 """
 
+import functools
+import gzip
 import re
 from collections import deque
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -51,6 +54,7 @@ def look(tab, seen, scheme, violations):
     tab.wait_for_timeout(300)
     seen["theme"] = tab.evaluate("getComputedStyle(document.body).backgroundColor")
     seen["shift"] = tab.evaluate("window.shift")
+    seen["untouched"] = set(seen["requests"])
     tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
     # In the dark only colours can go wrong that were right in the light.
     rules = {} if scheme == "light" else {"rules": ["color-contrast"]}
@@ -84,6 +88,13 @@ def look_at_what_no_scheme_changes(tab, seen):
         seen["wide"].append(tab.evaluate("document.documentElement.scrollWidth - innerWidth"))
 
 
+@functools.cache
+def packed(path):
+    """Return what a server sends for a file: scripts and texts packed, fonts and pictures as they are."""
+    content = path.read_bytes()
+    return content if path.suffix in {".woff2", ".png"} else gzip.compress(content)
+
+
 class EveryPage:
     """The tests of one edition; `language` says which, `beside` what else belongs to it."""
 
@@ -113,6 +124,14 @@ class EveryPage:
             return [url for url in seen["requests"] if not url.startswith((server, "data:"))]
 
         assert over_all(visits, elsewhere) == {}
+
+    def test_before_it_is_touched_a_page_is_light(self, visits, server, site):
+        def too_heavy(page, seen):
+            paths = {urlsplit(url).path for url in seen["untouched"] if url.startswith(server)}
+            weight = sum(len(packed(site / path.lstrip("/"))) for path in paths)
+            return weight if weight > 300_000 else 0
+
+        assert over_all(visits, too_heavy, schemes=("light",)) == {}
 
     def test_the_console_is_silent(self, visits):
         assert over_all(visits, lambda page, seen: seen["errors"]) == {}

@@ -1,6 +1,5 @@
 """The drawing on the opening page at work: stepped through, played, given other sentences, on a desk and in a hand."""
 
-import gzip
 import re
 import tomllib
 
@@ -216,20 +215,6 @@ def test_without_a_script_the_drawing_and_its_words_stand_there(tab, server, lan
     assert page.locator(".attn-fallback svg:visible").count() == 1
     assert page.locator(".attn-fallback table").is_visible()
     assert "La casa blanca es muy vieja." in page.locator(".attn-fallback").inner_text()
-
-
-def test_before_it_is_touched_the_page_is_light(visit, site):
-    page = visit("en")
-    names = {
-        re.sub(r"^https?://[^/]+/|[?#].*$", "", url) for url in page.asked if url.startswith("http")
-    }
-    weight = sum(len(packed(site / name)) for name in names)
-    assert weight < 300_000, weight
-
-
-def packed(path):
-    content = path.read_bytes()
-    return content if path.suffix == ".woff2" else gzip.compress(content)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -7,7 +7,10 @@ import re
 from types import SimpleNamespace
 from urllib.parse import unquote, urldefrag, urlparse
 
+import lxml.html
 import pytest
+from fontTools.ttLib import TTFont
+from vendor import fetch
 
 from tests.test_site.every_page import CHAPTER, NAMES, ROOT
 
@@ -93,3 +96,16 @@ def test_every_formula_was_rendered_by_the_build(site):
         text = (site / language / CHAPTER).read_text(encoding="utf-8")
         assert "katex-error" not in text
         assert text.count("<math") == text.count('class="katex"')
+
+
+def test_fonts_hold_every_sign_of_every_formula(site):
+    """What KaTeX's own fonts can draw of a page's formulas, those of the site can."""
+    used = set()
+    for path in site.rglob("*.html"):
+        page = lxml.html.document_fromstring(path.read_bytes())
+        for formula in page.find_class("katex-html"):
+            used |= set(formula.text_content())
+    assert len(used) > 80
+    for font in (fetch("katex") / "dist" / "fonts").glob("*.woff2"):
+        held = set(map(chr, TTFont(site / "es" / "_static" / "fonts" / font.name).getBestCmap()))
+        assert used & set(map(chr, TTFont(font).getBestCmap())) <= held, font.name
