@@ -16,6 +16,7 @@ more of the machine
 ------------------------------  ----------------------------------------------------------------
 `attn_course.journey`           the numbers that a sentence becomes on its way through a translator
 `attn_course.smollm2`           the pretrained model of chapter 12, or how to fetch it
+`attn_course.minilm`            the pretrained model that makes vectors of sentences, likewise
 `attn_course.position_schemes`  two that chapter 07 compares with those of `attn.positions`
 `attn_course.interpret`         what a model has inside while it reads, and parts of it exchanged
 `attn_course.low_rank`          LoRA: what a pretrained model learns beside its own weights
@@ -27,6 +28,7 @@ data, mostly by rules
 `attn_course.everyday`          everyday sentences and their translations, written for the course
 `attn_course.grammar`           English and Spanish made by a grammar, with every alignment known
 `attn_course.passages`          ``questions`` about passages, for a system that answers them
+`attn_course.readings`          fifty passages with summary and question, fifty sentences to translate
 `attn_course.stories`           ``stories`` and headlines, for a system that summarises
 `attn_course.tasks`             opinions of a line, to ask a language model about
 `attn_course.images`            images and questions, for a system that looks

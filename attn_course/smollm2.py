@@ -9,16 +9,16 @@ from attn_course.language import text
 
 
 class NotFetched(ValueError):
-    """The model is not on this machine; a notebook shows the sentence alone."""
+    """A model is not on this machine; a notebook shows the sentence alone."""
 
-    def __init__(self):
+    def __init__(self, model="SmolLM2", name="smollm2", megabytes=98):
         super().__init__(
             text(
-                es="Esta celda necesita SmolLM2, que no está en esta máquina. Ejecuta "
-                "`python -m attn fetch smollm2` en una terminal (98 MB, una sola vez), "
+                es=f"Esta celda necesita {model}, que no está en esta máquina. Ejecuta "
+                f"`python -m attn fetch {name}` en una terminal ({megabytes} MB, una sola vez), "
                 "reinicia el núcleo y vuelve a empezar.",
-                en="This cell needs SmolLM2, which is not on this machine. Run "
-                "`python -m attn fetch smollm2` in a terminal (98 MB, once), "
+                en=f"This cell needs {model}, which is not on this machine. Run "
+                f"`python -m attn fetch {name}` in a terminal ({megabytes} MB, once), "
                 "restart the kernel and begin again.",
             )
         )
@@ -27,11 +27,14 @@ class NotFetched(ValueError):
         return [str(self)]
 
 
-class _Absent:
-    """What stands for a part of the model that is missing: any use of it raises `NotFetched`."""
+class Absent:
+    """What stands for a part of a model that is missing: any use of it raises `NotFetched`."""
+
+    def __init__(self, error=None):
+        self._error = error or NotFetched()
 
     def __getattr__(self, name):
-        raise NotFetched
+        raise self._error
 
     __call__ = __getitem__ = __iter__ = __len__ = lambda self, *_: self.__getattr__("")
 
@@ -64,7 +67,7 @@ def read():
     try:
         return gguf.read(path())
     except NotFetched:
-        return _Absent(), _Absent()
+        return Absent(), Absent()
 
 
 def model():
@@ -79,4 +82,4 @@ def model():
     try:
         return load(path())
     except NotFetched:
-        return _Absent(), _Absent()
+        return Absent(), Absent()

@@ -1,7 +1,8 @@
 """A small task for a language model: is an opinion of one line positive or negative?
 
-`tasks.toml` holds a hundred opinions in English and in Spanish, line by line the same. Forty are to
-learn from, whether as examples in a prompt or in training, and sixty are to be asked.
+`tasks.toml` holds opinions in English and in Spanish, line by line the same. Forty are to
+learn from, whether as examples in a prompt or in training, and sixty are to be asked. Another twenty
+are harder, because no single word of theirs gives them away.
 """
 
 import tomllib
@@ -59,7 +60,7 @@ def opinions(part: str, language: str) -> list[Opinion]:
 
     Parameters
     ----------
-    part : {"to_learn_from", "to_be_asked"}
+    part : {"to_learn_from", "to_be_asked", "harder"}
     language : {"en", "es"}
 
     Raises

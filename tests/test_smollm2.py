@@ -1,8 +1,8 @@
-"""What a cell of chapter 12 says where the pretrained model is missing."""
+"""What a cell says where a pretrained model is missing."""
 
 import pytest
 
-from attn_course import set_language, smollm2
+from attn_course import minilm, set_language, smollm2
 
 
 @pytest.fixture
@@ -20,6 +20,12 @@ def test_every_use_of_a_missing_model_says_in_a_sentence_how_to_fetch_it(without
     for part in (*smollm2.read(), *smollm2.model()):
         with pytest.raises(smollm2.NotFetched, match=r"`python -m attn fetch smollm2`"):
             use(part)
+
+
+def test_the_other_model_is_named_where_it_is_missing(without_models):
+    for part in minilm.model():
+        with pytest.raises(smollm2.NotFetched, match=r"MiniLM.*`python -m attn fetch minilm`"):
+            part.encode("text")
 
 
 def test_a_notebook_shows_the_sentence_in_its_language_and_no_trace(without_models, language):

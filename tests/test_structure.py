@@ -82,6 +82,8 @@ MAY_IMPORT = {
     "attn_course.tables": set(),
     "attn_course.templates": set(),
     "attn_course.everyday": {"attn.corpus"},
+    "attn_course.readings": {"attn.corpus"},
+    "attn_course.minilm": {"attn.pretrained", "attn_course.smollm2"},
     "attn_course.position_schemes": {"attn.positions"},
     "attn_course.low_rank": {"attn._checks"},
     "attn_course.interpret": set(),

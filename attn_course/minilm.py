@@ -1,0 +1,85 @@
+"""MiniLM, the pretrained model that makes a vector of a sentence, or how to fetch it.
+
+It is a BERT of six layers. The vector of a sentence is the mean of those of its tokens, brought to
+length 1, so that the dot product of two is their cosine.
+
+References
+----------
+Wang et al. (2020), MiniLM. Reimers and Gurevych (2019), Sentence-BERT, for means as vectors.
+"""
+
+import numpy as np
+import torch
+
+from attn.pretrained import fetched, load
+from attn_course.smollm2 import Absent, NotFetched
+
+LONGEST = 512  # tokens
+
+
+def model():
+    """Return the model in the layers of `attn`, and its tokenizer.
+
+    Returns
+    -------
+    model : attn.transformer.EncoderOnly
+    tokenizer : attn.tokenizer.WordPieceTokenizer
+        Where the folder is missing, both only say how to get it when they are used.
+    """
+    try:
+        return load(fetched("minilm", download=False))
+    except ValueError as error:
+        if str(error).startswith("minilm:"):
+            absent = Absent(NotFetched("MiniLM", "minilm", 91))
+            return absent, absent
+        raise  # there is a folder, and it is another
+
+
+@torch.inference_mode()
+def vectors(model, tokenizer, texts):
+    """Return the vector of each text.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As `model` returns them.
+    texts : sequence of str
+
+    Returns
+    -------
+    array, shape (n_texts, d_model)
+        Of length 1 each.
+    """
+    means = []
+    for text in texts:
+        ids = tokenizer.encode(text, sos=True, eos=True)[:LONGEST]
+        found, _ = model.encode(torch.tensor(ids))
+        means.append(found.mean(dim=0).double().numpy())
+    means = np.stack(means)
+    return means / np.linalg.norm(means, axis=1, keepdims=True)
+
+
+@torch.inference_mode()
+def received(model, tokenizer, sentences):
+    """Return how much attention each sentence of a text receives, by token.
+
+    As `attn.applications.summarization.Summarizer.sentence_scores` counts it: the mean over layers,
+    heads and queries, then over the tokens of the sentence. The two marks around the text count
+    as queries alone.
+
+    Parameters
+    ----------
+    model, tokenizer
+        As `model` returns them.
+    sentences : sequence of str
+
+    Returns
+    -------
+    array, shape (n_sentences,)
+    """
+    parts = [tokenizer.encode(sentence) for sentence in sentences]
+    ids = [tokenizer.sos_id, *(i for part in parts for i in part), tokenizer.eos_id]
+    _, weights = model.encode(torch.tensor(ids), need_weights=True)
+    each = torch.stack(weights).mean(dim=(0, 1, 2)).double().numpy()[1:-1]
+    ends = np.cumsum([len(part) for part in parts])
+    return np.array([part.mean() for part in np.split(each, ends[:-1])])

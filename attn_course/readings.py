@@ -1,0 +1,80 @@
+"""Short passages with what to keep of them, a question and its answer; and sentences to translate.
+
+They are what the programs of document 000 ask for: a text about the climate, one about the first
+computers, and more, to measure what each program gets right. All were written for the course, so
+that no model here has read them; facts of the first two subjects it may have read elsewhere.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+from attn.corpus import read_pairs
+
+_FILE = Path(__file__).with_suffix(".toml")
+
+SUBJECTS = ("climate", "computers", "news")
+
+
+class Reading(NamedTuple):
+    """A passage and what was written about it.
+
+    Attributes
+    ----------
+    subject : str
+        One of `SUBJECTS`; news are invented.
+    sentences : list of str
+        Seven.
+    matter : list of int
+        The three sentences that whoever wrote the passage would keep, counted from 0.
+    summary : str
+        Written from those three.
+    question, answer : str
+        The answer stands in the passage.
+    """
+
+    subject: str
+    sentences: list[str]
+    matter: list[int]
+    summary: str
+    question: str
+    answer: str
+
+    @property
+    def text(self):
+        """The passage as one text."""
+        return " ".join(self.sentences)
+
+
+def readings():
+    """Return the fifty passages.
+
+    Returns
+    -------
+    list of Reading
+
+    Examples
+    --------
+    >>> first = readings()[0]
+    >>> first.question, first.answer
+    ('How much would emissions have to fall?', 'about half')
+    >>> first.sentences[first.matter[0]]
+    'The last ten years were the ten warmest since measurements began.'
+    """
+    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))["passage"]
+    return [Reading(**table) for table in tables]
+
+
+def sentences_to_translate():
+    """Return fifty sentences in English and what a person would say in Spanish.
+
+    Returns
+    -------
+    list of attn.corpus.Pair
+
+    Examples
+    --------
+    >>> sentences_to_translate()[2].target
+    'El mar sube un poco cada año.'
+    """
+    return list(read_pairs(_FILE.with_suffix(".tsv")))
