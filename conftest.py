@@ -19,6 +19,9 @@ for name in ("JPY_SESSION_NAME", "ATTN_SOLVED"):
 # check a kind of address that no notebook has.
 sys.modules.setdefault("rfc3987_syntax", None)
 
+# The models of others that a notebook may ask for.
+PRETRAINED = ("smollm2", "minilm")
+
 
 def pytest_configure(config):
     # Notebooks run on this environment's Python, whatever kernels the machine has. As an option in
@@ -38,10 +41,10 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.suffix == ".ipynb":
             if item.path not in asking:
-                said = re.search(
-                    r"attn_course import [\w, ]*\bsmollm2\b", item.path.read_text("utf-8")
-                )
-                asking[item.path] = said and not os.environ.get("CI") and _missing("smollm2")
+                imported = re.findall(r"attn_course import ([\w, ]+)", item.path.read_text("utf-8"))
+                asked = [name for name in PRETRAINED if name in ", ".join(imported).split(", ")]
+                missing = [] if os.environ.get("CI") else map(_missing, asked)
+                asking[item.path] = next(filter(None, missing), None)
             if asking[item.path]:
                 item.add_marker(pytest.mark.skip(reason=asking[item.path]))
 

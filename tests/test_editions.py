@@ -31,7 +31,7 @@ def chapters(language):
         (ROOT / ("_toc.yml" if language == "es" else "_toc.en.yml")).read_text("utf-8")
     )
     files = [Path(c["file"]).name for part in toc["parts"] for c in part["chapters"]]
-    return [name for name in files if re.match(r"\d\d_|A1_", name)]
+    return [name for name in files if re.match(r"\d\d_|A\d_", name)]
 
 
 def heading(language, name):

@@ -36,7 +36,7 @@ PICTURES = {"image/png", "image/svg+xml"}
 
 
 def is_chapter(source):
-    return re.match(r"\d\d|A\d", source.stem)
+    return re.match(r"\d\d|A1", source.stem)  # A2 is a page of tables and answers
 
 
 @functools.cache

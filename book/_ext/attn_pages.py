@@ -75,7 +75,7 @@ class Written(SphinxDirective):
         return next((name for name in places if name in self.env.found_docs), None)
 
     def number(self, page):
-        number = re.match(r"0?(\d+|A1)_", page)
+        number = re.match(r"0?(\d+|A\d)_", page)
         return number[1] if number else ""
 
     def page(self, page):
