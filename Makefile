@@ -128,6 +128,11 @@ model: .venv/full.stamp ## Train the translator of real sentences that comes wit
 grammar-model: .venv/full.stamp ## Train the translator of the course's grammar (ten minutes)
 	@$(BIN)/python -m attn train --steps 16000 --device cpu --quantised --out attn/applications/models/grammar_translator
 
+.PHONY: emoji
+emoji: .venv/full.stamp ## Fetch pictures and names of emoji (143 MB, once), train the small CLIP of chapter 11 and measure it (ten minutes)
+	@rm -f notebooks/data/emoji.json
+	@$(BIN)/python -m benchmarks.emoji
+
 .PHONY: results
 results: .venv/full.stamp ## Measure what the trained systems get right, for the page of results (minutes)
 	@$(BIN)/python -m benchmarks.quality

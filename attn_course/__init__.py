@@ -32,6 +32,7 @@ data, mostly by rules
 `attn_course.stories`           ``stories`` and headlines, for a system that summarises
 `attn_course.tasks`             opinions of a line, to ask a language model about
 `attn_course.images`            images and questions, for a system that looks
+`attn_course.emoji`             a small CLIP that searches emoji by typing, in two languages
 `attn_course.templates`         sentences with slots, from which passages and stories are made
 ==============================  ================================================================
 

@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
-from vendor import VENDOR, VendorError, fetch, node
+from vendor import PACKAGES, VENDOR, VendorError, fetch, node
 
 from attn._fetch import fetched
 from attn.corpus.tatoeba import FILE
@@ -123,6 +123,14 @@ def tatoeba():
         raise kind(f"no corpus of real sentences: {error}") from None
 
 
+def emoji_pictures():
+    """Return the folder of the fetched pictures and names of emoji; a test downloads nothing."""
+    packages = ("emoji-datasource-twitter", "emoji-datasource-google", "emojibase-data")
+    if all((VENDOR / f"{name}-{PACKAGES[name][0]}").exists() for name in packages):
+        return VENDOR
+    raise NotGiven("no pictures of emoji: make emoji fetches them and trains for ten minutes")
+
+
 def python_in_the_page():
     """Return the folder of the built site with the Python that its pages run."""
     if (ROOT / "build" / "site" / "python" / "files.json").exists():
@@ -205,6 +213,7 @@ PARTS = {
     "kernel_headers": kernel_headers,
     "git": git,
     "tatoeba": tatoeba,
+    "emoji_pictures": emoji_pictures,
     "python_in_the_page": python_in_the_page,
     "smollm2": smollm2,
     "minilm": minilm,

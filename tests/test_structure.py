@@ -96,6 +96,13 @@ MAY_IMPORT = {
     "attn_course.journey": {"attn._checks"},
     "attn_course.passages": {"attn._checks", "attn.tokenizer", "attn_course.templates"},
     "attn_course.stories": {"attn._checks", "attn_course.templates"},
+    "attn_course.emoji": {
+        "attn._checks",
+        "attn.masks",
+        "attn.tokenizer",
+        "attn.training",
+        "attn.transformer",
+    },
     "attn_course.images": {"attn._checks", "attn.applications"},
     "attn_course.drawings": {"attn._checks", "attn_course.language", "attn_course.palette"},
     "attn_course.plots": {"attn.reference", "attn_course.language", "attn_course.palette"},
@@ -114,6 +121,7 @@ MAY_IMPORT = {
         "attn.applications",  # where the trained models lie
         "attn.reference",
         "attn_course.drawings",
+        "attn_course.emoji",  # where the trained searcher lies
         "attn_course.language",
         "attn_course.palette",
     },

@@ -1,0 +1,93 @@
+"""Search by typing: the emoji whose pictures are nearest to a text."""
+
+import json
+from typing import NamedTuple
+
+import torch
+
+from attn._checks import check_size, wrong
+from attn.tokenizer import BytePairTokenizer
+from attn_course.emoji import FOLDER, plain
+from attn_course.emoji.model import TextTower, batch_of
+
+
+class Found(NamedTuple):
+    """An emoji that a search found.
+
+    Attributes
+    ----------
+    emoji : str
+        Its characters.
+    cosine : float
+        Of its picture with the text.
+    seen : bool
+        Whether it was among those that the model was trained on.
+    """
+
+    emoji: str
+    cosine: float
+    seen: bool
+
+
+class EmojiSearcher:
+    """An encoder of texts, and the vectors of pictures that it never has to see again.
+
+    Parameters
+    ----------
+    tower : TextTower
+    tokenizer : BytePairTokenizer
+    emoji : list of str
+        One for each picture of the tower.
+    seen : list of bool
+        Which of them the model was trained on.
+    """
+
+    def __init__(self, tower, tokenizer, emoji, seen):
+        self.tower, self.tokenizer = tower.eval(), tokenizer
+        self.emoji, self.seen = emoji, seen
+
+    @classmethod
+    def pretrained(cls):
+        """Return the one that comes with the course."""
+        about = json.loads((FOLDER / "emoji.json").read_text(encoding="utf-8"))
+        tower = TextTower.load(FOLDER / "model.safetensors")
+        tokenizer = BytePairTokenizer.load(FOLDER / "vocabulary.json")
+        return cls(tower, tokenizer, *read_codes(about))
+
+    @torch.no_grad()
+    def search(self, text, n=10):
+        """Return the emoji nearest to a text, the nearest first.
+
+        Parameters
+        ----------
+        text : str
+            In Spanish or English; the model sees neither capitals nor accents.
+        n : int, default 10
+
+        Returns
+        -------
+        list of Found
+
+        Raises
+        ------
+        ValueError
+            If there is nothing in the text, or `n` is not a whole number from 1 on.
+
+        Examples
+        --------
+        >>> [found.emoji for found in EmojiSearcher.pretrained().search("blue heart", 1)]
+        ['💙']
+        """
+        check_size("n", n, least=1)
+        if not plain(text).strip():
+            raise wrong("text", "a word or more", repr(text))
+        (cosines,) = self.tower.cosines(*batch_of(self.tokenizer, [text]))
+        best = cosines.argsort(descending=True, stable=True)[:n].tolist()
+        return [Found(self.emoji[i], cosines[i].item(), self.seen[i]) for i in best]
+
+
+def read_codes(about):
+    """Return the characters of each emoji and whether it was seen in training."""
+    codes = about["codes"].split()
+    emoji = ["".join(chr(int(part, 16)) for part in code.lstrip("*").split("-")) for code in codes]
+    return emoji, [not code.startswith("*") for code in codes]
