@@ -22,6 +22,7 @@ from attn_course import palette, set_language
 from attn_course.widgets import (
     AttentionExplorer,
     EmbeddingMap,
+    EmojiSearch,
     HeadExplorer,
     LayerExplorer,
     LiveMachine,
@@ -38,6 +39,7 @@ from attn_course.widgets import (
     _source,
     attention_explorer,
     embedding_map,
+    emoji_search,
     head_explorer,
     head_viewer,
     layer_explorer,
@@ -73,6 +75,7 @@ PYTHON_TEXTS = {
     "head_explorer": head_explorer,
     "position_explorer": position_explorer,
     "visual_asker": visual_asker,
+    "emoji_search": emoji_search,
 }
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -244,6 +247,7 @@ def test_the_javascript_is_small():
         "training_widgets": 9_000,
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
+        "emoji_widgets": 24_000,
         "guesser_widgets": 7_500,
         "machine_widgets": 31_000,
         "translator_widgets": 43_000,
@@ -420,6 +424,9 @@ MAKERS = {
         SimpleNamespace(text="rojo", probability=0.9),
         SimpleNamespace(tokens=["<sos>"], weights=np.ones((1, 1, 1, 6, 6)) / 36),
         **options,
+    ),
+    "emoji_search": lambda **options: EmojiSearch(
+        "corazón azul", [SimpleNamespace(emoji="💙", cosine=0.9, seen=True)], **options
     ),
 }
 

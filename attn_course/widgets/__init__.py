@@ -4,6 +4,7 @@
 - `SoftmaxPlayground`: what scores and temperature do to the weights
 - `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
 - `EmbeddingMap`: users and films as points; drag them, and their dot products follow
+- `EmojiSearch`: a word, and the emoji whose pictures a small CLIP places nearest to it
 - `Quiz`, `load_quiz`: questions with feedback for every answer
 - `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
@@ -19,6 +20,7 @@
 
 from attn_course.widgets.attention_explorer import AttentionExplorer
 from attn_course.widgets.embedding_map import EmbeddingMap
+from attn_course.widgets.emoji_search import EmojiSearch
 from attn_course.widgets.head_explorer import HeadExplorer
 from attn_course.widgets.head_viewer import HeadViewer
 from attn_course.widgets.layer_explorer import LayerExplorer
@@ -37,6 +39,7 @@ from attn_course.widgets.word_guesser import WordGuesser
 __all__ = [
     "AttentionExplorer",
     "EmbeddingMap",
+    "EmojiSearch",
     "HeadExplorer",
     "HeadViewer",
     "LayerExplorer",

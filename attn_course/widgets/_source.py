@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from attn.applications.models import TRANSLATOR, TRANSLATORS, folder
+from attn_course import emoji as searched
 from attn_course.palette import DARK, LIGHT, css_variables
 
 FOLDER = Path(__file__).parent
@@ -29,6 +30,7 @@ BUNDLES = {
     "training_widgets": ("training_replay",),
     "sampling_widgets": ("sampling_explorer",),
     "visual_widgets": ("visual_asker",),
+    "emoji_widgets": ("emoji_search",),
     "guesser_widgets": ("word_guesser",),
     "machine_widgets": ("live_machine",),
     "translator_widgets": ("live_translator", "transformer_microscope"),
@@ -111,6 +113,17 @@ def attended():
     return dict(sorted(found.items(), key=lambda one: one[1].pop("order")))
 
 
+def emoji():
+    """Return the trained searcher of emoji as `emoji_model.js` wants it."""
+    vocabulary, codes = (
+        json.loads((searched.FOLDER / f"{stem}.json").read_text(encoding="utf-8"))
+        for stem in ("vocabulary", "emoji")
+    )
+    weights = (searched.FOLDER / "model.safetensors").read_bytes()
+    limit = searched.MAX_TOKENS
+    return {"weights": weights, "vocabulary": vocabulary, "maxTokens": limit, **codes}
+
+
 def model_scripts():
     """Return the trained models as classic scripts, which a page may load from anywhere.
 
@@ -129,6 +142,7 @@ def model_scripts():
     }
     models["visual_question"] = visual_question()
     models |= {f"attended_{name}": about for name, about in attended().items()}
+    models["emoji"] = emoji()
     texts = {}
     for name, model in models.items():
         weights = model.pop("weights")

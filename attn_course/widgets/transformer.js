@@ -72,7 +72,7 @@ export function stack({ layers }, xs, run) {
 export const lastNorm = ({ norm }, layers, config) =>
   (config.norm === "pre" ? layerNorm(norm, layers.at(-1).feedForward.x) : layers.at(-1).feedForward.x);
 
-function encoderLayer(layer, xs, config) {
+export function encoderLayer(layer, xs, config) {
   const read = subLayer(layer.norm1, xs, config, (xs) =>
     multiHeadAttention(layer.selfAttention, xs, keysAndValues(layer.selfAttention, xs, config, true), config, true));
   const thought = subLayer(layer.norm2, read.map(({ x }) => x), config, (xs) => feedForward(layer.feedForward, xs));
