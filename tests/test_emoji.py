@@ -56,6 +56,8 @@ def test_a_search_finds_what_it_was_taught(searcher):
         best = searcher.search(query, 5)
         assert "💙" in [one.emoji for one in best[:3]]
         assert [one.cosine for one in best] == sorted((x.cosine for x in best), reverse=True)
+    for query in ("comida", "food"):  # and what it was not: chapter 11 tells of it
+        assert searcher.search(query, 1)[0].emoji == "🔫"
     assert searcher.search("Corazón Azul") == searcher.search("corazon   azul")
 
 
