@@ -17,6 +17,7 @@ more of the machine
 `attn_course.journey`           the numbers that a sentence becomes on its way through a translator
 `attn_course.smollm2`           the pretrained model of chapter 12, or how to fetch it
 `attn_course.minilm`            the pretrained model that makes vectors of sentences, likewise
+`attn_course.miniatures`        attention for pictures and videos, in miniature, for appendix A4
 `attn_course.position_schemes`  two that chapter 07 compares with those of `attn.positions`
 `attn_course.interpret`         what a model has inside while it reads, and parts of it exchanged
 `attn_course.low_rank`          LoRA: what a pretrained model learns beside its own weights
@@ -33,6 +34,7 @@ data, mostly by rules
 `attn_course.tasks`             opinions of a line, to ask a language model about
 `attn_course.images`            images and questions, for a system that looks
 `attn_course.emoji`             a small CLIP that searches emoji by typing, in two languages
+`attn_course.subjects`          lines on four subjects, to be told apart
 `attn_course.templates`         sentences with slots, from which passages and stories are made
 ==============================  ================================================================
 

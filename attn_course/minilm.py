@@ -36,7 +36,7 @@ def model():
 
 
 @torch.inference_mode()
-def vectors(model, tokenizer, texts):
+def vectors(model, tokenizer, texts, attends=True):
     """Return the vector of each text.
 
     Parameters
@@ -44,6 +44,9 @@ def vectors(model, tokenizer, texts):
     model, tokenizer
         As `model` returns them.
     texts : sequence of str
+    attends : bool, default True
+        Whether the tokens go through the layers, or are taken as they stand in the table of
+        embeddings, where they know nothing of each other.
 
     Returns
     -------
@@ -52,8 +55,8 @@ def vectors(model, tokenizer, texts):
     """
     means = []
     for text in texts:
-        ids = tokenizer.encode(text, sos=True, eos=True)[:LONGEST]
-        found, _ = model.encode(torch.tensor(ids))
+        ids = torch.tensor(tokenizer.encode(text, sos=True, eos=True)[:LONGEST])
+        found = model.encode(ids)[0] if attends else model.embedding.tokens(ids)
         means.append(found.mean(dim=0).double().numpy())
     means = np.stack(means)
     return means / np.linalg.norm(means, axis=1, keepdims=True)

@@ -20,6 +20,9 @@ from attn_course.drawings.cross import cross
 from attn_course.drawings.entrances import entrances
 from attn_course.drawings.families import families
 from attn_course.drawings.feed_forward import feed_forward
+from attn_course.drawings.film import film
+from attn_course.drawings.finding import finding
+from attn_course.drawings.finer import finer
 from attn_course.drawings.forcing import forcing
 from attn_course.drawings.gradient import gradient
 from attn_course.drawings.handover import handover
@@ -27,6 +30,7 @@ from attn_course.drawings.heads import heads
 from attn_course.drawings.hidden import hidden
 from attn_course.drawings.hops import hops
 from attn_course.drawings.ladder import ladder
+from attn_course.drawings.last_row import last_row
 from attn_course.drawings.layer_norm import layer_norm
 from attn_course.drawings.leak import leak
 from attn_course.drawings.lens import lens
@@ -35,6 +39,7 @@ from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
 from attn_course.drawings.merges import merges
 from attn_course.drawings.moving import MovingMachine
+from attn_course.drawings.nearest import nearest
 from attn_course.drawings.padding import padding
 from attn_course.drawings.pairs import pairs
 from attn_course.drawings.patching import patching
@@ -54,6 +59,8 @@ from attn_course.drawings.softmax import softmax
 from attn_course.drawings.span import span
 from attn_course.drawings.speculative import speculative
 from attn_course.drawings.stream import stream
+from attn_course.drawings.telling import telling
+from attn_course.drawings.turns import turns
 
 __all__ = [
     "Machine",
@@ -70,6 +77,9 @@ __all__ = [
     "entrances",
     "families",
     "feed_forward",
+    "film",
+    "finding",
+    "finer",
     "forcing",
     "gradient",
     "handover",
@@ -77,12 +87,14 @@ __all__ = [
     "hidden",
     "hops",
     "ladder",
+    "last_row",
     "layer_norm",
     "leak",
     "lens",
     "lookup",
     "mask",
     "merges",
+    "nearest",
     "padding",
     "pairs",
     "patching",
@@ -102,4 +114,6 @@ __all__ = [
     "span",
     "speculative",
     "stream",
+    "telling",
+    "turns",
 ]
