@@ -19,6 +19,7 @@ import pytest
 
 import attn_course
 from assignments.grader.judge import draw, judge, request
+from assignments.grader.words import GROUPS
 from assignments.problem_sets import PUBLIC, folders, load, module_name
 from attn_course.exercises.check import verdict
 from attn_course.exercises.compare import run
@@ -295,6 +296,10 @@ class Proofs:
         for secret in self.few:
             groups = {task.group(case) for case in draw(task, secret).cases}
             assert groups == set(task.points) - {"arguments"}
+
+    def test_every_group_has_a_name_in_both_languages(self, exercise):
+        for name in self.tasks[exercise].points:
+            assert set(self.set.groups.get(name) or GROUPS[name]) == set(LANGUAGES), name
 
     # The master -------------------------------------------------------------------------
 

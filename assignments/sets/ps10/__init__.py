@@ -84,21 +84,11 @@ SET = ProblemSet(
              "size_of_the_last_layer"),
     ),
     groups={
-        "es": {
-            "several copies": "tokens que salen más de dos veces",
-            "nothing repeated": "textos sin repeticiones",
-            "clean below": "respuestas que bajan al recuperarse",
-            "one layer": "una sola capa",
-            "penalties": "con penalización",
-            "new words": "palabras nuevas",
-        },
-        "en": {
-            "several copies": "tokens that come more than twice",
-            "nothing repeated": "texts without repetitions",
-            "clean below": "answers that fall as they come back",
-            "one layer": "a single layer",
-            "penalties": "with a penalty",
-            "new words": "new words",
-        },
+        "several copies": {"es": "tokens que salen más de dos veces", "en": "tokens that come more than twice"},
+        "nothing repeated": {"es": "textos sin repeticiones", "en": "texts without repetitions"},
+        "clean below": {"es": "respuestas que bajan al recuperarse", "en": "answers that fall as they come back"},
+        "one layer": {"es": "una sola capa", "en": "a single layer"},
+        "penalties": {"es": "con penalización", "en": "with a penalty"},
+        "new words": {"es": "palabras nuevas", "en": "new words"},
     },
 )  # fmt: skip

@@ -84,19 +84,10 @@ SET = ProblemSet(
              "(x**2).mean()", "one_size_for_all"),
     ),
     groups={
-        "es": {
-            "later positions": "posiciones que no empiezan en 0",
-            "shared keys": "keys compartidas",
-            "windows": "capas con ventana",
-            "kept whole": "borradores enteros",
-            "empty drafts": "borradores vacíos",
-        },
-        "en": {
-            "later positions": "positions that do not begin at 0",
-            "shared keys": "shared keys",
-            "windows": "layers with a window",
-            "kept whole": "drafts kept whole",
-            "empty drafts": "empty drafts",
-        },
+        "later positions": {"es": "posiciones que no empiezan en 0", "en": "positions that do not begin at 0"},
+        "shared keys": {"es": "keys compartidas", "en": "shared keys"},
+        "windows": {"es": "capas con ventana", "en": "layers with a window"},
+        "kept whole": {"es": "borradores enteros", "en": "drafts kept whole"},
+        "empty drafts": {"es": "borradores vacíos", "en": "empty drafts"},
     },
 )  # fmt: skip
