@@ -150,6 +150,11 @@ def test_what_is_stored_says_what_the_chapter_does():
 
 
 @pytest.fixture(scope="module")
+def one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
 def smollm2(needed, one_thread):
     needed("smollm2")
     return modern_tasks.smollm2()

@@ -14,8 +14,8 @@ _DESCRIPTION = {
     "and the same matrix, which did not learn to read there, and other logits come out.",
 }
 _LABELS = {
-    "es": ("flujo residual", "capa", "norma y matriz", "el modelo", "la lente"),
-    "en": ("residual stream", "layer", "norm and matrix", "the model", "the lens"),
+    "es": ("flujo residual", "capa", "el modelo", "la lente", "norma y matriz"),
+    "en": ("residual stream", "layer", "the model", "the lens", "norm and matrix"),
 }
 _BARS = ((3, 5, 4, 6, 3), (4, 6, 3, 9, 4), (3, 5, 5, 13, 4), (2, 3, 3, 20, 2))
 
@@ -26,7 +26,7 @@ def lens():
 
 
 def _draw(language):
-    stream, layer, matrix, model, lens_name = _LABELS[language]
+    stream, layer, model, lens_name, matrix = _LABELS[language]
     drawn = [ink.text(0, 14, stream, "small soft"), ink.arrow([(0, 46), (352, 46)])]
     for i in range(_LAYERS):
         x, last = 4 + 80 * i, i == _LAYERS - 1

@@ -38,7 +38,10 @@ PAGES = {
     "10_applications": {"es": "Aplicaciones", "en": "Applications"},
     "11_landscape": {"es": "Panorama", "en": "Landscape"},
     "12_language_model": {"es": "Un modelo de lenguaje actual", "en": "A language model of today"},
-    "13_what_attention_computes": {"es": "Qué calcula la atención", "en": "What attention computes"},
+    "13_what_attention_computes": {
+        "es": "Qué calcula la atención",
+        "en": "What attention computes",
+    },
 }
 
 _TOKENS, _ATTENTION, _HEADS = "02_tokens_and_embeddings", "03_self_attention", "04_multi_head"
