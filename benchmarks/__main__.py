@@ -14,6 +14,7 @@ from benchmarks import (
     attention_layer,
     attention_length,
     attention_memory,
+    audit,
     cached_step,
     decoding,
     first_run,
@@ -38,6 +39,7 @@ TABLES = {
     "import_time": import_time,
     "cached_step": cached_step,
     "translate_file": translate_file,
+    "audit": audit,
 }
 # What chapters draw, and the widgets of the built site: not on the page.
 OTHERS = {
