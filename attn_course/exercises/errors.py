@@ -131,11 +131,36 @@ MEANINGS = {
         "en": "`{0}` belongs to lists. Begin with `[]` and make the array at the end, with `np.array`.",
     },
     r"'numpy.ndarray' object has no attribute '(int|long|float|bool|unsqueeze|masked_fill|permute|"
-    r"expand|detach|cpu|to|exp|sqrt|log|softmax|norm|topk|clone|gather)'": {
+    r"expand|detach|cpu|to|exp|sqrt|log|softmax|norm|topk|clone|gather|pow|clamp|t|sigmoid|silu|relu|"
+    r"rsqrt|abs|matmul|scatter)'": {
         "es": "`{0}` es un método de los tensores de PyTorch, y aquí llegan arreglos de NumPy: usa la "
         "función de NumPy que hace lo mismo, o convierte antes el arreglo con `torch.as_tensor`.",
         "en": "`{0}` is a method of PyTorch's tensors, and what comes here are arrays of NumPy: use the "
         "function of NumPy that does the same, or convert the array first with `torch.as_tensor`.",
+    },
+    r"(?:keyword argument |^)'(dim\d?|keepdim|descending)'": {
+        "es": "`{0}` es un argumento de PyTorch, y aquí llegan arreglos de NumPy: sus nombres son `axis` y "
+        "`keepdims`, y para ordenar de mayor a menor se ordena `-x`.",
+        "en": "`{0}` is an argument of PyTorch, and what comes here are arrays of NumPy: their names are "
+        "`axis` and `keepdims`, and to sort from high to low one sorts `-x`.",
+    },
+    r"module 'numpy' has no attribute '(\w+)'": {
+        "es": "NumPy no tiene `{0}`. Si es de PyTorch o de SciPy, escríbelo con lo que hay en NumPy, como "
+        "`np.exp`, `np.sqrt` o `np.maximum`.",
+        "en": "NumPy has no `{0}`. If it belongs to PyTorch or SciPy, write it with what there is in NumPy, "
+        "such as `np.exp`, `np.sqrt` or `np.maximum`.",
+    },
+    r"'int' object is not callable": {
+        "es": "Los paréntesis van detrás de un número, como si fuera una función. En NumPy `x.size` es un "
+        "número, el total de elementos; lo que mide el último eje es `x.shape[-1]`.",
+        "en": "The parentheses follow a number, as though it were a function. In NumPy `x.size` is a number, "
+        "that of all elements; what the last axis measures is `x.shape[-1]`.",
+    },
+    r"division by zero": {
+        "es": "El divisor es 0 en esta entrada: mira si lo que sumas en él está vacío, por ejemplo porque tu "
+        "bucle no empieza en el primer elemento.",
+        "en": "The divisor is 0 on this input: see whether what you sum into it is empty, for instance because "
+        "your loop does not begin at the first element.",
     },
     r"`indices` and `arr` must have the same number of dimensions": {
         "es": "`np.take_along_axis` quiere índices con tantos ejes como el arreglo: añade el que falta, "
@@ -161,10 +186,10 @@ MEANINGS = {
         "you cut.",
     },
     r"only (?:length-1|0-dimensional) arrays can be converted": {
-        "es": "Una función de `math` toma un solo número, y aquí recibe un arreglo. Las de NumPy, "
-        "como `np.exp` y `np.sqrt`, actúan sobre cada elemento.",
-        "en": "A function of `math` takes a single number, and here it is given an array. Those of "
-        "NumPy, such as `np.exp` and `np.sqrt`, act on each element.",
+        "es": "Una función de `math`, como `float` e `int`, toma un solo número, y aquí recibe un "
+        "arreglo. Las de NumPy, como `np.exp` y `np.sqrt`, actúan sobre cada elemento.",
+        "en": "A function of `math`, like `float` and `int`, takes a single number, and here it is "
+        "given an array. Those of NumPy, such as `np.exp` and `np.sqrt`, act on each element.",
     },
     r"builtin_function_or_method|'method'|'function'": {
         "es": "Operas con una función en lugar de con su resultado: le faltan los paréntesis, como "

@@ -134,6 +134,10 @@ def _real(function):
     )
 
 
+def _whole(function):
+    return _real(lambda wanted: function(wanted) if wanted.dtype.kind == "f" else None)
+
+
 def _rounded(digits):
     return lambda got, wanted: np.round(wanted, digits) if wanted.dtype.kind == "f" else None
 
@@ -164,14 +168,17 @@ RELATIONS = (
             "way round.",
         },
     ),
-    (
-        _real(lambda wanted: np.trunc(wanted) if wanted.dtype.kind == "f" else None),
-        {
-            "es": "Los números de {0} son los correctos sin sus decimales: se pierden en un arreglo de "
-            "enteros (`dtype=int`, `zeros_like` de uno de enteros) o en una división `//`.",
-            "en": "The numbers of {0} are the right ones without their decimals, which are lost in an "
-            "array of integers (`dtype=int`, `zeros_like` of one of integers) or a division `//`.",
-        },
+    *(
+        (
+            _whole(without_decimals),
+            {
+                "es": "Los números de {0} son los correctos sin sus decimales: se pierden en un arreglo de "
+                "enteros (`dtype=int`, `zeros_like` de uno de enteros) o en una división `//`.",
+                "en": "The numbers of {0} are the right ones without their decimals, which are lost in an "
+                "array of integers (`dtype=int`, `zeros_like` of one of integers) or a division `//`.",
+            },
+        )
+        for without_decimals in (np.trunc, np.floor)
     ),
     *(
         (
