@@ -101,14 +101,32 @@ def _gain_inside(query, key, query_gain, key_gain):
     return _scaled(_divided(query_gain * query), _divided(key_gain * key))
 
 
+def _by_hand(x):
+    """Divide by the root of the mean of the squares, and leave vectors of zeros as they are."""
+    size = np.sqrt((x**2).mean(axis=-1, keepdims=True))
+    return x / np.where(size == 0, 1, size)
+
+
+def _not_transposed(query, key, query_gain, key_gain):
+    query, key = query_gain * _divided(query), key_gain * _divided(key)
+    return query @ key / np.sqrt(query.shape[-1])
+
+
 def _matrix_only(query, key, query_gain, key_gain):
     _n_queries, _d_k = query.shape
     return normed_scores(query, key, query_gain, key_gain)
 
 
 MISTAKES = {
-    "query_only": (lambda query, key, g, h: _scaled(g * _divided(query), h * key),),
-    "key_only": (lambda query, key, g, h: _scaled(g * query, h * _divided(key)),),
+    "query_only": (
+        lambda query, key, g, h: _scaled(g * _divided(query), h * key),
+        lambda query, key, g, h: _scaled(g * _divided(query), key),
+    ),
+    "key_only": (
+        lambda query, key, g, h: _scaled(g * query, h * _divided(key)),
+        lambda query, key, g, h: _scaled(query, h * _divided(key)),
+    ),
+    "plain": (lambda query, key, g, h: _scaled(query, key),),
     "not_normalised": (lambda query, key, g, h: _scaled(g * query, h * key),),
     "after_the_product": (_after_the_product,),
     "layer_norm": (_with(_layer_norm),),
@@ -116,12 +134,37 @@ MISTAKES = {
         _with(lambda x: x / np.sqrt((x**2).sum(axis=-1, keepdims=True) + EPS)),
         _with(lambda x: x / (np.linalg.norm(x, axis=-1, keepdims=True) + 1e-300)),
     ),
+    "cosine": (
+        _with(
+            lambda x: x / np.sqrt((x**2).sum(axis=-1, keepdims=True) + EPS),
+            lambda query, key: query @ key.mT,
+        ),
+        _with(
+            lambda x: x / (np.linalg.norm(x, axis=-1, keepdims=True) + 1e-300),
+            lambda query, key: query @ key.mT,
+        ),
+    ),
+    "by_deviation": (
+        _with(lambda x: x / (x.std(axis=-1, keepdims=True) + EPS)),
+        _with(lambda x: x / np.sqrt(x.var(axis=-1, keepdims=True) + EPS)),
+    ),
+    "one_less": (
+        _with(lambda x: x / np.sqrt((x**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1) + EPS)),
+    ),
+    "square_of_the_mean": (
+        _with(lambda x: x / np.sqrt(x.mean(axis=-1, keepdims=True) ** 2 + EPS)),
+    ),
+    "by_the_largest": (_with(lambda x: x / (np.abs(x).max(axis=-1, keepdims=True) + EPS)),),
     "without_root": (_with(lambda x: x / ((x**2).mean(axis=-1, keepdims=True) + EPS)),),
     "mean_of_sizes": (_with(lambda x: x / (np.abs(x).mean(axis=-1, keepdims=True) + EPS)),),
     "no_eps": (_eps(inside=0.0),),
+    "eps_by_hand": (_with(_by_hand),),
     "eps_outside": (_eps(inside=0.0, outside=EPS),),
     "other_eps": (_eps(inside=1e-6), _eps(inside=1e-8), _eps(inside=1e-3)),
-    "over_the_tokens": (_eps(axis=-2),),
+    "over_the_tokens": (
+        _eps(axis=-2),
+        _with(lambda x: x / np.sqrt((x**2).mean(axis=0) + EPS)),
+    ),
     "over_everything": (_eps(axis=None),),
     "gains_dropped": (lambda query, key, g, h: _scaled(_divided(query), _divided(key)),),
     "one_gain_dropped": (
@@ -130,9 +173,19 @@ MISTAKES = {
         lambda query, key, g, h: normed_scores(query, key, g, g),
     ),
     "gain_inside": (_gain_inside,),
+    "gain_below": (
+        lambda query, key, g, h: _scaled(_divided(query) / g, _divided(key) / h),
+        lambda query, key, g, h: _scaled(
+            query / np.sqrt(((g * query) ** 2).mean(axis=-1, keepdims=True) + EPS),
+            key / np.sqrt(((h * key) ** 2).mean(axis=-1, keepdims=True) + EPS),
+        ),
+    ),
+    "one_plus_gain": (lambda query, key, g, h: normed_scores(query, key, 1 + g, 1 + h),),
+    "gain_added": (lambda query, key, g, h: _scaled(_divided(query) + g, _divided(key) + h),),
     "unscaled": (_with(score=lambda query, key: query @ key.mT),),
     "scaled_by_d_k": (_with(score=lambda query, key: query @ key.mT / query.shape[-1]),),
     "softmax_applied": (_with(score=lambda query, key: softmax(_scaled(query, key))),),
+    "key_not_transposed": (_not_transposed,),
     "keys_by_queries": (lambda *arguments: normed_scores(*arguments).mT,),
     "matrix_only": (
         _matrix_only,

@@ -106,11 +106,47 @@ def _crossed(target, draft, token, dice):
     return accepted, accept(target, draft, token, dice)[1]
 
 
+def _until_rejected(*arguments):
+    accepted, rest = accept(*arguments)
+    return np.cumprod(accepted, axis=-1).astype(bool), rest
+
+
+def _zero_where_accepted(*arguments):
+    accepted, rest = accept(*arguments)
+    return accepted, np.where(accepted[..., None], 0, rest)
+
+
+def _rejected_alone(*arguments):
+    accepted, rest = accept(*arguments)
+    return accepted, rest[~accepted]
+
+
+def _times_the_chance(p, q, token):
+    chance = np.minimum(_at(p, token) / _at(q, token), 1)
+    return (1 - chance)[..., None] * _shared(np.maximum(p - q, 0))
+
+
+def _ratio_above_one(p, q, token):
+    return _shared(np.maximum(p / q - 1, 0))
+
+
 MISTAKES = {
     "ratio_upside_down": (
         _rule(lambda p, q, token, dice: dice < _at(q, token) / _at(p, token).clip(1e-12)),
     ),
     "target_alone": (_rule(lambda p, q, token, dice: dice < _at(p, token)),),
+    "draft_alone": (_rule(lambda p, q, token, dice: dice < _at(q, token)),),
+    "share_of_both": (
+        _rule(lambda p, q, token, dice: dice < _at(p, token) / (_at(p, token) + _at(q, token))),
+    ),
+    "mean_rate": (_rule(lambda p, q, token, dice: dice < np.minimum(p, q).sum(axis=-1)),),
+    "logarithm": (
+        _rule(lambda p, q, token, dice: dice < np.log(_at(p, token)) - np.log(_at(q, token))),
+    ),
+    "token_from_one": (
+        _rule(lambda p, q, token, dice: dice < _at(p, token - 1) / _at(q, token - 1)),
+    ),
+    "until_rejected": (_until_rejected,),
     "without_dice": (_rule(lambda p, q, token, dice: _at(p, token) >= _at(q, token)),),
     "best_only": (_rule(lambda p, q, token, dice: p.argmax(axis=-1) == token),),
     "rejected_returned": (_rule(lambda p, q, token, dice: dice >= _at(p, token) / _at(q, token)),),
@@ -121,8 +157,15 @@ MISTAKES = {
     "rest_not_shared": (_rule(rest=lambda p, q, token: np.maximum(p - q, 0)),),
     "rest_negative": (
         _rule(rest=lambda p, q, token: p - q),
+        _rule(rest=lambda p, q, token: _shared(p - q)),
         _rule(rest=lambda p, q, token: _shared(np.abs(p - q))),
     ),
+    "target_where_larger": (_rule(rest=lambda p, q, token: _shared(np.where(p > q, p, 0))),),
+    "what_is_common": (_rule(rest=lambda p, q, token: _shared(np.minimum(p, q))),),
+    "larger_of_both": (_rule(rest=lambda p, q, token: _shared(np.maximum(p, q))),),
+    "ratio_above_one": (_rule(rest=_ratio_above_one),),
+    "where_rejected": (_zero_where_accepted, _rejected_alone),
+    "times_the_chance": (_rule(rest=_times_the_chance),),
     "softmax_of_the_rest": (
         _rule(rest=lambda p, q, token: _shared(np.exp(np.maximum(p - q, 0)))),
         _rule(rest=lambda p, q, token: _shared(np.exp(p - q))),
