@@ -92,6 +92,28 @@ def _over_layers(logits, token):
     return 1 + (logits[..., token][..., None] < logits[..., token].ravel()).sum(axis=-1)
 
 
+def _probability(logits, token):
+    shares = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return shares[..., token] / shares.sum(axis=-1)
+
+
+def _over_the_last_axis(logits, token):
+    mine = logits[..., token]
+    return 1 + (mine[..., None] < mine[..., None, :]).sum(axis=-1)
+
+
+def _first_index(logits, token):
+    return 1 + np.where(np.argsort(-logits, axis=-1) == token)[0]
+
+
+def _cosine(x, gain, table):
+    return (_normalised(x) * gain) @ (table / np.linalg.norm(table, axis=-1, keepdims=True)).T
+
+
+def _nearest(x, gain, table):
+    return -(((_normalised(x) * gain)[..., None, :] - table) ** 2).sum(axis=-1)
+
+
 def _last_alone(stream, gain, table, token):
     last = stream[-1] if stream.ndim > 1 else stream
     return np.broadcast_to(logit_lens(last, gain, table, token), stream.shape[:-1])
@@ -105,12 +127,32 @@ MISTAKES = {
     "gain_missing": (_of(lambda x, gain, table: _normalised(x) @ table.T),),
     "centred": (_of(_centred),),
     "gain_added": (_of(lambda x, gain, table: (_normalised(x) + gain) @ table.T),),
+    "gain_otherwise": (
+        _of(lambda x, gain, table: (_normalised(x) * (1 + gain)) @ table.T),
+        _of(lambda x, gain, table: (_normalised(x) * gain**2) @ table.T),
+        _of(lambda x, gain, table: (_normalised(x) / gain) @ table.T),
+    ),
+    "each_component": (
+        _of(lambda x, gain, table: (x / np.sqrt(x**2 + EPS) * gain) @ table.T),
+    ),
+    "cosine": (_of(_cosine),),
+    "nearest": (_of(_nearest),),
+    "without_sign": (_of(lambda x, gain, table: np.abs(_lens(x, gain, table))),),
     "from_zero": (_of(_lens, lambda logits, token: _rank(logits, token) - 1),),
-    "from_below": (_of(_lens, lambda logits, token: 1 + (logits < logits[..., [token]]).sum(axis=-1)),),
-    "order_for_rank": (_of(_lens, lambda logits, token: 1 + np.argsort(-logits, axis=-1)[..., token]),),
+    "from_below": (
+        _of(_lens, lambda logits, token: 1 + (logits < logits[..., [token]]).sum(axis=-1)),
+        _of(_lens, lambda logits, token: (logits < logits[..., [token]]).sum(axis=-1)),
+    ),
+    "order_for_rank": (
+        _of(_lens, lambda logits, token: 1 + np.argsort(-logits, axis=-1)[..., token]),
+        _of(_lens, lambda logits, token: 1 + np.argsort(logits, axis=-1)[..., token]),
+    ),
+    "first_index": (_of(_lens, _first_index),),
+    "probability": (_of(_lens, _probability),),
+    "share": (_of(_lens, lambda logits, token: (_rank(logits, token) - 1) / logits.shape[-1]),),
     "logit_alone": (_of(_lens, lambda logits, token: logits[..., token]),),
     "best_token": (_of(_lens, lambda logits, token: logits.argmax(axis=-1)),),
-    "among_layers": (_of(_lens, _over_layers),),
+    "among_layers": (_of(_lens, _over_layers), _of(_lens, _over_the_last_axis)),
     "transposed": (_of(_square_only),),
     "last_alone": (_last_alone,),
 }  # fmt: skip

@@ -46,9 +46,16 @@ def cases(seed):
 
     def draw(n_pairs, *shape):
         clean, corrupted = rng.uniform(1, 5, n_pairs), rng.uniform(-4, 0.5, n_pairs)
+        if n_pairs > 4:
+            # A pair with next to nothing to gain, and one whose corrupted sentence wins.
+            clean[-1], clean[-2] = corrupted[-1] + 0.1, corrupted[-2] - 0.8
         apart = (-1, *[1] * len(shape))
-        share = rng.uniform(-0.2, 1.1, (n_pairs, *shape))
+        # The single pair is led away from the clean sentence, so that a sign that is lost shows.
+        low, high = (-0.2, 1.1) if n_pairs > 1 else (-0.4, -0.1)
+        share = rng.uniform(low, high, (n_pairs, *shape))
         patched = corrupted.reshape(apart) + share * (clean - corrupted).reshape(apart)
+        if n_pairs > 4:
+            patched += rng.uniform(0.1, 0.3, (n_pairs, *shape))  # of no consequence for the rest
         return {"clean": clean, "corrupted": corrupted, "patched": patched}
 
     return [draw(1), draw(5), draw(4, 4), draw(3, 6), draw(6, 4, 5), draw(5, 5, 5)]
@@ -78,10 +85,61 @@ def _last_axis(clean, corrupted, patched):
     return gained / (clean.sum() - corrupted.sum())
 
 
+def _gained(clean, corrupted, patched):
+    return patched - _apart(corrupted, patched)
+
+
+def _median_of_scores(clean, corrupted, patched):
+    start = np.median(corrupted)
+    return (np.median(patched, axis=0) - start) / (np.median(clean) - start)
+
+
+def _far_apart_alone(clean, corrupted, patched):
+    kept = clean - corrupted > 0.5
+    return patch_effect(clean[kept], corrupted[kept], patched[kept])
+
+
+def _root_of_squares(clean, corrupted, patched):
+    squares = (_gained(clean, corrupted, patched) ** 2).sum(axis=0)
+    return np.sqrt(squares / ((clean - corrupted) ** 2).sum())
+
+
 MISTAKES = {
     "mean_of_shares": (_mean_of_shares,),
+    "sum_of_shares": (lambda *scores: _mean_of_shares(*scores) * len(scores[0]),),
+    "median": (lambda *scores: np.median(_each_pair(*scores), axis=0), _median_of_scores),
+    "far_apart_alone": (_far_apart_alone,),
+    "without_sign": (
+        lambda *scores: np.abs(patch_effect(*scores)),
+        lambda *scores: np.abs(_gained(*scores)).sum(axis=0) / np.abs(scores[0] - scores[1]).sum(),
+        _root_of_squares,
+    ),
+    "without_sign_below": (
+        lambda *scores: _gained(*scores).sum(axis=0) / np.abs(scores[0] - scores[1]).sum(),
+    ),
+    "gains_alone": (
+        lambda *scores: (
+            np.maximum(_gained(*scores), 0).sum(axis=0) / (scores[0] - scores[1]).sum()
+        ),
+    ),
+    "clipped": (lambda *scores: np.clip(patch_effect(*scores), 0, 1),),
+    "sum_and_mean": (
+        lambda *scores: patch_effect(*scores) * len(scores[0]),
+        lambda *scores: patch_effect(*scores) / len(scores[0]),
+    ),
+    "parentheses": (
+        lambda a, b, patched: patched.mean(axis=0) - b.mean() / a.mean() - b.mean(),
+        lambda a, b, patched: (patched.mean(axis=0) - b.mean()) / a.mean() - b.mean(),
+    ),
+    "lined_up_at_the_end": (
+        lambda a, b, patched: (patched - b).sum(axis=0) / (a - b).sum(),
+        lambda a, b, patched: ((patched - b) / (a - b)).mean(axis=0),
+    ),
     "not_divided": (lambda clean, corrupted, patched: patched.mean(axis=0) - corrupted.mean(),),
-    "from_the_clean": (lambda clean, corrupted, patched: 1 - patch_effect(clean, corrupted, patched),),
+    "from_the_clean": (
+        lambda clean, corrupted, patched: 1 - patch_effect(clean, corrupted, patched),
+        lambda clean, corrupted, patched: patch_effect(clean, corrupted, patched) - 1,
+    ),
     "sign": (lambda clean, corrupted, patched: -patch_effect(clean, corrupted, patched),),
     "by_the_clean": (lambda clean, corrupted, patched: patched.sum(axis=0) / clean.sum(),),
     "corrupted_kept": (
@@ -90,9 +148,15 @@ MISTAKES = {
     "divided_by_clean": (
         lambda clean, corrupted, patched: (patched.sum(axis=0) - corrupted.sum()) / clean.sum(),
     ),
+    "divided_by_corrupted": (
+        lambda clean, corrupted, patched: (patched.sum(axis=0) - corrupted.sum()) / corrupted.sum(),
+    ),
     "each_pair": (_each_pair,),
     "over_everything": (_over_everything,),
-    "other_axis": (_last_axis,),
+    "other_axis": (
+        _last_axis,
+        lambda a, b, patched: (patched.mean(axis=-1) - b.mean()) / (a.mean() - b.mean()),
+    ),
 }  # fmt: skip
 
 EXERCISE = Exercise.from_file(__file__, ("output",), patch_effect, cases, MISTAKES)

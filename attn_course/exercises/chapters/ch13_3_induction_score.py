@@ -95,12 +95,81 @@ def _second_copy_alone(weights, period):
     return weights[..., queries, queries - period + 1].mean(axis=-1)
 
 
+def _first_copy(weights, period):
+    queries = np.arange(period, weights.shape[-1])
+    return weights[..., queries, queries % period + 1].mean(axis=-1)
+
+
+def _all_copies(weights, period):
+    places = _places_of_all_copies(weights, period)
+    return sum(weights[..., i, j] for i, j in places) / (weights.shape[-1] - period)
+
+
+def _mean_of_all_copies(weights, period):
+    places = _places_of_all_copies(weights, period)
+    return sum(weights[..., i, j] for i, j in places) / len(places)
+
+
+def _places_of_all_copies(weights, period):
+    period = int(period)
+    queries = range(period, weights.shape[-1])
+    return [(i, j) for i in queries for j in range(i - period + 1, 0, -period)]
+
+
+def _within_the_copy(weights, period):
+    queries = np.arange(period, weights.shape[-1])
+    keys = (queries // period - 1) * period + (queries + 1) % period
+    return weights[..., queries, keys].mean(axis=-1)
+
+
+def _last_copy_alone(weights, period):
+    n = weights.shape[-1]
+    queries = np.arange(n - period, n)
+    return weights[..., queries, queries - period + 1].mean(axis=-1)
+
+
+def _among(take):
+    def score(weights, period):
+        queries = np.arange(period, weights.shape[-1])
+        return take(weights[..., queries, queries - period + 1])
+
+    return score
+
+
+def _half(weights, period):
+    return induction_score(weights, weights.shape[-1] // 2)
+
+
+def _with_zeros(weights, period):
+    return (weights * np.eye(weights.shape[-1], k=1 - period)).mean(axis=(-2, -1))
+
+
+def _block(weights, period):
+    return weights[..., period:, :-period].mean(axis=(-2, -1))
+
+
+def _block_after(weights, period):
+    n_repeated = weights.shape[-1] - period
+    return weights[..., period:, 1 : n_repeated + 1].mean(axis=(-2, -1))
+
+
+def _token_and_next(weights, period):
+    same_token = MISTAKES["same_token"][0]
+    return same_token(weights, period) + induction_score(weights, period)
+
+
 MISTAKES = {
     "same_token": (_at(lambda period: period),),
-    "before_it": (_at(lambda period: period + 1, lambda period: period + 1),),
+    "before_it": (
+        _at(lambda period: period + 1, lambda period: period + 1),
+        _at(lambda period: period + 1),
+    ),
+    "token_and_next": (_token_and_next,),
     "previous_token": (_at(lambda period: 1),),
     "itself": (_at(lambda period: 0),),
     "too_early": (_at(lambda period: period - 1, lambda period: period - 1),),
+    "too_late": (_at(lambda period: period - 1, lambda period: period + 1),),
+    "without_the_last": (_among(lambda hits: hits[..., :-1].mean(axis=-1)),),
     "transposed": (lambda weights, period: induction_score(np.swapaxes(weights, -1, -2), period),),
     "summed": (_sum,),
     "over_all_queries": (_over_all_queries,),
@@ -108,6 +177,14 @@ MISTAKES = {
     "highest_only": (_highest,),
     "last_query": (_last_query,),
     "second_copy_alone": (_second_copy_alone,),
+    "last_copy": (_last_copy_alone,),
+    "half_of_the_text": (_half,),
+    "first_copy": (_first_copy,),
+    "all_copies": (_all_copies, _mean_of_all_copies),
+    "within_the_copy": (_within_the_copy,),
+    "largest": (_among(lambda hits: hits.max(axis=-1)),),
+    "with_zeros": (_with_zeros,),
+    "block": (_block, _block_after),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output",), induction_score, cases, MISTAKES)
