@@ -62,6 +62,22 @@ UNNAMED = {
     "question_match.padding_of_the_question": ODD,
     "question_match.subtracts": ODD,
     "mask_tokens.fifteen_percent_as_15": TWO,
+    "normed_scores.gains_exchanged_with_a_mean": ODD,
+    "normed_scores.gain_by_matmul": ODD,
+    "swiglu.multiplies_x_by_the_gate": ODD,
+    "swiglu.gate_multiplies_up_twice": ODD,
+    "swiglu.clipped": TWO,
+    "accept.new_dice": "its numbers come of other dice, which nobody can foresee",
+    "accept.if_of_an_array": "the kind of what it returns says it: None in place of the rest",
+    "accept.q_with_an_epsilon": "its ε may be any number",
+    "patch_effect.first_pair": ODD,
+    "patch_effect.largest_gap": ODD,
+    "patch_effect.regression": "another measure altogether",
+    "patch_effect.standardised": "another measure altogether",
+    "patch_effect.epsilon_below": "its ε may be any number",
+    "induction_score.np_trace": TWO,
+    "induction_score.against_chance": "another measure altogether",
+    "induction_score.over_the_row": "another measure altogether",
 }
 
 

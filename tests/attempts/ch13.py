@@ -1,4 +1,4 @@
-# ruff: noqa: B905, F841 (what students write)
+# ruff: noqa: B905, RUF059 (what students write)
 """What students may hand in to the exercises of chapter 13, written from their statements alone."""
 
 import numpy as np
