@@ -1,4 +1,3 @@
-
 """What students may hand in to the exercises of chapter 12, written from their statements alone."""
 
 import math
