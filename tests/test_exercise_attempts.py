@@ -1,4 +1,4 @@
-"""A thousand answers to the exercises, written from their statements alone: what `check` says of them.
+"""Over a thousand answers to the exercises, written from their statements alone: what `check` says of them.
 
 What it does not name is listed here with the reason, so that the share that it names is known and does
 not shrink unseen.
