@@ -86,7 +86,7 @@ def test_every_text_is_used():
     names = set(re.findall(r"(?:^|, |    )(\w+): [\"\[]", block(), re.MULTILINE))
     code = "".join(
         (_source.FOLDER / f"{stem}.js").read_text("utf-8")
-        for stem in ("live_machine", "trained", "shared")
+        for stem in ("live_machine", "trained", "loading", "shared")
     )
     kinds = set(
         re.findall(

@@ -192,7 +192,7 @@ def test_bad_sentences_are_refused(pair, message):
 
 def test_every_text_is_used():
     """Those of the page are used by the widget or by what it draws with."""
-    stems = ("live_translator", "cross_attention", "search_tree", "shared", "trained")
+    stems = ("live_translator", "cross_attention", "search_tree", "shared", "trained", "loading")
     sources = "".join((_source.FOLDER / f"{stem}.js").read_text("utf-8") for stem in stems)
     block = re.search(r"STRINGS = \{\n  es: \{(.*?)\n  \},", sources, re.DOTALL)[1]
     names = set(

@@ -35,6 +35,8 @@ BUNDLES = {
     "machine_widgets": ("live_machine",),
     "translator_widgets": ("live_translator", "transformer_microscope"),
 }
+# Bundles that a page brings when its reader comes near the widget: the others of that page are enough.
+LATE = ("emoji_widgets",)
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
 _IMPORT = re.compile(r'^import [^;]*"\./(\w+)\.js";\n', re.MULTILINE)
 

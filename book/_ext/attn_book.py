@@ -245,7 +245,12 @@ def page_context(app, pagename, templatename, context, doctree):
     context["short_way"] = asides and _short_way(doctree, page_address(pagename), language)
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
-    context["widget_scripts"] = _widget_source().scripts(body)
+    widgets = _widget_source()
+    needed = widgets.scripts(body)
+    context["widget_scripts"] = [name for name in needed if name not in widgets.LATE]
+    context["late_scripts"] = [
+        (name, stem) for name in needed if name in widgets.LATE for stem in widgets.BUNDLES[name]
+    ]
     notebook = (context.get("sourcename") or "").endswith(".ipynb")
     context["launch"] = attn_launch.addresses(language, Path(pagename).name) if notebook else {}
     context["python"] = attn_python.page_settings(body, language, depth)

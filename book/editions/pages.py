@@ -126,6 +126,8 @@ def _photograph(context, address, name):
     tab = context.new_page()
     tab.goto(address)
     tab.evaluate("document.querySelectorAll('article details').forEach(d => { d.open = true; })")
+    for widget in tab.locator("article [data-anywidget]").all():
+        widget.scroll_into_view_if_needed()  # some bring their script only then
     tab.wait_for_function("""() => [...document.querySelectorAll('[data-anywidget]')].every(w =>
         !w.querySelector(':scope > .attn-fallback') || getComputedStyle(w.querySelector(':scope > .attn-fallback')).display === 'none')""")
     tab.wait_for_timeout(500)

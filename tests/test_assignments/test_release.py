@@ -169,8 +169,8 @@ def test_nbgraders_own_autograde_refuses_and_harms_nothing(course, hand_in):
 
 def test_an_unknown_set_and_a_bad_gradebook_are_one_sentence(tmp_path, capsys, monkeypatch):
     names = list(folders())
-    assert main([str(tmp_path / "a"), "ps9"]) == 1
-    assert capsys.readouterr().out == f"There is no set 'ps9'. There are: {', '.join(names)}.\n"
+    assert main([str(tmp_path / "a"), "ps99"]) == 1
+    assert capsys.readouterr().out == f"There is no set 'ps99'. There are: {', '.join(names)}.\n"
     assert not (tmp_path / "a").exists()
     monkeypatch.setenv("ATTN_GRADEBOOK", "sqlite:////nowhere/at/all.db")
     assert main([str(tmp_path / "b"), "ps2"]) == 1

@@ -39,7 +39,11 @@ addEventListener("unhandledrejection", e => window.wrong.push(String(e.reason)))
 </script>"""
 # The widgets in a window that hold nothing to use yet.
 BARE = """[...arguments[0].document.querySelectorAll("[data-anywidget]")].filter(
-  each => !each.querySelector("button, input")).map(each => each.dataset.anywidget)"""
+  each => !each.querySelector("button, input")).map(each => {
+    each.closest("details")?.setAttribute("open", ""); // some bring their script when they are near
+    each.scrollIntoView();
+    return each.dataset.anywidget;
+  })"""
 # A page in a frame, which can be as narrow as a phone: a window can not, in every engine.
 FRAME = """
 window.page?.remove();

@@ -99,7 +99,7 @@ def test_without_javascript_no_page_offers_what_only_a_script_can_do(tab, site):
     # What a width hides or shows is the head of the page, which is the same on all of them.
     for path, width in zip(pages, itertools.cycle((1280, 390)), strict=False):
         page.set_viewport_size({"width": width, "height": 900})
-        page.goto(path.as_uri(), wait_until="domcontentloaded")
+        page.goto(path.as_uri(), wait_until="load")
         assert page.evaluate(DEAD) == [], path.name
         # A wider page would have to be scrolled sideways.
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path.name

@@ -103,6 +103,16 @@
     block.append(copy);
   }
 
+  // Some widgets bring their script when their reader comes near.
+  for (const late of document.querySelectorAll("[data-late]")) {
+    const near = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      document.head.append(Object.assign(document.createElement("script"), { src: late.dataset.late }));
+    }, { rootMargin: "1200px" });
+    document.querySelectorAll(`[data-anywidget="${late.dataset.for}"]`).forEach((widget) => near.observe(widget));
+  }
+
   // What is wider than its box can be scrolled by keyboard, and fades where it goes on; the rest
   // needs no tab stop.
   const boxes = document.querySelectorAll(
