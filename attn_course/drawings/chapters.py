@@ -163,7 +163,7 @@ CHAPTERS = {
         "because” in SmolLM2: `tgt_len` = 5, `d_model` = 576, `n_heads` = 9, `n_kv_heads` = 3, `d_k` = 64 and `vocab_size` = 49152.",
     ),
     "13_what_attention_computes": Here(
-        ("self_attention", "heads", "stream", "next_word"),
+        ("causal_attention", "heads", "stream", "next_word"),
         {"tgt_len": 6, "d_model": 576, "n_heads": 9, "d_k": 64},
         {"tgt_x": ("tgt_len", "d_model"), "query": ("n_heads", "tgt_len", "d_k")},
         "Este capítulo mira dentro del modelo mientras lee y cambia lo que ve. Las formas son las de «The cats that chased the "
