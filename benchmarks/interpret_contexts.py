@@ -2,7 +2,7 @@
 
 A word's vector is compared by the cosine with the mean vector of each meaning, made of the other
 sentences: it is right if that of its own is nearer. For *bank*, the attention to the words that decide is
-then taken away in all layers, against that to as many other words.
+then taken away in all layers, against that to as many other words, sentence by sentence.
 """
 
 import torch
@@ -124,12 +124,15 @@ def measure(told, keep):
                 control[side].append(vectors(model, tokenizer, text, word, rest[: len(deciding)]))
         found, blind, control = (torch.stack([torch.stack(s) for s in each]) for each in (found, blind, control))  # fmt: skip
         row = {"n": 2 * found.shape[1], "pieces": len(tokenizer.encode(word))}
+        leaning = {}
         for name, judged in (("whole", found), ("blind", blind), ("control", control)):
-            leaning = leanings(found, judged)
-            right = (leaning > 0).sum(dim=(0, 1)).tolist()
+            leaning[name] = leanings(found, judged).flatten(0, 1)
+            right = (leaning[name] > 0).sum(dim=0).tolist()
             row[name] = {
                 "right": right, "share": rounded(wilson_interval(right[-1], row["n"])),
-                "leaning": rounded(interval(leaning.flatten(0, 1))),
+                "leaning": rounded(interval(leaning[name])),
             }  # fmt: skip
+        # Sentence by sentence, what the word that decides is worth beyond another word.
+        row["cost"] = rounded(interval(leaning["control"][:, -1] - leaning["blind"][:, -1]))
         told[word] = row
         keep(told)

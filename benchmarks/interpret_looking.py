@@ -3,7 +3,8 @@
 Looking is the weight that the last token gives to the subject. Mattering is by how much the right
 verb's lead falls when what the head hands over is its mean over all texts, at every token: so a
 head still says what it always says, and nothing of the text at hand. Heads are cut one by one on the clean texts of the first ten pairs; groups are chosen there and judged on all
-texts of the other ten, so that none is the best by luck. The groups at random are other heads of the same layers as
+texts of the other ten, so that none is the best by luck. Some heads are in both lists: they are also cut alone, and so are
+the rest of either list. The groups at random are other heads of the same layers as
 those that matter.
 """
 
@@ -117,12 +118,15 @@ def _groups(model, ids, score, means, told):
         name: places(np.argsort(-np.ravel(values))[:GROUP])
         for name, values in (("look", told["looks"]), ("matter", told["matters"][0]))
     }
+    look, matter = chosen["look"], chosen["matter"]
+    chosen["look_only"] = [head for head in look if head not in matter]
+    chosen["matter_only"] = [head for head in matter if head not in look]
+    chosen["shared"] = [head for head in look if head in matter]
     found = {
         "n": len(ids), "heads": GROUP, "whole": _told_of(score(without(model, ids, [], means))),
-        "shared": len({*chosen["look"]} & {*chosen["matter"]}),
     }  # fmt: skip
     for name, group in chosen.items():
-        found[name] = _told_of(score(without(model, ids, group, means)))
+        found[name] = _told_of(score(without(model, ids, group, means))) | {"heads": len(group)}
     rng, drawn = np.random.default_rng(0), []
     for _ in range(DRAWS):
         group = []

@@ -5,18 +5,30 @@ changes, 1 if the model answers as to the clean text. The score is by how much t
 after the clean text leads. The controls take the activation from the texts of other pairs:
 ``same_answer``, of another pair but with the clean one's answer, ``no_answer``, of another pair with
 the corrupted one's answer, which differs in the noun alone, and ``random``, a vector at random of
-the length of the difference.
+the length of the difference. The heads that move most on their own are then patched together, and the
+effect is compared with the sum of their effects one by one, pair by pair.
 """
 
+from contextlib import ExitStack
+
+import numpy as np
 import torch
 
 from attn_course.contrasts import agreement, ids_of, pronouns
-from attn_course.interpret import gathered, go_on, patch_heads, patch_streams, streams
+from attn_course.interpret import (
+    gathered,
+    go_on,
+    heads_changed,
+    patch_heads,
+    patch_streams,
+    streams,
+)
 from benchmarks.interpret import interval, rounded
 from benchmarks.modern_tasks import smollm2
 
 KINDS = {"agreement": agreement, "pronouns": pronouns}
 EVERY = 3  # layers, of the controls
+TOGETHER = 3  # heads
 
 
 def prepared(kind):
@@ -41,11 +53,31 @@ def both_ends(model, clean, corrupted, score):
     return score(logits)
 
 
+def patch_group(model, corrupted, clean_heads, score, group):
+    """Return the score of a corrupted text with what several heads hand over to the last token from a clean one.
+
+    Parameters
+    ----------
+    group : list of (layer, head)
+        Of which a later head reads what an earlier one has changed.
+    """
+    with ExitStack() as changes:
+        for layer in {layer for layer, _ in group}:
+            mine = [head for at, head in group if at == layer]
+
+            def exchanged(heads, layer=layer, mine=mine):
+                heads[:, -1, mine] = clean_heads[layer, -1, mine]
+                return heads
+
+            changes.enter_context(heads_changed(model, layer, exchanged))
+        return score(go_on(model, corrupted[:1], 0))[0]
+
+
 def measure(told, keep):
-    """Patch every position at every layer, every head at the last token, and the controls."""
+    """Patch every position at every layer, every head at the last token, some together, and the controls."""
     for kind in KINDS:
         mine = told.setdefault(kind, {})
-        if {"streams", "controls", "heads"} <= set(mine):
+        if {"streams", "controls", "heads", "together"} <= set(mine):
             continue
         model, clean, corrupted, heads, scores = prepared(kind)
         n = len(scores)
@@ -80,6 +112,27 @@ def measure(told, keep):
             )
             mine["heads"] = rounded(interval(found))
             mine["halves"] = rounded([found[0::2].mean(0), found[1::2].mean(0)])
+            keep(told)
+        if "together" not in mine:
+            most = np.argsort(-np.ravel(mine["heads"][0]))[:TOGETHER]
+            group = [divmod(int(i), heads.shape[-2]) for i in most]
+            found = torch.tensor(
+                [
+                    [
+                        effects(
+                            patch_group(model, corrupted[i], heads[i], scores[i], part), ends[i]
+                        )
+                        for part in (group, *([head] for head in group))
+                    ]
+                    for i in range(n)
+                ]
+            )
+            together, one_by_one = found[:, 0], found[:, 1:].sum(dim=1)
+            mine["together"] = {
+                "heads": group, "effect": rounded(interval(together)),
+                "sum": rounded(interval(one_by_one)),
+                "difference": rounded(interval(one_by_one - together)),
+            }  # fmt: skip
             keep(told)
 
 

@@ -15,6 +15,7 @@ from benchmarks import (
     interpret_first_token,
     interpret_lens,
     interpret_looking,
+    interpret_patching,
     interpret_probes,
     modern_tasks,
 )
@@ -74,6 +75,20 @@ def test_a_patched_head_adds_its_own_rows_of_the_output_projection(tiny):
     x = x + last.feed_forward(last.norm_2(x))
     torch.testing.assert_close(found[1, head], tiny.output(tiny.stack.norm(x))[5])
     assert not torch.allclose(found[1, head], tiny(CORRUPTED)[0][0, -1, 5])
+
+
+def test_heads_patched_together_bring_all_that_differs_and_one_brings_its_own(tiny):
+    corrupted = interpret.streams(tiny, CORRUPTED)[:, 0]
+    heads = interpret.gathered(tiny, CLEAN)[:, 0]
+
+    def patched(group):
+        return interpret_patching.patch_group(tiny, corrupted, heads, lambda x: x[:, 5], group)
+
+    one_by_one = interpret.patch_heads(tiny, corrupted, heads, lambda x: x[:, 5])
+    torch.testing.assert_close(patched([(0, 2)]), one_by_one[0, 2])
+    # The last word is the same in both texts, so that all else comes to its strand by the heads.
+    everything = [(layer, head) for layer in range(2) for head in range(3)]
+    torch.testing.assert_close(patched(everything), tiny(CLEAN)[0][0, -1, 5])
 
 
 def test_heads_are_changed_for_a_while(tiny):
@@ -142,6 +157,10 @@ def test_a_vector_leans_to_the_meaning_whose_others_it_is_like():
 def test_what_is_stored_says_what_the_chapter_does():
     heads = np.array(STORED["patching"]["agreement"]["heads"])[0]
     assert sorted(map(tuple, np.argwhere(heads > 0.05).tolist())) == [(26, 0), (27, 7), (27, 8)]
+    together = STORED["patching"]["agreement"]["together"]
+    assert sorted(map(tuple, together["heads"])) == [(26, 0), (27, 7), (27, 8)]
+    for half in STORED["patching"]["agreement"]["halves"]:
+        assert {*np.argsort(-np.ravel(half))[:3]} == {26 * 9, 27 * 9 + 7, 27 * 9 + 8}
     assert np.array(STORED["patching"]["pronouns"]["streams"]).shape == (3, 31, 7)
     assert all(
         row["control"][0] == row["control"][1] for row in STORED["probes"]["trained"]["subject"]
@@ -203,3 +222,4 @@ def test_the_vectors_of_a_word_lean_as_they_did(needed, one_thread, monkeypatch)
     for way in ("whole", "blind", "control"):
         assert told["bank"][way]["right"][-1] == stored[way]["right"][-1]
         np.testing.assert_allclose(told["bank"][way]["leaning"], stored[way]["leaning"], atol=2e-3)
+    np.testing.assert_allclose(told["bank"]["cost"], stored["cost"], atol=2e-3)
