@@ -62,7 +62,7 @@ def _grid(left, name, words, due, patched):
             drawn.append(ink.rect(x - 9, y - 9, 18, 18, "head" if (i, j) == _AT and patched else "box now" if changed else "box", 4))  # fmt: skip
     if patched:
         x, y = _centre(left, _LAYERS - 1, len(words) - 1)
-        return "".join([*drawn, ink.rect(x - 26, y - 34, 40, 19, "box now", 4), ink.text(x - 6, y - 20.5, due, "small strong", "middle")])  # fmt: skip
+        return "".join([*drawn, ink.rect(x - 26, y - 55, 40, 19, "box now", 4), ink.text(x - 6, y - 41.5, due, "small strong", "middle")])  # fmt: skip
     for j, word in enumerate(words):
         x, _ = _centre(left, 0, j)
         strong = "small strong" if j == at else "small"
