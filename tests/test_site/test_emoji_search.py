@@ -12,6 +12,8 @@ def page(request, browser, server):
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
     page.goto(f"{server}/{request.param}/11_landscape.html#buscar-emojis")
+    # Its script comes when the reader is near.
+    page.locator("[data-anywidget=emoji_search]").scroll_into_view_if_needed()
     page.locator("[data-attn=emoji-search]").wait_for()
     yield page
     context.close()
