@@ -19,7 +19,12 @@ LIGHTNESS = (
     r"(?i)\b(white|black|dark(er|est)?|lighter|lightest|pale[rs]?t?|bright(er|est)?|gr[ea]y"
     r"|blanc[oa]s?|negr[oa]s?|oscur[oa]s?|pálid[oa]s?|más clar[oa]s?|gris(es)?)\b"
 )
-CHAPTERS = sorted(path.stem for path in (ROOT / "notebooks" / "es").glob("*.ipynb"))
+# The pictures of A4 are pixels, white shapes on black in either scheme.
+CHAPTERS = sorted(
+    path.stem
+    for path in (ROOT / "notebooks" / "es").glob("*.ipynb")
+    if path.stem != "A4_image_applications"
+)
 
 
 def mended(text):
