@@ -184,7 +184,10 @@ def test_the_route_of_six_weeks_takes_the_hours_it_promises():
     hours = {c["page"]: (c["reading"] + c["exercises"]) / 60 for c in CHAPTERS["chapter"]}
     (route,) = (route for route in CHAPTERS["route"] if route["name"]["en"] == "Six weeks")
     weeks = [sum(hours.get(page, 0) for page in part) for part in route["parts"]]
-    assert "some three and a half hours a week on average and never more than four" in route["why"]["en"]
+    assert (
+        "some three and a half hours a week on average and never more than four"
+        in route["why"]["en"]
+    )
     assert "unas tres horas y media por semana de media y nunca más de cuatro" in route["why"]["es"]
     assert round(2 * sum(weeks) / len(weeks)) == 7
     assert 3.5 < max(weeks) <= 4
