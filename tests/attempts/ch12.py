@@ -451,7 +451,7 @@ class swiglu:
         return ((x @ w_1).silu() * (x @ w_3)) @ w_2
 
     def torch_functional(x, w_1, w_3, w_2):
-        return (F.silu(x @ w_1) * (x @ w_3)) @ w_2  # noqa: F821
+        return (F.silu(x @ w_1) * (x @ w_3)) @ w_2  # noqa: F821 - a student forgot the import
 
     def numpy_sigmoid(x, w_1, w_3, w_2):
         gate = x @ w_1
