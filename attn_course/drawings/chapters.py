@@ -50,7 +50,7 @@ CHAPTERS = {
         {"src_len": 9, "d_model": 25},
         {"memory": ("src_len", "d_model"), "query": ("d_model",), "key": ("src_len", "d_model"),
          "value": ("src_len", "d_model"), "scores": ("src_len",), "weights": ("src_len",), "mean": ("d_model",)},
-        "Este capítulo trata del paso en que lo que se escribe elige la parte que necesita de lo leído. En su primer "
+        "Este capítulo trata del paso en que cada palabra que se escribe elige qué parte de lo leído necesita. En su primer "
         "ejemplo, lo leído es una imagen: `src_len` = 9 parches, cada uno con `d_model` = 25 números.",
         "This chapter is about the step in which what is being written chooses the part that it needs of what was read. "
         "In its first example what is read is an image: `src_len` = 9 patches of `d_model` = 25 numbers each.",

@@ -14,7 +14,7 @@ _TITLE = {"es": "Una media o dos lugares", "en": "One mean or two places"}
 _DESCRIPTION = {
     "es": "Dos oraciones, «Marta da rosas a Sara» y «Sara da rosas a Marta», cada una con una cabeza, arriba, y con dos, abajo. "
     "Con una cabeza, la palabra da recibe de las dos personas a partes iguales, y sus tres números, de Marta, Sara y rosas, son "
-    "0.5, 0.5 y 0.0 en ambas oraciones. Con dos cabezas recibe seis: los tres primeros dicen quien da y los otros tres quien "
+    "0.5, 0.5 y 0.0 en ambas oraciones. Con dos cabezas recibe seis: los tres primeros dicen quién da y los otros tres quién "
     "recibe. En la primera oración son 1.0, 0.0, 0.0 y 0.0, 1.0, 0.0; en la segunda, al revés.",
     "en": "Two sentences, “Marta gives roses to Sara” and “Sara gives roses to Marta”, each with one head, at the "
     "top, and with two, at the bottom. With one head the word gives receives from both people in equal parts, and its three numbers, of Marta, Sara and "

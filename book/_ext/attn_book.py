@@ -205,8 +205,8 @@ def keep_punctuation(app, doctree, docname):
         if marks:
             bound = nodes.inline("", "", formula.deepcopy(), nodes.Text(marks[0]))
             bound["classes"].append("attn-bound")
-            formula.parent.replace(after, nodes.Text(after[marks.end() :]))
-            formula.parent.replace(formula, bound)
+            # By place: `replace` takes the first text that is equal, which may stand before another formula.
+            formula.parent[index : index + 2] = [bound, nodes.Text(after[marks.end() :])]
 
 
 def rebuild_everything(app, env, added, changed, removed):

@@ -118,22 +118,22 @@
   const boxes = document.querySelectorAll(
     "article pre, article div.math, article table:is(.docutils, .attn-table), article .cell_output :is(figure, .output.image_png)",
   );
-  const fade = (box) => {
-    const left = box.scrollWidth - box.clientWidth - box.scrollLeft;
-    box.classList.toggle("attn-goes-on", left > 2);
-  };
+  const isCut = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
+  const fade = (box) => box.classList.toggle("attn-goes-on", isCut(box));
+  // All boxes are read before the first is written to: otherwise the browser lays the page out anew for each.
   const reach = () => {
-    for (const box of boxes) {
-      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    const found = Array.from(boxes, (box) => ({ box, isWide: box.scrollWidth > box.clientWidth, goesOn: isCut(box) }));
+    for (const { box, isWide, goesOn } of found) {
+      if (isWide) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
-      fade(box);
+      box.classList.toggle("attn-goes-on", goesOn);
     }
   };
   for (const box of boxes) box.addEventListener("scroll", () => fade(box), { passive: true });
   addEventListener("resize", reach);
   addEventListener("load", reach);
   for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", reach);
-  document.fonts.ready.then(reach);
+  document.fonts.addEventListener("loadingdone", reach);
   reach();
 
   // What a citation refers to stands beside its line where there is room, and is shown by a tap where
