@@ -37,10 +37,18 @@ class LearnedBias(RelativePositions):
 
 
 class Window(ScaledDotProduct):
-    """Each token sees itself and the two before it."""
+    """Each token sees itself and those before it, as many in all as the heads but one."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.width = width
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(config.n_heads - 1)
 
     def forward(self, query, key, value, mask=None, **options):
-        near = window_mask(query.shape[-2], 3, key.shape[-2], device=query.device)
+        near = window_mask(query.shape[-2], self.width, key.shape[-2], device=query.device)
         return super().forward(query, key, value, combine_masks(mask, near), **options)
 
 

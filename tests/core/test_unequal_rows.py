@@ -77,6 +77,16 @@ def test_positions_of_prompts_can_be_said(positions):
     assert_close(model(ids[:, 4:], seen, cache=cache)[0][:, -1], expected)
 
 
+@pytest.mark.parametrize("positions", ["sinusoidal", "learned"])
+def test_positions_of_a_target_can_be_said(positions):
+    model, (prompts, mask) = make(Transformer, positions), prompts_and_mask()
+    memory, _ = model.encode(random_ids(3, 5, seed=2))
+    step = partial(model.step, prompts, None, memory, tgt_mask=mask)
+    places = torch.tensor([[0, 1, 2, 3], [0, 0, 0, 0], [0, 0, 1, 2]])
+    assert_close(step(tgt_positions=places), step())
+    assert (step(tgt_positions=places + 3) - step()).abs().max() > 1e-3
+
+
 def test_rows_that_grew_from_one_prompt_share_what_is_said_of_it():
     model, ids = make(DecoderOnly, "rotary"), random_ids(2, 5)
     ids[:, :3] = ids[0, :3]
