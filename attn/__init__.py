@@ -61,4 +61,4 @@ around the machine, their exercises, figures and data are another package, `attn
 from attn._checks import checks
 
 __all__ = ["checks"]
-__version__ = "0.1.0"
+__version__ = "1.0.0"

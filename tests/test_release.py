@@ -59,7 +59,7 @@ def test_every_file_of_both_packages_is_in_the_wheel(wheel, needed):
     assert {name.split("/")[0] for name in packed} == {
         "attn",
         "attn_course",
-        "attn-0.1.0.dist-info",
+        "attn-1.0.0.dist-info",
     }
 
 
