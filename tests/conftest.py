@@ -31,8 +31,9 @@ settings.load_profile("attn")
 
 
 @pytest.fixture(autouse=True)
-def seeded():
-    """PyTorch's own random numbers are the same in every test, whichever ran before it."""
+def anew():
+    """Every test finds the same language and random numbers, whichever ran before it."""
+    attn_course.set_language("es")
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)
 
@@ -41,8 +42,7 @@ def seeded():
 def language(request):
     """Each language of the course in turn, and in use."""
     attn_course.set_language(request.param)
-    yield request.param
-    attn_course.set_language("es")
+    return request.param
 
 
 @pytest.fixture(scope="session")
