@@ -36,7 +36,7 @@ BUNDLES = {
     "translator_widgets": ("live_translator", "transformer_microscope"),
 }
 # Bundles that a page brings when its reader comes near the widget: the others of that page are enough.
-LATE = ("emoji_widgets",)
+LATE = ("emoji_widgets", "translator_widgets")
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
 _IMPORT = re.compile(r'^import [^;]*"\./(\w+)\.js";\n', re.MULTILINE)
 

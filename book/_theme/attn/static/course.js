@@ -108,6 +108,7 @@
     const near = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       near.disconnect();
+      if (document.querySelector(`script[src="${late.dataset.late}"]`)) return; // two widgets of one script
       document.head.append(Object.assign(document.createElement("script"), { src: late.dataset.late }));
     }, { rootMargin: "1200px" });
     document.querySelectorAll(`[data-anywidget="${late.dataset.for}"]`).forEach((widget) => near.observe(widget));
