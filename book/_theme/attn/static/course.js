@@ -108,7 +108,6 @@
     const near = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       near.disconnect();
-      if (document.querySelector(`script[src="${late.dataset.late}"]`)) return; // two widgets of one script
       document.head.append(Object.assign(document.createElement("script"), { src: late.dataset.late }));
     }, { rootMargin: "1200px" });
     document.querySelectorAll(`[data-anywidget="${late.dataset.for}"]`).forEach((widget) => near.observe(widget));
@@ -121,7 +120,7 @@
   );
   const isCut = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
   const fade = (box) => box.classList.toggle("attn-goes-on", isCut(box));
-  // All boxes are read before the first is written to: otherwise the browser lays the page out anew for each.
+  // All are read before any is written to, or the page is laid out anew for each.
   const reach = () => {
     const found = Array.from(boxes, (box) => ({ box, isWide: box.scrollWidth > box.clientWidth, goesOn: isCut(box) }));
     for (const { box, isWide, goesOn } of found) {
