@@ -92,6 +92,27 @@ def test_a_wide_figure_drawn_once_is_never_too_small_on_a_phone(inline):
     assert "min-width" not in inline(once.format(280), "label", "f1")
 
 
+def test_many_round_marks_of_one_colour_are_one_path_of_their_size_and_places(inline):
+    def drawn(marker, n):
+        figure, ax = plt.subplots(figsize=(3, 3))
+        ax.plot(np.arange(n), np.arange(n), marker, color=LIGHT["query"], markersize=3)
+        page = inline(svg(figure), "label", "f1")
+        plt.close(figure)
+        inside = next(
+            each for each in ElementTree.fromstring(page).iter() if "clip-path" in each.attrib
+        )
+        return page, list(inside)
+
+    page, [dots] = drawn("o", 60)
+    places = re.findall(r"M ([\d.]+) ([\d.]+) h 0", dots.get("d"))
+    x, y = np.array(places, float).T
+    assert len(places) == 60 and (np.diff(x) > 0).all() and (np.diff(y) < 0).all()
+    # Half of an edge of one point lies outside the circle of three.
+    assert "stroke: var(--attn-query); stroke-width: 4; stroke-linecap: round" in dots.get("style")
+    assert "M 0 1.5 C" not in page  # nothing is left of the mark
+    assert len(drawn("s", 60)[1]) == 60 and len(drawn("o", 10)[1]) == 10
+
+
 @pytest.mark.parametrize(
     "code, language, shown",
     [

@@ -74,13 +74,13 @@ def _draw(language):
         row, column = _share(_COSINES[i], i), _share([line[i] for line in _COSINES], i)
         drawn.append(
             ink.arrow([(_LEFT + 120, y), (_LEFT + 140, y)], "lit")
-            + ink.text(356, y + 4, f"{row:.2f}", "shape strong", "end")
+            + ink.text(354, y + 4, f"{row:.2f}", "shape strong", "end")
         )
         drawn.append(
             ink.arrow([(x, _TOP + 120), (x, _TOP + 140)], "lit")
             + ink.text(x, _TOP + 156, f"{column:.2f}", "shape strong", "middle")
         )
-    drawn.append(ink.text(356, _TOP - 8, softmax, "small soft", "end"))
+    drawn.append(ink.text(354, _TOP - 8, softmax, "small soft", "end"))
     drawn.append(ink.text(_LEFT - 14, _TOP + 156, softmax, "small soft", "end"))
     return "".join(drawn)
 

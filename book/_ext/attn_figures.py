@@ -20,6 +20,10 @@ VARIABLES = {colour: f"var(--attn-{name})" for name, colour in LIGHT.items()}
 VARIABLES |= {"#ffffff": "var(--attn-page)", "#000000": "var(--attn-ink)"}
 LETTERS = re.compile(r"font-size: ([\d.]+)px")
 KEPT = "tag_keep-colours"
+# The round mark as matplotlib writes it, with its radius, in one colour and with no edge of its own.
+ROUND, ONE_COLOUR = re.compile(r"M 0 ([\d.]+)\s+C "), re.compile(r"fill: (.+); stroke: \1")
+# So many marks are drawn as one path: as elements of their own, a thousand make the page slow.
+MANY = 50
 # Figures are measured in points; a point is as large as the pixels of the notebooks make it.
 PIXELS = 100 / 72
 # On a phone's page, a figure without a narrow drawing scrolls before its letters are too small.
@@ -86,6 +90,7 @@ def _drawing(svg, label, name, kind, *, kept):
         ground = svg.find(f"{SVG}g")
         ground.remove(ground[0])
         _colour(svg, name)
+    _join_marks(svg)
     _name_ids(svg, name)
     _prune(svg)
     for element in svg.iter():
@@ -119,11 +124,30 @@ def _legible(svg, width):
 
 
 def _prune(svg):
-    """Remove groups that hold nothing: matplotlib writes one for each tick without a mark."""
-    for child in list(svg):
+    """Remove groups that hold nothing or say nothing: matplotlib writes one for each tick."""
+    for place, child in reversed(list(enumerate(svg))):
         _prune(child)
         if child.tag in (f"{SVG}g", f"{SVG}defs") and not len(child):
             svg.remove(child)
+        elif child.tag == f"{SVG}g" and not child.attrib:
+            svg[place : place + 1] = list(child)
+
+
+def _join_marks(svg):
+    """Draw many round marks of one kind as one path, whose round ends are the marks."""
+    for line in svg.iter(f"{SVG}g"):
+        if [child.tag for child in line] != [f"{SVG}defs", f"{SVG}g"] or len(line[1]) < MANY:
+            continue
+        (mark, *others), places = line
+        radius = ROUND.match(mark.get("d", ""))
+        styles = {place.get("style", "") for place in places}
+        colour = ONE_COLOUR.fullmatch(styles.pop())
+        if radius and colour and not others and not styles:
+            dots = " ".join(f"M {place.get('x')} {place.get('y')} h 0" for place in places)
+            width = f"stroke-width: {2 * float(radius[1]) + 1:g}; stroke-linecap: round"
+            style = f"fill: none; stroke: {colour[1]}; {width}"
+            places[:] = [ElementTree.Element(f"{SVG}path", {"d": dots, "style": style})]
+            line.remove(line[0])
 
 
 def _squeezed(text):

@@ -23,14 +23,17 @@ MEASURE = """() => [...document.querySelectorAll("svg.attn-d")].filter(svg => sv
   const inside = (x, y, r) => x > r.left && x < r.right && y > r.top && y < r.bottom;
   return [...svg.querySelectorAll("text")].map(text => {
     const box = text.getBoundingClientRect();
+    const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+    // Some fonts leave far more room above and below their letters than others.
+    const spare = Math.max(0, box.height - 1.2 * size) / 2;
     const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
     const home = rects.filter(r => inside(x, y, r.getBoundingClientRect())).at(-1);
     const r = home?.getBoundingClientRect();
     return {
       text: text.textContent,
-      size: parseFloat(getComputedStyle(text).fontSize) * scale,
-      box: [box.left, box.top, box.right, box.bottom],
-      out: Math.max(around.left - box.left, box.right - around.right, around.top - box.top, box.bottom - around.bottom),
+      size,
+      box: [box.left, box.top + spare, box.right, box.bottom - spare],
+      out: Math.max(around.left - box.left, box.right - around.right, around.top - box.top - spare, box.bottom - spare - around.bottom),
       over: r ? Math.max(r.left - box.left, box.right - r.right) : -1,
       ink: getComputedStyle(text).fill,
       ground: home ? getComputedStyle(home).fill : getComputedStyle(document.body).backgroundColor,
