@@ -114,25 +114,27 @@
   }
 
   // What is wider than its box can be scrolled by keyboard, and fades where it goes on; the rest
-  // needs no tab stop.
+  // needs no tab stop. A box is measured once it has been laid out: to ask before would have the
+  // browser lay out every answer that is still closed.
   const boxes = document.querySelectorAll(
     "article pre, article div.math, article table:is(.docutils, .attn-table), article .cell_output :is(figure, .output.image_png)",
   );
   const isCut = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2;
   const fade = (box) => box.classList.toggle("attn-goes-on", isCut(box));
   // All are read before any is written to, or the page is laid out anew for each.
-  const reach = () => {
-    const found = Array.from(boxes, (box) => ({ box, isWide: box.scrollWidth > box.clientWidth, goesOn: isCut(box) }));
+  const sizes = new ResizeObserver((changes) => {
+    const found = changes.map(({ target: box }) => ({ box, isWide: box.scrollWidth > box.clientWidth, goesOn: isCut(box) }));
     for (const { box, isWide, goesOn } of found) {
       if (isWide) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
       box.classList.toggle("attn-goes-on", goesOn);
     }
+  });
+  const reach = () => {
+    sizes.disconnect();
+    for (const box of boxes) sizes.observe(box);
   };
   for (const box of boxes) box.addEventListener("scroll", () => fade(box), { passive: true });
-  addEventListener("resize", reach);
-  addEventListener("load", reach);
-  for (const details of document.querySelectorAll("details")) details.addEventListener("toggle", reach);
   document.fonts.addEventListener("loadingdone", reach);
   reach();
 
