@@ -1,11 +1,9 @@
 """`make demo-class`, and nbgrader's own tools on what it leaves."""
 
 import csv
-import json
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 
 import pytest
@@ -18,6 +16,7 @@ from assignments.grader.course import Course, CourseError
 from assignments.grader.gradebook import open_gradebook
 from assignments.grader.stats import stats
 from assignments.problem_sets import PUBLIC, folders, problem_set
+from tests.test_assignments.servers import free_ports, wait_for
 
 PS2 = problem_set("ps2")
 STUDENTS = students(PS2)
@@ -153,33 +152,26 @@ def test_formgrader_opens_every_submission(demo, language):
     folder = course.folder / language
     with open_gradebook(course.config(language)) as book:
         ids = {n.student.id: n.id for n in book.notebook_submissions("ps2", "ps2")}
+    (port,) = free_ports(1)
     command = [
-        sys.executable,
-        "-m",
-        "jupyter",
-        "server",
-        "--no-browser",
-        "--allow-root",
-        "--port=0",
-    ]
-    command += ["--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True"]
-    command += ["--ServerApp.port_retries=0", "--IdentityProvider.token=t"]
+        sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root",
+        f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=t",
+        "--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True",
+    ]  # fmt: skip
     runtime = course.folder / f"runtime-{language}"
     environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(runtime), "HOME": str(course.folder)}
-    server = subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    log = course.folder / f"server-{language}.log"
+    with open(log, "w") as written:
+        server = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=written, stderr=written
+        )
+
+    def get(path):
+        url = f"http://localhost:{port}/{path}?token=t"
+        return urllib.request.urlopen(url, timeout=60).read().decode()
+
     try:
-        for _ in range(600):
-            if found := list(runtime.glob("jpserver-*.json")):
-                break
-            assert server.poll() is None
-            time.sleep(0.1)
-        base = json.loads(found[0].read_text())["url"]
-
-        def get(path):
-            return urllib.request.urlopen(f"{base}{path}?token=t", timeout=60).read().decode()
-
+        wait_for(f"http://localhost:{port}/api", server, log)
         assert "ps2" in get("formgrader/api/assignments")
         for student, identity in ids.items():
             html = get(f"formgrader/submissions/{identity}/")

@@ -8,10 +8,8 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -19,6 +17,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+
+from tests.test_assignments.servers import free_ports, wait, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
@@ -93,25 +93,6 @@ class Hub:
         return {row["status"]: row for row in said["value"]}
 
 
-def wait(done, seconds=300):
-    """Wait until something is true."""
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, "no answer"
-        time.sleep(0.2)
-
-
-def free_ports(number):
-    """Return ports of this machine that nobody listens on."""
-    sockets = [socket.socket() for _ in range(number)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 @pytest.fixture
 def hub(needed, course, tmp_path, monkeypatch):
     """A running hub for a course that has released ps2 to two students; return its address."""
@@ -144,15 +125,8 @@ def hub(needed, course, tmp_path, monkeypatch):
         )  # fmt: skip
     url = f"http://127.0.0.1:{ports[1]}"
 
-    def answers():
-        assert running.poll() is None, (tmp_path / "hub.log").read_text()[-3000:]
-        try:
-            return urllib.request.urlopen(f"{url}/hub/health", timeout=5)
-        except OSError:
-            return False
-
     try:
-        wait(answers)
+        wait_for(f"{url}/hub/health", running, tmp_path / "hub.log")
         yield url
     finally:
         running.terminate()
