@@ -6,6 +6,7 @@ imported. Every error has one pattern: the argument, what was expected, what cam
 
 import numbers
 import operator
+import threading
 from collections.abc import Collection, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeGuard, TypeVar
@@ -25,6 +26,13 @@ class HasShape(Protocol):
     def shape(self) -> tuple[int, ...]: ...
 
 
+class _Switch(threading.local):
+    on = True  # at first, in every thread
+
+
+switch = _Switch()
+
+
 class checks:
     """Switch the checks that read values on or off: for good, or in a ``with`` block.
 
@@ -33,8 +41,9 @@ class checks:
     on a GPU every such look waits for all that was asked of it before, and on a CPU a step of
     attention over 2,000 keys in a cache takes a tenth to a sixth longer. Without these checks a
     NaN goes through or counts as masked, and what PyTorch says of an id out of range names no
-    argument. A query that may attend to nothing gets zeros all the same. The switch is one for
-    the whole process; `attn.training.train`, which checks its losses itself, switches them off.
+    argument. A query that may attend to nothing gets zeros all the same. Each thread has a
+    switch of its own, as it has for gradients in PyTorch. `attn.training.train`, which checks
+    its losses itself, switches the checks off.
 
     Parameters
     ----------
@@ -53,20 +62,19 @@ class checks:
     ValueError: query: expected finite numbers, got 1 NaN or infinite
     """
 
-    enabled = True
-
     def __init__(self, on: bool) -> None:
         if not isinstance(on, bool):
             raise wrong("on", "True or False", repr(on))
-        self._before = checks.enabled
-        checks.enabled = on
+        self._on, self._before = on, switch.on
+        switch.on = on
 
     def __enter__(self) -> None:
-        """Leave the switch as it was set."""
+        """Set the switch, which may have been set otherwise since."""
+        switch.on = self._on
 
     def __exit__(self, *error: object) -> None:
-        """Set it back."""
-        checks.enabled = self._before
+        """Set the switch back to what it was."""
+        switch.on = self._before
 
 
 def wrong(name: str, expected: str, got: object) -> ValueError:
@@ -197,7 +205,7 @@ def check_attention(
     if value.shape[-2] != src_len:
         raise wrong("value", f"shape (..., {src_len}, d_v) to match key", tuple(value.shape))
 
-    batch: tuple[int, ...] = ()
+    batch = tuple(query.shape[:-2])
     for name, shape in shapes.items():
         own = tuple(shape[:-2])
         if group > 1 and name != "query":
@@ -228,8 +236,8 @@ def _is_boolean(mask: object) -> TypeGuard[HasShape]:
     return str(getattr(mask, "dtype", None)).removeprefix("torch.") == "bool"
 
 
-def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the shape that `shapes` broadcast to, or None if they do not.
+def broadcast_shapes(first: tuple[int, ...], *others: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the shape that shapes broadcast to, or None if they do not.
 
     NumPy and PyTorch have this function too, but a compiled PyTorch graph can follow only
     its own, and NumPy lessons have no PyTorch.
@@ -241,14 +249,14 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     >>> broadcast_shapes((2,), (3,)) is None
     True
     """
-    if all(shape == shapes[0] for shape in shapes):  # as nearly always
-        return tuple(shapes[0])
-    rank = max(len(shape) for shape in shapes)
-    padded = [(1,) * (rank - len(shape)) + tuple(shape) for shape in shapes]
-    joined = []
-    for sizes in zip(*padded, strict=True):
-        size = next((n for n in sizes if n != 1), 1)
-        if any(n != 1 and n != size for n in sizes):
+    joined = tuple(first)
+    for shape in others:
+        if shape == joined:  # as nearly always
+            continue
+        longer, shorter = (joined, shape) if len(joined) >= len(shape) else (shape, joined)
+        n_more = len(longer) - len(shorter)
+        pairs = [*zip(longer[n_more:], shorter, strict=True)]
+        if any(a != b and a != 1 and b != 1 for a, b in pairs):
             return None
-        joined.append(size)
-    return tuple(joined)
+        joined = (*longer[:n_more], *(a if b == 1 else b for a, b in pairs))
+    return joined

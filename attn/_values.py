@@ -5,12 +5,19 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attn._checks import checks, wrong
+from attn._checks import switch, wrong
 
 
-def readable() -> bool:
-    """Return whether values may be read: not in a compiled graph, nor without checks."""
-    return checks.enabled and not torch.compiler.is_compiling()
+def readable(free: bool = False) -> bool:
+    """Return whether values may be read: not in a compiled graph, nor without checks.
+
+    Parameters
+    ----------
+    free : bool, default False
+        Whether a look costs next to nothing, as it does at a few values on the CPU, so that it
+        is taken without checks as well.
+    """
+    return not torch.compiler.is_compiling() and (free or switch.on)
 
 
 def holds(condition: Callable[[], Tensor], otherwise: bool, free: bool = False) -> bool:
@@ -23,10 +30,9 @@ def holds(condition: Callable[[], Tensor], otherwise: bool, free: bool = False) 
         What stands for it where nothing is `readable`, and under ``torch.func.vmap`` and on
         the meta device, where there are no values.
     free : bool, default False
-        Whether a look costs next to nothing, as it does at a few values on the CPU, so that it
-        is taken without checks as well.
+        As for `readable`.
     """
-    if not (readable() or (free and not torch.compiler.is_compiling())):
+    if not readable(free):
         return otherwise
     try:
         return bool(condition())

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from attn import checks
+from attn._checks import switch
 from benchmarks import cached_step
 
 
@@ -20,7 +20,7 @@ def test_a_step_attends_to_all_keys_every_time(kind):
     assert [call.args[1].shape[-2] for call in f.call_args_list] == [9] * 12
     assert outputs[0].shape == (1, 1, cached_step.D_MODEL)
     assert all(torch.equal(output, outputs[0]) for output in outputs)
-    assert checks.enabled
+    assert switch.on
 
 
 def test_a_row_for_each_kind():

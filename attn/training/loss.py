@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from attn._checks import check_fraction, wrong
-from attn._values import holds
+from attn._values import holds, readable
 
 
 def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -77,7 +77,7 @@ def cross_entropy(
     ------
     ValueError
         If shapes or types do not fit, or a target is not in the vocabulary (not checked
-        inside ``torch.compile``).
+        inside ``torch.compile``; nor, on a GPU, after ``attn.checks(False)``).
 
     References
     ----------
@@ -118,12 +118,11 @@ def at_least_float32(x: Tensor) -> torch.dtype:
 
 
 def _all_possible(logits: Tensor) -> bool:
-    """Return whether no logit is known to be -inf: one look, where that costs next to nothing.
+    """Return whether every logit is known to be above -inf; False where looking would cost.
 
     Over a whole vocabulary the mean of those that are possible takes a tenth of a step more.
     """
-    is_cpu = logits.device.type == "cpu" and logits.numel() > 0
-    return is_cpu and holds(lambda: ~logits.amin().isneginf(), otherwise=False, free=True)
+    return holds(lambda: ~logits.amin().isneginf(), otherwise=False, free=logits.is_cpu)
 
 
 def _check(logits: Tensor, target: Tensor) -> None:
@@ -134,7 +133,7 @@ def _check(logits: Tensor, target: Tensor) -> None:
     shape = tuple(logits.shape[:-1])
     if target.shape != shape:
         raise wrong("target", f"shape {shape} to match logits", tuple(target.shape))
-    if torch.compiler.is_compiling() or not target.numel():
+    if not readable(free=target.is_cpu) or target.is_meta or not target.numel():
         return
     last = logits.shape[-1] - 1
     for extreme in target.aminmax():

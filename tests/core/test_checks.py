@@ -1,13 +1,18 @@
 """`attn.checks`: no value is read while they are off, and shapes are checked all the same."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attn
+from attn._checks import switch
 from attn.attention import scaled_dot_product_attention
+from attn.decoding._steps import next_logits
 from attn.masks import padding_mask
-from attn.training import TrainingConfig, train
+from attn.training import TrainingConfig, cross_entropy, train
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 
 
@@ -50,6 +55,40 @@ def test_without_checks_nothing_is_read_on_a_gpu(model_class, positions, monkeyp
         run()
 
 
+def test_without_checks_neither_loss_nor_a_decoding_step_reads_on_a_gpu(monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "is_cpu", property(lambda tensor: False))
+    logits, target = torch.randn(2, 5), torch.tensor([1, 4])
+    calls = [
+        lambda: cross_entropy(logits, target, label_smoothing=0.1, pad_id=0),
+        lambda: next_logits(lambda *_: logits, target[:, None], None, target > 1, 3, 0),
+    ]
+    for call in calls:
+        with attn.checks(False), NoReading():
+            call()
+        with NoReading(), pytest.raises(TypeError, match="a value is read"):
+            call()
+
+
+def test_on_the_cpu_training_checks_its_targets_all_the_same():
+    with attn.checks(False), pytest.raises(ValueError, match="^target: .* from 0 to 4, got 5$"):
+        cross_entropy(torch.randn(2, 5), torch.tensor([1, 5]))
+
+
+def test_each_thread_has_a_switch_of_its_own():
+    inside, outside = Barrier(2), Barrier(2)
+
+    def look():
+        with attn.checks(False):
+            inside.wait(timeout=60)  # both blocks are entered before either is left
+            seen = switch.on
+            outside.wait(timeout=60)
+        return seen, switch.on
+
+    with ThreadPoolExecutor(2) as pool:
+        found = [future.result() for future in [pool.submit(look) for _ in range(2)]]
+    assert found == [(False, True)] * 2 and switch.on
+
+
 def test_without_checks_only_values_go_unchecked():
     x, nan = torch.ones(2, 3), torch.full((2, 3), torch.nan)
     with attn.checks(False):
@@ -89,6 +128,11 @@ def test_the_switch_is_a_call_or_a_block():
     finally:
         attn.checks(True)
     assert is_checked()
+    off = attn.checks(False)
+    attn.checks(True)
+    with off:
+        assert not is_checked()
+    assert is_checked()
     with pytest.raises(ValueError, match="^on: expected True or False, got 'no'$"):
         attn.checks("no")
 
@@ -98,7 +142,7 @@ def test_training_checks_no_values_on_the_way():
 
     class Line(torch.nn.Linear):
         def forward(self, x):
-            seen.append(attn.checks.enabled)
+            seen.append(switch.on)
             return super().forward(x)
 
     def loss(model, batch):
@@ -106,4 +150,4 @@ def test_training_checks_no_values_on_the_way():
 
     config = TrainingConfig(steps=2, batch_size=1, learning_rate=0.1)
     train(Line(1, 1), loss, [1.0, 2.0], lambda numbers: (torch.tensor(numbers),), config)
-    assert seen == [False, False] and attn.checks.enabled
+    assert seen == [False, False] and switch.on
