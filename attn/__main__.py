@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # the real imports wait for the command: PyTorch takes second
     from attn.corpus import Pair
     from attn.training import Progress
 
-LEAST_HELD_OUT = 10  # of fewer the loss says little
+LEAST_HELD_OUT = 10  # the loss on fewer pairs says little
 SHOWN = 5
 
 
@@ -29,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except ValueError as error:
         print(error, file=sys.stderr)
+    except ModuleNotFoundError as error:  # as where NumPy alone was installed
+        print(f'{error.name} is missing: pip install ".[torch]" brings it', file=sys.stderr)
     except KeyboardInterrupt:
         print("\nInterrupted.", file=sys.stderr)
     return 1
@@ -41,8 +43,7 @@ def translate(options: argparse.Namespace) -> None:
     if options.file is not None:
         if options.text:
             raise wrong("file", "no sentences beside it", options.file)
-        _translate_file(translator, options.file, search)
-        return
+        return _translate_file(translator, options.file, search)
     getattr(sys.stdin, "reconfigure", dict)(encoding="utf-8", errors="replace")  # bad bytes too
     for text in options.text or filter(None, map(str.strip, sys.stdin)):
         print(translator.translate(text, **search), flush=True)
@@ -170,8 +171,7 @@ def _pairs_to_train(
     from attn.corpus import hold_out
 
     pairs = _read(options.pairs)
-    n_sources = len({pair.source for pair in pairs})
-    n_held_out = min(n_sources // 20, 500)
+    n_held_out = min(len({pair.source for pair in pairs}) // 20, 500)
     return hold_out(pairs, n_held_out) if n_held_out >= LEAST_HELD_OUT else (pairs, None)
 
 
@@ -209,8 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--file", type=Path, help="translate its lines, one by one")
     command.set_defaults(run=translate)
 
-    train_help = "train a translator; also under torchrun, on several processors"
-    command = commands.add_parser("train", help=train_help)
+    command = commands.add_parser("train", help="train a translator; also under torchrun")
     command.add_argument("--out", type=Path, required=True, help="the folder to save it in")
     command.add_argument("--pairs", type=Path, help="a file: source, tab, target, on each line")
     command.add_argument("--tokenizer", choices=("words", "bpe"))

@@ -40,6 +40,16 @@ def test_it_translates_what_is_typed(capsys):
         assert capsys.readouterr().out == "la casa roja\n"
 
 
+def test_without_pytorch_it_says_what_is_missing():
+    code = (
+        "import sys; sys.modules['torch'] = None; from attn.__main__ import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-c", code, "translate", "The sky is blue."]
+    done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'torch is missing: pip install ".[torch]" brings it\n'
+
+
 def test_it_reads_standard_input(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("the sky is blue\n\n  the red house \n"))
     assert main(["translate", *GRAMMAR]) == 0
