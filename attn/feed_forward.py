@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from attn._checks import check_choice, check_shape, check_size
 
-# What happens between the two linear layers; a gated kind multiplies it by a third one's numbers.
+# What happens between the two linear layers. A gated kind multiplies by what a third one computes.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,

@@ -78,7 +78,7 @@ BERT = (
     ("cls.predictions.transform.LayerNorm.", "head.2."),
     ("cls.predictions.bias", "output.bias"),
 )
-# Masks and counts that were stored with the weights, what is tied, and what reads whole texts.
+# Not loaded: stored masks and counters, tied matrices, and heads that score whole texts.
 UNUSED = re.compile(
     r"attn\.(masked_)?bias$|position_ids$|rotary_emb|^pooler|cls\.(predictions\.decoder|seq_rel)"
 )

@@ -16,7 +16,7 @@ from attn.transformer import TransformerConfig
 
 # How the tokenizers that GGUF has names for cut words.
 SPLITS = {"gpt-2": [GPT2_WORDS], "smollm": [NUMBER, GPT2_WORDS]}
-WRITTEN = 1  # the type of tokens that a text is made of; others mark its parts
+WRITTEN = 1  # GGUF's type of an ordinary token; others are control tokens, such as ends of texts
 SIZES = {
     "d_model": "embedding_length", "n_heads": "attention.head_count", "n_layers": "block_count",
     "d_ff": "feed_forward_length", "n_kv_heads": "attention.head_count_kv",

@@ -239,7 +239,7 @@ class RecurrentEncoderDecoder(nn.Module):
     def _one_by_one(
         self, x: Tensor, state: Tensor, memory: Tensor, visible: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """What each step reads hangs on the state before it, so there is no doing all at once."""
+        """Compute one step after the other: what a step reads depends on the state before it."""
         assert self.scores is not None
         keys, steps = self.scores.keys(memory), []
         for token in x.unbind(dim=1):

@@ -8,9 +8,10 @@ from attn._checks import wrong
 
 
 def to_json(content: dict[str, Any]) -> str:
-    """Return the text of a file: one item of a list on each line."""
-    # One item of a list per line: json.dump would spread a merge over four lines, or put all
-    # tokens into one.
+    """Return the text of a file: one item of a list on each line.
+
+    `json.dump` would spread a merge over four lines, or put all tokens into one.
+    """
     fields = []
     for name, value in content.items():
         if isinstance(value, list):

@@ -17,7 +17,7 @@ VERSION = 1
 
 
 class Tokenizer:
-    """The interface of both tokenizers; each subclass says how text becomes ids and back.
+    """The interface of all tokenizers; each subclass says how text becomes ids and back.
 
     Attributes
     ----------

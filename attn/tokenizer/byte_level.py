@@ -71,7 +71,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         self.merges = [list(merge) for merge in merges]
         letters = byte_letters()
         bytes_of = {letter: b for b, letter in letters.items()}
-        # Merges as `BytePairTokenizer` counts them, and from its ids to those of the vocabulary.
+        # The id that `BytePairTokenizer` gives to each token, which has ids of its own here.
         counted = {letter: FIRST_BYTE + b for b, letter in letters.items()}
         for n, merge in enumerate(self.merges):
             counted.setdefault("".join(merge), FIRST_MERGE + n)
@@ -81,7 +81,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
                 raise wrong("merges", "pairs of tokens that make a token", merge)
         self._pairs = BytePairTokenizer([(counted[a], counted[b]) for a, b in self.merges])
         self._id_of = {counted[token]: ids[token] for token in counted if token in ids}
-        # Some vocabularies hold no byte that their makers never met; where it comes, it is left out.
+        # A vocabulary may lack bytes that its corpus never held. In a text they are left out.
         self._lacking = {counted[letter] for letter in bytes_of if letter not in ids}
         self._bytes = [
             token.encode() if token in self.marks or set(token).difference(bytes_of)
@@ -93,7 +93,8 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         self.ends = [self.pad_id, self.sos_id, self.eos_id]
         import regex  # the patterns speak of Unicode's kinds of characters, which `re` does not know
 
-        # What a group matches stands among the pieces as well: one group, all of the pattern.
+        # `split` returns what stands between two matches, and what a group in a match holds: with
+        # one group around the whole pattern, the words themselves are kept.
         self._compiled = [regex.compile(f"({pattern})") for pattern in self.patterns]
         if any(pattern.groups > 1 for pattern in self._compiled):
             raise wrong("patterns", "patterns without groups", self.patterns)

@@ -115,9 +115,9 @@ class BytePairTokenizer(Tokenizer):
         return [i for word in split(text) for i in self.word_ids(word)]
 
     def word_ids(self, word: str, without: Container[int] = ()) -> list[int]:
-        """Return the ids of one word, whose bytes are all joined that can be.
+        """Return the ids of one word once every merge that applies has been made.
 
-        Those of bytes that are in `without`, the same in every call, are left out.
+        Bytes whose ids are in `without`, which is the same in every call, are left out.
         """
         if word not in self._ids_of_word:
             ids = [i for i in to_bytes(word) if i not in without]

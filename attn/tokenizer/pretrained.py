@@ -18,8 +18,8 @@ class PretrainedTokenizer(Tokenizer):
     special : list of str
         Those of the tokens that mark the parts of a text, as ``<|im_end|>`` or ``[SEP]`` do.
     pad_id, unk_id, sos_id, eos_id : int, optional
-        As in `Tokenizer`. The end stands for each that is not given, and for the end
-        the first special token.
+        As in `Tokenizer`. An id that is not given is `eos_id`; without that, the smallest id
+        of a special token.
 
     Raises
     ------

@@ -94,7 +94,7 @@ class Batches:
         self.smallest = len(examples) // max(self.n_batches, 1)
         if batch_tokens is not None and examples:
             self.n_batches, self.smallest = self._share_tokens(batch_tokens, length is not None)
-        self._epoch, self._order = -1, [[0]]  # those of no epoch yet
+        self._epoch, self._order = -1, [[0]]  # no epoch has been drawn yet
 
     def _share_tokens(self, batch_tokens: int, has_length: bool) -> tuple[int, int]:
         """Return how many batches hold about so many tokens, and the fewest examples of one."""
