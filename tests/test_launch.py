@@ -15,12 +15,16 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import attn_launch
 
+VERSION = attn_launch.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+    "version"
+]
 NOTEBOOK = ROOT / "notebooks" / "en" / "03_self_attention.ipynb"
 
 
 @pytest.fixture()
 def somewhere(monkeypatch):
     monkeypatch.setenv("ATTN_REPOSITORY", "https://github.com/someone/attn.git/")
+    monkeypatch.delenv("GITHUB_SHA", raising=False)
 
 
 def test_nobody_is_sent_anywhere_unless_the_repository_is_known(monkeypatch):
@@ -69,19 +73,48 @@ def test_a_notebook_elsewhere_installs_this_version_before_it_imports(somewhere)
     assert [cell.source for cell in codes[1:]] == [
         c.source for c in here.cells if c.cell_type == "code"
     ]
-    clone, install, change = [line.strip() for line in codes[0].source.splitlines()[-3:]]
-    version = attn_launch.tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
-        "version"
-    ]
-    assert clone.endswith(f"--branch v{version} https://github.com/someone/attn attn")
-    assert install == '%pip install --quiet "./attn[course]"'
-    assert (ROOT / change.split("attn/")[1]).is_dir()
-    # In a clone, where the package is, the cell does nothing.
+    assert f"git fetch -q --depth 1 https://github.com/someone/attn v{VERSION} " in codes[0].source
+    # In a clone the cell does nothing.
     code = TransformerManager().transform_cell(codes[0].source)
     done = subprocess.run(
-        [sys.executable, "-c", code], check=False, cwd=ROOT, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        check=False,
+        cwd=NOTEBOOK.parent,
+        capture_output=True,
+        text=True,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_elsewhere_the_cell_brings_the_commit_of_the_page_and_finds_it_again(tmp_path, monkeypatch):
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], check=True, cwd=ROOT, capture_output=True, text=True
+    ).stdout.strip()
+    monkeypatch.setattr(attn_launch, "repository", lambda: f'"{ROOT}"')
+    monkeypatch.setenv("GITHUB_SHA", commit)
+    there = nbformat.reads(attn_launch.prepared(NOTEBOOK.read_text("utf-8"), "en"), 4)
+    cell = next(cell for cell in there.cells if cell.cell_type == "code").source
+    # What pip would fetch is here already; the first time it is asked for all the same.
+    cell = cell.replace('%pip install --quiet "', 'print("').replace('[course]"', '[course]")')
+    code = f"""
+import importlib.util, os
+from IPython.testing.globalipapp import start_ipython
+shell = start_ipython()
+missing, find_spec = True, importlib.util.find_spec
+importlib.util.find_spec = lambda name: None if missing else find_spec(name)
+for restarted in (False, True):
+    assert shell.run_cell({cell!r}).success
+    assert shell.run_cell({cell!r}).success  # run twice, it stays where it is
+    print(os.getcwd(), os.path.isfile("../data/applications.json"))
+    missing = False
+    os.chdir({str(tmp_path)!r})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    place = f"{tmp_path / 'attn' / 'notebooks' / 'en'} True"
+    assert done.stdout.splitlines() == ["./attn[course]", place, place]
 
 
 def test_binder_installs_what_the_notebooks_import():

@@ -19,10 +19,13 @@ BRANCH = "launch"
 INSTALL = """\
 # Outside a clone of the course, this brings its package and the measurements that it shows.
 import importlib.util
+from pathlib import Path
 
-if importlib.util.find_spec("attn_course") is None:
-    !git clone --quiet --depth 1 --branch {tag} {home} attn
-    %pip install --quiet "./attn[course]"
+if not Path("../data").is_dir():
+    if not Path("attn/notebooks").is_dir():
+        !git init -q attn && cd attn && git fetch -q --depth 1 {home} {commit} && git checkout -q FETCH_HEAD
+    if importlib.util.find_spec("attn_course") is None:
+        %pip install --quiet "./attn[course]"
     %cd -q attn/notebooks/{language}
 """
 
@@ -115,7 +118,9 @@ def prepared(notebook, language):
     if not (home := repository()):
         return notebook
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
-    source = INSTALL.format(tag=f"v{version}", home=home, language=language)
+    # A workflow says of which commit the site is; elsewhere its version has to do.
+    commit = os.environ.get("GITHUB_SHA") or f"v{version}"
+    source = INSTALL.format(commit=commit, home=home, language=language)
     cell = {
         "cell_type": "code", "execution_count": None, "id": "install", "outputs": [],
         "metadata": {"tags": ["hide-input"]}, "source": source.splitlines(keepends=True),
