@@ -58,7 +58,7 @@ torch.Size([1, 3, 100])
 around the machine, their exercises, figures and data are another package, `attn_course`.
 """
 
-from attn._checks import checks
+from attn._switch import checks
 
 __all__ = ["checks"]
 __version__ = "1.0.0"

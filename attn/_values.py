@@ -5,7 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attn._checks import switch, wrong
+from attn._checks import wrong
+from attn._switch import switch
 
 
 def readable(free: bool = False) -> bool:

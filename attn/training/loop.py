@@ -7,7 +7,8 @@ from typing import Any
 from torch import nn
 from tqdm import tqdm
 
-from attn._checks import checks, wrong
+from attn._checks import wrong
+from attn._switch import checks
 from attn.training.batches import Batches, Collate
 from attn.training.checkpoints import CheckpointFile
 from attn.training.config import TrainingConfig
