@@ -1,6 +1,7 @@
 """``python -m attn``: what a person types, and what is said when it cannot be done."""
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -54,11 +55,30 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("the sky is blue\n\n  the red house \n"))
     assert main(["translate", *GRAMMAR]) == 0
     assert capsys.readouterr().out == "el cielo es azul\nla casa roja\n"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("the ornithopter\nthe red house\n"))
+    assert main(["translate", *GRAMMAR]) == 0
+    out, err = capsys.readouterr()
+    assert out == "la casa roja\n" and err.startswith("line 1: text: ") and "'ornithopter'" in err
     # A byte that is no UTF-8 spoils its own line at most.
     typed = io.BytesIO(b"The caf\xe9 is open.\nThe house is red.\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed, encoding="utf-8"))
     assert main(["translate"]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == ["La casa es roja."]
+
+
+def test_an_output_that_takes_no_more_ends_it_without_a_trace():
+    reader, closed = os.pipe()
+    os.close(reader)
+    outputs = {closed: ""}
+    if os.path.exists("/dev/full"):  # Linux's disk on which there is never room
+        outputs[os.open("/dev/full", os.O_WRONLY)] = "output: No space left on device\n"
+    for output, said in outputs.items():
+        done = subprocess.run(
+            [sys.executable, "-m", "attn", "translate", *GRAMMAR, "the red house"],
+            check=False, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        os.close(output)
+        assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):

@@ -33,6 +33,13 @@ def test_each_line_has_its_place(translator, monkeypatch):
     assert list(translate_lines(translator, [])) == []
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+    path = tmp_path / "some.txt"
+    path.write_bytes("\ufeffThe moon\ncafé\n".encode())
+    told = []
+    assert list(lines.read_lines(path, told.append)) == ["The moon\n", "café\n"] and not told
+
+
 def test_the_search_and_the_number_of_tokens_are_those_of_the_translator(translator, monkeypatch):
     asked = []
     monkeypatch.setattr(translator, "_write", lambda *given: asked.append(given) or [[5, 6, 3]])

@@ -61,7 +61,8 @@ def read_lines(path: str | Path, tell: Callable[[int], None]) -> Iterator[str]:
     ['café\\n', 'caf\ufffd\\n']
     """
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        # Some editors begin a file with a byte-order mark, which is no part of its first line.
+        with open(path, encoding="utf-8-sig", errors="surrogateescape") as file:
             for number, line in enumerate(file, 1):
                 mended = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
                 if mended != line:

@@ -1,0 +1,196 @@
+"""What the commands of ``python -m attn`` do: each takes its options and prints what it finds."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attn._checks import wrong
+
+if TYPE_CHECKING:  # the real imports wait for the command: PyTorch takes seconds to load
+    from attn.applications.translation import Translator
+    from attn.corpus import Pair
+    from attn.training import Progress
+
+LEAST_HELD_OUT = 10  # the loss on fewer pairs says little
+SHOWN = 5
+
+
+def translate(options: argparse.Namespace) -> None:
+    """Print a translation of each sentence, or of each line of a file."""
+    translator = _translator(options.model)
+    search = {"beam_width": options.beam, "length_penalty": options.length_penalty}
+    if options.file is not None:
+        if options.text:
+            raise wrong("file", "no sentences beside it", options.file)
+        return _translate_file(translator, options.file, search)
+    for text in options.text:
+        print(translator.translate(text, **search))
+    if not options.text:
+        _translate_typed(translator, search)
+
+
+def _translate_typed(translator: "Translator", search: dict[str, Any]) -> None:
+    """Print the translation of each line of standard input as soon as it is there."""
+    from attn.applications.translation.lines import translate_lines
+
+    getattr(sys.stdin, "reconfigure", dict)(encoding="utf-8", errors="replace")  # bad bytes too
+    for number, text in enumerate(sys.stdin, 1):
+        (line,) = translate_lines(translator, [text.removeprefix("\ufeff")], **search)
+        if line.problem:
+            print(f"line {number}: {line.problem}", file=sys.stderr)
+        elif line.translation:
+            print(line.translation, flush=True)
+
+
+def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]) -> None:
+    """Print the translation of each line, in its place: an empty line for what cannot be one."""
+    from attn.applications.translation.lines import read_lines, translate_lines
+
+    began, number, n_tokens, n_mended = time.monotonic(), 0, 0, 0
+
+    def tell(line: int) -> None:
+        nonlocal n_mended
+        n_mended += 1
+        if n_mended <= SHOWN:
+            said = "bytes that are no UTF-8 are read as \N{REPLACEMENT CHARACTER}"
+            print(f"{path}, line {line}: {said}", file=sys.stderr)
+
+    lines = read_lines(path, tell)
+    for number, line in enumerate(translate_lines(translator, lines, **search), 1):
+        if line.problem:
+            print(f"{path}, line {number}: {line.problem}", file=sys.stderr)
+        print(line.translation)
+        n_tokens += line.n_tokens
+    if n_mended > SHOWN:
+        print(f"{path}: {n_mended} such lines in all", file=sys.stderr)
+    rate = n_tokens / (time.monotonic() - began)
+    print(f"{number} lines, {rate:,.0f} tokens a second", file=sys.stderr)
+
+
+def train(options: argparse.Namespace) -> None:
+    """Train a translator and save it."""
+    from attn.applications.translation import RECIPES, Recipe, Translator
+    from attn.training import is_main_process
+
+    _check_out(options.out)  # before anything takes time
+    pairs, validation = _pairs_to_train(options)
+    sizes = {"d_model": options.width, "n_layers": options.layers, "n_heads": options.heads,
+             "d_ff": options.width and 4 * options.width}  # fmt: skip
+    training = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
+    training |= {"checkpoint_every": 500, "validate_every": 500 if validation else None}
+    recipe = Recipe() if options.pairs else RECIPES.get(options.corpus, Recipe())
+    recipe = recipe.but(
+        options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
+    )
+    checkpoint = options.out.with_name(options.out.name + ".checkpoint")
+    log = None if sys.stderr.isatty() else _Log()  # in a terminal there is a bar
+    more = {"validation": validation, "checkpoint": checkpoint, "report": log}
+    translator = Translator.fit(pairs, **vars(recipe), **more)
+    if is_main_process():
+        translator.save(options.out, quantised=options.quantised)
+        checkpoint.unlink()
+        if validation:
+            found = translator.evaluate(validation)
+            scores = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(found)
+            print(f"On {len(validation)} pairs held out: {scores}")
+        print(f"Saved: {options.out}")
+
+
+class _Log:
+    """Prints a line for each hundredth of a training: what a file can show of it."""
+
+    def __init__(self) -> None:
+        self.began, self.n_tokens = time.monotonic(), 0
+
+    def __call__(self, now: "Progress") -> None:
+        self.n_tokens += now.n_terms
+        if 100 * now.step // now.steps > 100 * (now.step - 1) // now.steps:
+            rate = self.n_tokens / (time.monotonic() - self.began)
+            said = f"loss {now.loss:.3f}, {rate:,.0f} tokens a second"
+            print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    """Print how good the translations of each split are, or of a file of pairs."""
+    translator = _translator(options.model, None if options.pairs else options.corpus)
+    if options.pairs:
+        parts: dict[str, Sequence[Pair]] = {options.pairs.name: _read(options.pairs)}
+    else:
+        from attn.corpus import named
+
+        parts = named(options.corpus)(n_train=0)
+        del parts["train"]
+    head = f"{'':16}{'pairs':>6}{'exact match':>13}{'tokens':>9}{'BLEU':>7}{'chrF':>7}\n"
+    for name, pairs in parts.items():
+        found = translator.evaluate(
+            pairs, beam_width=options.beam, length_penalty=options.length_penalty
+        )
+        row = "{:16}{n_pairs:6}{exact_match:13.1%}{token_accuracy:9.2%}{bleu:7.1f}{chrf:7.1f}"
+        print(head + row.format(name, **found))
+        head = ""
+    print(f"BLEU {found['bleu_signature']}\nchrF {found['chrf_signature']}")
+
+
+def fetch(options: argparse.Namespace) -> None:
+    """Print where each model lies that others trained, once it is on this machine."""
+    from attn.pretrained import fetched
+
+    for name in options.name:
+        print(f"{name}: {fetched(name)}")
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a folder that `train` could not write in the end."""
+    from attn.applications.translation import Translator
+
+    if not out.absolute().parent.is_dir():
+        raise wrong("out", "a name in a folder that exists", out)
+    if out.exists():
+        try:
+            Translator.load(out)
+        except ValueError:
+            raise wrong("out", "a new folder or a translator to replace", out) from None
+
+
+def _pairs_to_train(
+    options: argparse.Namespace,
+) -> "tuple[Sequence[Pair], Sequence[Pair] | None]":
+    """Return the pairs to learn from and those to validate with."""
+    if options.pairs is None:
+        from attn.corpus import named
+
+        parts = named(options.corpus)()
+        return parts["train"], parts["validation"]
+    from attn.corpus import hold_out
+
+    pairs = _read(options.pairs)
+    n_held_out = min(len({pair.source for pair in pairs}) // 20, 500)
+    return hold_out(pairs, n_held_out) if n_held_out >= LEAST_HELD_OUT else (pairs, None)
+
+
+def _read(path: Path) -> "list[Pair]":
+    """Return the pairs of a file; say on the way which lines are none."""
+    from attn.corpus import read_pairs
+
+    reader = read_pairs(path)
+    pairs = list(reader)
+    for problem in reader.problems[:SHOWN]:
+        print(f"{path}, {problem}", file=sys.stderr)
+    if reader.n_problems > SHOWN:
+        print(f"{path}: {reader.n_problems} such lines in all", file=sys.stderr)
+    if not pairs:
+        raise wrong("pairs", "lines with a text, a tab and its translation", f"none in {path}")
+    return pairs
+
+
+def _translator(folder: Path | None, name: str | None = None) -> "Translator":
+    """Return a user's translator, or the course's that learnt the corpus of that name."""
+    from attn.applications import models
+    from attn.applications.translation import Translator
+
+    if folder is not None:
+        return Translator.load(folder)
+    return Translator.pretrained(name) if name in models.TRANSLATORS else Translator.pretrained()
