@@ -1,61 +1,55 @@
 """What PyTorch's modules can do and ours cannot, and the other way round: refused by name."""
 
-from typing import TypeAlias, TypedDict
+from collections.abc import Callable
+from copy import deepcopy
 
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attn._checks import wrong
-from attn.attention import MultiHeadAttention
+from attn.attention import MultiHeadAttention, ScaledDotProduct
+from attn.feed_forward import FeedForward
 
-EPS = 1e-5  # of every norm here, and PyTorch's default
-TorchLayer: TypeAlias = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
-
-
-class Sizes(TypedDict):
-    """The arguments of our layers that those of PyTorch have too."""
-
-    d_model: int
-    n_heads: int
-    d_ff: int
-    dropout: float
-    norm: str
+# What both can do between the two linear layers, by our names.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": nn.GELU("tanh"),
+}
 
 
-def sizes(layer: TorchLayer) -> Sizes:
-    """Return the arguments of our layer, once it is known that there is one."""
-    check_attention(layer.self_attn)
-    if isinstance(layer, nn.TransformerDecoderLayer):
-        check_attention(layer.multihead_attn)
-    if layer.activation is not F.relu and not isinstance(layer.activation, nn.ReLU):
-        name = getattr(layer.activation, "__name__", type(layer.activation).__name__)
-        raise wrong("module", "activation = relu", name)
-    if layer.linear1.bias is None:
-        raise wrong("module", "a layer with bias = True", False)
-    for norm in (part for name, part in layer.named_children() if name.startswith("norm")):
-        check_norm(norm)
-    return {
-        "d_model": layer.self_attn.embed_dim,
-        "n_heads": layer.self_attn.num_heads,
-        "d_ff": layer.linear1.out_features,
-        "dropout": layer.dropout1.p,
-        "norm": "pre" if layer.norm_first else "post",
-    }
+def our_activation(theirs: object) -> str:
+    """Return our name for what a layer of PyTorch has between its linear layers."""
+    if theirs is F.relu or isinstance(theirs, nn.ReLU):
+        return "relu"
+    if theirs is F.gelu:
+        return "gelu"
+    if isinstance(theirs, nn.GELU):
+        return "gelu" if theirs.approximate == "none" else "gelu_tanh"
+    raise _wrong_activation(getattr(theirs, "__name__", type(theirs).__name__))
 
 
-def check_attention(theirs: nn.MultiheadAttention) -> None:
-    if theirs.bias_k is not None:
+def torch_activation(ours: FeedForward) -> Callable[[Tensor], Tensor]:
+    """Return what a layer of PyTorch has to have between its linear layers."""
+    if type(ours) is not FeedForward:
+        raise wrong("module", "feed_forward a FeedForward for PyTorch", type(ours).__name__)
+    if ours.activation not in ACTIVATIONS:
+        raise _wrong_activation(ours.activation)
+    return deepcopy(ACTIVATIONS[ours.activation])
+
+
+def _wrong_activation(name: str) -> ValueError:
+    return wrong("module", f"activation = {' or '.join(ACTIVATIONS)}", name)
+
+
+def check_theirs(attention: nn.MultiheadAttention) -> None:
+    if attention.bias_k is not None:
         raise wrong("module", "add_bias_kv = False", True)
-    if theirs.add_zero_attn:
+    if attention.add_zero_attn:
         raise wrong("module", "add_zero_attn = False", True)
-    if theirs.in_proj_weight is None:
-        sizes = f"{theirs.kdim} and {theirs.vdim}"
-        raise wrong("module", f"kdim = vdim = embed_dim = {theirs.embed_dim}", sizes)
-
-
-def check_norm(norm: nn.Module) -> None:
-    if not isinstance(norm, nn.LayerNorm) or norm.eps != EPS or norm.bias is None:
-        raise wrong("module", f"norms nn.LayerNorm with eps = {EPS} and a bias", norm)
+    if attention.in_proj_weight is None:
+        sizes = f"{attention.kdim} and {attention.vdim}"
+        raise wrong("module", f"kdim = vdim = embed_dim = {attention.embed_dim}", sizes)
 
 
 def check_ours(attention: MultiHeadAttention) -> None:
@@ -65,3 +59,11 @@ def check_ours(attention: MultiHeadAttention) -> None:
     if attention.relative is not None:
         kind = type(attention.relative).__name__
         raise wrong("module", "relative = None for PyTorch", kind)
+    if type(attention.attention) is not ScaledDotProduct:
+        kind = type(attention.attention).__name__
+        raise wrong("module", "attention a ScaledDotProduct for PyTorch", kind)
+
+
+def check_part(part: nn.Module) -> None:
+    if type(part) not in (nn.Linear, nn.LayerNorm):
+        raise wrong("module", "linear layers nn.Linear and norms nn.LayerNorm", type(part).__name__)

@@ -6,13 +6,14 @@ What both compute in evaluation mode is the same. Three things are said differen
   ``~mask``, and ``key_padding_mask=~padding_mask(...)`` without the axis of the queries.
 - Sequences come as (..., seq_len, d_model) here; PyTorch's modules do so with
   ``batch_first=True``, as those that `to_torch` returns.
-- In training, PyTorch's layers also drop attention weights and what is inside the feed-forward
-  network. Those that `to_torch` returns do not, as ours do not.
+- In training, both drop attention weights, with the same probability. PyTorch's layers also
+  drop what is inside the feed-forward network; ours and those that `to_torch` returns do not.
 """
 
 import re
-from collections.abc import Mapping
-from typing import TypeAlias, TypeVar, cast, overload
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from typing import Any, TypeAlias, TypeVar, overload
 
 import torch
 from torch import Tensor, nn
@@ -21,26 +22,27 @@ from attn._checks import wrong
 from attn.attention import MultiHeadAttention
 from attn.layers import DecoderLayer, EncoderLayer
 from attn.transformer._torch_checks import (
-    TorchLayer,
-    check_attention,
-    check_norm,
     check_ours,
-    sizes,
+    check_part,
+    check_theirs,
+    our_activation,
+    torch_activation,
 )
 from attn.transformer.config import TransformerConfig
 from attn.transformer.encoder_decoder import Transformer
 from attn.transformer.stacks import Decoder, Encoder
 
-# What a part is called here, and in PyTorch.
-NAMES = (
-    ("self_attention.", "self_attn."),
-    ("cross_attention.", "multihead_attn."),
-    ("feed_forward.linear_1.", "linear1."),
-    ("feed_forward.linear_2.", "linear2."),
-    ("norm_1.", "norm1."),
-    ("norm_2.", "norm2."),
-    ("norm_3.", "norm3."),
+# What a part of a layer is called here, and in PyTorch.
+PARTS = (
+    ("self_attention", "self_attn"),
+    ("cross_attention", "multihead_attn"),
+    ("feed_forward.linear_1", "linear1"),
+    ("feed_forward.linear_2", "linear2"),
+    ("norm_1", "norm1"),
+    ("norm_2", "norm2"),
+    ("norm_3", "norm3"),
 )
+TorchLayer: TypeAlias = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 TorchStack: TypeAlias = nn.TransformerEncoder | nn.TransformerDecoder
 LAYERS: dict[type[EncoderLayer | DecoderLayer], type[TorchLayer]] = {
     EncoderLayer: nn.TransformerEncoderLayer,
@@ -85,7 +87,7 @@ def from_torch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
     Raises
     ------
     ValueError
-        If it is another module, or does what none of ours does.
+        If it is another module, or does what ours cannot, such as ``add_bias_kv``.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def from_torch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
     """
     if isinstance(module, nn.Transformer):
         return from_torch(module.encoder), from_torch(module.decoder)
-    return _filled(_ours_like(module), module, _our_state(module.state_dict()))
+    return _ours_like(module).train(module.training)
 
 
 @overload
@@ -132,7 +134,8 @@ def to_torch(module: nn.Module) -> nn.Module:
     Raises
     ------
     ValueError
-        If it is another module, or has grouped heads or relative positions.
+        If it is another module, or does what PyTorch's cannot: grouped heads, relative positions,
+        another attention in the heads, a gated feed-forward network, RMSNorm.
 
     Examples
     --------
@@ -140,104 +143,110 @@ def to_torch(module: nn.Module) -> nn.Module:
     Traceback (most recent call last):
     ValueError: module: expected n_kv_heads = n_heads = 2 for PyTorch, got 1
     """
-    return _filled(_torch_like(module), module, _torch_state(module.state_dict()))
-
-
-def _filled(copy: Copy, module: nn.Module, state: Mapping[str, Tensor]) -> Copy:
-    weight = next(module.parameters())
-    copy = copy.to(weight.device, weight.dtype)
-    copy.load_state_dict({name: state[name] for name in copy.state_dict()})
-    return copy.train(module.training)
+    return _torch_like(module).train(module.training)
 
 
 def _ours_like(theirs: nn.Module) -> nn.Module:
-    """Return one of our modules, with other weights."""
+    """Return one of our modules, with a copy of the weights."""
     if isinstance(theirs, nn.MultiheadAttention):
-        check_attention(theirs)
+        check_theirs(theirs)
         has_bias = theirs.in_proj_bias is not None
-        return MultiHeadAttention(theirs.embed_dim, theirs.num_heads, theirs.dropout, has_bias)
+        ours = MultiHeadAttention(theirs.embed_dim, theirs.num_heads, theirs.dropout, has_bias)
+        return _filled(ours, _our_state(theirs.state_dict()))
     for layer, kind in LAYERS.items():
         if isinstance(theirs, kind):
-            return layer(**sizes(theirs))
+            empty = layer(
+                theirs.self_attn.embed_dim, 1, 1, theirs.dropout1.p,
+                "pre" if theirs.norm_first else "post", activation=our_activation(theirs.activation),
+            )  # fmt: skip
+            return _with_parts(empty, theirs, PARTS)
     for stack, stack_kind in STACKS.items():
         if isinstance(theirs, stack_kind):
-            same = sizes(cast("TorchLayer", theirs.layers[0]))
-            n_layers = len(theirs.layers)
-            ours = stack(TransformerConfig(1, n_layers=n_layers, positions="none", **same))
-            if theirs.norm is not None:
-                check_norm(theirs.norm)
+            same = stack(TransformerConfig(1, d_model=1, n_heads=1, n_layers=1, positions="none"))
+            same.layers = nn.ModuleList(map(_ours_like, theirs.layers))
             # nn.Transformer ends with a norm in post-norm too, where the paper has none.
-            ours.norm = nn.Identity() if theirs.norm is None else nn.LayerNorm(same["d_model"])
-            return ours
-    kinds = [
-        "MultiheadAttention",
-        *(kind.__name__ for kind in (*LAYERS.values(), *STACKS.values())),
-    ]
-    expected = f"nn.{', nn.'.join(kinds)} or nn.Transformer"
-    raise wrong("module", expected, type(theirs).__name__)
+            same.norm = nn.Identity() if theirs.norm is None else _part(theirs.norm)
+            return same
+    kinds = (nn.MultiheadAttention, *LAYERS.values(), *STACKS.values())
+    expected = ", ".join(f"nn.{kind.__name__}" for kind in kinds)
+    raise wrong("module", f"{expected} or nn.Transformer", type(theirs).__name__)
 
 
 def _torch_like(ours: nn.Module) -> nn.Module:
-    """Return one of PyTorch's modules, with other weights."""
-    if isinstance(ours, MultiHeadAttention):
+    """Return one of PyTorch's modules, with a copy of the weights."""
+    if type(ours) is MultiHeadAttention:
         check_ours(ours)
-        has_bias = ours.q_proj.bias is not None
-        return nn.MultiheadAttention(
-            ours.d_model, ours.n_heads, ours.dropout, has_bias, batch_first=True
-        )
+        sizes = ours.d_model, ours.n_heads, ours.dropout, ours.q_proj.bias is not None
+        theirs = nn.MultiheadAttention(*sizes, batch_first=True)
+        return _filled(theirs, _torch_state(ours.state_dict()))
     if isinstance(ours, EncoderLayer | DecoderLayer) and type(ours) in LAYERS:
-        attentions = [part for part in ours.modules() if isinstance(part, MultiHeadAttention)]
-        for attention in attentions:
-            check_ours(attention)
-        check_norm(ours.norm_1)
-        if ours.feed_forward.activation != "relu":
-            raise wrong("module", "activation = relu", ours.feed_forward.activation)
         layer = LAYERS[type(ours)](
-            attentions[0].d_model, attentions[0].n_heads, ours.feed_forward.linear_1.out_features,
-            ours.dropout.p, norm_first=ours.norm == "pre", batch_first=True,
+            ours.self_attention.d_model, 1, 1, ours.dropout.p, torch_activation(ours.feed_forward),
+            norm_first=ours.norm == "pre", batch_first=True,
         )  # fmt: skip
-        layer.dropout.p = layer.self_attn.dropout = 0.0
-        if isinstance(layer, nn.TransformerDecoderLayer):
-            layer.multihead_attn.dropout = 0.0
-        return layer
+        layer.dropout.p = 0.0
+        if isinstance(layer, nn.TransformerEncoderLayer) and isinstance(layer.activation, nn.GELU):
+            # What PyTorch computes without gradients takes any nn.GELU for the exact one.
+            layer.activation_relu_or_gelu = 0
+        return _with_parts(layer, ours, [(new, old) for old, new in PARTS])
     if isinstance(ours, Encoder | Decoder) and type(ours) in STACKS:
-        layer = cast("TorchLayer", _torch_like(ours.layers[0]))
-        width = layer.norm1.weight.shape
-        norm = None if isinstance(ours.norm, nn.Identity) else nn.LayerNorm(width)
-        if isinstance(layer, nn.TransformerDecoderLayer):
-            return nn.TransformerDecoder(layer, len(ours.layers), norm)
+        layers: list[Any] = [*map(_torch_like, ours.layers)]
+        norm = None if isinstance(ours.norm, nn.Identity) else _part(ours.norm)
         # PyTorch warns of nested tensors in pre-norm, and writes zeros at padding in post-norm.
-        return nn.TransformerEncoder(layer, len(ours.layers), norm, enable_nested_tensor=False)
+        options = {"enable_nested_tensor": False} if isinstance(ours, Encoder) else {}
+        stack = STACKS[type(ours)](layers[0], len(layers), norm, **options)
+        stack.layers = nn.ModuleList(layers)
+        return stack
     if isinstance(ours, Transformer):
-        config, encoder, decoder = ours.config, _torch_like(ours.encoder), _torch_like(ours.decoder)
-        return nn.Transformer(
-            config.d_model, config.n_heads,
-            custom_encoder=encoder, custom_decoder=decoder, batch_first=True,
+        whole = nn.Transformer(
+            ours.config.d_model, ours.config.n_heads,
+            custom_encoder=nn.Identity(), custom_decoder=nn.Identity(), batch_first=True,
         )  # fmt: skip
+        # Later, since a new nn.Transformer draws all its weights anew.
+        whole.encoder, whole.decoder = _torch_like(ours.encoder), _torch_like(ours.decoder)
+        return whole
     kinds = ("MultiHeadAttention", "EncoderLayer", "DecoderLayer", "Encoder", "Decoder")
     raise wrong("module", f"{', '.join(kinds)} or Transformer", type(ours).__name__)
 
 
+def _with_parts(copy: Copy, module: nn.Module, names: Iterable[tuple[str, str]]) -> Copy:
+    """Give a layer what corresponds to the parts of another; `names` are those here and there."""
+    for new, old in names:
+        if hasattr(copy, new.partition(".")[0]):
+            copy.set_submodule(new, _part(module.get_submodule(old)))
+    return copy
+
+
+def _part(part: nn.Module) -> nn.Module:
+    """Return what corresponds to a part of a layer: of all but attention, a copy."""
+    if isinstance(part, nn.MultiheadAttention):
+        return _ours_like(part)
+    if isinstance(part, MultiHeadAttention):
+        return _torch_like(part)
+    check_part(part)
+    return deepcopy(part).requires_grad_()
+
+
+def _filled(copy: Copy, state: Mapping[str, Tensor]) -> Copy:
+    weight = next(iter(state.values()))
+    copy = copy.to(weight.device, weight.dtype)
+    copy.load_state_dict(state)
+    return copy
+
+
 def _our_state(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Rename, and cut each joint projection of PyTorch in three."""
-    renamed = {}
-    for name, tensor in state.items():
-        for our_name, their_name in NAMES:
-            name = re.sub(rf"(^|\.){re.escape(their_name)}", rf"\1{our_name}", name)
-        if "in_proj_" in name:
-            for part, piece in zip("qkv", tensor.chunk(3), strict=True):
-                renamed[name.replace("in_proj_", f"{part}_proj.")] = piece
-        else:
-            renamed[name] = tensor
+    """Cut the joint projection of PyTorch in three."""
+    renamed = dict(state)
+    for name in [name for name in state if "in_proj_" in name]:
+        for part, piece in zip("qkv", renamed.pop(name).chunk(3), strict=True):
+            renamed[name.replace("in_proj_", f"{part}_proj.")] = piece
     return renamed
 
 
 def _torch_state(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Rename, and join the projections of queries, keys and values, which come in this order."""
+    """Join the projections of queries, keys and values, which come in this order."""
     renamed: dict[str, Tensor] = {}
     for name, tensor in state.items():
-        for our_name, their_name in NAMES:
-            name = name.replace(our_name, their_name)
-        joint = re.sub(r"\b[qkv]_proj\.", "in_proj_", name)
+        joint = re.sub(r"^[qkv]_proj\.", "in_proj_", name)
         renamed[joint] = torch.cat([renamed[joint], tensor]) if joint in renamed else tensor
     return renamed

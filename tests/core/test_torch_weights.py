@@ -5,8 +5,10 @@ import re
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 
-from attn.attention import MultiHeadAttention
+from attn.attention import MultiHeadAttention, ScaledDotProduct
+from attn.feed_forward import FeedForward
 from attn.layers import DecoderLayer, EncoderLayer
 from attn.masks import causal_mask, padding_mask
 from attn.positions import RotaryPositions
@@ -22,6 +24,13 @@ from attn.transformer import (
 SIZES = {"d_model": 8, "n_heads": 2, "d_ff": 12}
 THEIRS = {"dim_feedforward": 12, "dropout": 0.3, "batch_first": True}
 LENGTHS = torch.tensor([5, 3])
+CHOICES = {
+    "relu": ({}, {}),
+    "gelu": ({"activation": "gelu"}, {"activation": "gelu"}),
+    "GELU": ({"activation": "gelu"}, {"activation": nn.GELU()}),
+    "tanh": ({"activation": "gelu_tanh"}, {"activation": nn.GELU("tanh")}),
+    "no bias": ({"bias": False, "norm_eps": 0.1}, {"bias": False, "layer_norm_eps": 0.1}),
+}
 both_norms = pytest.mark.parametrize("norm", ["pre", "post"])
 
 
@@ -40,6 +49,23 @@ def vectors(n, seed):
 def assert_same_rows(ours, theirs, lengths=None):
     real = slice(None) if lengths is None else padding_mask(lengths, ours.shape[1])[:, 0]
     torch.testing.assert_close(ours[real], theirs[real], rtol=0, atol=1e-12)
+
+
+def assert_same_gradients(ours, theirs, inputs):
+    """Of all inputs; and of all weights, which PyTorch joins, the squares have the same sum."""
+    inputs = [x.requires_grad_() for x in inputs]
+    causal = {"is_causal": True} if isinstance(ours, EncoderLayer) else {}
+    their_causal = {
+        ("tgt" if len(inputs) > 1 else "src") + "_mask": ~causal_mask(len(inputs[0][0]))
+    }
+    outputs = ours(*inputs, **causal)[0], theirs(*inputs, **their_causal)
+    sums = []
+    for module, output in zip((ours, theirs), outputs, strict=True):
+        upstream = torch.linspace(-1, 1, output.numel()).double().view_as(output)
+        wanted = [*inputs, *module.parameters()]
+        gradients = torch.autograd.grad(output, wanted, upstream)
+        sums.append((gradients[: len(inputs)], sum(g.square().sum() for g in gradients)))
+    torch.testing.assert_close(*sums, rtol=1e-9, atol=1e-12)
 
 
 def attend(ours, theirs):
@@ -85,28 +111,37 @@ LAYERS = [
 
 
 @both_norms
+@pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("our_kind, their_kind, compare", LAYERS)
-def test_layers(our_kind, their_kind, compare, norm):
-    theirs = drawn(their_kind(8, 2, norm_first=norm == "pre", **THEIRS))
+def test_layers(our_kind, their_kind, compare, choice, norm):
+    inputs = [vectors(4, 1), vectors(5, 2)][: 1 if our_kind is EncoderLayer else 2]
+    own_options, their_options = CHOICES[choice]
+    theirs = drawn(their_kind(8, 2, norm_first=norm == "pre", **THEIRS, **their_options))
     ours = from_torch(theirs)
-    assert type(ours) is our_kind and ours.dropout.p == 0.3 and not ours.training
+    assert type(ours) is our_kind and not ours.training
     compare(ours, theirs)
-    ours = drawn(our_kind(**SIZES, dropout=0.3, norm=norm))
+    assert_same_gradients(ours, theirs, inputs)
+    ours = drawn(our_kind(**SIZES, norm=norm, **own_options))
     assert type(to_torch(ours)) is their_kind
     compare(ours, to_torch(ours))
+    assert_same_gradients(ours, to_torch(ours), inputs)
+    compare(from_torch(to_torch(ours)), to_torch(ours))
+    with torch.no_grad():  # where PyTorch takes another path
+        compare(ours, to_torch(ours))
 
 
-@both_norms
-@pytest.mark.parametrize("our_kind, their_kind, compare", LAYERS)
-def test_what_goes_there_drops_the_same_in_training(our_kind, their_kind, compare, norm):
-    """Not the attention weights, nor what is inside the feed-forward network."""
-    ours = drawn(our_kind(**SIZES, dropout=0.3, norm=norm)).train()
+@pytest.mark.parametrize("our_kind, their_kind", [kinds[:2] for kinds in LAYERS])
+def test_what_is_dropped_in_training(our_kind, their_kind):
+    """There and here, all that both can drop; inside the feed-forward network, nothing."""
+    ours = our_kind(**SIZES, dropout=0.3, attention_dropout=0.2)
     theirs = to_torch(ours)
     assert theirs.training
     rates = {name: part.p for name, part in theirs.named_modules() if isinstance(part, nn.Dropout)}
     assert rates.pop("dropout") == 0 and set(rates.values()) == {0.3}
-    attentions = [p for p in theirs.modules() if isinstance(p, nn.MultiheadAttention)]
-    assert [attention.dropout for attention in attentions] == [0.0] * len(attentions)
+    again = from_torch(theirs)
+    assert again.training and again.dropout.p == 0.3
+    for layer, kind in ((theirs, nn.MultiheadAttention), (again, MultiHeadAttention)):
+        assert {part.dropout for part in layer.modules() if isinstance(part, kind)} == {0.2}
 
 
 @both_norms
@@ -116,9 +151,19 @@ def test_stacks(norm, last_norm):
         LAYERS, (nn.TransformerEncoder, nn.TransformerDecoder), strict=True
     ):
         layer = kind(8, 2, norm_first=norm == "pre", **THEIRS)
-        theirs = drawn(stack(layer, 2, nn.LayerNorm(8) if last_norm else None))
+        theirs = drawn(stack(layer, 2, nn.LayerNorm(8, eps=0.1) if last_norm else None))
         compare(from_torch(theirs), theirs)
         compare(from_torch(theirs), to_torch(from_torch(theirs)))
+
+
+@pytest.mark.parametrize("_, kind, compare", LAYERS)
+def test_each_layer_of_a_stack_is_as_it_is(_, kind, compare):
+    stack = nn.TransformerEncoder if compare is encode else nn.TransformerDecoder
+    theirs = stack(kind(8, 2, **THEIRS), 3)
+    other = {"dim_feedforward": 6, "batch_first": True, "bias": False, "activation": "gelu"}
+    theirs.layers[1] = kind(8, 4, norm_first=True, **other)
+    compare(from_torch(drawn(theirs)), theirs)
+    compare(from_torch(theirs), to_torch(from_torch(theirs)))
 
 
 @both_norms
@@ -199,12 +244,16 @@ def layer(**options):
         (nn.MultiheadAttention(8, 2, add_bias_kv=True), "add_bias_kv = False, got True"),
         (nn.MultiheadAttention(8, 2, add_zero_attn=True), "add_zero_attn = False, got True"),
         (nn.MultiheadAttention(8, 2, kdim=6), "kdim = vdim = embed_dim = 8, got 6 and 8"),
-        (layer(activation="gelu"), "activation = relu, got gelu"),
-        (layer(activation=nn.GELU()), "activation = relu, got GELU"),
-        (layer(bias=False), "a layer with bias = True, got False"),
-        (layer(layer_norm_eps=1e-6), "norms nn.LayerNorm with eps = 1e-05 and a bias, got LayerNorm"),
-        (nn.TransformerDecoderLayer(8, 2, 12, activation="gelu"), "activation = relu, got gelu"),
-        (nn.TransformerEncoder(layer(), 1, nn.RMSNorm(8)), "norms nn.LayerNorm with"),
+        (layer(activation=torch.tanh), "activation = relu or gelu or gelu_tanh, got tanh"),
+        (layer(activation=nn.SiLU()), "activation = relu or gelu or gelu_tanh, got SiLU"),
+        (
+            nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 12, activation=F.silu), 1),
+            "activation = relu or gelu or gelu_tanh, got silu",
+        ),
+        (
+            nn.TransformerEncoder(layer(), 1, nn.RMSNorm(8)),
+            "linear layers nn.Linear and norms nn.LayerNorm, got RMSNorm",
+        ),
         (
             nn.Linear(8, 8),
             ("nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, "
@@ -225,6 +274,24 @@ class OwnEncoder(Encoder):
     """As above."""
 
 
+class OwnHeads(MultiHeadAttention):
+    """As above."""
+
+
+class OwnAttention(ScaledDotProduct):
+    """As above."""
+
+
+class OwnFeedForward(FeedForward):
+    """As above."""
+
+
+def changed(**parts):
+    ours = DecoderLayer(**SIZES)
+    vars(ours)["_modules"].update(parts)
+    return ours
+
+
 @pytest.mark.parametrize(
     "ours, message",
     [
@@ -236,10 +303,26 @@ class OwnEncoder(Encoder):
             MultiHeadAttention(8, 2, relative=RotaryPositions()),
             "relative = None for PyTorch, got RotaryPositions",
         ),
-        (EncoderLayer(**SIZES, activation="gelu"), "activation = relu, got gelu"),
-        (EncoderLayer(**SIZES, norm_eps=1e-6), "norms nn.LayerNorm with eps"),
-        (DecoderLayer(**SIZES, normalization="rms"), "norms nn.LayerNorm with eps"),
-        (EncoderLayer(**SIZES, bias=False), "norms nn.LayerNorm with eps"),
+        (
+            EncoderLayer(**SIZES, attention=OwnAttention()),
+            "attention a ScaledDotProduct for PyTorch, got OwnAttention",
+        ),
+        (
+            EncoderLayer(**SIZES, activation="geglu"),
+            "activation = relu or gelu or gelu_tanh, got geglu",
+        ),
+        (
+            DecoderLayer(**SIZES, normalization="rms"),
+            "linear layers nn.Linear and norms nn.LayerNorm, got RMSNorm",
+        ),
+        (
+            changed(feed_forward=OwnFeedForward(8, 12)),
+            "feed_forward a FeedForward for PyTorch, got OwnFeedForward",
+        ),
+        (
+            changed(cross_attention=OwnHeads(8, 2)),
+            "MultiHeadAttention, EncoderLayer, DecoderLayer, ",
+        ),
         (OwnLayer(**SIZES), "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or"),
         (
             OwnEncoder(TransformerConfig(1, d_model=8, n_heads=2, n_layers=1, d_ff=8)),
