@@ -10,12 +10,20 @@ Entered = TypeVar("Entered")
 
 
 class ModelConfig(Protocol):
-    """What the registered classes read of an `attn.transformer.TransformerConfig`."""
+    """What a registered class may read of its model's `attn.transformer.TransformerConfig`."""
 
     @property
     def d_model(self) -> int: ...
     @property
     def n_heads(self) -> int: ...
+    @property
+    def n_kv_heads(self) -> int | None: ...
+    @property
+    def n_layers(self) -> int: ...
+    @property
+    def d_ff(self) -> int: ...
+    @property
+    def dropout(self) -> float: ...
     @property
     def max_len(self) -> int: ...
     @property
@@ -29,13 +37,13 @@ class Registry(dict[str, type[Base]]):
 
     Parameters
     ----------
-    base : type
-        What all of them derive from.
+    *bases : type
+        Each of them derives from one of these.
     """
 
-    def __init__(self, base: type[Base]) -> None:
+    def __init__(self, *bases: type[Base]) -> None:
         super().__init__()
-        self.base = base
+        self.bases = bases
 
     def register(self, name: str) -> Callable[[type[Entered]], type[Entered]]:
         """Return a decorator that enters a class under a name.
@@ -43,18 +51,24 @@ class Registry(dict[str, type[Base]]):
         Raises
         ------
         ValueError
-            If the name is taken by another class, or the class does not derive from `base`.
+            If the name is taken by another class, or the class derives from no base.
             To define a class again, as notebooks do, is not to define another.
         """
 
         def enter(cls: type[Entered]) -> type[Entered]:
             known = self.get(name)
-            if not isinstance(name, str) or known and known.__qualname__ != cls.__qualname__:
+            is_other = known is not None and _full_name(known) != _full_name(cls)
+            if not isinstance(name, str) or is_other:
                 raise wrong("name", "a string that names no other class", repr(name))
             entry: type = cls
-            if not issubclass(entry, self.base):
-                raise wrong("class", f"one derived from {self.base.__name__}", cls.__name__)
+            if not issubclass(entry, self.bases):
+                bases = " or ".join(base.__name__ for base in self.bases)
+                raise wrong("class", f"one derived from {bases}", cls.__name__)
             self[name] = entry
             return cls
 
         return enter
+
+
+def _full_name(cls: type) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__

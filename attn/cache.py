@@ -72,10 +72,6 @@ class KVCache:
         ValueError
             If the keys differ from those kept in more than their number.
         """
-        if positions is None and self.positions is not None:
-            positions = _behind(self.positions, key.shape[-2])
-        if positions is not None:
-            self.positions = self._joined_positions(positions)
         keys, values = key, value
         if self._kept is not None:
             keys, values = self._kept
@@ -83,6 +79,10 @@ class KVCache:
             check_shape("key", key, (*rows_and_heads, "length", d_k), like="the cache")
             keys = _extended(keys, self.length, key)
             values = _extended(values, self.length, value)
+        if positions is None and self.positions is not None:
+            positions = _behind(self.positions, key.shape[-2])
+        if positions is not None:
+            self.positions = self._joined_positions(positions)
         self._kept = keys, values
         self.length += key.shape[-2]
         return keys[..., : self.length, :], values[..., : self.length, :]

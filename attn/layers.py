@@ -10,7 +10,14 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from attn._checks import check_choice, check_fraction, check_shape, wrong
+from attn._checks import (
+    broadcast_shapes,
+    check_choice,
+    check_fraction,
+    check_mask,
+    check_shape,
+    wrong,
+)
 from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.attention._types import Attended, Relative
 from attn.cache import KVCache, MemoryCache
@@ -211,10 +218,7 @@ class DecoderLayer(_Layer):
         """
         check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
         own_cache, cross_cache = cache
-        if memory is not None:
-            check_shape("memory", memory, (..., "src_len", self.feed_forward.d_model))
-        elif cross_cache is None or cross_cache.key is None:
-            raise wrong("memory", "a tensor, which the cache does not know yet", None)
+        self._check_memory(x, memory, memory_mask, cross_cache)  # before the other keeps anything
         attended, own_weights = self.self_attention(
             self._before(self.norm_1, x), mask=mask, positions=positions,
             is_causal=is_causal, need_weights=need_weights, cache=own_cache,
@@ -228,3 +232,23 @@ class DecoderLayer(_Layer):
         transformed = self.feed_forward(self._before(self.norm_3, x))
         x = self._add(self.norm_3, x, transformed)
         return x, (own_weights, cross_weights) if need_weights else None
+
+    def _check_memory(
+        self, x: Tensor, memory: Tensor | None, mask: Tensor | None, cache: MemoryCache | None
+    ) -> None:
+        if memory is not None:
+            check_shape("memory", memory, (..., "src_len", self.feed_forward.d_model))
+            *rows, src_len, _ = memory.shape
+        if cache is not None and cache.key is not None:
+            if memory is not None:
+                cache.check(memory, memory)
+            *rows, _, src_len, _ = cache.key.shape
+        elif memory is None:
+            raise wrong("memory", "a tensor, which the cache does not know yet", None)
+        batch = broadcast_shapes(x.shape[:-2], tuple(rows))
+        if batch is None:
+            raise wrong("memory", f"rows that broadcast with {tuple(x.shape[:-2])}", tuple(rows))
+        if mask is not None:
+            has_heads = getattr(mask, "ndim", 0) > len(batch) + 2
+            heads = (self.cross_attention.n_heads,) if has_heads else ()
+            check_mask("memory_mask", mask, (*batch, *heads, x.shape[-2], src_len))

@@ -4,7 +4,8 @@
 `scaled_dot_product`     the function: softmax(QK^T / sqrt(d_k)) V, fused or explicit
 `self_attention`         ``SelfAttention``: one head with its three projections
 `multi_head`             ``MultiHeadAttention``: many heads, self or cross, with a cache
-`variant`                ``register``: other attentions for those heads, by name
+`variant`                ``register``: other attentions for those heads, by name; typed, they
+                         need ``ModelConfig``, ``Options`` and ``Attended``
 =======================  ==========================================================
 
 The conventions are those of `attn.reference`: leading batch dimensions broadcast; a mask is
@@ -12,6 +13,8 @@ boolean, True = *may attend*; a query that may attend to nothing gets a zero out
 return ``(output, weights)``, and weights is None unless asked for.
 """
 
+from attn._registry import ModelConfig
+from attn.attention._types import Attended, Options
 from attn.attention.multi_head import MultiHeadAttention
 from attn.attention.scaled_dot_product import scaled_dot_product_attention
 from attn.attention.self_attention import SelfAttention
@@ -19,7 +22,10 @@ from attn.attention.variant import VARIANTS, ScaledDotProduct, register
 
 __all__ = [
     "VARIANTS",
+    "Attended",
+    "ModelConfig",
     "MultiHeadAttention",
+    "Options",
     "ScaledDotProduct",
     "SelfAttention",
     "register",

@@ -32,7 +32,7 @@ def explicit(
     if group > 1:
         key, value = (t.repeat_interleave(group, dim=-3) for t in (key, value))
     src_len, d_k = key.shape[-2:]
-    # Scaling the query is scaling the scores: whichever are fewer numbers.
+    # (QKᵀ)/c = (Q/c)Kᵀ: divide whichever has fewer numbers.
     if src_len < d_k:
         scores = query @ key.mT / math.sqrt(d_k)
     else:

@@ -41,7 +41,7 @@ class MultiHeadAttention(nn.Module):
         Such as ``RotaryPositions`` or ``ALiBiPositions``, if the scores are to depend on
         distances. Then it is for self-attention only.
     attention : attn.attention.ScaledDotProduct, optional
-        What happens in the heads, if something else.
+        The attention in each head; `ScaledDotProduct` if not given.
 
     Raises
     ------
@@ -145,6 +145,9 @@ class MultiHeadAttention(nn.Module):
         if key is None and not isinstance(cache, MemoryCache):
             if value is not None:
                 raise wrong("key", "a tensor, since value is given", None)
+            src_len = query.shape[-2] + (0 if cache is None else cache.length)
+            # Before the cache keeps anything: a step that is refused leaves it as it was.
+            mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
             query_heads, key_heads, value_heads, bias = self._own(
                 query, query_heads, positions, cache
             )
@@ -152,15 +155,16 @@ class MultiHeadAttention(nn.Module):
             memory_cache = self._for_memory(positions, cache)
             key_heads, value_heads = self._of_memory(query, key, value, memory_cache)
             bias = None
-        batch: tuple[int, ...] = query_heads.shape[:-3]
-        if key_heads.shape[:-3] != batch:
-            group = self.n_heads // self.n_kv_heads
-            batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
+            batch: tuple[int, ...] = query_heads.shape[:-3]
+            if not key_heads.shape[:-3] == value_heads.shape[:-3] == batch:
+                group = self.n_heads // self.n_kv_heads
+                batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
+            mask = self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2]))
         output, weights = self.attention(
             query_heads,
             key_heads,
             value_heads,
-            self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2])),
+            mask,
             bias=bias,
             is_causal=is_causal,
             need_weights=need_weights,
@@ -238,10 +242,10 @@ class MultiHeadAttention(nn.Module):
     def _split(x: Tensor, n_heads: int) -> Tensor:
         return torch.unflatten(x, -1, (n_heads, -1)).transpose(-2, -3)
 
-    @staticmethod
-    def _mask_for_heads(mask: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
+    def _mask_for_heads(self, mask: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
         """Give a mask that all heads share, of at most `shape`, an axis of size 1 for them."""
-        if mask is None or getattr(mask, "ndim", 0) > len(shape):
-            return mask
-        check_mask("mask", mask, shape)
-        return mask if mask.ndim < 3 else mask[..., None, :, :]
+        if mask is None:
+            return None
+        has_heads = getattr(mask, "ndim", 0) > len(shape)
+        check_mask("mask", mask, (*shape[:-2], self.n_heads, *shape[-2:]) if has_heads else shape)
+        return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]

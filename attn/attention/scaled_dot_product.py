@@ -8,6 +8,7 @@ from attn._checks import (
     check_attention,
     check_divides,
     check_fraction,
+    check_size,
     wrong,
 )
 from attn.attention._kernels import explicit, fused
@@ -122,5 +123,6 @@ def _group(query: Tensor, key: Tensor, value: Tensor) -> int:
     for name, x in {"query": query, "key": key, "value": value}.items():
         if x.ndim < 3:
             raise wrong(name, "shape (..., n_heads, length, d_k) for enable_gqa", tuple(x.shape))
-    check_divides("n_heads", query.shape[-3], "n_kv_heads", key.shape[-3])
-    return query.shape[-3] // key.shape[-3]
+    n_kv_heads = check_size("n_kv_heads", key.shape[-3], least=1)
+    check_divides("n_heads", query.shape[-3], "n_kv_heads", n_kv_heads)
+    return query.shape[-3] // n_kv_heads

@@ -15,6 +15,8 @@ class ScaledDotProduct(nn.Module):
 
     To change it, derive from it, override `forward` and `register` the class.
     ``TransformerConfig(attention=name)`` then builds one for the self-attention of each layer.
+    For a type checker, `from_config` takes a `ModelConfig`, and `forward` an ``**options`` of
+    ``Unpack[Options]``; it returns ``Attended``, the output and the weights or None.
 
     Examples
     --------

@@ -41,8 +41,8 @@ class Waves:
         """Return `at` for the positions from `start` up to, but not including, `stop`."""
         if torch.compiler.is_compiling():  # A graph cannot keep anything.
             return self.at(torch.arange(start, stop, device=device), size, dtype)
-        kept = self._kept
-        if kept is None or (kept.dtype, kept.device) != (dtype, device) or len(kept) < stop:
+        kept, wanted = self._kept, (dtype, device, size // 2)
+        if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
             kept = self._kept = self._grown(stop, size, dtype, device)
         return kept[start:stop]
 

@@ -9,27 +9,7 @@ from attn._checks import broadcast_shapes, check_shape, check_size, wrong
 from attn._registry import ModelConfig
 from attn._values import holds
 from attn.positions._waves import Waves, check_even, refuse_odd
-from attn.positions.scheme import PositionScheme, register
-
-
-class AbsolutePositions(PositionScheme):
-    """A position scheme that changes the vectors of the tokens before the first layer."""
-
-    def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
-        """Return the tokens, changed by where they stand.
-
-        Parameters
-        ----------
-        x : Tensor, shape (..., seq_len, d_model)
-            The token vectors.
-        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
-            The position of each token; or of the first, and the others follow.
-
-        Returns
-        -------
-        Tensor, shape (..., seq_len, d_model)
-        """
-        raise NotImplementedError
+from attn.positions.scheme import AbsolutePositions, register
 
 
 def sinusoidal_positions(

@@ -14,48 +14,7 @@ from attn._checks import broadcast_shapes, check_size, wrong
 from attn._registry import ModelConfig
 from attn.positions._waves import Waves, check_even, refuse_odd
 from attn.positions.absolute import check_vectors
-from attn.positions.scheme import PositionScheme, register
-
-
-class RelativePositions(PositionScheme):
-    """What a position scheme may do in self-attention: nothing, unless a subclass does it."""
-
-    def rotate(
-        self, query: Tensor, key: Tensor, positions: int | Tensor = 0
-    ) -> tuple[Tensor, Tensor]:
-        """Return queries and keys as changed by where their tokens stand.
-
-        Parameters
-        ----------
-        query : Tensor, shape (..., n_heads, seq_len, d_k)
-        key : Tensor, shape (..., n_kv_heads, seq_len, d_k)
-        positions : int or Tensor of int64, shape (..., seq_len), default 0
-            Where each token stands; or the first, and the others one after the other.
-
-        Returns
-        -------
-        query, key : Tensor
-            Of the same shapes.
-        """
-        return query, key
-
-    def bias(
-        self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype
-    ) -> Tensor | None:
-        """Return what to add to the scores, or None.
-
-        Parameters
-        ----------
-        query_positions : Tensor of int64, shape (..., tgt_len)
-        key_positions : Tensor of int64, shape (..., src_len)
-        dtype : torch.dtype
-            Of the queries.
-
-        Returns
-        -------
-        Tensor, broadcastable to (..., n_heads, tgt_len, src_len), or None
-        """
-        return None
+from attn.positions.scheme import RelativePositions, register
 
 
 def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:

@@ -587,6 +587,8 @@ def test_the_heads_of_queries_are_a_multiple_of_those_of_keys():
     message = "^n_heads: expected a multiple of n_kv_heads = 2, got 3$"
     with pytest.raises(ValueError, match=message):
         scaled_dot_product_attention(query, key, key, enable_gqa=True)
+    with pytest.raises(ValueError, match="^n_kv_heads: expected at least 1, got 0$"):
+        scaled_dot_product_attention(query, key[:0], key[:0], enable_gqa=True)
 
 
 # where values cannot be read

@@ -539,13 +539,13 @@ def test_layers_refuse_other_shapes(shape):
 
 def test_layers_refuse_masks_that_do_not_fit():
     x, memory = torch.ones(2, 5, 12), torch.ones(2, 7, 12)
-    message = r"^mask: expected a shape that broadcasts to \(2, 5, {}\), got \(2, 1, 6\)$"
+    message = r"^{}mask: expected a shape that broadcasts to \(2, 5, {}\), got \(2, 1, 6\)$"
     mask = torch.ones(2, 1, 6).bool()
-    with pytest.raises(ValueError, match=message.format(5)):
+    with pytest.raises(ValueError, match=message.format("", 5)):
         EncoderLayer(*SIZES)(x, mask)
-    with pytest.raises(ValueError, match=message.format(5)):
+    with pytest.raises(ValueError, match=message.format("", 5)):
         DecoderLayer(*SIZES)(x, memory, mask)
-    with pytest.raises(ValueError, match=message.format(7)):
+    with pytest.raises(ValueError, match=message.format("memory_", 7)):
         DecoderLayer(*SIZES)(x, memory, None, mask)
     with pytest.raises(ValueError, match="^mask: expected a boolean array .* dtype torch.float32$"):
         EncoderLayer(*SIZES)(x, torch.ones(5, 5))

@@ -461,6 +461,15 @@ def test_a_mask_of_as_many_axes_as_the_query_is_shared_by_all_heads(need_weights
 
 
 @both_paths
+def test_a_mask_for_each_sequence_of_values(need_weights):
+    """Of three, with three heads: the batch is that of all inputs together."""
+    module, x, value = heads_of(), random(4, 12), random(3, 4, 12, seed=1)
+    mask = random(3, 4, 4, seed=2) > -0.5
+    output, _ = module(x, x, value, mask, need_weights=need_weights)
+    assert_close(output, module(x.expand(3, 4, 12), x.expand(3, 4, 12), value, mask)[0])
+
+
+@both_paths
 def test_keys_first_causal_queries_see_nothing_where_there_are_fewer_keys(need_weights):
     module = heads_of()
     output, _ = module(

@@ -167,6 +167,14 @@ def test_the_table_follows_the_dtype_and_the_device():
     assert sinusoidal_positions(6, 8, device="meta").is_meta
 
 
+def test_one_module_turns_heads_of_any_size():
+    module = RotaryPositions()
+    for d_k in (2, 16, 8, 4):
+        x = random(3, d_k)
+        for turned in module.rotate(x, x):
+            assert torch.equal(turned, rotary(x, torch.arange(3)))
+
+
 def test_there_is_nothing_to_learn_or_to_store():
     module = SinusoidalPositions(8)
     expected = module(torch.zeros(9, 8))

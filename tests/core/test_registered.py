@@ -174,12 +174,22 @@ def test_a_checkpoint_wants_its_names_known(tmp_path):
 
 @pytest.mark.parametrize("register", [positions.register, attention.register])
 def test_a_name_is_of_one_class(register):
-    base = positions.PositionScheme if register == positions.register else ScaledDotProduct
+    base = RelativePositions if register == positions.register else ScaledDotProduct
     first = type("First", (base,), {})
     assert register("mine")(first) is first
     register("mine")(type("First", (base,), {}))  # the same, defined again
-    for name in ("mine", 3):
+    elsewhere = type("First", (base,), {"__module__": "elsewhere"})
+    for name, other in (("mine", type("Second", (base,), {})), ("mine", elsewhere), (3, first)):
         with pytest.raises(ValueError, match=f"^name: expected a string .*, got {name!r}$"):
-            register(name)(type("Second", (base,), {}))
-    with pytest.raises(ValueError, match=f"^class: expected one derived from {base.__name__}, got"):
+            register(name)(other)
+    with pytest.raises(ValueError, match=f"^class: expected one .*{base.__name__}, got Linear$"):
         register("other")(nn.Linear)
+
+
+def test_a_position_scheme_says_where_it_acts():
+    nowhere = type("Nowhere", (positions.PositionScheme,), {})
+    message = (
+        "^class: expected one derived from AbsolutePositions or RelativePositions, got Nowhere$"
+    )
+    with pytest.raises(ValueError, match=message):
+        positions.register("nowhere")(nowhere)
