@@ -4,7 +4,8 @@ Importing this module registers them: ``TransformerConfig(positions="t5")`` and
 ``TransformerConfig(positions="signed_alibi")``.
 """
 
-import math
+from functools import lru_cache
+from itertools import count
 
 import torch
 from torch import nn
@@ -40,12 +41,22 @@ def t5_buckets(distances, n_buckets=N_BUCKETS, farthest=FARTHEST):
     >>> t5_buckets(torch.tensor([0, -1, -7, -8, -11, -12, -500, 1, 500])).tolist()
     [0, 1, 7, 8, 8, 9, 15, 17, 31]
     """
-    half = n_buckets // 2
-    exact, far = half // 2, distances.abs()
-    # In double precision a distance on the edge of a bucket falls on the same side everywhere.
-    grown = torch.log(far.clamp(min=exact).double() / exact) / math.log(farthest / exact)
-    wide = (exact + (grown * (half - exact)).long()).clamp(max=half - 1)
-    return torch.where(far < exact, far, wide) + half * (distances > 0)
+    starts = torch.tensor(_starts(n_buckets // 2, farthest), device=distances.device)
+    bucket = torch.bucketize(distances.abs(), starts, right=True)
+    return bucket + n_buckets // 2 * (distances > 0)
+
+
+@lru_cache
+def _starts(half, farthest):
+    """Return the shortest distance of each bucket of one half, after that of distance 0.
+
+    Wide bucket k of n begins at ``exact * (farthest / exact) ** (k / n)``. In powers of integers
+    a distance on the edge falls on the same side everywhere.
+    """
+    exact = half // 2
+    n = half - exact
+    powers = [farthest**k * exact ** (n - k) for k in range(1, n)]
+    return [*range(1, exact + 1), *(next(d for d in count() if d**n >= p) for p in powers)]
 
 
 @register("t5")

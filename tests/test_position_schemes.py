@@ -16,6 +16,7 @@ from attn.transformer import DecoderOnly
 from attn_course.everyday import everyday
 from attn_course.position_schemes import SignedALiBiPositions, T5Positions, t5_buckets
 from benchmarks import real_positions as bench
+from tests.core.no_float64 import NoFloat64
 
 SHORT_PAIRS = everyday()
 # Any words will do, so long as there are enough of them.
@@ -32,6 +33,24 @@ def test_buckets_are_those_of_another_library(n_buckets, farthest):
         distances, causal=False, num_buckets=n_buckets, max_distance=farthest
     )
     assert torch.equal(t5_buckets(distances, n_buckets, farthest), expected)
+
+
+@pytest.mark.parametrize("n_buckets, farthest", [(32, 128), (8, 20), (64, 256), (6, 100)])
+def test_buckets_are_those_of_the_formula_in_float64(n_buckets, farthest):
+    distances = torch.arange(-10_000, 10_001)
+    half, far = n_buckets // 2, distances.abs()
+    exact = half // 2
+    grown = torch.log(far.clamp(min=exact).double() / exact) / math.log(farthest / exact)
+    wide = (exact + (grown * (half - exact)).long()).clamp(max=half - 1)
+    expected = torch.where(far < exact, far, wide) + half * (distances > 0)
+    assert torch.equal(t5_buckets(distances, n_buckets, farthest), expected)
+
+
+@pytest.mark.parametrize("scheme", [T5Positions, SignedALiBiPositions])
+def test_no_scheme_needs_float64(scheme):
+    places = torch.arange(200)
+    with NoFloat64():
+        assert scheme(2).bias(places, places, torch.float32).dtype == torch.float32
 
 
 def test_t5_adds_the_number_of_the_bucket():

@@ -1,6 +1,7 @@
 """The numbers and choices of a training run, checked once, in one place."""
 
 import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -131,6 +132,7 @@ class TrainingConfig:
 
     def _check_number(self, name: str, expected: str, holds: Callable[[float], bool]) -> None:
         number = getattr(self, name)
-        if not isinstance(number, (int, float)) or not holds(number):
+        is_real = isinstance(number, numbers.Real) and not isinstance(number, bool)
+        if not is_real or not holds(number):
             raise wrong(name, expected, repr(number))
         object.__setattr__(self, name, float(number))

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from attn.positions import LearnedPositions
+from attn.positions import PositionScheme
 from attn.training.config import TrainingConfig
 
 MUON_MOMENTUM = 0.95
@@ -55,9 +55,10 @@ def _split(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     """Return the matrices that multiply, and all else: tables of vectors, norms, biases."""
     # A matrix that an embedding shares with the last layer counts as the embedding.
     tables = {
-        module.weight
+        p
         for module in model.modules()
-        if isinstance(module, (nn.Embedding, LearnedPositions))
+        if isinstance(module, (nn.Embedding, PositionScheme))
+        for p in module.parameters(recurse=False)
     }
     matrices = [p for p in model.parameters() if p.ndim > 1 and p not in tables]
     others = [p for p in model.parameters() if p.ndim <= 1 or p in tables]

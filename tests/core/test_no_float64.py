@@ -2,7 +2,9 @@
 
 import pytest
 import torch
+from torch.utils._pytree import tree_leaves
 
+from attn.applications.visual_question.model import PatchEmbedding
 from attn.positions import sinusoidal_positions
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 from tests.core.no_float64 import NoFloat64
@@ -38,3 +40,19 @@ def test_no_model_needs_float64(model_class, positions):
                 options["memory"] = model.encode(ids)[0]
             for length in (3, 4, 5):
                 assert model.step(ids[:, :length], cache, **options).dtype == torch.float32
+
+
+class OffTheCPU(NoFloat64):
+    """Refuse float64 everywhere but on the CPU, which always has it."""
+
+    @staticmethod
+    def _refuse(function, tensors):
+        leaves = tree_leaves(tensors)
+        tensors = [t for t in leaves if isinstance(t, torch.Tensor) and not t.is_cpu]
+        NoFloat64._refuse(function, tensors)
+
+
+def test_the_places_of_patches_are_made_where_the_model_is_without_float64_there():
+    config = TransformerConfig(vocab_size=11, d_model=16, n_heads=4)
+    with torch.device("meta"), OffTheCPU():
+        assert PatchEmbedding(config).places.is_meta

@@ -5,6 +5,7 @@ import dataclasses
 import math
 import re
 from contextlib import contextmanager
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -72,6 +73,13 @@ def test_numbers_become_those_of_python():
         config.steps = 4
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float16, Fraction])
+@pytest.mark.parametrize("name", ["learning_rate", "weight_decay", "clip_norm", "label_smoothing"])
+def test_real_numbers_of_every_kind_are_taken(name, kind):
+    number = getattr(TrainingConfig(steps=1, **{name: kind(0.25)}), name)
+    assert type(number) is float and number == 0.25
+
+
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -89,6 +97,7 @@ def test_numbers_become_those_of_python():
         ({"learning_rate": math.inf}, "learning_rate: expected a finite number above 0, got inf"),
         ({"learning_rate": math.nan}, "learning_rate: expected a finite number above 0, got nan"),
         ({"learning_rate": "1"}, "learning_rate: expected a finite number above 0, got '1'"),
+        ({"learning_rate": True}, "learning_rate: expected a finite number above 0, got True"),
         ({"weight_decay": -1}, "weight_decay: expected a finite number from 0, got -1"),
         ({"weight_decay": math.inf}, "weight_decay: expected a finite number from 0, got inf"),
         ({"clip_norm": 0}, "clip_norm: expected a number above 0, got 0"),
@@ -346,6 +355,11 @@ def test_batches_by_tokens_take_every_example_once_and_hold_about_as_many_tokens
         for batch in drawn:
             n_tokens = sum(length for _, length in batch)
             assert abs(n_tokens - total / batches.n_batches) <= longest + 1
+
+
+def test_each_process_has_so_many_examples_of_the_smallest_batch():
+    batches = Batches("abcdefg", list, len, 1, seed=0, batch_tokens=3)
+    assert repr(batches.smallest) == "3" and sorted(map(len, batches)) == [3, 4]
 
 
 def test_batches_by_tokens_need_lengths_and_room_for_the_longest():

@@ -28,7 +28,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import attn
+from attn._switch import switch
 from attn.masks import padding_mask
+from attn.positions import SCHEMES, RelativePositions
 from attn.training import History, TrainingConfig, cross_entropy, pad, shift, train
 from attn.training.processes import Processes, join
 from attn.training.run import _move
@@ -217,10 +219,18 @@ def test_muon_turns_matrices_and_leaves_the_rest_to_adamw():
     assert n_turned > 10
 
 
-def test_decay_of_matrices_alone_spares_embeddings_norms_and_biases():
+class Table(RelativePositions):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3, 2))  # of three distances and two heads
+
+
+@pytest.mark.parametrize("positions", ["learned", "table"])
+def test_decay_of_matrices_alone_spares_tables_norms_and_biases(positions, monkeypatch):
     """Only the decay moves the weights here: nothing depends on the loss."""
+    monkeypatch.setitem(SCHEMES, "table", Table)
     config = TransformerConfig(
-        vocab_size=11, d_model=8, n_heads=2, n_layers=1, d_ff=16, norm="pre", positions="learned"
+        vocab_size=11, d_model=8, n_heads=2, n_layers=1, d_ff=16, norm="pre", positions=positions
     )
     model = Transformer(config)
     before = {name: p.clone() for name, p in model.named_parameters()}
@@ -311,11 +321,11 @@ def test_checks_are_off_while_it_trains_and_as_before_afterwards():
     seen = []
 
     def loss(model, batch):
-        seen.append(attn.checks.enabled)
+        seen.append(switch.on)
         return sequence_loss(model, batch)
 
     run(make_model(), config=dataclasses.replace(CONFIG, steps=4, checkpoint_every=None), loss=loss)
-    assert set(seen) == {False} and attn.checks.enabled
+    assert set(seen) == {False} and switch.on
 
 
 def test_the_seed_decides_on_dropout_too():

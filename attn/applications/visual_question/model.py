@@ -56,10 +56,12 @@ class PatchEmbedding(nn.Module):
         super().__init__()
         d_model = config.d_model
         self.linear = nn.Linear(PATCH_SIZE * PATCH_SIZE * 3, d_model)
-        rows = sinusoidal_positions(N_ROWS, d_model // 2, SLOWEST)
-        columns = sinusoidal_positions(N_COLUMNS, d_model // 2, SLOWEST)
-        places = [torch.cat((row, column)) for row in rows for column in columns]
-        self.register_buffer("places", torch.stack(places).float(), persistent=False)
+        # In float64 on the CPU, whatever the device: that of the model may not have it.
+        rows = sinusoidal_positions(N_ROWS, d_model // 2, SLOWEST, device="cpu")
+        columns = sinusoidal_positions(N_COLUMNS, d_model // 2, SLOWEST, device="cpu")
+        places = torch.stack([torch.cat((row, column)) for row in rows for column in columns])
+        places = places.float().to(self.linear.weight.device)
+        self.register_buffer("places", places, persistent=False)
         self.register_buffer("ground", torch.tensor(GROUND).float(), persistent=False)
         self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
         self.feed_forward = FeedForward(d_model, config.d_ff)
