@@ -8,6 +8,7 @@ import torch
 
 from attn.reference import layer_norm, scaled_dot_product_attention, softmax, split_heads
 from attn_course.exercises import check
+from attn_course.exercises.catalogue import load
 from attn_course.exercises.chapters.ch07_3_alibi_bias import alibi_bias
 from tests.exercise_proofs import say
 from tests.wrong_attempts import activated, heads_one_by_one, without_nan
@@ -181,3 +182,11 @@ def test_what_the_wrong_answers_have_in_common_is_said(exercise_id, attempt, es,
 def test_an_exception_is_told_in_other_words(exercise_id, attempt, es, en, language):
     message = check(exercise_id, attempt).message
     assert say(language, es, en) in message
+
+
+def test_right_by_chance_on_one_number_of_axes_blames_no_axes():
+    def attempt(weights, period):
+        right = load("induction_score").oracle(weights, period)
+        return right + np.sin(weights.shape[-1]) * (weights.ndim != 4)
+
+    assert "ejes" not in check("induction_score", attempt).message

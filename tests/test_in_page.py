@@ -216,6 +216,10 @@ def test_errors_are_told_from_the_lines_of_the_learner():
     assert "session" not in told["error"]
     assert "line 1" in session.answer({"code": "def f(:"})["error"]
     assert session.answer({"code": "raise SystemExit(3)"})["error"].endswith("SystemExit: 3")
+    # An editor without the function that is to be checked, as when its name is misspelt.
+    for code in ("", "# later", "def softmx(scores):\n    return scores"):
+        asked = {"exercise": "softmax", "code": code, "check": True}
+        assert session.answer(asked)["error"] == "NameError: name 'softmax' is not defined"
     # What a cell had set before is still there.
     assert session.answer({"code": "x"}) == {"text": "1"}
     assert np.all(session.namespace["x"] == 1)

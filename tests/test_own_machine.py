@@ -17,10 +17,10 @@ from attn import reference
 from attn_course import own_machine
 from attn_course.drawings.parts import PARTS
 from attn_course.exercises import check, kept
+from attn_course.exercises.kept import USED
 from attn_course.in_page.plan import EXERCISE
 from attn_course.in_page.session import Session
 from attn_course.own_machine import parts
-from attn_course.own_machine.parts import USED
 from attn_course.own_machine.translator import words_of
 
 SOURCES = Path(__file__).resolve().parents[1] / "notebooks" / "src"
@@ -237,6 +237,12 @@ def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatc
     said = session.run(f'{body}\ncheck("softmax", softmax)')
     assert said
     assert "put all that it needs into the same cell" in repr(said)
+    assert kept.solved() == {}
+    # The machine has no use for this one, wherever its helpers stand.
+    session.run("def cosine(a, b):\n    return reference.cosine_similarity(a, b)\n")
+    code = "def cosine_similarity(a, b):\n    return cosine(a, b)\n"
+    said = repr(session.run(f"{code}check('cosine_similarity', cosine_similarity)"))
+    assert said.startswith("Correct.") and "machine" not in said
     assert kept.solved() == {}
     assert not solve('def softmax(scores):\n    return scores\ncheck("softmax", softmax)')
     assert kept.solved() == {}

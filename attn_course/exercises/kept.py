@@ -16,6 +16,23 @@ from pathlib import Path
 from attn_course.exercises.catalogue import load, modules
 from attn_course.language import text
 
+# The exercises whose functions the machine of chapter 9 calls, in the order of the course, and what
+# of its drawing each of them is. Of the others nothing is kept.
+USED = {
+    "embed": ("source", "target", "embeddings"),
+    "softmax": ("weights", "softmax"),
+    "scaled_dot_product_attention": ("scores", "mean"),
+    "split_heads": ("heads",),
+    "multi_head_attention": ("self_attention", "causal_attention"),
+    "head_contributions": ("output",),
+    "layer_norm": ("norm",),
+    "feed_forward": ("feed_forward",),
+    "cross_attention": ("cross_attention",),
+    "causal_mask": ("mask",),
+    "padding_mask": ("mask",),
+    "rotate": ("positions",),
+    "beam_step": ("next_word", "loop"),
+}
 ROOT = Path(__file__).resolve().parents[2]
 _handed = None  # what a page has handed over
 
@@ -84,7 +101,7 @@ def keep(exercise_id, attempt, passes):
     """
     where = folder()
     code = getattr(attempt, "__code__", None)
-    if where is None or code is None or _is_worked_solution():
+    if where is None or code is None or exercise_id not in USED or _is_worked_solution():
         return ""
     import numpy as np
 

@@ -41,7 +41,7 @@ def pattern(record, answers, failing):
     found = (
         _of_another_shape(answers, record.expected, failing),
         relation(record, answers, failing),
-        _only_some_inputs(record.cases, failing),
+        _only_some_inputs(record, answers, failing),
     )
     return " ".join(filter(None, found))
 
@@ -74,8 +74,13 @@ def _of_another_shape(answers, expected, failing):
     return ""
 
 
-def _only_some_inputs(cases, failing):
-    """Return a sentence on what the inputs that fail have and the others do not."""
+def _only_some_inputs(record, answers, failing):
+    """Return a sentence on what the inputs that fail have and the others do not.
+
+    Where arrays with fewer axes fail and those with more as well, the number of axes is to blame
+    only if an answer has another shape, or there is none: numbers may be right there by chance.
+    """
+    cases = record.cases
     wrong = [case for i, case in enumerate(cases) if i in failing]
     right = [case for i, case in enumerate(cases) if i not in failing]
     if not right:
@@ -90,6 +95,9 @@ def _only_some_inputs(cases, failing):
     for name in cases[0]:
         if all(name in case for case in cases):
             good, bad = ({case[name].ndim for case in group} for group in (right, wrong))
+            is_between = min(bad) < min(good) and max(good) < max(bad)
+            if is_between and all(_fits(answers[i], record.expected[i]) for i in failing):
+                continue
             if not good & bad:
                 return text(
                     es=f"Tu función acierta siempre que `{name}` tiene {_axes(good)}, y falla "
@@ -105,6 +113,13 @@ def _only_some_inputs(cases, failing):
             en="Your function is right with ordinary numbers, and wrong with very large ones.",
         )
     return ""
+
+
+def _fits(answer, expected):
+    """Return whether there is an answer, and its arrays have the shapes of those expected."""
+    if answer.values is None or len(answer.values) != len(expected.values):
+        return False
+    return all(a.shape == b.shape for a, b in zip(answer.values, expected.values, strict=True))
 
 
 def _axes(numbers):

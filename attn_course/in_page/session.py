@@ -156,7 +156,9 @@ class Session:
             if request.get("check"):
                 self.namespace.pop(exercise_id, None)
                 self.run(request["code"])
-                shown = check(exercise_id, self.namespace.get(exercise_id))
+                if exercise_id not in self.namespace:
+                    raise NameError(f"name '{exercise_id}' is not defined")
+                shown = check(exercise_id, self.namespace[exercise_id])
                 told["status"] = shown.status
             else:
                 shown = self.run(request["code"])
@@ -175,6 +177,8 @@ def _used(code):
     try:
         statements = ast.parse(code).body
     except SyntaxError:
+        return set()
+    if not statements:  # an empty editor, or one with comments alone
         return set()
     read, written = (set().union(*part) for part in zip(*map(names, statements), strict=True))
     return (read - written) & catalogue.modules().keys()

@@ -17,26 +17,9 @@ from attn import reference
 from attn_course.exercises.catalogue import load
 from attn_course.exercises.check import record_of_chapter, verdict
 from attn_course.exercises.compare import run, same
-from attn_course.exercises.kept import function_of
+from attn_course.exercises.kept import USED, function_of
 from attn_course.language import text
 
-# The exercises whose functions the machine calls, in the order of the course, and what of its
-# drawing each of them is.
-USED = {
-    "embed": ("source", "target", "embeddings"),
-    "softmax": ("weights", "softmax"),
-    "scaled_dot_product_attention": ("scores", "mean"),
-    "split_heads": ("heads",),
-    "multi_head_attention": ("self_attention", "causal_attention"),
-    "head_contributions": ("output",),
-    "layer_norm": ("norm",),
-    "feed_forward": ("feed_forward",),
-    "cross_attention": ("cross_attention",),
-    "causal_mask": ("mask",),
-    "padding_mask": ("mask",),
-    "rotate": ("positions",),
-    "beam_step": ("next_word", "loop"),
-}
 SECONDS = 5.0  # that one function may take for a translation
 
 

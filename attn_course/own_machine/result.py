@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 
 from attn_course.drawings.own import OwnMachine
+from attn_course.exercises.kept import USED
 from attn_course.language import text
-from attn_course.own_machine.parts import USED
 
 
 @dataclass(frozen=True, repr=False)

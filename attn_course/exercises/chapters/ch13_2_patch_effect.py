@@ -135,7 +135,10 @@ MISTAKES = {
         lambda a, b, patched: (patched - b).sum(axis=0) / (a - b).sum(),
         lambda a, b, patched: ((patched - b) / (a - b)).mean(axis=0),
     ),
-    "not_divided": (lambda clean, corrupted, patched: patched.mean(axis=0) - corrupted.mean(),),
+    "not_divided": (
+        lambda clean, corrupted, patched: patched.mean(axis=0) - corrupted.mean(),
+        lambda clean, corrupted, patched: patched.sum(axis=0) - corrupted.sum(),
+    ),
     "from_the_clean": (
         lambda clean, corrupted, patched: 1 - patch_effect(clean, corrupted, patched),
         lambda clean, corrupted, patched: patch_effect(clean, corrupted, patched) - 1,

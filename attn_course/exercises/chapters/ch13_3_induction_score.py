@@ -110,6 +110,22 @@ def _mean_of_all_copies(weights, period):
     return sum(weights[..., i, j] for i, j in places) / len(places)
 
 
+def _all_keys_of_the_next_token(weights, period):
+    return _on_the_next_token(weights, period)[0].sum(axis=-1).mean(axis=-1)
+
+
+def _mean_key_of_the_next_token(weights, period):
+    hits, are_next = _on_the_next_token(weights, period)
+    return (hits.sum(axis=-1) / are_next.sum(axis=-1)).mean(axis=-1)
+
+
+def _on_the_next_token(weights, period):
+    # The beginning of the text holds the next token too, where nothing stands before it.
+    queries, keys = np.arange(period, weights.shape[-1])[:, None], np.arange(weights.shape[-1])
+    are_next = ((queries + 1 - keys) % period == 0) & (keys < queries)
+    return weights[..., int(period) :, :] * are_next, are_next
+
+
 def _places_of_all_copies(weights, period):
     period = int(period)
     queries = range(period, weights.shape[-1])
@@ -180,7 +196,12 @@ MISTAKES = {
     "last_copy": (_last_copy_alone,),
     "half_of_the_text": (_half,),
     "first_copy": (_first_copy,),
-    "all_copies": (_all_copies, _mean_of_all_copies),
+    "all_copies": (
+        _all_copies,
+        _mean_of_all_copies,
+        _all_keys_of_the_next_token,
+        _mean_key_of_the_next_token,
+    ),
     "within_the_copy": (_within_the_copy,),
     "largest": (_among(lambda hits: hits.max(axis=-1)),),
     "with_zeros": (_with_zeros,),
