@@ -55,8 +55,9 @@ def test_the_addresses_name_notebooks_that_are_there(somewhere, tmp_path):
             )
 
 
-def test_an_error_is_reported_where_it_stands(somewhere):
-    heading = '<h2>Why?<a class="headerlink" href="#why" title="Link">#</a></h2>'
+@pytest.mark.parametrize("level", ["h1", "h2", "h3"])
+def test_an_error_is_reported_where_it_stands(somewhere, level):
+    heading = f'<{level}>Why?<a class="headerlink" href="#why" title="Link">#</a></{level}>'
     linked = attn_launch.reports(heading, "03_self_attention", "Report")
     (address,) = re.findall(r'href="(https[^"]+)"', linked)
     assert (
