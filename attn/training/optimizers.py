@@ -7,11 +7,9 @@ from torch.optim import Optimizer
 from attn.positions import PositionScheme
 from attn.training.config import TrainingConfig
 
-MUON_MOMENTUM = 0.95
-
 
 def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]:
-    """Return the optimisers that share the parameters of a model.
+    """Return the optimisers that share the parameters of a model; each step sets their rates.
 
     Parameters
     ----------
@@ -33,13 +31,7 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     decay = {"weight_decay": config.weight_decay}
     rest = {"params": others, "weight_decay": 0.0}
     if config.optimizer == "muon":
-        muon = torch.optim.Muon(
-            matrices,
-            lr=config.learning_rate,
-            weight_decay=config.weight_decay,
-            momentum=MUON_MOMENTUM,
-            adjust_lr_fn="match_rms_adamw",
-        )
+        muon = torch.optim.Muon(matrices, **decay, adjust_lr_fn="match_rms_adamw")
         return [muon, _adamw([rest if config.decayed == "matrices" else rest | decay], config)]
     if config.decayed == "all":
         return [_adamw([{"params": list(model.parameters()), **decay}], config)]

@@ -225,8 +225,18 @@ class Table(RelativePositions):
         self.weight = nn.Parameter(torch.ones(3, 2))  # of three distances and two heads
 
 
-@pytest.mark.parametrize("positions", ["learned", "table"])
-def test_decay_of_matrices_alone_spares_tables_norms_and_biases(positions, monkeypatch):
+@pytest.mark.parametrize(
+    "positions, optimizer, decayed",
+    [
+        ("learned", "adamw", "matrices"),
+        ("table", "adamw", "matrices"),
+        ("learned", "muon", "matrices"),
+        ("learned", "muon", "all"),
+    ],
+)
+def test_decay_of_matrices_alone_spares_tables_norms_and_biases(
+    positions, optimizer, decayed, monkeypatch
+):
     """Only the decay moves the weights here: nothing depends on the loss."""
     monkeypatch.setitem(SCHEMES, "table", Table)
     config = TransformerConfig(
@@ -238,11 +248,13 @@ def test_decay_of_matrices_alone_spares_tables_norms_and_biases(positions, monke
     def loss(model, batch):
         return sum((p * 0).sum() for p in model.parameters()), 1
 
-    changes = {"decayed": "matrices", "weight_decay": 0.5, "warmup_steps": 1, "steps": 1}
+    changes = {"decayed": decayed, "weight_decay": 0.5, "warmup_steps": 1, "steps": 1}
+    changes["optimizer"] = optimizer
     run(model, config=dataclasses.replace(PLAIN, **changes), loss=loss)
     for name, p in model.named_parameters():
         is_matrix = name.endswith("weight") and ("proj" in name or "linear" in name)
-        expected = before[name] * (1 - 0.01 * 0.5) if is_matrix else before[name]
+        shrinks = is_matrix or decayed == "all"
+        expected = before[name] * (1 - 0.01 * 0.5) if shrinks else before[name]
         torch.testing.assert_close(p.data, expected, rtol=1e-6, atol=0, msg=name)
     assert {p.ndim for name, p in model.named_parameters() if "embedding" in name} == {2}
 
@@ -254,6 +266,19 @@ def test_without_decay_it_makes_no_difference_which_parameters_lose_it():
         config = dataclasses.replace(PLAIN, weight_decay=0, decayed=decayed, steps=6)
         outcomes.append(outcome(model, run(model, config=config)))
     assert_same(*outcomes)
+
+
+def test_batches_are_drawn_by_tokens_where_that_is_asked_for():
+    n_tokens = []
+
+    def loss(model, batch):
+        n_tokens.append(int(batch["src_mask"].sum()))
+        return sequence_loss(model, batch)
+
+    longest = max(len(source) for source, _ in EXAMPLES)
+    config = dataclasses.replace(PLAIN, steps=2, batch_size=1, batch_tokens=4 * longest)
+    run(make_model(), config=config, loss=loss)
+    assert min(n_tokens) > 2 * longest
 
 
 def test_a_run_learns_and_ends_ready_for_use():
