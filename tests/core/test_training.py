@@ -360,6 +360,8 @@ def test_batches_by_tokens_take_every_example_once_and_hold_about_as_many_tokens
 def test_each_process_has_so_many_examples_of_the_smallest_batch():
     batches = Batches("abcdefg", list, len, 1, seed=0, batch_tokens=3)
     assert repr(batches.smallest) == "3" and sorted(map(len, batches)) == [3, 4]
+    full = Batches(["aaaaa", "bbbbb"], list, len, 1, seed=0, batch_tokens=5)
+    assert [len(batch) for batch in full] == [1, 1]
 
 
 def test_batches_by_tokens_need_lengths_and_room_for_the_longest():
