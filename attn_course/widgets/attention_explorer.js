@@ -395,8 +395,9 @@ function steps(figure) {
   const next = turn(1, "next", t.next, arrow(" →"));
   const node = h("div", { class: "attn-explorer-steps" },
     h("div", { class: "attn-explorer-tabs", role: "tablist", "aria-label": t.steps }, tabs),
-    panels.map((panel) => panel.node),
-    h("div", { class: "attn-explorer-turn" }, previous, h("small", {}, t.rounded), next));
+    // Above the panels, which differ in height: the buttons stay under the finger.
+    h("div", { class: "attn-explorer-turn" }, previous, next, h("small", {}, t.rounded)),
+    panels.map((panel) => panel.node));
   const update = (state) => {
     focusTab(state.step - 1);
     tabs.forEach((tab, i) => tab.setAttribute("aria-selected", i === state.step - 1));

@@ -320,8 +320,9 @@ function stepper(t, tokens, change, model) {
   const previous = turn(-1, "previous", arrow("← "), t.previous);
   const next = turn(1, "next", t.next, arrow(" →"));
   const node = h("div", { class: "attn-explorer-steps" },
-    h("div", { class: "attn-explorer-tabs attn-layers-tabs", role: "tablist", "aria-label": t.steps }, tabs), panel,
-    h("div", { class: "attn-explorer-turn" }, previous, h("small", {}, t.rounded), next));
+    h("div", { class: "attn-explorer-tabs attn-layers-tabs", role: "tablist", "aria-label": t.steps }, tabs),
+    // Above the panel, whose height changes with the step: the buttons stay under the finger.
+    h("div", { class: "attn-explorer-turn" }, previous, next, h("small", {}, t.rounded)), panel);
   const update = (steps) => {
     const step = model.get("step");
     const token = model.get("token");
@@ -383,7 +384,7 @@ function matrix(t, tokens, name, change) {
       heads[i].setAttribute("aria-pressed", i === token);
       row.forEach((v, j) => {
         const cell = cells[i][j];
-        put(cell, Math.abs(v) >= 0.005 || v === 0 || Math.abs(v) >= 1000 ? format(v) : v < 0 ? "−0" : "0");
+        put(cell, Math.abs(v) < 0.005 ? "0" : format(v));
         cell.setAttribute("data-value", v);
         cell.style.setProperty("--share", Math.abs(v) / top);
         cell.toggleAttribute("data-negative", v < 0);

@@ -164,11 +164,15 @@ export function roving(nodes, move, across = () => 1) {
 /** A box that scrolls when its content is too wide or too long, by keyboard too. */
 export function scroller(label, ...children) {
   const box = h("div", { class: "attn-w-scroll", role: "group", "aria-label": label, tabindex: -1 }, ...children);
+  // As the site marks its own boxes: what goes on at the right fades there.
+  const fade = () => box.classList.toggle("attn-goes-on", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
   const check = () => {
     const overflows = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
+    fade();
     if (overflows) box.tabIndex = 0;
     else box.removeAttribute("tabindex");
   };
+  box.addEventListener("scroll", fade, { passive: true });
   const observer = new ResizeObserver(check);
   [box, ...box.children].forEach((node) => observer.observe(node));
   return box;

@@ -1,5 +1,5 @@
 // VisualAsker: a scene to paint, a question, and what the trained model answers and looks at.
-import { COLOURS, N_COLUMNS, N_ROWS, SHAPES, allQuestions, questionText, rightAnswer, shade } from "./scenes.js";
+import { COLOURS, GROUND, N_COLUMNS, N_ROWS, SHAPES, agree, allQuestions, questionText, rightAnswer, shade } from "./scenes.js";
 import { announcer, examples, fill, format, formatBrief, h, largest, list, put, radios, roving, uid } from "./shared.js";
 import { loadVisual, look } from "./visual_model.js";
 
@@ -74,6 +74,23 @@ export function findQuestion(text) {
   return found[0] ?? null;
 }
 
+/**
+ * Answers in the language of the question. The model learned two, and mixes them when it is asked
+ * what it never was in training: an answer and its translation are one, with the sum of their probabilities.
+ */
+export function inOneLanguage(answers, { words, question }) {
+  const said = ({ colours, numbers, places4, truth }) => [...Object.values(colours), ...numbers, ...places4, ...truth];
+  const place = (text, list) => list.findIndex((word) => word.split("/").includes(text));
+  const own = said(words);
+  const sums = new Map();
+  for (const { text, probability } of answers) {
+    const i = Math.max(...Object.values(STRINGS).map((language) => place(text, said(language))));
+    const shown = i < 0 || place(text, own) >= 0 ? text : agree(own[i], question ? words.nouns[question.shape][3] : 0);
+    sums.set(shown, (sums.get(shown) ?? 0) + probability);
+  }
+  return [...sums].map(([text, probability]) => ({ text, probability })).sort((a, b) => b.probability - a.probability);
+}
+
 function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
@@ -94,14 +111,15 @@ function render({ model, el }) {
   // The image.
   const cells = Array.from({ length: N_ROWS * N_COLUMNS }, (_, i) => {
     const art = h("svg", { viewBox: "0 0 8 8", "aria-hidden": "true", "shape-rendering": "crispEdges" });
-    art.style.background = PAPER;
     const number = h("span", { class: "attn-w-number", "aria-hidden": "true" });
     const node = h("button", { type: "button", "data-attn": "cell", "data-cell": i, onclick: () => paint(i) }, art, number);
     return { node, art, number };
   });
   const focusCell = roving(cells.map(({ node }) => node), (i) => focusCell(i), () => N_COLUMNS);
   focusCell(0);
-  const grid = h("div", { class: "attn-visual-grid", role: "group", "aria-label": t.scene }, cells.map(({ node }) => node));
+  const grid = h("div", {
+    class: "attn-visual-grid", role: "group", "aria-label": t.scene, style: `--ground: rgb(${GROUND.join(" ")})`,
+  }, cells.map(({ node }) => node));
   const shapes = radios(t.shape, "shape", [...Object.keys(SHAPES).map((shape) => [shape, t.shapes[shape]]), [ERASER, t.nothing]], brush.shape,
     (shape) => { brush = { ...brush, shape }; });
   const colours = radios(t.colour, "colour", Object.keys(COLOURS).map((colour) => [colour, t.colourNames[colour]]), brush.colour,
@@ -246,11 +264,10 @@ function render({ model, el }) {
     const unknown = trained.tokenizer.unknown(text);
     if (unknown.length) return refuse(fill(t.unknown, { words: list(unknown.map(({ word }) => word), t.and) }));
     const { layers, probabilities } = look(trained, things, ids, without);
-    const order = [...probabilities.keys()].sort((a, b) => probabilities[b] - probabilities[a]);
     show({
       tokens: ids.map((id) => trained.tokenizer.tokens[id]),
       weights: layers.map(({ crossAttention }) => crossAttention.weights),
-      answers: order.map((i) => ({ text: trained.answers[i], probability: probabilities[i] })),
+      answers: inOneLanguage(trained.answers.map((answer, i) => ({ text: answer, probability: probabilities[i] })), found ?? { words }),
     });
     live.say(`${result.answers[0].text}. ${note.textContent}`);
   }
@@ -270,9 +287,6 @@ function render({ model, el }) {
     live.node));
   show(example, t.ready);
 }
-
-// The same in both schemes: things have colours of their own, and one must tell them apart.
-const PAPER = "#eeece4";
 
 /** The pixels of a thing, as the model gets them: a path for each of its shades. */
 function pixelPaths({ shape, colour }) {

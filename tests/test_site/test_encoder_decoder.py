@@ -98,10 +98,25 @@ def test_a_token_is_chosen_in_any_matrix(figure):
 
 
 @pytest.mark.parametrize("width", (1280, 390))
-def test_stepping_does_not_move_the_buttons(page, figure, width):
-    page.set_viewport_size({"width": width, "height": 900})
-    heights = []
+def test_stepping_does_not_move_the_buttons(tab, server, width):
+    finger = width == 390
+    page = tab(viewport={"width": width, "height": 900}, has_touch=finger, is_mobile=finger)
+    page.goto(f"{server}/en/{PAGE}")
+    figure = page.locator("[data-attn=layers]")
+    button = figure.locator("[data-attn=next]")
+    tops = []
     for step in range(6):
-        figure.locator("[data-attn=step]").nth(step).click()
-        heights.append(figure.bounding_box()["height"])
-    assert max(heights) - min(heights) < 3
+        chosen = figure.locator("[data-attn=step][aria-selected=true]")
+        assert chosen.get_attribute("data-step") == str(step + 1)
+        tops.append(button.evaluate("n => n.getBoundingClientRect().top + scrollY"))
+        button.press("Enter")
+    assert max(tops) - min(tops) <= 1
+    assert page.evaluate("document.activeElement.dataset.attn") == "next"
+
+
+def test_a_number_that_rounds_to_zero_has_no_sign(figure):
+    figure.locator("[data-attn=residual]").uncheck()
+    figure.locator("[data-attn=norm][value=none]").check()
+    figure.locator("[data-attn=layer]").fill("11")
+    texts = set(figure.locator("[data-attn=matrix-after] td").all_inner_texts())
+    assert texts == {"0"} and (shown(figure, "after") < 0).any()

@@ -481,6 +481,17 @@ def test_everything_by_keyboard(visit, pairs, translator):
     )
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_box_that_goes_on_fades_until_its_end_is_reached(width, visit, pairs):
+    page = visit(width=width)
+    translate(page, pairs[0].source, 4)
+    box = page.locator("[data-attn=tree] > .attn-w-scroll.attn-goes-on")
+    box.wait_for()
+    assert box.evaluate("node => getComputedStyle(node).maskImage").startswith("linear-gradient")
+    box.evaluate("node => { node.scrollLeft = node.scrollWidth; }")
+    page.locator("[data-attn=tree] > .attn-w-scroll:not(.attn-goes-on)").wait_for()
+
+
 def test_the_mouse_peeks_and_a_click_stays(visit, example):
     page = visit()
     mean = example.cross.mean(axis=(0, 1))

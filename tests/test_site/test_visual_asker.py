@@ -1,11 +1,14 @@
 """The VisualAsker of chapter 10, driven by mouse and keyboard, against the model in Python."""
 
+import re
 import unicodedata
 
 import pytest
 
 from attn.applications.visual_question import VisualQuestionAnswerer
 from attn_course.images import Question, Thing, draw
+from attn_course.images.scenes import SHAPES
+from attn_course.images.words import WORDS
 
 THINGS = [
     Thing("ball", "red", 1, 4),
@@ -119,6 +122,28 @@ def test_the_other_language_and_bare_letters_are_judged_too(page, looker):
         )
         note = page.locator("[data-attn=visual-asker] [data-attn=note]").inner_text()
         assert note == {"es": "Correcto.", "en": "Right."}[language(page)]
+
+
+def test_a_question_that_fits_no_image_is_answered_in_its_language(page):
+    """The model has the words of both, and mixes them where it never learned an answer."""
+    page.locator("[data-attn=clear]").click()
+    numbers = WORDS[{"es": "en", "en": "es"}[language(page)]]["numbers"]
+    for shape in SHAPES:
+        before = page.locator("[data-attn=answers]").inner_html()
+        ask(page, Question("where", shape))
+        page.wait_for_function(
+            "(before) => document.querySelector('[data-attn=answers]').innerHTML !== before",
+            arg=before,
+        )
+        assert not {text for text, _ in answered(page)}.intersection("/".join(numbers).split("/"))
+
+
+def test_on_a_dark_page_the_cells_are_dark(page):
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    ground = page.locator("[data-attn=cell] > svg").first.evaluate(
+        "node => getComputedStyle(node).backgroundColor"
+    )
+    assert max(map(int, re.findall(r"\d+", ground))) < 80
 
 
 def test_words_it_does_not_know_are_named(page):

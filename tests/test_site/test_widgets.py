@@ -199,6 +199,26 @@ def test_the_four_steps_show_the_arithmetic_of_the_row(page):
         np.testing.assert_allclose(shown, output[row], atol=TOLERANCE)
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_button_stays_under_the_finger_that_presses_it(tab, server, width):
+    finger = width == 390
+    page = tab(viewport={"width": width, "height": 844}, has_touch=finger, is_mobile=finger)
+    page.goto(f"{server}/es/03_self_attention.html")
+    for explorer, _ in explorers(page):
+        button = explorer.locator("[data-attn=next]")
+        tops = []
+        for step in range(1, 5):
+            shown = explorer.locator("[data-attn=panel]:visible")
+            assert shown.get_attribute("data-step") == str(step)
+            tops.append(button.evaluate("n => n.getBoundingClientRect().top + scrollY"))
+            button.press("Enter")
+        assert np.ptp(tops) <= 1
+        assert page.evaluate("document.activeElement.dataset.attn") == "next"
+        # Whoever tabs on from the buttons comes to what they changed.
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.dataset.attn") == "panel"
+
+
 def test_a_finger_can_do_it_too(browser, server):
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
