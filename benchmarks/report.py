@@ -257,10 +257,16 @@ def table(rows, language="en"):
     | máscara |               ms |
     |:--------|-----------------:|
     | ninguna | 0.50 (0.25–1.00) |
+    >>> table([{"KB": "2,000"}], "es").split("\\n")[-1] == "| 2\\u2009000 |"
+    True
     """
     words = SPANISH | SPANISH_REAL if language == "es" else {}
     lines = [list(rows[0]), *([_text(cell) for cell in row.values()] for row in rows)]
     lines = [[words.get(cell, cell) for cell in line] for line in lines]
+    if language == "es":  # thousands have a thin space there, as in its prose
+        lines = [
+            [re.sub(r"(?<=\d),(?=\d{3}\b)", "\u2009", cell) for cell in line] for line in lines
+        ]
     columns = list(zip(*lines, strict=True))
     widths = [max(map(len, column)) for column in columns]
     is_right = [all(NUMBER.match(cell) for cell in column[1:]) for column in columns]

@@ -60,6 +60,16 @@ def test_an_image_of_cells_turns_dark_by_the_ramp(drawn, inline):
     assert re.search(rf'<filter [^>]*id="{filter_id}"', page)
 
 
+def test_a_picture_in_greys_is_as_it_was_drawn_in_either_scheme(inline):
+    figure, (picture, weights) = plt.subplots(1, 2, figsize=(3, 1.5))
+    picture.imshow([[0.0, 0.4, 1.0]], cmap="gray")
+    weights.imshow([[0.0, 0.4, 1.0]], cmap="Blues")
+    page = ElementTree.fromstring(inline(svg(figure), "label", "f1"))
+    plt.close(figure)
+    images = [each.get("style", "") for each in page.iter() if each.tag.endswith("image")]
+    assert ["filter" in style for style in images] == [False, True]
+
+
 def test_a_figure_keeps_its_words_and_has_a_label_in_each_drawing(drawn, inline):
     page = inline(drawn, 'a "label"', "f1")
     wide, narrow = ElementTree.fromstring(page)

@@ -68,6 +68,9 @@ def test_the_fallback_is_enough_by_itself(language):
     assert cells == [f"{x:.2f}" for x in mean.ravel()]
     assert re.findall(r'scope="col">(.*?)<', source) == SOURCE
     assert re.findall(r'scope="row">(.*?)<', source) == ["la", "casa", "roja", "&lt;eos&gt;"]
+    ended = example(target=["la", "casa", "roja.", "<eos>"])
+    said = {"es": "«la casa roja».</p>", "en": "“la casa roja.”</p>"}[language]
+    assert said in TransformerMicroscope(ended, language=language)._fallback()
 
 
 def test_no_token_breaks_out():

@@ -17,7 +17,7 @@ TEXT = {
         "head": ["probabilidad", "el segundo", "token inglés"],
     },
     "en": {
-        "said": "Example: “{}” becomes “{}”.",
+        "said": "Example: “{}” becomes “{}”",
         "caption": "Each token that the model writes, its probability, the second most probable one, and the "
         "English token to which cross-attention gives most weight, averaged over layers and heads.",
         "head": ["probability", "second", "English token"],
@@ -87,7 +87,8 @@ class LiveMachine(TranslatorWidget):
             most = journey["source"][max(range(len(weights)), key=weights.__getitem__)]
             rows.append([token, decimals(probability), second, most])
         return (
-            f"<p>{escape(text['said'].format(*self._texts()))}</p>"
+            # A Spanish sentence that is quoted has its full stop after the quotation.
+            f"<p>{escape(text['said'].format(*self._texts()).replace('.».', '».'))}</p>"
             f"{table(text['caption'], ['', *text['head']], rows)}"
         )
 

@@ -31,7 +31,7 @@ TEXT = {
         ),
     },
     "en": {
-        "said": "“{}” becomes “{}”.",
+        "said": "“{}” becomes “{}”",
         "stages": "What the sentence passes through:",
         "steps": [
             "Tokens: the sentence is split into words or parts of words, and each is a number.",
@@ -106,7 +106,8 @@ class TransformerMicroscope(TranslatorWidget):
         source, target = example["source"], example["target"]
         written = [token for token in target if token != "<eos>"]
         texts = (text_of(tokens, self.pretrained["tokenizer"]) for tokens in (source, written))
-        said = escape(text["said"].format(*texts))
+        # A Spanish sentence that is quoted has its full stop after the quotation.
+        said = escape(text["said"].format(*texts).replace(".».", "»."))
         steps = "".join(f"<li>{escape(step)}</li>" for step in text["steps"])
         mean = np.array(example["cross"]).mean(axis=(0, 1))
         rows = [

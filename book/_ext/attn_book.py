@@ -11,6 +11,7 @@ import re
 import socket
 import subprocess
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -144,21 +145,25 @@ def _site_assets():
     folder = ROOT / "build" / "assets"
     (folder / "fonts").mkdir(parents=True, exist_ok=True)
     dark = css_variables(DARK)
-    _write(
-        folder / "palette.css",
-        f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
+    widgets, katex = _widget_source(), fetch("katex") / "dist"
+    sheets = {
+        "palette": f":root {{ color-scheme: light; {css_variables(LIGHT)} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme]) "
         f"{{ color-scheme: dark; {dark} }} }}\n"
         f":root[data-theme='dark'] {{ color-scheme: dark; {dark} }}\n",
-    )
-    widgets = _widget_source()
-    _write(folder / "widgets.css", widgets.stylesheet())
+        "katex.min": (katex / "katex.min.css").read_text(encoding="utf-8"),
+        "course": (THEME / "static" / "course.css").read_text(encoding="utf-8"),
+        "widgets": widgets.stylesheet(),
+    }
+    # A page waits for each of its stylesheets, so it asks for all of them at once.
+    sheets["site"] = re.sub(r"/\*.*?\*/", "", "\n".join(sheets.values()), flags=re.DOTALL)
+    del sheets["course"]  # the theme brings it: the editions take them one by one
+    for name, sheet in sheets.items():
+        _write(folder / f"{name}.css", sheet)
     for name in widgets.BUNDLES:
         _write(folder / f"{name}.js", widgets.classic_bundle(name))
     for name, text in widgets.model_scripts().items():
         _write(folder / name, text)
-    katex = fetch("katex") / "dist"
-    _write(folder / "katex.min.css", (katex / "katex.min.css").read_text(encoding="utf-8"))
     for font in katex.glob("fonts/*.woff2"):
         _write(folder / "fonts" / font.name, font.read_bytes())
     serif = fetch("@fontsource-variable/source-serif-4") / "files"
@@ -231,6 +236,7 @@ def page_context(app, pagename, templatename, context, doctree):
     context["twin_language"] = twin
     context["twin_address"] = "../" * depth + f"{twin}/{page_address(pagename)}.html"
     context["twin_whole_address"] = whole_address(app, twin, pagename)
+    context["pageurl"] = whole_address(app, language, pagename)  # Sphinx's has the source's folder
     context["landing_address"] = "../" * depth + "index.html"
     context["social_card"] = (
         app.config.html_baseurl or context["content_root"]
@@ -255,7 +261,7 @@ def page_context(app, pagename, templatename, context, doctree):
     context["launch"] = attn_launch.addresses(language, Path(pagename).name) if notebook else {}
     context["python"] = attn_python.page_settings(body, language, depth)
     if body:
-        body = _accessible(_with_image_sizes(body))
+        body = _bind_numbers(_accessible(_with_image_sizes(body)))
         context["body"] = attn_launch.reports(body, page_address(pagename), context["ui"]["report"])
 
 
@@ -295,7 +301,7 @@ def _description(doctree):
     for paragraph in doctree.findall(nodes.paragraph) if doctree else ():
         words = paragraph.astext().split()
         if len(words) > 8:
-            return " ".join(words)[:180]
+            return textwrap.shorten(" ".join(words), 180, placeholder=" …")
     return None
 
 
@@ -305,6 +311,17 @@ def _with_image_sizes(body):
         r'style="width: (\d+)px; height: (\d+)px;"',
         r'width="\1" height="\2" loading="lazy"',
         body,
+    )
+
+
+def _bind_numbers(body):
+    """Keep a line from breaking at the thin space of a number, in a page's text and nowhere else."""
+    skipped = r"(<(script|style|svg|math|option)\b.*?</\2>|<[^>]*>)"
+    return re.sub(
+        skipped + r"|\d+(?:\u2009\d{3})+(?:\.\d+)?",
+        lambda it: it[0] if it[1] else f'<span class="attn-bound">{it[0]}</span>',
+        body,
+        flags=re.DOTALL,
     )
 
 

@@ -5,7 +5,10 @@ the page each colour becomes the page's own variable, so that the figure follows
 on a phone the narrow drawing takes the place of the wide one.
 """
 
+import base64
 import re
+import struct
+import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -162,7 +165,7 @@ def _colour(svg, name):
         if "style" in element.attrib:
             colours = re.sub(r"(fill|stroke): (#[0-9a-f]{6})", _on_page, element.get("style"))
             element.set("style", colours)
-    images = list(svg.iter(f"{SVG}image"))
+    images = [image for image in svg.iter(f"{SVG}image") if not _is_grey(image)]
     for image in images:
         image.set("style", f"{image.get('style', '')}; filter: url(#dark)".lstrip("; "))
     if images:
@@ -173,6 +176,24 @@ def _colour(svg, name):
         values = " ".join(f"{value:g}" for row in rows for value in row)
         ElementTree.SubElement(turned, f"{SVG}feColorMatrix", {"values": values})
         svg.insert(0, turned)
+
+
+def _is_grey(image):
+    """Say whether an image has no colour: then it is a picture, which the dark ramp would invert.
+
+    A PNG stores differences between neighbours, channel by channel, so the channels are equal
+    where their differences are. (What builds the site has no library that reads images.)
+    """
+    png, at, stored = base64.b64decode(image.get(HREF).partition(",")[2]), 8, b""
+    width, _, _, kind = struct.unpack(">IIBB", png[16:26])
+    while at < len(png):
+        size, name = struct.unpack(">I4s", png[at : at + 8])
+        stored += png[at + 8 : at + 8 + size] if name == b"IDAT" else b""
+        at += size + 12
+    channels = {2: 3, 6: 4}[kind]
+    rows, step = zlib.decompress(stored), 1 + channels * width  # each begins with how it is stored
+    pixels = b"".join(rows[i + 1 : i + step] for i in range(0, len(rows), step))
+    return pixels[::channels] == pixels[1::channels] == pixels[2::channels]
 
 
 def _on_page(declared):

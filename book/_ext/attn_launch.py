@@ -97,7 +97,7 @@ def reports(body, page, label):
         return link[0] + report
 
     return re.sub(
-        r'<a class="headerlink" href="#(?P<id>[^"]+)"[^>]*>#</a>(?=</h[23]>)', beside, body
+        r'<a class="headerlink" href="#(?P<id>[^"]+)"[^>]*>#</a>(?=</h[123]>)', beside, body
     )
 
 

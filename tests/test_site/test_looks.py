@@ -118,6 +118,43 @@ def test_the_letters_of_figures_can_be_read_on_a_phone(tab, server, chapter):
     assert len(sizes) > 30 and min(sizes) > 10.95
 
 
+COVERED = """() => {
+  const within = { "attn-copy": ".cell", "attn-py-corner": ".cell", "attn-enlarge": "figure" };
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  return [...document.querySelectorAll(".attn-copy, button.attn-py-corner, .attn-enlarge")].flatMap(button => {
+    const own = button.getBoundingClientRect();
+    const texts = document.createTreeWalker(button.closest(within[button.className]), NodeFilter.SHOW_TEXT);
+    const found = [];
+    while (own.width && texts.nextNode()) {
+      const { currentNode: text } = texts;
+      if (!text.data.trim() || text.parentElement.closest("button, script")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(text);
+      for (const { left, right, top, bottom } of range.getClientRects()) {
+        const apart = right < own.left + 1 || left > own.right - 1 || bottom < own.top + 1 || top > own.bottom - 1;
+        if (!apart) found.push([button.className, text.data]);
+      }
+    }
+    return found;
+  });
+}"""
+
+
+@pytest.mark.parametrize("chapter", ["03_self_attention", "05_encoder_decoder"])
+def test_what_a_finger_presses_is_drawn_and_covers_no_code_and_no_label(tab, server, chapter):
+    page = tab(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page.goto(f"{server}/es/{chapter}.html", wait_until="networkidle")
+    for button in (".attn-copy", ".attn-py-corner", ".attn-enlarge"):
+        assert page.locator(f"{button}:visible").count() > 1
+    assert page.evaluate(COVERED) == []
+    # No font need have a sign for it.
+    sign = page.evaluate("""() => {
+      const { content, maskImage, width } = getComputedStyle(document.querySelector(".attn-copy"), "::before");
+      return [content, maskImage.slice(0, 8), parseFloat(width) > 10];
+    }""")
+    assert sign == ['""', 'url("dat', True]
+
+
 def test_the_table_beside_a_figure_has_no_caption_of_its_own(tab, server):
     page = tab()
     page.goto(f"{server}/en/02_tokens_and_embeddings.html", wait_until="domcontentloaded")

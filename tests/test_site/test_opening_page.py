@@ -214,7 +214,18 @@ def test_without_a_script_the_drawing_and_its_words_stand_there(tab, server, lan
     page.goto(f"{server}/{language}/index.html")
     assert page.locator(".attn-fallback svg:visible").count() == 1
     assert page.locator(".attn-fallback table").is_visible()
-    assert "La casa blanca es muy vieja." in page.locator(".attn-fallback").inner_text()
+    assert "La casa blanca es muy vieja" in page.locator(".attn-fallback").inner_text()
+
+
+@pytest.mark.parametrize("width", (360, 1280))
+def test_the_two_ways_in_stand_beside_each_other_or_begin_in_one_line(tab, server, width):
+    page = tab(viewport={"width": width, "height": 800})
+    page.goto(f"{server}/en/index.html")
+    first, second = (button.bounding_box() for button in page.locator(".attn-button").all())
+    if first["y"] == second["y"]:
+        assert second["x"] - first["x"] - first["width"] > 8
+    else:
+        assert first["x"] == second["x"]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

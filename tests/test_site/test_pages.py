@@ -59,6 +59,45 @@ def test_a_search_engine_is_told_of_the_twin_by_its_whole_address_or_not_at_all(
         assert attn_book.whole_address(app, "es", "index") == told
 
 
+def test_a_search_engine_is_told_where_the_page_itself_is():
+    import attn_book
+
+    config = SimpleNamespace(language="en", html_baseurl="https://a.b/c/en/", root_doc="index")
+    context = {"content_root": "../"}
+    app = SimpleNamespace(config=config)
+    attn_book.page_context(app, "notebooks/en/03_self_attention", "page.html", context, None)
+    assert context["pageurl"] == "https://a.b/c/en/03_self_attention.html"
+
+
+def test_no_line_breaks_inside_a_number_and_no_markup_comes_where_none_may_be():
+    import attn_book
+
+    number = "1\u2009234\u2009567.5"
+    kept = (
+        f'<p title="{number}">',
+        f'<svg role="img"><text>{number}</text></svg>',
+        f"<script>{number}</script>",
+        f"<option>{number}</option>",
+        "7\u200912",
+    )
+    for text in kept:
+        assert attn_book._bind_numbers(text) == text
+    bound = f'<td>de <span class="attn-bound">{number}</span>, a <b>2</b></td>'
+    assert attn_book._bind_numbers(f"<td>de {number}, a <b>2</b></td>") == bound
+
+
+def test_a_page_waits_for_one_stylesheet(site):
+    for language in ("es", "en"):
+        for name in NAMES:
+            text = (site / language / f"{name}.html").read_text(encoding="utf-8")
+            sheets = re.findall(r'<link rel="stylesheet" href="([^"]+)"', text)
+            assert sheets == ["_static/site.css"], name
+        sheet = (site / language / "_static" / "site.css").read_text(encoding="utf-8")
+        for part in ("--attn-page", ".katex", ".attn-header", ".attn-w"):
+            assert part in sheet
+        assert "/*" not in sheet
+
+
 def test_social_cards_have_their_picture(site):
     for path in {*site.rglob("*.html")} - {site / "404.html"}:
         (picture,) = re.findall(r'property="og:image" content="([^"]+)"', path.read_text("utf-8"))

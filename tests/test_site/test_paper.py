@@ -113,6 +113,17 @@ def test_type_is_set_in_proportion_and_holds_together(paper):
         assert table.locator("tr").first.evaluate(style, "breakInside") == "avoid"
 
 
+def test_nothing_on_paper_is_to_be_pressed_or_cut_off(paper):
+    page = paper("en")
+    for chapter in (CHAPTER, "04_multi_head.html"):
+        page.goto(page.url.replace(CHAPTER, chapter), wait_until="networkidle")
+        assert page.locator(".attn-py-bar").count() and not page.locator("button:visible").count()
+    figures = page.locator(".attn-figure svg:visible").all()
+    assert any("min-width" in (figure.get_attribute("style") or "") for figure in figures)
+    room = page.locator("article").bounding_box()["width"]
+    assert max(figure.bounding_box()["width"] for figure in figures) <= room
+
+
 def test_pages_are_numbered(tab, server):
     """The number is the only text of the page's foot, so a page of it has one text more."""
     page = tab()

@@ -56,6 +56,10 @@ def test_the_contents_show_where_one_is(tab, server, language, last, width, nav,
     before.click()
     page.wait_for_timeout(1200)
     assert marked(page, nav) == before.inner_text()
+    page.mouse.wheel(0, -1)  # the reader moves: what was followed no longer counts
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    page.wait_for_timeout(200)
+    assert sections.first.evaluate(IN_VIEW)
 
 
 @pytest.mark.parametrize("width", (1100, 1280, 1600))
@@ -177,8 +181,11 @@ def test_a_page_is_turned_at_its_top_and_by_access_keys(tab, server):
     page.goto(f"{server}/en/03_self_attention.html")
     before, after = page.locator(".attn-turn a").all()
     assert before.get_attribute("aria-label") == "Previous: Tokens and embeddings"
-    keys = page.locator("[accesskey]").evaluate_all("all => all.map(one => one.accessKey).sort()")
-    assert keys == ["n", "p", "s"]
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        seen = page.locator("[accesskey]:visible")
+        keys = seen.evaluate_all("all => all.map(one => one.accessKey).sort()")
+        assert keys == ["n", "p", "s"]
     after.click()
     page.wait_for_url("**/04_multi_head.html")
 
@@ -192,4 +199,7 @@ def test_an_address_that_leads_nowhere_leads_back_into_the_course(tab, site):
     assert answer.status == 404
     for link in page.locator("main a").all():
         assert page.request.get(link.evaluate("a => a.href")).status == 200
+    page.evaluate("localStorage['attn-theme'] = 'dark'")
+    page.reload()
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
     httpd.shutdown()

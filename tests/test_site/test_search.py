@@ -116,6 +116,13 @@ def test_the_index_holds_prose_not_markup(site, language):
     assert any("√d_k" in text for text in texts)
 
 
+def test_who_comes_without_a_question_can_type_it(tab, server):
+    page = tab()
+    page.goto(f"{server}/en/search.html")
+    focus = "document.activeElement.id + document.activeElement.accessKey"
+    assert page.evaluate(focus) == "attn-querys"
+
+
 def test_it_works_from_a_folder(tab, site):
     page = tab()
     page.goto(f"{(site / 'es' / 'search.html').as_uri()}?q=softmax")

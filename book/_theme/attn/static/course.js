@@ -312,6 +312,7 @@
   function bringMarked(nav) {
     const section = nav.querySelector("[aria-current=location]");
     const link = section ?? nav.querySelector("[aria-current=page]");
+    if (!link) nav.scrollTop = 0; // one is above the first of them
     if (!link || !nav.clientHeight) return;
     const [box, needed] = [nav, section ?? link.parentElement].map((node) => node.getBoundingClientRect());
     const margin = section ? Math.min(80, box.height / 4) : 0; // a page brings all its sections

@@ -5,8 +5,12 @@
   const results = document.getElementById("search-results");
   const t = JSON.parse(results.dataset.words);
   const query = (new URLSearchParams(location.search).get("q") ?? "").trim();
-  document.getElementById("attn-query").value = query;
-  if (!query) return;
+  const field = document.getElementById("attn-query");
+  field.value = query;
+  if (!query) {
+    field.focus();
+    return;
+  }
   // The index weighs more than three pages: it comes when something is sought.
   const index = document.createElement("script");
   index.src = results.dataset.index;
