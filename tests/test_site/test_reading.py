@@ -69,6 +69,13 @@ def test_code_can_be_copied(tab, server, language):
     # The code of a page is in its language alone.
     sentence = {"es": "El gato camina", "en": "The cat walks"}[language]
     assert page.evaluate("navigator.clipboard.readText()").startswith(f'tokens = "{sentence}')
+    # Where the browser refuses, the code is selected for the reader to copy.
+    page.evaluate(
+        "() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }"
+    )
+    block.locator(".attn-copy").click()
+    page.wait_for_function("getSelection().toString() !== ''")
+    assert page.evaluate("getSelection().toString()").startswith(f'tokens = "{sentence}')
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -96,9 +96,19 @@
     copy.className = "attn-copy";
     copy.textContent = document.body.dataset.copy;
     copy.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(block.querySelector("pre").textContent);
+      const code = block.querySelector("pre");
+      try {
+        await navigator.clipboard.writeText(code.textContent);
+      } catch { // the browser refuses: what is selected can be copied by hand
+        getSelection().selectAllChildren(code);
+        return;
+      }
       copy.textContent = document.body.dataset.copied;
-      setTimeout(() => { copy.textContent = document.body.dataset.copy; }, 1500);
+      copy.toggleAttribute("data-done", true);
+      setTimeout(() => {
+        copy.textContent = document.body.dataset.copy;
+        copy.removeAttribute("data-done");
+      }, 1500);
     });
     block.append(copy);
   }
