@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 PORT ?= 8000
 SET ?= ps2
-course = $(or $(COURSE),$(error Say where the course is: make $(1) COURSE=../course))
+course = $(if $(COURSE),"$$COURSE",$(error Say where the course is: make $(1) COURSE=../course))
 sets = $(if $(SETS),"$$SETS",$(error Say where your sets are: make $(1) SETS=../my-sets))
 # The set that was asked for, and not the one that stands here.
 named = $(if $(filter command line,$(origin SET)),$(SET))
@@ -26,7 +26,7 @@ book: .venv/book.stamp ## Build the site in build/site: Spanish, English and the
 
 .PHONY: serve
 serve: book ## Show the site at http://localhost:8000 (another port: make serve PORT=8123)
-	@$(BIN)/python book/serve.py $(PORT)
+	@$(BIN)/python book/serve.py '$(PORT)'
 
 .PHONY: editions
 editions: .venv/full.stamp book ## Make each edition a PDF, an EPUB and a zip of notebooks, in build/editions and in the site
@@ -147,6 +147,7 @@ new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=
 
 .PHONY: prove
 prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove SETS=folder; one: SET=name)
+	@$(BIN)/python -m assignments.problem_sets $(call sets,prove) $(named)
 	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
 	@ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
 

@@ -7,6 +7,7 @@ languages are made; ``proofs.py``, the right and wrong answers that its tests tr
 lie in a folder of the instructor's.
 """
 
+import argparse
 import hashlib
 import importlib.util
 import sys
@@ -181,3 +182,22 @@ def _imported(folder):
             f"The set in {folder} cannot be read: {type(error).__name__}: {error}"
         ) from error
     return module
+
+
+def main(arguments):
+    """Read the sets of a folder, or the one named, before anybody tests them."""
+    parser = argparse.ArgumentParser(prog="python -m assignments.problem_sets")
+    parser.add_argument("sets", type=Path, help="the folder of the sets")
+    parser.add_argument("name", nargs="?", help="by default all there are")
+    options = parser.parse_args(arguments)
+    try:
+        for name in [options.name] if options.name else folders(options.sets):
+            problem_set(name, options.sets)
+    except CourseError as error:
+        print(error)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -96,7 +96,8 @@ def release(folder, names=(), *, sets=PUBLIC, variant=False):
     Raises
     ------
     CourseError
-        If there is no such set, it contradicts itself, or nbgrader refuses it.
+        If there is no such set, it contradicts itself, nbgrader refuses it, or there can be no
+        course in the folder.
     """
     found = folders(sets)
     for name in names or found:
@@ -106,7 +107,10 @@ def release(folder, names=(), *, sets=PUBLIC, variant=False):
     with tempfile.TemporaryDirectory(prefix="attn-release-") as scratch:
         # Before anything is written; a course that does not exist has no secret yet.
         ready = {name: _Ready(_copied(found[name], scratch, "plain")) for name in names}
-        course = _make_course(Path(folder))
+        try:
+            course = _make_course(Path(os.path.expanduser(folder)))  # which not every shell does
+        except OSError as error:
+            raise CourseError(f"There can be no course in {folder}: {error.strerror}.") from None
         for name in names:
             if variant or variants.is_one(course.set_folder(name)):
                 copy = _copied(found[name], scratch, "variant")

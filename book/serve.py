@@ -1,11 +1,13 @@
 """Show the built site on this machine. See `make serve`."""
 
+import errno
 import functools
 import http.server
 import sys
 from pathlib import Path
 
 SITE = Path(__file__).resolve().parents[1] / "build" / "site"
+LAST = 65535  # of the ports
 
 
 class Handler(http.server.SimpleHTTPRequestHandler):
@@ -26,13 +28,20 @@ class Handler(http.server.SimpleHTTPRequestHandler):
             self.wfile.write(text)
 
 
-def main(port):
-    """Serve ``build/site`` until Ctrl+C; return the exit status."""
+def main(given):
+    """Serve ``build/site`` on the port given until Ctrl+C; return the exit status."""
+    port = int(given) if given.isdecimal() and len(given) <= 5 else 0
+    if not 1 <= port <= LAST:
+        print(f"PORT: expected a number from 1 to {LAST}, got {given!r}")
+        return 1
     handler = functools.partial(Handler, directory=str(SITE))
     try:
         server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
-    except OSError:
-        print(f"Port {port} is taken. Choose another: make serve PORT={port + 1}")
+    except OSError as error:
+        is_taken = error.errno == errno.EADDRINUSE
+        why = "is taken" if is_taken else f"cannot be used ({error.strerror})"
+        other = port + 1 if is_taken and port < LAST else 8000
+        print(f"Port {port} {why}. Choose another: make serve PORT={other}")
         return 1
     print(f"The course is at http://localhost:{port} (Ctrl+C stops it)", flush=True)
     try:
@@ -42,4 +51,4 @@ def main(port):
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
+    sys.exit(main(sys.argv[1]))

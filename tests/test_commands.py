@@ -1,7 +1,10 @@
 """What happens when a command lacks something: one sentence, and nothing half done."""
 
+import errno
+import http.server
 import os
 import re
+import runpy
 import shutil
 import socket
 import subprocess
@@ -72,6 +75,33 @@ def test_without_a_network_the_installation_says_so(tmp_path):
     assert not (tmp_path / ".venv" / "book.stamp").exists()
 
 
+def make(target, *given, programs):
+    """Run a target as if all were installed, with the programs of a folder."""
+    return run("make", "-s", "-o", ".venv/full.stamp", target, f"BIN={programs}", *given, cwd=ROOT)
+
+
+def test_a_folder_with_a_blank_in_its_name_stays_one(tmp_path):
+    python = tmp_path / "python"
+    python.write_text("#!/bin/bash\nprintf '%s\\n' \"$@\"\n")
+    python.chmod(0o755)
+    for target in ("release", "roster", "collect", "grade", "stats", "similar", "leaderboard"):
+        result = make(target, "COURSE=~/my course", programs=tmp_path)
+        assert "~/my course" in result.stdout.splitlines(), target
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["SETS=/nowhere"], "There is no problem set in /nowhere: no folder there has a "),
+        (["SETS=assignments/sets", "SET=nope"], "There is no set 'nope'. There are: project, "),
+    ],
+)
+def test_sets_that_are_not_there_are_named_before_any_proof(given, said):
+    result = make("prove", *given, programs=Path(sys.executable).parent)
+    assert result.returncode != 0
+    assert result.stdout.startswith(said) and result.stdout.count("\n") == 1
+
+
 def test_a_taken_port_is_named_and_another_offered():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -81,6 +111,22 @@ def test_a_taken_port_is_named_and_another_offered():
     assert result.returncode == 1
     assert f"Port {port} is taken. Choose another: make serve PORT={port + 1}" in result.stdout
     assert result.stderr == ""
+
+
+@pytest.mark.parametrize("port", ["abc", "0", "65536", "-1", "8000.0", "", "9" * 5000])
+def test_what_is_no_port_is_named(port):
+    result = run(sys.executable, str(ROOT / "book" / "serve.py"), port, timeout=60)
+    said = f"PORT: expected a number from 1 to 65535, got {port!r}\n"
+    assert (result.returncode, result.stdout, result.stderr) == (1, said, "")
+
+
+def test_a_port_that_is_not_to_be_had_is_not_called_taken(monkeypatch, capsys):
+    def server(*_):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(http.server, "ThreadingHTTPServer", server)
+    assert runpy.run_path(str(ROOT / "book" / "serve.py"))["main"]("80") == 1
+    assert "Port 80 cannot be used (Permission denied)." in capsys.readouterr().out
 
 
 def test_a_changed_package_is_not_used(tmp_path, monkeypatch):

@@ -134,6 +134,9 @@ def line(handed, result):
         if mark["status"] in ("partial", "wrong", "stopped"):
             why = mark["misconception"] or mark["error"] or mark["modified"] or mark["status"]
             notes.append(f"{mark['grade_id']}: {why}")
+    broken = dict.fromkeys((graded["broken_cells"] or {}).values())
+    if broken and any(mark["status"] == "unanswered" for mark in graded["marks"]):
+        notes.append(f"cells broke: {', '.join(broken)}")  # such as one that was to answer
     return shown + ("  " + ", ".join(notes) if notes else "")
 
 

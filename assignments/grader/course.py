@@ -27,7 +27,8 @@ class Course:
     """
 
     def __init__(self, folder):
-        self.folder = Path(folder).resolve()
+        # Not every shell expands ~ after COURSE=.
+        self.folder = Path(os.path.expanduser(folder)).resolve()
         if not all((self.folder / lang / "nbgrader_config.py").is_file() for lang in LANGUAGES):
             raise CourseError(
                 f"{folder} is not a course: it has no es/nbgrader_config.py and "

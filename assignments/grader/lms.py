@@ -8,8 +8,10 @@ from assignments.grader.roster import COLUMNS, Person, Roster, checked, is_name,
 from assignments.grader.tables import read_table, write_table
 
 # Both end at the first number: what follows is the student's own.
-# Moodle: a folder for each student, or files in one folder.
-MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_(?P<file>.*)")
+# Moodle: a folder for each student, which ended with _ in older versions, or files in one folder.
+MOODLE = re.compile(
+    r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?"
+)
 # Canvas: last and first name without blanks, its numbers of the student and of the file.
 CANVAS = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<number>\d+)_\d+_(?P<file>.+)", re.IGNORECASE
@@ -60,7 +62,7 @@ def named(parts):
     Only the outermost name is theirs. What is below is the student's.
     """
     if found := MOODLE.fullmatch(parts[0]):
-        file = parts[-1] if len(parts) > 1 else found["file"]
+        file = parts[-1] if len(parts) > 1 else found["file"] or ""
         is_file = found["kind"] == "file"  # and not a text typed into a form
         return Named("moodle", found["name"], found["number"], file if is_file else "")
     if len(parts) == 1 and (found := CANVAS.fullmatch(parts[0])):

@@ -19,8 +19,11 @@ def main(arguments):
     options = parser.parse_args(arguments)
     try:
         course = Course(options.course)
+        course.problem_set("project")  # or say that the course has none
         submissions, skipped, _ = find(course, "project")
         print(*skipped, sep="\n", end="\n" * bool(skipped))
+        if not submissions:
+            raise CourseError(f"There are no submissions of project in {course.folder}.")
         scores, unfit = [], []
         for handed in submissions:
             name = handed.student if options.names else code(course.secret, handed.student)

@@ -551,6 +551,9 @@ def test_a_line_names_what_there_is_to_know(course, hand_in):
     assert "softmax-with-temperature: stopped" in said
     assert "causal-padding-mask: future" in said
     assert "packed-self-attention: mask" in said
+    result["graded"]["marks"][0] |= {"status": "unanswered"}
+    result["graded"]["broken_cells"] = {"4": "SyntaxError", "6": "NameError", "7": "NameError"}
+    assert line(handed, result).endswith(", cells broke: SyntaxError, NameError")
 
 
 @walls

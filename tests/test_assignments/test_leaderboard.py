@@ -11,6 +11,7 @@ from assignments.leaderboard import inside
 from assignments.leaderboard.__main__ import main
 from assignments.leaderboard.score import score
 from assignments.leaderboard.table import WHY, code, markdown, ordered, row, table
+from assignments.problem_sets import PUBLIC
 from attn.applications import models
 from attn.applications.translation import Translator
 from attn.applications.translation.facts import alignment_errors
@@ -147,11 +148,22 @@ def test_nothing_of_a_student_breaks_the_table():
     assert not any(cell.startswith(("=", "+", "@", "\t")) for cell in cells)
 
 
+def test_without_the_project_or_a_submission_there_is_no_table(course, capsys):
+    assert main([str(course.folder)]) == 1
+    assert capsys.readouterr().err.startswith("There is no set 'project' in ")
+    shutil.copytree(PUBLIC / "project", course.set_folder("project"))
+    assert main([str(course.folder)]) == 1
+    said = capsys.readouterr().err
+    assert said == f"There are no submissions of project in {course.folder}.\n"
+    assert not list(course.folder.glob("leaderboard.*"))
+
+
 @pytest.mark.grader
 @pytest.mark.usefixtures("sandbox")
 def test_the_command_writes_one_line_a_student(folder, pristine, tmp_path, capsys):
     course = tmp_path / "course"
     shutil.copytree(pristine, course)
+    shutil.copytree(PUBLIC / "project", course / "sets" / "project")
     for student in ("ana", "tom", "=cmd|x"):
         shutil.copytree(folder, course / "es" / "submitted" / student / "project")
     pickled(course / "es" / "submitted" / "tom" / "project")

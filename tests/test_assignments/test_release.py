@@ -180,6 +180,20 @@ def test_an_unknown_set_and_a_bad_gradebook_are_one_sentence(tmp_path, capsys, m
     assert not (tmp_path / "b" / "es" / "source").exists()
 
 
+def test_where_there_can_be_no_course_it_is_one_sentence(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    for place, why in (("file", "File exists"), ("file/course", "Not a directory")):
+        assert main([str(tmp_path / place), "ps2"]) == 1
+        said = capsys.readouterr().out
+        assert said == f"There can be no course in {tmp_path / place}: {why}.\n"
+
+
+def test_a_course_in_ones_home_is_found_whatever_the_shell_expands(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    release("~/course", ["ps2"])
+    assert Course("~/course").folder == tmp_path / "course"
+
+
 def test_editions_with_other_points_are_refused(tmp_path, monkeypatch):
     split = module.split
 
