@@ -147,6 +147,15 @@ def test_what_a_finger_presses_is_drawn_and_covers_no_code_and_no_label(tab, ser
     for button in (".attn-copy", ".attn-py-corner", ".attn-enlarge"):
         assert page.locator(f"{button}:visible").count() > 1
     assert page.evaluate(COVERED) == []
+    # Where a cell follows another, the buttons of both are near each other.
+    assert (
+        page.evaluate("""() => {
+      const boxes = [...document.querySelectorAll(".attn-copy, button.attn-py-corner")].map(b => b.getBoundingClientRect());
+      return boxes.filter((a, i) => a.width && boxes.slice(i + 1, i + 5).some(b => b.width &&
+        a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length;
+    }""")
+        == 0
+    )
     # No font need have a sign for it.
     sign = page.evaluate("""() => {
       const { content, maskImage, width } = getComputedStyle(document.querySelector(".attn-copy"), "::before");
