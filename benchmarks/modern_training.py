@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from attn._checks import checks
+from attn import checks
 from attn.corpus import tatoeba
 from attn.tokenizer import BytePairTokenizer
 from attn.tokenizer.base import Tokenizer

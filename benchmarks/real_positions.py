@@ -26,7 +26,7 @@ import torch
 from sacrebleu.metrics import BLEU
 from torch.nn import functional as F
 
-from attn._checks import checks
+from attn import checks
 from attn.corpus import hold_out, near_duplicates, tatoeba
 from attn.tokenizer.base import Tokenizer
 from attn.training import TrainingConfig

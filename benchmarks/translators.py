@@ -24,7 +24,7 @@ import torch
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
-from attn._checks import checks
+from attn import checks
 from attn.applications import _sequences
 from attn.corpus import tatoeba
 from attn.tokenizer.base import Tokenizer

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from attn._checks import checks
+from attn import checks
 from attn.applications._sequences import collate, sequence_loss
 from attn.training.batches import Batches
 from attn.training.processes import join

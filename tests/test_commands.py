@@ -97,7 +97,8 @@ def test_a_folder_with_a_blank_in_its_name_stays_one(tmp_path):
     ],
 )
 def test_sets_that_are_not_there_are_named_before_any_proof(given, said):
-    result = make("prove", *given, programs=Path(sys.executable).parent)
+    # From here, since the path of the clone may hold blanks, on which make would cut it.
+    result = make("prove", *given, programs=os.path.relpath(Path(sys.executable).parent, ROOT))
     assert result.returncode != 0
     assert result.stdout.startswith(said) and result.stdout.count("\n") == 1
 

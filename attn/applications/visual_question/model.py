@@ -87,7 +87,7 @@ class PatchEmbedding(nn.Module):
         return out
 
 
-class VisualQuestionModel(Checkpoint, nn.Module):
+class VisualQuestionModel(Checkpoint):
     """Choose an answer: a decoder that may look ahead, with an image for its memory.
 
     Counting is where a weighted mean is a poor tool: of three equal vectors it is the same as of
