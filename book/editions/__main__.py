@@ -4,6 +4,7 @@ See `make editions`. What is made is the same, byte for byte, whenever the site 
 browser and its fonts are.
 """
 
+import os
 import shutil
 import sys
 import tomllib
@@ -25,9 +26,9 @@ KINDS = ("pdf", "epub", "zip")
 
 FRONT = {
     "es": "Versión {version}. Texto y figuras: CC BY 4.0. Código: MIT. Las figuras interactivas son "
-    "aquí imágenes; en el sitio del curso funcionan, y sus ejercicios contestan.",
+    "aquí imágenes; en el sitio del curso{address} funcionan, y sus ejercicios contestan.",
     "en": "Version {version}. Text and figures: CC BY 4.0. Code: MIT. Interactive figures are "
-    "pictures here; on the site of the course they work, and its exercises answer.",
+    "pictures here; on the site of the course{address} they work, and its exercises answer.",
 }
 OFFERS = {
     "es": {"pdf": "PDF, para imprimir", "epub": "EPUB, para un lector de libros o un teléfono",
@@ -74,10 +75,18 @@ def main():
         "version"
     ]
     for language in ("es", "en"):
+        home = os.environ.get("ATTN_SITE_URL", "")
+        address = f" ({home}{language}/)" if home else ""
         with sync_playwright() as playwright:
-            chromium = playwright.chromium.launch(executable_path=program, args=QUIET)
+            chromium = playwright.chromium.launch(
+                executable_path=program, args=QUIET + pages.STEADY
+            )
             wide = pages.take(chromium, language)
-            front = ("attn", wide[0].title, FRONT[language].format(version=version))
+            front = (
+                "attn",
+                wide[0].title,
+                FRONT[language].format(version=version, address=address),
+            )
             paper.write(chromium, wide, language, OUT / f"attn-{language}.pdf", front)
             narrow = pages.take(chromium, language, narrow=True)
             chromium.close()

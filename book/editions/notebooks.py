@@ -17,12 +17,27 @@ versiones exactas de lo demás.
 
 1. En una computadora con red, una sola vez, junta los paquetes de otros en la misma carpeta:
 
-       pip download -r requirements.txt -d wheels
+       pip wheel -r requirements.txt -w wheels
 
-2. Lleva esta carpeta a la clase. En cada computadora, ya sin red:
+2. Los capítulos 12, A2 y A3 usan dos modelos que entrenaron otros. En la misma computadora,
+   instala los paquetes, trae los modelos (190 MB) y cópialos junto a `wheels`:
 
        pip install --no-index --find-links wheels -r requirements.txt attn
+       python -m attn fetch smollm2 minilm
+       cp -r ~/.cache/attn/models .
+
+   Sin los modelos, las celdas que los usan se detienen y dicen qué falta. Los demás capítulos
+   no los necesitan.
+
+3. Lleva esta carpeta a la clase. En cada computadora, ya sin red:
+
+       pip install --no-index --find-links wheels -r requirements.txt attn
+       export ATTN_MODELS="$PWD/models" OMP_NUM_THREADS=1
        jupyter lab notebooks/es
+
+   La segunda línea dice dónde están los modelos y pide un solo hilo, con el que salen los mismos
+   números que en el texto. En Windows se escribe `$env:ATTN_MODELS = "$PWD\\models"` y
+   `$env:OMP_NUM_THREADS = 1`.
 
 Las computadoras de la clase tienen que usar el mismo sistema y la misma versión de Python que
 aquella en que juntaste los paquetes.
@@ -34,12 +49,27 @@ and the exact versions of everything else.
 
 1. On a computer with a network, once, collect the packages of others in the same folder:
 
-       pip download -r requirements.txt -d wheels
+       pip wheel -r requirements.txt -w wheels
 
-2. Take this folder to the class. On each computer, no longer with a network:
+2. Chapters 12, A2 and A3 use two models that others trained. On the same computer, install the
+   packages, fetch the models (190 MB) and copy them beside `wheels`:
 
        pip install --no-index --find-links wheels -r requirements.txt attn
+       python -m attn fetch smollm2 minilm
+       cp -r ~/.cache/attn/models .
+
+   Without the models, the cells that use them stop and say what is missing. The other chapters do
+   not need them.
+
+3. Take this folder to the class. On each computer, no longer with a network:
+
+       pip install --no-index --find-links wheels -r requirements.txt attn
+       export ATTN_MODELS="$PWD/models" OMP_NUM_THREADS=1
        jupyter lab notebooks/en
+
+   The second line says where the models are and asks for a single thread, which gives the numbers
+   that the text has. On Windows, write `$env:ATTN_MODELS = "$PWD\\models"` and
+   `$env:OMP_NUM_THREADS = 1` instead.
 
 The computers of the class must have the system and the version of Python of the one on which you
 collected the packages.

@@ -16,6 +16,17 @@ SITE = ROOT / "build" / "site"
 XHTML = "{http://www.w3.org/1999/xhtml}"
 SVG = "{http://www.w3.org/2000/svg}"
 
+# Widgets that are no picture here: of questions the text is taken, and the emoji are those of whoever
+# reads, for the machine that makes the picture may have none.
+TEXTS = {"quiz", "emoji_search"}
+
+AUTHOR = "The attn authors"
+# Parts of a tab that changed are drawn with the rest: alone, their edges come out a little different.
+STEADY = ["--disable-partial-raster"]
+# What would stand before a widget in its picture, and what is laid out only when it is seen.
+STILL = """.attn-header, .attn-read { display: none !important; }
+* { content-visibility: visible !important; }
+:root { --attn-serif: "Awaited Serif", serif; }"""
 # Pages that are of use on the site alone: they lead to it, work only in it, or change with it.
 ON_THE_SITE = {
     "progress",
@@ -32,6 +43,40 @@ WORDS = {
            "picture": "Imagen de una figura interactiva del sitio"},
     "en": {"answers": "Answers", "question": "Question", "contents": "Contents",
            "picture": "Picture of an interactive figure of the site"},
+}  # fmt: skip
+
+# What a page says of itself and is true on the site alone, and what it says here instead.
+HERE = {
+    "es": {
+        "index": {
+            "En estas páginas puedes leer el curso entero, resolver los ejercicios y ejecutar muchas "
+            "celdas; las figuras interactivas funcionan también sin conexión.":
+            "En el sitio del curso puedes resolver los ejercicios, ejecutar muchas celdas y usar las "
+            "figuras interactivas.",
+        },
+        "how_to_use": {
+            "Antes de cada experimento hay una pregunta.":
+            "Lo que sigue habla del sitio. En este libro los apartados están abiertos, las figuras "
+            "interactivas son imágenes y las respuestas están al final de cada capítulo. Antes de "
+            "cada experimento hay una pregunta.",
+            "con las licencias que hay al pie": "con las licencias que nombra la primera página",
+        },
+    },
+    "en": {
+        "index": {
+            "On these pages you can read the whole course, solve its exercises and run many of its "
+            "cells; the interactive figures work without a network too.":
+            "On the site of the course you can solve the exercises, run many of the cells and use the "
+            "interactive figures.",
+        },
+        "how_to_use": {
+            "Before each experiment there is a question.":
+            "This section is about the site. In this book the asides are open, the interactive "
+            "figures are pictures, and the answers stand at the end of each chapter. Before each "
+            "experiment there is a question.",
+            "under the licences at the foot of the page": "under the licences that the first page names",
+        },
+    },
 }  # fmt: skip
 
 
@@ -62,7 +107,39 @@ class Page:
     @property
     def title(self):
         """The text of its first heading."""
-        return "".join(self.article.find(f".//{XHTML}h1").itertext()).strip()
+        return plain(self.article.find(f".//{XHTML}h1"))
+
+    @property
+    def entry(self):
+        """Its title as the contents have it: after the number, where it is a chapter of one."""
+        number = re.match(r"\d\d(?=_)", self.name)
+        return f"{int(number[0])}. {self.title}" if number else self.title
+
+    @property
+    def sections(self):
+        """The anchor of each section of the first level, with the text of its heading."""
+        found = self.article.find(f"{XHTML}section").findall(f"{XHTML}section")
+        return [(section.get("id"), plain(section.find(f"{XHTML}h2"))) for section in found]
+
+
+def plain(heading):
+    r"""Return the text of a heading, where a formula is as one would type it.
+
+    >>> formula = "<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt><annotation>\\sqrt{d_k}</annotation>"
+    >>> plain(etree.fromstring(f"<h2>Why divide<br/>by <math>{formula}</math>?</h2>"))
+    'Why divide by √d_k?'
+    """
+    return " ".join(_typed(heading).split())
+
+
+def _typed(element):
+    tag = etree.QName(element).localname
+    if tag == "annotation" or has(element, "katex-html"):
+        return ""
+    parts = [_typed(child) + (child.tail or "") for child in element]
+    sign = {"msub": "_", "msup": "^"}.get(tag, "")
+    before = {"br": " ", "msqrt": "√"}.get(tag, "")
+    return before + (element.text or "") + sign.join(parts)
 
 
 def listed(language):
@@ -100,8 +177,7 @@ def take(browser, language, narrow=False):
     list of Page
     """
     still = browser.new_context(java_script_enabled=False)
-    moving = browser.new_context(viewport={"width": 720, "height": 900}, device_scale_factor=1.6,
-                                 color_scheme="light", reduced_motion="reduce")  # fmt: skip
+    alive = moving(browser)
     found = []
     for name, part in listed(language):
         address = (SITE / language / f"{name}.html").as_uri()
@@ -113,28 +189,56 @@ def take(browser, language, narrow=False):
         tab.close()
         page = Page(name, part, etree.fromstring(text.encode("utf-8")))
         if _widgets(page.article):
-            page.pictures = _photograph(moving, address, name)
+            page.pictures = _photograph(alive, address, name)
         _settle(page, language, narrow)
         found.append(page)
     still.close()
-    moving.close()
+    alive.close()
     return found
 
 
+def moving(browser):
+    """Return a context in which widgets are at work, for their pictures."""
+    # Higher than every widget: what does not fit is scrolled, and comes out shifted.
+    return browser.new_context(viewport={"width": 720, "height": 2600}, device_scale_factor=2,
+                               color_scheme="light", reduced_motion="reduce")  # fmt: skip
+
+
 def _photograph(context, address, name):
-    """Return a picture of each widget of a page that is not a quiz, by the name of its file."""
+    """Return a picture of each widget of a page that is one here, by the name of its file."""
+    tab = ready(context, address)
+    widgets = tab.locator(f"article [data-anywidget]{''.join(map(_not, sorted(TEXTS)))}")
+    pictures = {f"{name}-{n}.png": widgets.nth(n).screenshot() for n in range(widgets.count())}
+    tab.close()
+    return pictures
+
+
+def _not(kind):
+    return f":not([data-anywidget={kind}])"
+
+
+def ready(context, address):
+    """Open a page, with every widget at work and nothing before it; return its tab."""
     tab = context.new_page()
     tab.goto(address)
+    tab.add_style_tag(content=STILL)
+    # On the site letters that come late are not waited for: pictures would be of one font or another.
+    tab.evaluate(
+        """fonts => Promise.all(fonts.map(([name, style]) => {
+            const face = new FontFace("Awaited Serif", `url(_static/fonts/${name}.woff2)`,
+                                      { weight: "400 700", style });
+            document.fonts.add(face);
+            return face.load();
+        }))""",
+        [["serif", "normal"], ["serif-italic", "italic"]],
+    )
     tab.evaluate("document.querySelectorAll('article details').forEach(d => { d.open = true; })")
     for widget in tab.locator("article [data-anywidget]").all():
         widget.scroll_into_view_if_needed()  # some bring their script only then
     tab.wait_for_function("""() => [...document.querySelectorAll('[data-anywidget]')].every(w =>
         !w.querySelector(':scope > .attn-fallback') || getComputedStyle(w.querySelector(':scope > .attn-fallback')).display === 'none')""")
     tab.wait_for_timeout(500)
-    widgets = tab.locator("article [data-anywidget]:not([data-anywidget=quiz])")
-    pictures = {f"{name}-{n}.png": widgets.nth(n).screenshot() for n in range(widgets.count())}
-    tab.close()
-    return pictures
+    return tab
 
 
 def has(element, *classes):
@@ -147,7 +251,7 @@ def has(element, *classes):
 
 
 def _widgets(article):
-    return [e for e in article.iter(f"{XHTML}div") if e.get("data-anywidget", "quiz") != "quiz"]
+    return [e for e in article.iter(f"{XHTML}div") if e.get("data-anywidget", "quiz") not in TEXTS]
 
 
 def _remove(element):
@@ -196,16 +300,26 @@ def _settle(page, language, narrow):
             "attn-erratum",
             "attn-steps",
             "attn-button",
+            "attn-editions",  # it names their sizes
+            "toctree-wrapper",
         )
         drop |= "data-only" in element.attrib or has(element, *unwanted.split())
         if drop and element.getparent() is not None:
             _remove(element)
+        elif element.tag.startswith(SVG) and "style" in element.attrib:
+            # A drawing scrolls on a phone, and its cells turn dark with the page; nothing does here.
+            kept = re.sub(r"(min-width|filter): [^;]*(; )?", "", element.get("style"))
+            element.set("style", kept)
+    for said, instead in HERE[language].get(page.name, {}).items():
+        _replace(page, said, instead)
     answers = []
     for n, widget in enumerate(_widgets(article)):
         caption = widget.find(f".//{XHTML}caption")
         said = "".join(caption.itertext()).strip() if caption is not None else words["picture"]
         widget[:] = [_make("img", src=f"{page.name}-{n}.png", alt=said, class_="attn-picture")]
         widget.text = None
+        del widget.attrib["data-anywidget"]
+    for widget in article.iterfind(f".//{XHTML}div[@data-anywidget='emoji_search']"):
         del widget.attrib["data-anywidget"]
     for quiz in [e for e in article.iter(f"{XHTML}div") if e.get("data-anywidget") == "quiz"]:
         answers += _question(quiz, words, len([a for a in answers if a.tag == XHTML + "h3"]) + 1)
@@ -235,6 +349,17 @@ def _settle(page, language, narrow):
         article.find(f"{XHTML}section").append(section)
 
 
+def _replace(page, said, instead):
+    """Say one thing instead of another, which the page must say."""
+    for element in page.article.iter():
+        for part in ("text", "tail"):
+            text = getattr(element, part) or ""
+            if said in text:
+                setattr(element, part, text.replace(said, instead))
+                return
+    raise ValueError(f"{page.name}: expected it to say {said!r}, got another text")
+
+
 def _question(quiz, words, first):
     """Number the questions of a quiz; return the answers, which leave it."""
     fallback = quiz.find(f"{XHTML}div")
@@ -244,6 +369,9 @@ def _question(quiz, words, first):
     lists = [e for e in fallback if e.tag == XHTML + "details"]
     for n, (question, answers) in enumerate(zip(questions, lists, strict=True), start=first):
         label = f"{words['question']} {n}"
+        if len(questions) > 1:
+            asked = question.find(f"{XHTML}strong")
+            asked.text = re.sub(r"^\d+\. ", "", asked.text)
         question.insert(0, _make("span", f"{label}. ", class_="attn-label"))
         answers.remove(answers.find(f"{XHTML}summary"))
         given += [_make("h3", label), *answers]
@@ -266,7 +394,7 @@ def link(pages, address):
         p.name: {e.get("id") for e in p.article.iter() if isinstance(e.tag, str)} for p in pages
     }
     for page in pages:
-        for a in [*page.article.iter(f"{XHTML}a")]:
+        for a in page.article.iter(f"{XHTML}a", f"{SVG}a"):
             target = a.get("href", "")
             if re.match(r"https?:|mailto:", target):
                 continue

@@ -4,9 +4,13 @@ import html
 from pathlib import Path
 
 import pikepdf
+from fontTools.ttLib import TTFont
+from fontTools.varLib import instancer
 from lxml import etree
-from pages import SITE, WORDS, XHTML, link
+from pages import AUTHOR, SITE, WORDS, XHTML, link, plain
 
+# The weights of the letters that the styles ask for.
+WEIGHTS = (400, 600, 700)
 STYLE = Path(__file__).with_name("paper.css")
 
 
@@ -36,10 +40,11 @@ def write(browser, pages, language, target, front):
         for element in page.article.iter(f"{XHTML}*"):
             if "id" in element.attrib:
                 element.set("id", f"{page.name}--{element.get('id')}")
+    letters = _letters(language, folder)
     source, printed = folder / "book.html", folder / "printed.pdf"
     numbers = {}
     for _ in range(2):
-        source.write_text(_document(pages, language, front, numbers), encoding="utf-8")
+        source.write_text(_document(pages, language, front, numbers, letters), encoding="utf-8")
         tab = browser.new_page(java_script_enabled=False)
         tab.goto(source.as_uri())
         tab.pdf(
@@ -55,19 +60,60 @@ def write(browser, pages, language, target, front):
     with pikepdf.open(printed) as pdf:
         for clock in ("/CreationDate", "/ModDate"):
             del pdf.docinfo[clock]
+        pdf.docinfo["/Author"] = AUTHOR
+        _name_bookmarks(pdf, pages, language)
         # The marks of so many pages are most of a file that does not compress them.
         pdf.save(
             target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True
         )
 
 
-def _document(pages, language, front, numbers):
+def _letters(language, folder):
+    """Write the letters of the text in the weights of the book; return the style that names them.
+
+    The site has one font for all weights, which Chromium puts into a PDF as drawings of letters.
+    """
+    rules = []
+    for name, slant in (("serif", "normal"), ("serif-italic", "italic")):
+        for weight in WEIGHTS:
+            # The time in its head stays what it was, so that the same site gives the same book.
+            font = TTFont(
+                SITE / language / "_static" / "fonts" / f"{name}.woff2", recalcTimestamp=False
+            )
+            instancer.instantiateVariableFont(font, {"wght": weight}, inplace=True)
+            font.flavor = None
+            font.save(folder / f"{name}-{weight}.ttf")
+            rules.append(
+                f'@font-face {{ font-family: "Paper Serif"; src: url("{name}-{weight}.ttf"); '
+                f"font-weight: {weight}; font-style: {slant}; }}"
+            )
+    return "".join(rules)
+
+
+def _name_bookmarks(pdf, pages, language):
+    """Name the bookmarks as the contents do: Chromium leaves out formulas and the ends of lines."""
+    tags = [f"{XHTML}h{level}" for level in range(1, 7)]
+    with pdf.open_outline() as outline:
+        _, contents, *marks = (mark for item in outline.root for mark in _flat(item))
+        contents.title = WORDS[language]["contents"]
+        headings = [(page, h) for page in pages for h in page.article.iter(*tags)]
+        for mark, (page, heading) in zip(marks, headings, strict=True):
+            mark.title = page.entry if heading.tag == f"{XHTML}h1" else plain(heading)
+
+
+def _flat(item):
+    yield item
+    for child in item.children:
+        yield from _flat(child)
+
+
+def _document(pages, language, front, numbers, letters):
     title, subtitle, notice = map(html.escape, front)
     static = (SITE / language / "_static").as_uri()
     sheets = [f"{static}/{name}.css" for name in ("palette", "katex.min", "course", "widgets")]
     links = "".join(f'<link rel="stylesheet" href="{s}">' for s in [*sheets, STYLE.as_uri()])
     styles = dict.fromkeys(style for page in pages for style in page.styles)
-    links += "".join(f"<style>{style}</style>" for style in styles)
+    links += "".join(f"<style>{style}</style>" for style in [*styles, letters])
     texts = {p.name: etree.tostring(p.article, encoding="unicode", method="html") for p in pages}
     body = "".join(f'<div class="attn-page" id="{n}">{text}</div>' for n, text in texts.items())
     return (
@@ -84,7 +130,7 @@ def _contents(pages, numbers, language):
         if page.part != part:
             part = page.part
             rows.append(f"<p>{html.escape(part)}</p>")
-        name, number = html.escape(page.title), numbers.get(page.name, "000")
+        name, number = html.escape(page.entry), numbers.get(page.name, "000")
         rows.append(f'<a href="#{page.name}"><span>{name}</span> <span>{number}</span></a>')
     return "".join(rows)
 

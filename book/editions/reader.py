@@ -1,13 +1,14 @@
 """Bind the pages of an edition as an EPUB, for reading devices and telephones."""
 
 import datetime
+import html
 import re
 import zipfile
 from pathlib import Path
 
 from ebooklib import epub
 from lxml import etree
-from pages import SITE, SVG, XHTML, has, link
+from pages import AUTHOR, SITE, SVG, XHTML, has, link
 
 STYLE = Path(__file__).with_name("reader.css")
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
@@ -34,7 +35,7 @@ def write(pages, language, target, front):
     book.set_identifier(f"attn-{language}")
     book.set_title(f"{title}. {subtitle}")
     book.set_language(language)
-    book.add_author("The attn authors")
+    book.add_author(AUTHOR)
     book.add_metadata("DC", "rights", notice)
     for name, value in (("accessMode", "textual"), ("accessMode", "visual"), ("accessibilityFeature", "alternativeText"),
                         ("accessibilityFeature", "MathML"), ("accessibilityHazard", "none")):  # fmt: skip
@@ -45,11 +46,15 @@ def write(pages, language, target, front):
     book.add_item(_file("serif.woff2", "font/woff2", serif.read_bytes()))
     colours = _colours(static / "palette.css")
     link(pages, lambda name, anchor: f"{name}.xhtml" + (f"#{anchor}" if anchor else ""))
+    cover = _Page(uid="p-cover", file_name="cover.xhtml", title=title)
+    first = '<div class="attn-title"><h1>{}</h1><p>{}</p><p><small>{}</small></p></div>'
+    cover.document = _bound(title, language, "", first.format(*map(html.escape, front)))
+    book.add_item(cover)
     entries, chapters = [], []
     for page in pages:
         for name, picture in page.pictures.items():
             book.add_item(_file(name, "image/png", picture))
-        chapter = _Page(uid=f"p-{page.name}", file_name=f"{page.name}.xhtml", title=page.title)
+        chapter = _Page(uid=f"p-{page.name}", file_name=f"{page.name}.xhtml", title=page.entry)
         chapter.document = _document(page, language, colours)
         chapter.properties = [
             name
@@ -59,16 +64,21 @@ def write(pages, language, target, front):
         book.add_item(chapter)
         chapters.append(chapter)
         if not entries or entries[-1][0] != page.part:
-            entries.append((page.part, []))
-        entries[-1][1].append(chapter)
-    for part, its in entries:
+            entries.append((page.part, chapter.file_name, []))
+        sections = [
+            epub.Link(f"{page.name}.xhtml#{anchor}", said, f"p-{page.name}-{n}")
+            for n, (anchor, said) in enumerate(page.sections)
+        ]
+        whole = epub.Section(page.entry, href=chapter.file_name)
+        entries[-1][2].append((whole, sections) if sections else chapter)
+    for part, first, its in entries:
         if part is None:
             book.toc += its
         else:
-            book.toc.append((epub.Section(part, href=its[0].file_name), its))
+            book.toc.append((epub.Section(part, href=first), its))
     book.add_item(epub.EpubNcx())
     book.add_item(epub.EpubNav())
-    book.spine = ["nav", *chapters]
+    book.spine = [cover, "nav", *chapters]
     made = target.with_suffix(".made")
     options = {"mtime": NO_DATE, "epub3_pages": False, "raise_exceptions": True}
     epub.write_epub(made, book, options)
@@ -105,15 +115,19 @@ def _document(page, language, colours):
     for formula in page.article.iter(f"{MATHML}math"):
         _mend(formula)
 
-    def plain(text):
+    def coloured(text):
         return VARIABLE.sub(lambda found: colours.get(found[1], found[2] or "inherit"), text)
 
-    body = plain(etree.tostring(page.article, encoding="unicode"))
-    styles = "".join(f"<style>{plain(style)}</style>" for style in page.styles)
+    body = coloured(etree.tostring(page.article, encoding="unicode"))
+    styles = "".join(f"<style>{coloured(style)}</style>" for style in page.styles)
+    return _bound(page.title, language, styles, body)
+
+
+def _bound(title, language, styles, body):
     return (
         '<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE html>\n'
         f'<html xmlns="http://www.w3.org/1999/xhtml" lang="{language}" xml:lang="{language}"><head>'
-        f'<title>{page.title}</title><link rel="stylesheet" type="text/css" href="style.css"/>{styles}</head>'
+        f'<title>{html.escape(title)}</title><link rel="stylesheet" type="text/css" href="style.css"/>{styles}</head>'
         f"<body>{body}</body></html>"
     ).encode()
 
