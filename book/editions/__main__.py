@@ -4,6 +4,7 @@ See `make editions`. What is made is the same, byte for byte, whenever the site 
 browser and its fonts are.
 """
 
+import functools
 import os
 import shutil
 import sys
@@ -78,16 +79,17 @@ def main():
         home = os.environ.get("ATTN_SITE_URL", "")
         address = f" ({home}{language}/)" if home else ""
         with sync_playwright() as playwright:
-            chromium = playwright.chromium.launch(
-                executable_path=program, args=QUIET + pages.STEADY
+            launch = functools.partial(
+                playwright.chromium.launch, executable_path=program, args=QUIET + pages.STEADY
             )
+            chromium = launch()
             wide = pages.take(chromium, language)
             front = (
                 "attn",
                 wide[0].title,
                 FRONT[language].format(version=version, address=address),
             )
-            paper.write(chromium, wide, language, OUT / f"attn-{language}.pdf", front)
+            paper.write(launch, wide, language, OUT / f"attn-{language}.pdf", front)
             narrow = pages.take(chromium, language, narrow=True)
             chromium.close()
         reader.write(narrow, language, OUT / f"attn-{language}.epub", front)

@@ -1,6 +1,7 @@
 """Print the pages of an edition as one PDF, with bookmarks, page numbers and marks for screen readers."""
 
 import html
+import re
 from pathlib import Path
 
 import pikepdf
@@ -14,14 +15,15 @@ WEIGHTS = (400, 600, 700)
 STYLE = Path(__file__).with_name("paper.css")
 
 
-def write(browser, pages, language, target, front):
+def write(launch, pages, language, target, front):
     """Write the PDF.
 
     The page numbers of the contents are known once it is printed, so it is printed twice.
 
     Parameters
     ----------
-    browser : playwright Browser
+    launch : callable
+        Starts a browser. One that has drawn other pages rounds some positions differently.
     pages : list of Page
         Their links become those of the PDF.
     language : {"es", "en"}
@@ -45,6 +47,7 @@ def write(browser, pages, language, target, front):
     numbers = {}
     for _ in range(2):
         source.write_text(_document(pages, language, front, numbers, letters), encoding="utf-8")
+        browser = launch()
         tab = browser.new_page(java_script_enabled=False)
         tab.goto(source.as_uri())
         tab.pdf(
@@ -54,7 +57,8 @@ def write(browser, pages, language, target, front):
             outline=True,
             print_background=True,
         )
-        tab.close()
+        browser.close()
+        printed.write_bytes(_renumbered(printed.read_bytes()))
         with pikepdf.open(printed) as pdf:
             numbers = _numbers(pdf, pages)
     with pikepdf.open(printed) as pdf:
@@ -66,6 +70,17 @@ def write(browser, pages, language, target, front):
         pdf.save(
             target, object_stream_mode=pikepdf.ObjectStreamMode.generate, deterministic_id=True
         )
+
+
+def _renumbered(printed):
+    """Number the cells of tables anew, in their order: Chromium counts from where it happens to be.
+
+    >>> _renumbered(b"/ID (node00000207) /Headers [(node00000205)]")
+    b'/ID (node00000001) /Headers [(node00000000)]'
+    """
+    named = re.compile(rb"(?<=\(node)\d{8}(?=\))")
+    ranks = {name: b"%08d" % n for n, name in enumerate(sorted({*named.findall(printed)}))}
+    return named.sub(lambda found: ranks[found[0]], printed)
 
 
 def _letters(language, folder):
