@@ -1,7 +1,6 @@
 """The PDF, the EPUB and the zip of notebooks of both editions, as `make editions` left them."""
 
 import importlib.util
-import json
 import os
 import re
 import subprocess
