@@ -165,6 +165,8 @@ def test_a_session_needs_nothing_but_numpy_and_the_files_it_is_given(tmp_path):
 import sys
 for name in ("torch", "matplotlib", "ipywidgets", "anywidget", "scipy"):
     sys.modules[name] = None
+# What pip has installed to be edited would lend the modules that are missing.
+sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in finder.__module__]
 sys.path.insert(0, {str(tmp_path / "course")!r})
 import attn
 assert attn.__file__.startswith({str(tmp_path)!r}), attn.__file__

@@ -40,7 +40,7 @@ CORE = (
 PATIENCE = 20  # seconds without an answer
 # Of the two packages, what needs NumPy alone.
 SOURCES = (
-    "attn/__init__.py", "attn/_checks.py", "attn/applications/__init__.py", "attn/applications/models/__init__.py",
+    "attn/__init__.py", "attn/_checks.py", "attn/_switch.py", "attn/applications/__init__.py", "attn/applications/models/__init__.py",
     "attn/reference/*.py", "attn_course/__init__.py",
     "attn_course/language.py", "attn_course/palette.py", "attn_course/tables.py", "attn_course/in_page/*.py",
     "attn_course/drawings/*.py", "attn_course/own_machine/*.py",
