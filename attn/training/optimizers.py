@@ -31,7 +31,9 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     decay = {"weight_decay": config.weight_decay}
     rest = {"params": others, "weight_decay": 0.0}
     if config.optimizer == "muon":
-        muon = torch.optim.Muon(matrices, **decay, adjust_lr_fn="match_rms_adamw")
+        muon = torch.optim.Muon(
+            matrices, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"
+        )
         return [muon, _adamw([rest if config.decayed == "matrices" else rest | decay], config)]
     if config.decayed == "all":
         return [_adamw([{"params": list(model.parameters()), **decay}], config)]
