@@ -142,7 +142,7 @@ export const CODE = {
   turnedKey: ["attn/positions/relative.py", "turned_even = torch.addcmul(even * cosine, odd, sine, value=-1)"],
   scores: ["attn/attention/_kernels.py", "scores = query @ key.mT / math.sqrt(d_k)"],
   scaled: ["attn/attention/_kernels.py", "scores = query @ key.mT / math.sqrt(d_k)"],
-  masked: ["attn/attention/_kernels.py", "scores.detach().masked_fill_(hidden, -math.inf)"],
+  masked: ["attn/attention/_kernels.py", "bound = torch.where(visible, math.inf, -math.inf)"],
   weights: ["attn/attention/_kernels.py", "weights = scores.softmax(dim=-1)"],
   mean: ["attn/attention/_kernels.py", "output = F.dropout(weights, dropout) @ value"],
   projection: ["attn/attention/multi_head.py", "return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights"],

@@ -401,7 +401,7 @@ def test_every_quoted_line_stands_in_its_file(visit):
         assert line in lines, name
     page = visit()
     go(page, "decoder 1 selfAttention scaled")
-    assert "masked_fill_" in page.locator("[data-attn=code]").inner_text()
+    assert "-math.inf" in page.locator("[data-attn=code]").inner_text()
     go(page, "decoder 1 crossAttention scaled")
     assert "math.sqrt" in page.locator("[data-attn=code]").inner_text()
     see = """() => ["code", "equation"].map((name) =>
