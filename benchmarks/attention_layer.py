@@ -17,8 +17,10 @@ from benchmarks.timing import interleave, ratio, spread
 SHAPES = ((64, 16, 128), (8, 512, 256), (1, 2048, 256))
 N_HEADS = 4
 PEERS = ("`nn.MultiheadAttention`", "`x-transformers`", "explicit softmax")
+# Nothing in its code lets this ratio depart from 1: where it does, the places in memory and the clock did it.
+CONTROL = "a copy of itself"
 TARGETS = (
-    *(Target(peer, at_most=1) for peer in PEERS),
+    *(Target(peer, at_most=1, control=CONTROL) for peer in PEERS),
     *(Target(PEERS[0], at_most=0.9, where={"shape": str(shape)}) for shape in SHAPES[:2]),
 )
 
@@ -42,7 +44,7 @@ def contenders(shape, mask, need_weights):
     Returns
     -------
     dict of str to callable
-        "own" and the `PEERS`; each call returns the output, then the gradients.
+        "own", the `PEERS` and the `CONTROL`; each call returns the output, then the gradients.
     """
     from x_transformers.x_transformers import Attention  # which imports PyTorch's compiler
 
@@ -54,7 +56,7 @@ def contenders(shape, mask, need_weights):
     lengths = torch.linspace(seq_len // 2, seq_len, batch_size).long()
     real = padding_mask(lengths, seq_len) if is_padded else None
 
-    own = MultiHeadAttention(d_model, N_HEADS, bias=False)
+    own, copy = (MultiHeadAttention(d_model, N_HEADS, bias=False) for _ in range(2))
     torchs = nn.MultiheadAttention(d_model, N_HEADS, bias=False, batch_first=True)
     xs = Attention(
         d_model,
@@ -93,6 +95,7 @@ def contenders(shape, mask, need_weights):
         PEERS[0]: both_ways(torchs, lambda: torchs(x, x, x, **torch_options)),
         PEERS[1]: both_ways(xs, lambda: xs(x, **x_options)),
         PEERS[2]: both_ways(explicit, lambda: explicit(x, explicit_mask)),
+        CONTROL: both_ways(copy, lambda: copy(x, **own_options)),
     }
 
 
@@ -109,6 +112,7 @@ def measure(shapes=SHAPES, **options):
                     "weights": "yes" if need_weights else "no",
                     "mask": mask,
                 }
-                ratios = {peer: ratio(seconds["own"], seconds[peer]) for peer in PEERS}
+                others = (*PEERS, CONTROL)
+                ratios = {other: ratio(seconds["own"], seconds[other]) for other in others}
                 rows.append(case | ratios | {"ms": spread(1e3 * s for s in seconds["own"])})
     return rows

@@ -33,6 +33,7 @@ SPANISH = {
     "worst": "peor",
     "met": "se cumple",
     "yes": "sí",
+    "tie": "empate",
     "every row": "en todas las filas",
     "shape": "forma",
     "weights": "pesos",
@@ -40,6 +41,7 @@ SPANISH = {
     "none": "ninguna",
     "padding": "relleno",
     "explicit softmax": "softmax explícita",
+    "a copy of itself": "una copia suya",
     "size": "tamaño",
     "translator": "traductor",
     "base model": "modelo base",
@@ -217,7 +219,8 @@ SPANISH_REAL = {
 class Target:
     """What a column should hold, in every row or in those that have the cells of `where`.
 
-    It is judged at the two decimals that the tables show.
+    It is judged at the two decimals that the tables show. Where a column `control` holds the ratio of
+    something to a copy of itself, what departs from its target by no more than that does is a tie.
 
     Examples
     --------
@@ -230,20 +233,28 @@ class Target:
     at_most: float = math.inf
     at_least: float = -math.inf
     where: dict = field(default_factory=dict)
+    control: str | None = None
 
     def judge(self, rows):
         """Return a row that says what is wanted and what was measured where it is worst."""
-        cells = [row[self.column] for row in rows if self.where.items() <= row.items()]
-        medians = [cell["median"] if isinstance(cell, dict) else cell for cell in cells]
+        medians = [_median(row[self.column]) for row in rows if self.where.items() <= row.items()]
         is_ceiling = self.at_most < math.inf
         worst = round(max(medians) if is_ceiling else min(medians), 2)
+        noise = max(abs(_median(row[self.control]) - 1) for row in rows) if self.control else 0
+        met = "yes" if self.at_least <= worst <= self.at_most else "no"
+        if met == "no" and self.at_least - noise <= worst <= round(self.at_most + noise, 2):
+            met = "tie"
         return {
             "column": self.column,
             "where": ", ".join(map(str, self.where.values())) or "every row",
             "target": f"≤ {self.at_most:g}" if is_ceiling else f"≥ {self.at_least:g}",
             "worst": worst,
-            "met": "yes" if self.at_least <= worst <= self.at_most else "no",
+            "met": met,
         }
+
+
+def _median(cell):
+    return cell["median"] if isinstance(cell, dict) else cell
 
 
 def table(rows, language="en"):

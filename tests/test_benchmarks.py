@@ -153,6 +153,22 @@ def test_a_target_is_judged_at_the_decimals_shown(median, met):
     assert report.Target("x", at_most=1).judge([{"x": median}])["met"] == met
 
 
+@pytest.mark.parametrize(
+    "target, x, met",
+    [
+        ({"at_most": 1}, 1.03, "tie"),
+        ({"at_most": 1}, 1.04, "no"),
+        ({"at_most": 1}, 0.99, "yes"),
+        ({"at_least": 2}, 1.97, "tie"),
+        ({"at_least": 2}, 1.96, "no"),
+    ],
+)
+def test_a_copy_of_itself_says_what_is_a_tie(target, x, met):
+    rows = [{"x": x, "copy": {"median": 0.97, "low": 0.9, "high": 1.2}}, {"x": 0, "copy": 1.01}]
+    rows[1]["x"] = 0.5 if "at_most" in target else 9
+    assert report.Target("x", **target, control="copy").judge(rows)["met"] == met
+
+
 def test_operations_are_those_that_pytorch_counts():
     shape = (3, 10, 8)
     x, layer = torch.randn(shape, requires_grad=True), ExplicitAttention(8, 2, bias=False)
@@ -212,7 +228,7 @@ def same_weights(monkeypatch):
 @pytest.mark.parametrize("shape", [(3, 6, 8), (1, 5, 12)])
 def test_every_layer_gives_the_same(same_weights, shape, mask, need_weights):
     runs = attention_layer.contenders(shape, mask, need_weights)
-    assert list(runs) == ["own", *attention_layer.PEERS]
+    assert list(runs) == ["own", *attention_layer.PEERS, attention_layer.CONTROL]
     output, gradient, *_ = runs["own"]()
     assert output.shape == gradient.shape == shape
     for run in runs.values():
