@@ -51,7 +51,7 @@ def test_a_figure_has_the_pages_colours_and_nothing_under_it(drawn, inline):
     assert "color-mix(in srgb, var(--attn-page) 50%, var(--attn-ink))" in page  # gray
     assert re.search(r"stroke: #3a7ca5; stroke: light-dark\(#3a7ca5, #[0-9a-f]{6}\)", page)
     first = re.search(r"<path [^>]*>", page)[0]
-    assert "M 0 " not in first  # the ground of the whole figure
+    assert "M0 " not in first  # the ground of the whole figure
 
 
 def test_an_image_of_cells_turns_dark_by_the_ramp(drawn, inline):
@@ -114,12 +114,12 @@ def test_many_round_marks_of_one_colour_are_one_path_of_their_size_and_places(in
         return page, list(inside)
 
     page, [dots] = drawn("o", 60)
-    places = re.findall(r"M ([\d.]+) ([\d.]+) h 0", dots.get("d"))
+    places = re.findall(r"M([\d.]+) ([\d.]+)h0", dots.get("d"))
     x, y = np.array(places, float).T
     assert len(places) == 60 and (np.diff(x) > 0).all() and (np.diff(y) < 0).all()
     # Half of an edge of one point lies outside the circle of three.
     assert "stroke: var(--attn-query); stroke-width: 4; stroke-linecap: round" in dots.get("style")
-    assert "M 0 1.5 C" not in page  # nothing is left of the mark
+    assert "M0 1.5C" not in page  # nothing is left of the mark
     assert len(drawn("s", 60)[1]) == 60 and len(drawn("o", 10)[1]) == 10
 
 

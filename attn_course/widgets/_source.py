@@ -167,11 +167,31 @@ def scripts(body):
 
 def stylesheet():
     """Return the CSS of the widgets with the colours of both schemes."""
+    return ground() + _read("widgets.css")
+
+
+def ground():
+    """Return the CSS that a page needs before a widget is mounted: colours, and what stands in its place."""
     return (
         f":root {{ {css_variables(LIGHT)} {css_variables(HEAT_LIGHT)} }}\n"
         'html[data-theme="dark"], body[data-jp-theme-light="false"] '
-        f"{{ {css_variables(DARK)} {css_variables(HEAT_DARK)} }}\n" + _read("widgets.css")
+        f"{{ {css_variables(DARK)} {css_variables(HEAT_DARK)} }}\n" + _read("fallback.css")
     )
+
+
+def style_script():
+    """Return a script that gives a page the rest of that CSS.
+
+    It is as large as all other CSS of a page. As a script, which runs before those that mount widgets,
+    it comes without the page's first paint waiting for it.
+    """
+    sheet = json.dumps(plain(_read("widgets.css")), ensure_ascii=False)
+    return f'document.head.append(Object.assign(document.createElement("style"), {{ textContent: {sheet} }}));\n'
+
+
+def plain(sheet):
+    """Return CSS without its comments."""
+    return re.sub(r"/\*.*?\*/\n*", "", sheet, flags=re.DOTALL)
 
 
 def _read(name):

@@ -55,8 +55,15 @@ function mount(div) {
   div.dataset.attnMounted = "true"; // from here on the fallback is for paper only
 }
 
+/** Mount one widget after the other, so that the page answers its reader in between. */
 function mountAll() {
-  document.querySelectorAll("div[data-anywidget]").forEach(mount);
+  const waiting = [...document.querySelectorAll("div[data-anywidget]")].filter((div) => widgets[div.dataset.anywidget]);
+  const next = () => {
+    if (!waiting.length) return;
+    mount(waiting.shift());
+    setTimeout(next);
+  };
+  next();
 }
 
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", mountAll);

@@ -24,6 +24,7 @@ sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make b
 
 import attn_asides
 import attn_citations
+import attn_code
 import attn_launch
 import attn_python
 import attn_search
@@ -65,6 +66,10 @@ class CourseBuilder(StandaloneHTMLBuilder):
 
     def get_outfilename(self, pagename):
         return super().get_outfilename(page_address(pagename))
+
+    def init_highlighter(self):
+        super().init_highlighter()
+        self.highlighter.formatter = attn_code.Coloured
 
     def load_indexer(self, docnames):
         self.found = []  # every page is indexed on every build
@@ -153,13 +158,14 @@ def _site_assets():
         f":root[data-theme='dark'] {{ color-scheme: dark; {dark} }}\n",
         "katex.min": (katex / "katex.min.css").read_text(encoding="utf-8"),
         "course": (THEME / "static" / "course.css").read_text(encoding="utf-8"),
-        "widgets": widgets.stylesheet(),
     }
-    # A page waits for each of its stylesheets, so it asks for all of them at once.
-    sheets["site"] = re.sub(r"/\*.*?\*/", "", "\n".join(sheets.values()), flags=re.DOTALL)
+    # A page waits for each of its stylesheets, so it asks for all that it needs at first at once.
+    sheets["site"] = widgets.plain("\n".join([*sheets.values(), widgets.ground()]))
     del sheets["course"]  # the theme brings it: the editions take them one by one
+    sheets["widgets"] = widgets.stylesheet()
     for name, sheet in sheets.items():
         _write(folder / f"{name}.css", sheet)
+    _write(folder / "widget_style.js", widgets.style_script())
     for name in widgets.BUNDLES:
         _write(folder / f"{name}.js", widgets.classic_bundle(name))
     for name, text in widgets.model_scripts().items():

@@ -99,7 +99,7 @@ def _drawing(svg, label, name, kind, *, kept):
     for element in svg.iter():
         element.text, element.tail = (_squeezed(each) for each in (element.text, element.tail))
         if "d" in element.attrib:
-            element.set("d", " ".join(element.get("d").split()))
+            element.set("d", re.sub(r" ?([A-Za-z]) ?", r"\1", " ".join(element.get("d").split())))
         if element.get("style"):
             element.set("style", re.sub(r"font-family: sans-serif;? ?", "", element.get("style")))
         if re.fullmatch(r"rotate\(-?0 .*\)", element.get("transform", "")):
@@ -146,7 +146,9 @@ def _join_marks(svg):
         styles = {place.get("style", "") for place in places}
         colour = ONE_COLOUR.fullmatch(styles.pop())
         if radius and colour and not others and not styles:
-            dots = " ".join(f"M {place.get('x')} {place.get('y')} h 0" for place in places)
+            # A tenth of a point is less than any screen shows of the place of a dot.
+            at = ([float(place.get(axis)) for axis in "xy"] for place in places)
+            dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at)
             width = f"stroke-width: {2 * float(radius[1]) + 1:g}; stroke-linecap: round"
             style = f"fill: none; stroke: {colour[1]}; {width}"
             places[:] = [ElementTree.Element(f"{SVG}path", {"d": dots, "style": style})]

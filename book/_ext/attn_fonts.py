@@ -2,6 +2,7 @@
 
 import html
 import re
+import string
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
@@ -33,13 +34,16 @@ def signs(site):
 
 
 def trim(site):
-    """Make the fonts of a built site smaller: signs of formulas, weights of letters.
+    """Make the fonts of a built site smaller: to the signs in formulas, the letters and weights in text.
 
     Parameters
     ----------
     site : Path
     """
-    needed = "".join(sorted(signs(site)))
+    pages = [page.read_text(encoding="utf-8") for page in site.rglob("*.html")]
+    # Those that a keyboard has, a reader may write.
+    letters = set(string.printable).union(*pages)
+    needed = {"signs": "".join(sorted(signs(site))), "letters": "".join(sorted(letters))}
     done = {}
     for path in sorted(site.rglob("*.woff2")):
         key = path.read_bytes()
@@ -53,10 +57,10 @@ def _smaller(path, needed):
     # The time in a font's head stays what it was, so that the same sources give the same site.
     font = TTFont(path, recalcTimestamp=False)
     options = subset.Options(layout_features=["*"], notdef_outline=True, flavor="woff2")
-    if "fvar" in font:
+    is_of_text = "fvar" in font
+    subsetter = subset.Subsetter(options)
+    subsetter.populate(text=needed["letters" if is_of_text else "signs"])
+    subsetter.subset(font)
+    if is_of_text:
         font = instancer.instantiateVariableFont(font, {"wght": WEIGHTS})
-    else:
-        subsetter = subset.Subsetter(options)
-        subsetter.populate(text=needed)
-        subsetter.subset(font)
     subset.save_font(font, path, options)

@@ -93,9 +93,10 @@ def test_a_page_waits_for_one_stylesheet(site):
             sheets = re.findall(r'<link rel="stylesheet" href="([^"]+)"', text)
             assert sheets == ["_static/site.css"], name
         sheet = (site / language / "_static" / "site.css").read_text(encoding="utf-8")
-        for part in ("--attn-page", ".katex", ".attn-header", ".attn-w"):
+        for part in ("--attn-page", ".katex", ".attn-header", ".attn-fallback"):
             assert part in sheet
         assert "/*" not in sheet
+        assert ".attn-w " not in sheet  # the look of mounted widgets comes with what mounts them
 
 
 def test_social_cards_have_their_picture(site):
