@@ -36,7 +36,8 @@ PIXEL = 1.0
 
 @pytest.fixture(autouse=True)
 def course_style():
-    """The course's style and Spanish, and afterwards nothing of either."""
+    """The course's style and Spanish, and afterwards nothing of either; no figures of other tests."""
+    plt.close("all")
     with plt.rc_context():
         plots.use_style()
         yield
