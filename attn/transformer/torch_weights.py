@@ -182,7 +182,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
     if isinstance(ours, EncoderLayer | DecoderLayer) and type(ours) in LAYERS:
         layer = LAYERS[type(ours)](
             ours.self_attention.d_model, 1, 1, ours.dropout.p, torch_activation(ours.feed_forward),
-            norm_first=ours.norm == "pre", batch_first=True,
+            norm_first=ours.norm == "pre",
         )  # fmt: skip
         layer.dropout.p = 0.0
         if isinstance(layer, nn.TransformerEncoderLayer) and isinstance(layer.activation, nn.GELU):

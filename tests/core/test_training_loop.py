@@ -223,6 +223,7 @@ class Table(RelativePositions):
     def __init__(self):
         super().__init__()
         self.weight = nn.Parameter(torch.ones(3, 2))  # of three distances and two heads
+        self.proj = nn.Linear(2, 2)  # inside a scheme, a matrix that multiplies is one
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ TESTS = {
         *("test_transformer", "test_registered", "test_unequal_rows"),
         *("test_checkpoint", "test_quantised", "test_torch_weights"),
     ],
-    "training": ["test_training", "test_training_loop"],
+    "training": ["test_training", "test_training_loop", "test_checks"],
     "tokenizer": ["test_tokenizer", "test_tokenizer_pretrained"],
     "metrics": ["test_metrics", "test_translation_memory"],
     "applications": [
