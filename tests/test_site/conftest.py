@@ -59,14 +59,19 @@ def server(site):
 
 # A page without an address of its own may not store anything.
 OPEN_ASIDES = "try { localStorage['attn-asides'] ??= 'open' } catch {}"
+# A page that is loaded again is laid out whole, for its reader may be anywhere in it.
+AGAIN = (
+    "Object.defineProperty(PerformanceNavigationTiming.prototype, 'type', {get: () => 'reload'});"
+)
 
 
 @pytest.fixture(scope="session")
 def browser(needed):
     """Chromium or a relative of it.
 
-    The asides of a chapter are open, as for a reader who wanted them so. With `short=True` a
-    context is that of a reader who has not said anything yet.
+    The asides of a chapter are open, as for a reader who wanted them so, and nothing of a page
+    waits until its reader comes near: what a test asks for is there. With `short=True` a context
+    is that of a reader who has not said anything yet and begins at the top.
     """
     program = needed("browser")
     with sync_playwright() as playwright:
@@ -77,7 +82,7 @@ def browser(needed):
             def made(short=False, **options):
                 context_or_page = make[kind](**options)
                 if not short:
-                    context_or_page.add_init_script(OPEN_ASIDES)
+                    context_or_page.add_init_script(OPEN_ASIDES + AGAIN)
                 return context_or_page
 
             return made

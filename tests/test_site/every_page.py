@@ -82,6 +82,7 @@ def look_at_what_no_scheme_changes(tab, seen):
         copy.textContent
     """)
     seen["wide"] = []
+    tab.evaluate("delete document.documentElement.dataset.layout")  # far from the window as well
     for width in (390, 320):
         tab.set_viewport_size({"width": width, "height": 844})
         tab.evaluate(TWO_FRAMES)  # in which scripts answer to the new width

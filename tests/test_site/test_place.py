@@ -96,6 +96,55 @@ def test_the_menu_of_a_phone_opens_where_one_is(tab, server):
     assert not page.locator(".attn-menu nav").is_visible()
 
 
+# How many are not laid out yet, of what is in no closed aside.
+WAITING = """all => all.filter(node => node.checkVisibility()
+    && !node.checkVisibility({contentVisibilityAuto: true})).length"""
+READ_ON = """async () => {
+  for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
+    scrollTo({top: y, behavior: "instant"});
+    await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  }
+}"""
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+def test_on_a_phone_what_is_far_waits_and_no_place_moves(tab, server, language):
+    """A place is where it is in a page that is opened there, for which nothing waits."""
+    address = f"{server}/{language}/09_decoding.html"
+    parts = "main section section > .cell > *"
+    phone = {"viewport": {"width": 390, "height": 800}, "reduced_motion": "reduce"}
+    page = tab(short=True, **phone)
+    page.goto(address, wait_until="networkidle")
+    section = page.locator("main section:has(> h2)").nth(4).get_attribute("id")
+    assert page.locator(parts).evaluate_all(WAITING) > 20
+    page.locator(".attn-menu summary").click()
+    page.locator(f".attn-menu a[href='#{section}']").click()
+    page.wait_for_function("scrollY > 0")
+    assert page.locator(parts).evaluate_all(WAITING) == 0
+    there = tab(short=True, **phone)
+    there.goto(f"{address}#{section}", wait_until="networkidle")
+    assert there.locator(parts).evaluate_all(WAITING) == 0
+    top = "id => document.getElementById(id).getBoundingClientRect().top"
+    assert page.evaluate(top, section) == pytest.approx(there.evaluate(top, section), abs=1)
+    # Read from its top to its end, it is the page that has waited for nothing.
+    page.goto(f"{server}/{language}/index.html")
+    page.goto(address, wait_until="networkidle")
+    page.evaluate(READ_ON)
+    assert page.locator(parts).evaluate_all(WAITING) == 0
+    places = """all => all.filter(node => node.checkVisibility())
+        .map(node => node.getBoundingClientRect().top + scrollY)"""
+    shown = page.locator("main section section > :is(h2, p, .cell)")
+    read = shown.evaluate_all(places)
+    page.evaluate("delete document.documentElement.dataset.layout")
+    assert read == pytest.approx(shown.evaluate_all(places), abs=1)
+    # A wide window has contents or notes beside the text, which need every height.
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{server}/{language}/index.html")
+    page.goto(address, wait_until="networkidle")
+    assert page.locator(parts).evaluate_all(WAITING) == 0
+    assert page.errors == there.errors == []
+
+
 def place(page):
     """The last section that begins above the middle of the window, by number, and how far above."""
     return page.evaluate("""() => {

@@ -48,6 +48,12 @@
     }
     return opened;
   }
+  // What the reader has come near stays laid out, in the page as it would be without waiting (course.css).
+  document.addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
+    if (!skipped) target.style.contentVisibility = "visible";
+  }, true); // in Firefox it does not bubble
+  // From here on all of the page is laid out: a place in it is found by true heights.
+  const layOutAll = () => { delete root.dataset.layout; };
   const named = (hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
   const arrive = () => { if (reveal(named(location.hash))) named(location.hash).scrollIntoView({ behavior: "instant" }); };
   if (all) {
@@ -312,6 +318,11 @@
     twin.href = `${page}#place-${i}-${Math.round(1000 * above)}${open}`;
   }
 
+  twin?.addEventListener("click", () => {
+    layOutAll();
+    keepPlace();
+  });
+
   // Where you are is marked in the contents, and in view there.
   const links = new Map(); // from a section to its links, beside the text and in the menu
   for (const link of document.querySelectorAll(":is(.attn-sidebar, .attn-menu, .attn-own) a[href^='#']:not([href='#'])")) {
@@ -386,6 +397,7 @@
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
     if (!link) return;
+    layOutAll();
     reveal(named(link.hash)); // before the browser goes there
     follow(decodeURIComponent(link.hash.slice(1)));
   });
