@@ -113,13 +113,16 @@ def test_a_question_about_an_image_begins_with_sos(monkeypatch):
     assert len(ids) == 6 and ids[0] == WordTokenizer.sos_id
 
 
-def test_training_is_told_what_to_validate_on_and_where_to_write(monkeypatch, tmp_path):
-    pairs = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")]
+def test_training_is_told_what_to_validate_on_where_to_write_and_whom_to_tell(
+    monkeypatch, tmp_path
+):
+    pairs, said = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")], []
     examples, options = told_to_train(
         monkeypatch, translation.Translator.fit, pairs,
-        validation=pairs[1:], checkpoint=tmp_path, training=ONE_STEP,
+        validation=pairs[1:], checkpoint=tmp_path, report=said.append, training=ONE_STEP,
     )  # fmt: skip
     assert options["validation"] == examples[1:] and options["checkpoint"] == tmp_path
+    assert options["report"] == said.append
 
 
 def test_a_batch_is_of_about_one_length_and_of_many(monkeypatch):

@@ -18,6 +18,7 @@ from attn.applications._sequences import collate, predict, sequence_loss
 from attn.applications.translation import (
     PRETRAINED,
     TRAINING,
+    Recipe,
     Translator,
     UnknownWordError,
     vocabularies,
@@ -364,10 +365,16 @@ def test_what_is_asked_is_written_as_in_training(punctuated, tmp_path):
     pairs = [Pair(f"{p.source.capitalize()}?", p.target) for p in lower] if punctuated else lower
     Translator.fit(pairs, tokenizer="bpe", sizes=SIZES, training=few).save(tmp_path / "model")
     translator = Translator.load(tmp_path / "model")
-    ids = translator.source_ids(" the red house ")
-    asked = "The red house." if punctuated else " the red house "
-    assert translator.source.decode(ids) == asked
+    for asked, mended in ((" the red house ", "The red house."), ("so do I", "So do I.")):
+        ids = translator.source_ids(asked)
+        assert translator.source.decode(ids) == (mended if punctuated else asked)
     assert translator.source_ids("Who?") == translator.source.encode("Who?")
+
+
+def test_one_text_in_two_hundred_may_lack_its_mark_and_half_of_them_may_not():
+    good, bad = Pair("Who?", "¿Quién?"), Pair("who", "quién")
+    assert vocabularies.are_sentences([good] * 199 + [bad])
+    assert not vocabularies.are_sentences([good, bad] * 100)
 
 
 def test_a_joint_vocabulary_has_the_words_of_both_and_one_table(tmp_path):
@@ -416,6 +423,21 @@ def test_the_defaults_are_small_and_pre_norm():
         translator.target.vocab_size,
     )
     assert not translator.model.training
+
+
+def test_of_a_recipe_what_is_given_differs_and_all_else_stays():
+    recipe = Recipe("bpe", 300, True, {"d_model": 32, "n_layers": 3}, QUICK)
+    assert recipe.but(None, None, {"d_model": None}, {"steps": None}) == recipe
+    sizes = {"d_model": 32, "n_layers": 1, "d_ff": 64}
+    assert recipe.but(
+        "words", 99, {"d_model": None, "n_layers": 1, "d_ff": 64}, {"steps": 7, "seed": None}
+    ) == Recipe("words", 99, True, sizes, dataclasses.replace(QUICK, steps=7))
+
+
+def test_the_size_of_a_vocabulary_stays_with_its_kind():
+    recipe = Recipe("bpe", 300)
+    assert [recipe.but(kind, None, {}, {}).vocab_size for kind in ("bpe", "words")] == [300, None]
+    assert recipe.but("bpe", 500, {}, {}).vocab_size == 500
 
 
 # on disk

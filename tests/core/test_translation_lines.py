@@ -1,11 +1,12 @@
 """attn.applications.translation.lines: a text of any length, of which little is held at a time."""
 
 import dataclasses
+import re
 
 import pytest
 
 from attn.applications.translation import TRAINING, Translator, lines
-from attn.applications.translation.lines import translate_lines
+from attn.applications.translation.lines import read_lines, translate_lines
 from attn.corpus import Pair
 
 SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16}
@@ -37,14 +38,31 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
     path = tmp_path / "some.txt"
     path.write_bytes("\ufeffThe moon\ncafé\n".encode())
     told = []
-    assert list(lines.read_lines(path, told.append)) == ["The moon\n", "café\n"] and not told
+    assert list(read_lines(path, told.append)) == ["The moon\n", "café\n"] and not told
+
+
+def test_bytes_that_are_no_utf_8_are_replaced_and_their_line_is_told(tmp_path):
+    path = tmp_path / "some.txt"
+    path.write_bytes(b"caf\xc3\xa9\nun caf\xe9 s\xf3lo\na \xef\xbf\xbd of its own\n")
+    told = []
+    read = ["café\n", "un caf\ufffd s\ufffdlo\n", "a \ufffd of its own\n"]
+    assert list(read_lines(path, told.append)) == read and told == [2]
+
+
+def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path):
+    path = tmp_path / "none.txt"
+    message = f"{path}: expected a text file that can be read, got No such file or directory"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        next(read_lines(path, print))
 
 
 def test_the_search_and_the_number_of_tokens_are_those_of_the_translator(translator, monkeypatch):
     asked = []
     monkeypatch.setattr(translator, "_write", lambda *given: asked.append(given) or [[5, 6, 3]])
     (line,) = translate_lines(translator, [KNOWN[1]], beam_width=4, length_penalty=0.6)
-    assert asked == [([translator.source_ids(KNOWN[1])], 4, 0.6)]
+    assert list(translate_lines(translator, [KNOWN[1]])) == [line]
+    sources = [translator.source_ids(KNOWN[1])]
+    assert asked == [(sources, 4, 0.6), (sources, 1, 0.0)]  # the greedy search, if none is named
     assert line.n_tokens == 3 and line.translation == translator.target.decode([5, 6])
 
 

@@ -42,7 +42,7 @@ TESTS = {
     "metrics": ["test_metrics", "test_translation_memory"],
     "applications": [
         *("test_applications", "test_translation", "test_translation_facts"),
-        "test_translation_lines",
+        *("test_translation_lines", "test_no_float64"),
         *("test_question_answering", "test_summarization", "test_visual_question"),
     ],
 }
