@@ -50,7 +50,7 @@
   }
   // What the reader has come near stays laid out, in the page as it would be without waiting (course.css).
   document.addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
-    if (!skipped) target.style.contentVisibility = "visible";
+    if (!skipped) target.classList.add("attn-near");
   }, true); // in Firefox it does not bubble
   // From here on all of the page is laid out: a place in it is found by true heights.
   const layOutAll = () => { delete root.dataset.layout; };
