@@ -32,6 +32,13 @@
     for (const details of folded.splice(0)) details.open = false;
   });
 
+  // What the reader has come near stays laid out, in the page as it would be without waiting (course.css).
+  document.addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
+    if (!skipped) target.classList.add("attn-near");
+  }, true); // in Firefox it does not bubble
+  // From here on all of the page is laid out: a place in it is found by true heights.
+  const layOutAll = () => { delete root.dataset.layout; };
+
   // Asides are closed until they are asked for: by their line, their heading, a link into them, or
   // all at once, which is remembered.
   const asides = [...document.querySelectorAll("details.attn-more")];
@@ -48,12 +55,6 @@
     }
     return opened;
   }
-  // What the reader has come near stays laid out, in the page as it would be without waiting (course.css).
-  document.addEventListener("contentvisibilityautostatechange", ({ target, skipped }) => {
-    if (!skipped) target.classList.add("attn-near");
-  }, true); // in Firefox it does not bubble
-  // From here on all of the page is laid out: a place in it is found by true heights.
-  const layOutAll = () => { delete root.dataset.layout; };
   const named = (hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
   const arrive = () => { if (reveal(named(location.hash))) named(location.hash).scrollIntoView({ behavior: "instant" }); };
   if (all) {
