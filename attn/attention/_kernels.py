@@ -91,9 +91,10 @@ def fused(
     """
     dtype = query.dtype
     if bias is not None:
+        # PyTorch wants one type for all of them, and some kernels read others as if they were it.
+        wider = torch.promote_types(dtype, bias.dtype)
+        query, key, value, bias = (t.to(wider) for t in (query, key, value, bias))
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
-        # Some kernels read a mask of another type than the query's as if it were of that type.
-        query, key, value = (t.to(bias.dtype) for t in (query, key, value))
     # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
     outer, inner = batch[:-1], (1, *batch)[-1]
     queries, keys, values = (

@@ -116,7 +116,7 @@ def beam_search(
         ranks[..., 0][ended] = math.inf
         kept = ranks.flatten(1).sort(descending=True, stable=True).indices[:, :width]
 
-        parents = kept // tokens.shape[-1]
+        parents = kept // width
         tokens = tokens.flatten(1)[each, kept]
         totals = candidates.flatten(1)[each, kept]
         lengths = (lengths + running)[each, parents]

@@ -348,6 +348,27 @@ def test_a_bias_is_added_to_the_scores(learned, shape, kind, is_causal, need_wei
 
 
 @both_paths
+@pytest.mark.parametrize(
+    "of_inputs, of_bias, tolerance",
+    [
+        (torch.float64, torch.float32, 1e-12),
+        (torch.float32, torch.float64, 1e-6),
+        (torch.bfloat16, torch.float32, 2e-2),
+    ],
+    ids=str,
+)
+def test_a_bias_may_be_of_another_precision(of_inputs, of_bias, tolerance, need_weights):
+    """The output is as precise as the inputs, and computed in the better of the two."""
+    tensors = [x.detach().to(of_inputs) for x in inputs((2, 3))]
+    bias = random(3, 5, 5, seed=10).to(of_bias)
+    output, _ = scaled_dot_product_attention(*tensors, bias=bias, need_weights=need_weights)
+    everything = torch.ones(5, 5, dtype=torch.bool)
+    expected, _ = with_bias_by_hand(*(x.double() for x in (*tensors, bias)), everything)
+    assert output.dtype == of_inputs
+    torch.testing.assert_close(output.double(), expected, rtol=tolerance, atol=tolerance)
+
+
+@both_paths
 @pytest.mark.parametrize("lengths", ["cache", "more queries"])
 def test_a_bias_beside_a_causal_mask_of_other_lengths(lengths, need_weights):
     tgt_len, src_len = LENGTHS[lengths]

@@ -8,7 +8,6 @@ from torch.nn import functional as F
 
 from attn.attention import MultiHeadAttention
 from attn.cache import DecoderCache, KVCache, MemoryCache
-from attn.layers import DecoderLayer
 from attn.masks import padding_mask
 from attn.positions import ALiBiPositions, RotaryPositions
 from tests.core.other_device import DEVICE, OtherDevice
@@ -103,6 +102,24 @@ def test_the_length_of_a_decoder_cache_counts_target_positions():
     for one in cache.self_attention:
         one.append(torch.ones(1, 1, 4, 1), torch.ones(1, 1, 4, 1))
     assert cache.length == 4
+
+
+def test_a_decoder_cache_says_where_new_tokens_stand():
+    cache = DecoderCache(1)
+    assert cache.following(2) == 0
+    cache.self_attention[0].append(*[torch.ones(1, 1, 4, 1)] * 2)
+    assert cache.following(2) == 4
+    cache.self_attention[0].append(*[torch.ones(1, 1, 1, 1)] * 2, torch.tensor([[9]]))
+    assert cache.following(2).tolist() == [[10, 11]]
+
+
+def test_a_decoder_cache_knows_its_memory_and_refuses_another():
+    cache, memory = DecoderCache(2), random(2, 6, 16)
+    assert not cache.knows(memory)
+    cache.remember(memory)
+    assert cache.knows(memory) and cache.knows(memory.clone())
+    with pytest.raises(ValueError, match="^memory: expected the memory that filled the cache"):
+        cache.knows(memory + 1)
 
 
 def test_reorder_reaches_every_layer_and_skips_the_empty_ones():
@@ -457,38 +474,3 @@ def test_positions_must_fit():
     message = r"^positions: expected a shape that broadcasts to \(2, 3\), got \(4,\)$"
     with pytest.raises(ValueError, match=message):
         heads(4, "rotary")(random(2, 3, 16), positions=torch.arange(4))
-
-
-SEEN = torch.ones(2, 1, 6, dtype=torch.bool)
-
-
-@pytest.mark.parametrize(
-    "name, refused",
-    [
-        ("mask", {"mask": SEEN}),
-        ("mask", {"mask": SEEN[:, None]}),  # for each head
-        ("memory_mask", {"memory_mask": SEEN}),
-        ("memory_mask", {"memory_mask": SEEN[:, None].expand(2, 3, 1, 6)}),
-        ("memory", {"memory": random(2, 5, 16)}),
-        ("memory", {"memory": None, "x": random(3, 1, 16)}),
-    ],
-)
-def test_a_step_that_is_refused_leaves_the_cache_as_it_was(name, refused):
-    layer = DecoderLayer(16, 4, 8).double()
-    x, memory, cache = random(2, 3, 16), random(2, 5, 16, seed=1), (KVCache(), MemoryCache())
-    layer(x[:, :2], memory, cache=cache)
-    with pytest.raises(ValueError, match=f"^{name}: expected "):
-        layer(**{"x": x[:, 2:], "memory": memory, "cache": cache} | refused)
-    assert cache[0].length == 2
-    assert_close(layer(x[:, 2:], memory, cache=cache)[0], layer(x, memory)[0][:, 2:])
-
-
-@pytest.mark.parametrize("seen", [SEEN[..., :5], torch.ones(2, 4, 1, 5, dtype=torch.bool)])
-def test_a_step_masks_the_memory_for_all_heads_or_for_each(seen):
-    layer, cache = DecoderLayer(16, 4, 8).double(), (KVCache(), MemoryCache())
-    x, memory = random(2, 3, 16), random(2, 5, 16, seed=1)
-    seen = seen & (torch.arange(5) < 3)
-    expected = layer(x, memory[:, :3])[0]
-    for i in range(3):
-        output, _ = layer(x[:, i : i + 1], memory, memory_mask=seen, cache=cache)
-        assert_close(output, expected[:, i : i + 1])

@@ -13,6 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attn import checks
 from attn.decoding import _steps, beam_search, greedy, next_token_probabilities, sample
 from tests.core.other_device import DEVICE, OtherDevice
 
@@ -667,6 +668,11 @@ def test_a_device_without_float64_gives_the_same_tokens_and_scores(dtype, monkey
     assert set(devices) == {torch.device("cpu"), DEVICE}
 
 
+def test_where_there_is_float64_it_is_used():
+    devices = [_steps.device_for_float64(torch.device(name)) for name in ("cuda:1", "mps", "cpu")]
+    assert list(map(str, devices)) == ["cuda:1", "cpu", "cpu"]
+
+
 @each_decoder
 def test_the_last_token_of_the_vocabulary_may_end_and_pad(decode):
     step = bigram([0, 0, 1], [0, 0, 1], [0, 0, 1])
@@ -816,8 +822,10 @@ def test_sampling_refuses(change, message):
     ],
 )
 def test_probabilities_refuse_other_logits(logits, message):
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        next_token_probabilities(logits)
+    # Without checks too: a row has one largest number, and on the CPU it is there to be read.
+    for checked in (True, False):
+        with checks(checked), pytest.raises(ValueError, match=f"^{message}$"):
+            next_token_probabilities(logits)
 
 
 def test_probabilities_of_no_rows_are_no_rows():

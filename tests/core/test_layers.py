@@ -468,6 +468,17 @@ def test_empty_sequences_are_no_special_case(layer_class, tgt_len, src_len, batc
     assert output.shape == x.shape and output.isfinite().all()
 
 
+@both_layers
+def test_tokens_may_change_places_if_they_keep_their_positions(layer_class):
+    layer = randomise(layer_class(*SIZES, relative=RotaryPositions()).double())
+    x, memory = random(2, 5, D_MODEL), random(2, 7, D_MODEL, seed=2)
+    order, positions = torch.tensor([3, 0, 4, 1, 2]), torch.tensor([0, 1, 4, 5, 9])
+    output = run(layer, x, memory, positions=positions, is_causal=False)
+    options = {"positions": positions[order], "is_causal": False}
+    assert_close(run(layer, x[:, order], memory, **options), output[:, order])
+    assert (run(layer, x, memory, is_causal=False) - output).abs().max() > 1e-2
+
+
 def test_one_source_may_serve_a_batch_of_targets():
     layer = randomise(DecoderLayer(*SIZES).double())
     x, memory = random(3, 5, D_MODEL), random(7, D_MODEL, seed=2)
@@ -480,6 +491,64 @@ def test_a_mask_of_one_head_is_followed():
     mask[:, 1] = False
     _, weights = layer(x, mask, need_weights=True)
     assert torch.equal(weights > 0, mask)
+
+
+SEEN = torch.ones(2, 1, 7, dtype=torch.bool)
+
+
+@pytest.mark.parametrize(
+    "seen", [SEEN, torch.ones(2, N_HEADS, 1, 7, dtype=torch.bool)], ids=["all heads", "each head"]
+)
+def test_a_step_masks_the_memory_for_all_heads_or_for_each(seen):
+    layer, caches = DecoderLayer(*SIZES).double(), (KVCache(), MemoryCache())
+    x, memory = random(2, 3, D_MODEL), random(2, 7, D_MODEL, seed=1)
+    seen = seen & (torch.arange(7) < 4)
+    expected, _ = layer(x, memory[:, :4])
+    for i in range(3):
+        output, _ = layer(x[:, i : i + 1], memory, memory_mask=seen, cache=caches)
+        assert_close(output, expected[:, i : i + 1])
+
+
+NO_MASK = "a boolean array .*"
+OTHER = "the memory that filled the cache: for another, .*, shape "
+FITS = r"a shape that broadcasts to \(2, {}\), got \(2, {}\)"
+
+
+@pytest.mark.parametrize(
+    "name, refused, message",
+    [
+        ("mask", SEEN, FITS.format("1, 3", "1, 7")),
+        ("mask", SEEN[:, None], FITS.format("3, 1, 3", "1, 1, 7")),
+        ("memory_mask", SEEN[..., :6], FITS.format("1, 7", "1, 6")),
+        ("memory_mask", SEEN[:, None].expand(2, 2, 1, 7), FITS.format("3, 1, 7", "2, 1, 7")),
+        ("memory_mask", [[True] * 7], NO_MASK),
+        ("memory", random(2, 7, D_MODEL), OTHER + r"\(2, 7, 12\)"),
+        ("memory", random(2, 6, D_MODEL), OTHER + r"\(2, 6, 12\)"),
+    ],
+)
+def test_a_step_that_is_refused_leaves_the_caches_as_they_were(name, refused, message):
+    layer, caches = DecoderLayer(*SIZES).double(), (KVCache(), MemoryCache())
+    x, memory = random(2, 3, D_MODEL), random(2, 7, D_MODEL, seed=1)
+    layer(x[:, :2], memory, cache=caches)
+    with pytest.raises(ValueError, match=f"^{name}: expected {message}$"):
+        layer(x[:, 2:], **{"memory": memory, "cache": caches} | {name: refused})
+    assert caches[0].length == 2
+    assert_close(layer(x[:, 2:], memory, cache=caches)[0], layer(x, memory)[0][:, 2:])
+
+
+@pytest.mark.parametrize("x_batch, memory_batch", [((3,), (2,)), ((4, 3), (2,)), ((3,), (4, 2))])
+def test_rows_that_are_not_those_of_the_memory_are_refused(x_batch, memory_batch):
+    layer, caches = DecoderLayer(*SIZES).double(), (KVCache(), MemoryCache())
+    x, memory = random(*x_batch, 1, D_MODEL), random(*memory_batch, 7, D_MODEL, seed=1)
+    message = f"memory: expected rows that broadcast with {x_batch}, got {memory_batch}"
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        layer(x, memory, cache=caches)
+    assert caches[0].length == 0
+    # The cache alone can say it, too.
+    layer(random(*memory_batch, 2, D_MODEL), memory, cache=caches)
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        layer(x, None, cache=caches)
+    assert caches[0].length == 2
 
 
 # errors

@@ -408,6 +408,17 @@ def test_a_common_shift_changes_nothing(relative, need_weights):
         assert_close(later_weights[..., 7:, 7:], weights)
 
 
+@both_paths
+@pytest.mark.parametrize("relative", ["rotary", "alibi"])
+def test_tokens_may_change_places_if_they_keep_their_positions(relative, need_weights):
+    module, x, order = heads_of(relative=relative), random(2, 5, 12), torch.tensor([3, 0, 4, 1, 2])
+    positions = torch.tensor([[0, 1, 4, 5, 9], [2, 3, 4, 5, 6]])
+    output, _ = module(x, positions=positions, need_weights=need_weights)
+    moved, _ = module(x[:, order], positions=positions[:, order], need_weights=need_weights)
+    assert_close(moved, output[:, order])
+    assert (module(x)[0][0] - output[0]).abs().max() > 1e-2
+
+
 # a row, or a head, that may attend to nothing
 
 
@@ -461,12 +472,15 @@ def test_a_mask_of_as_many_axes_as_the_query_is_shared_by_all_heads(need_weights
 
 
 @both_paths
-def test_a_mask_for_each_sequence_of_values(need_weights):
-    """Of three, with three heads: the batch is that of all inputs together."""
-    module, x, value = heads_of(), random(4, 12), random(3, 4, 12, seed=1)
-    mask = random(3, 4, 4, seed=2) > -0.5
-    output, _ = module(x, x, value, mask, need_weights=need_weights)
-    assert_close(output, module(x.expand(3, 4, 12), x.expand(3, 4, 12), value, mask)[0])
+@pytest.mark.parametrize("axes", ["100", "010", "001", "011", "101", "211", "122"])
+def test_a_mask_for_each_sequence_of_a_batch(axes, need_weights):
+    """Of three, with three heads: the batch is that of query, key and value together."""
+    batches = [(3,) * int(n) for n in axes]
+    batch, module = max(batches), heads_of()
+    mask = random(*batch, 4, 4, seed=4) > -0.5
+    given = [random(*each, 4, 12, seed=i) for i, each in enumerate(batches)]
+    output, _ = module(*given, mask, need_weights=need_weights)
+    assert_close(output, module(*(x.expand(*batch, 4, 12) for x in given), mask)[0])
 
 
 @both_paths

@@ -175,6 +175,11 @@ def test_one_module_turns_heads_of_any_size():
             assert torch.equal(turned, rotary(x, torch.arange(3)))
 
 
+def test_in_a_graph_the_encoding_is_computed_where_the_tokens_are():
+    x = torch.zeros(6, 8, device="meta")
+    assert torch.compile(SinusoidalPositions(8), backend="eager")(x).is_meta
+
+
 def test_there_is_nothing_to_learn_or_to_store():
     module = SinusoidalPositions(8)
     expected = module(torch.zeros(9, 8))
@@ -269,6 +274,14 @@ def test_a_position_never_learned_is_refused(start, seq_len, last):
         LearnedPositions(8, 4)(torch.zeros(2, seq_len, 4), start)
 
 
+def test_of_positions_that_are_given_the_last_is_that_learned_last():
+    module, x = LearnedPositions(8, 4), torch.zeros(2, 4)
+    assert torch.equal(module(x, torch.tensor([7, 0])), module.weight[[7, 0]])
+    message = "^positions: expected positions below n_positions = 8, all that were learned, got 8$"
+    with pytest.raises(ValueError, match=message):
+        module(x, torch.tensor([8, 0]))
+
+
 def test_every_learned_position_can_be_reached():
     module = LearnedPositions(8, 4)
     assert module(torch.zeros(8, 4)).shape == (8, 4)
@@ -331,9 +344,14 @@ def test_rotate_multiplies_by_the_matrix_of_the_paper():
     assert torch.equal(turned[:, 0], x[:, 0])
 
 
-def test_rotate_takes_positions_between_the_integers():
-    quarter = rotary(torch.tensor([[1.0, 0.0]]), torch.tensor([math.pi / 2]))
-    assert_close(quarter, torch.tensor([[0.0, 1.0]]), 1e-6)
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-6)])
+def test_rotate_takes_positions_between_the_integers(dtype, tolerance):
+    x, positions = random(3, 8), torch.tensor([0.25, 1.5, 50.125], dtype=dtype)
+    turned = rotary(x.to(dtype), positions)
+    assert turned.dtype == dtype
+    for i, position in enumerate(positions.tolist()):
+        matrix = block_rotation([position * 10000 ** (-2 * j / 8) for j in range(4)])
+        assert_close(turned[i].double(), matrix @ x[i], tolerance)
 
 
 def test_rotation_keeps_every_length():
@@ -377,11 +395,14 @@ def test_every_row_can_stand_somewhere_else():
     turned, _ = RotaryPositions().rotate(query, query, positions)
     for row in range(2):
         assert_close(turned[row], rotary(query[row], positions[row]))
+    first = rotary(query[:, 0], positions)  # of one head, a row for each
+    assert_close(first, turned[:, 0])
 
 
 def test_rotary_with_another_base():
-    query = random(3, 8)
-    turned, also_turned = RotaryPositions(base=10.0).rotate(query, query)
+    query, module = random(3, 8), RotaryPositions(base=10.0)
+    turned, also_turned = module.rotate(query, query)
+    assert module.base == 10.0
     assert torch.equal(turned, rotary(query, torch.arange(3), 10.0))
     assert torch.equal(also_turned, turned)
     assert not torch.equal(turned, RotaryPositions().rotate(query, query)[0])
