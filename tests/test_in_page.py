@@ -166,7 +166,7 @@ import sys
 for name in ("torch", "matplotlib", "ipywidgets", "anywidget", "scipy"):
     sys.modules[name] = None
 # What pip has installed to be edited would lend the modules that are missing.
-sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in finder.__module__]
+sys.path[:] = [path for path in sys.path if path != {str(ROOT)!r}]
 sys.path.insert(0, {str(tmp_path / "course")!r})
 import attn
 assert attn.__file__.startswith({str(tmp_path)!r}), attn.__file__
@@ -181,7 +181,7 @@ told = session.answer({{"code": code, "solved": {{}}}})
 assert "<strong>ella durmió</strong>" in told["html"], told
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
 

@@ -1,4 +1,7 @@
-"""What a release carries: a wheel that works alone, and the site in one archive."""
+"""What a release carries: a wheel that works alone, and the site in one archive.
+
+And what `pip install -e` leaves: a package that editors find.
+"""
 
 import hashlib
 import importlib.util
@@ -123,6 +126,20 @@ def test_it_works_in_an_empty_folder_with_nothing_of_the_repository(wheel, tmp_p
         "10",
     ]
     assert list(empty.iterdir()) == []
+
+
+def test_editors_and_type_checkers_find_the_package_in_the_clone(tmp_path):
+    """They look into folders, as this finder of Python does, and run no finder of a package."""
+    script = "from importlib.machinery import PathFinder as f; print(f.find_spec('attn').origin)"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(ROOT / "attn" / "__init__.py")
 
 
 def test_a_site_with_the_same_pages_has_the_same_archive(tmp_path):
