@@ -111,9 +111,10 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
 
 @each_edition
 def test_cells_are_short_enough_to_read_in_one_look(source, language):
-    for cell in code(committed(source, language)):
+    for n, cell in enumerate(code(committed(source, language))):
         lines = [line for line in cell.source.splitlines() if line.strip()]
-        assert len(lines) <= 17, cell.source
+        # The first one imports, and is folded.
+        assert len(lines) <= (17 if n else 30), cell.source
         assert max(map(len, lines)) <= 98, cell.source
 
 
