@@ -19,6 +19,7 @@ from attn._checks import (
     wrong,
 )
 from attn.attention import MultiHeadAttention, ScaledDotProduct
+from attn.attention._kernels import refuse_non_finite
 from attn.attention._types import Attended, Relative
 from attn.cache import KVCache, MemoryCache
 from attn.feed_forward import FeedForward
@@ -32,17 +33,14 @@ class _Layer(nn.Module):
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
         check_fraction("dropout", dropout)
-        self.norm = norm
-        self.dropout = nn.Dropout(dropout)
+        self.norm, self.dropout = norm, nn.Dropout(dropout)
 
     def _before(self, norm: Norm, x: Tensor) -> Tensor:
-        x = norm(x) if self.norm == "pre" else x
-        return x
+        return norm(x) if self.norm == "pre" else x
 
     def _add(self, norm: Norm, x: Tensor, computed: Tensor) -> Tensor:
         x = x + self.dropout(computed)
-        x = norm(x) if self.norm == "post" else x
-        return x
+        return norm(x) if self.norm == "post" else x
 
 
 class EncoderLayer(_Layer):
@@ -245,6 +243,8 @@ class DecoderLayer(_Layer):
             *rows, _, src_len, _ = cache.key.shape
         elif memory is None:
             raise wrong("memory", "a tensor, which the cache does not know yet", None)
+        elif cache is not None:
+            refuse_non_finite((memory,), x, memory, memory, None)
         batch = broadcast_shapes(x.shape[:-2], tuple(rows))
         if batch is None:
             raise wrong("memory", f"rows that broadcast with {tuple(x.shape[:-2])}", tuple(rows))

@@ -12,6 +12,7 @@ from attn._checks import (
     check_size,
     wrong,
 )
+from attn.attention._kernels import refuse_non_finite
 from attn.attention._types import Attended, Relative
 from attn.attention.variant import ScaledDotProduct
 from attn.cache import KVCache, MemoryCache
@@ -76,8 +77,7 @@ class MultiHeadAttention(nn.Module):
         check_divides("d_model", d_model, "n_heads", n_heads)
         check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads)
         check_fraction("dropout", dropout)
-        self.dropout = dropout
-        self.relative = relative
+        self.dropout, self.relative = dropout, relative
         self.attention = ScaledDotProduct() if attention is None else attention
         d_kv = d_model // n_heads * n_kv_heads
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
@@ -191,6 +191,8 @@ class MultiHeadAttention(nn.Module):
         if self.relative is not None:
             query, key = self.relative.rotate(query, key, stand)
         if cache is not None:
+            # What is refused must not be kept, or no later step would be right.
+            refuse_non_finite((query, key, value), query, key, value, None)
             key, value = cache.append(key, value, positions)
         bias = None
         if self.relative is not None:
@@ -219,6 +221,7 @@ class MultiHeadAttention(nn.Module):
         keys = self._split(self.k_proj(source[0]), self.n_kv_heads)
         values = self._split(self.v_proj(source[1]), self.n_kv_heads)
         if cache is not None:
+            refuse_non_finite((keys, values), query, keys, values, None)
             cache.store(keys, values, *source)
         return keys, values
 

@@ -1,5 +1,6 @@
 """attn.cache: writing token by token equals reading everything at once."""
 
+import math
 from unittest.mock import patch
 
 import pytest
@@ -227,6 +228,19 @@ def test_gradients_reach_the_old_tokens():
     assert_close(actual, expected)
 
 
+@pytest.mark.parametrize("relative", RELATIVE)
+def test_a_step_refused_for_a_number_that_is_none_can_be_taken_again(relative):
+    module, x, cache = heads(2, relative), random(2, 5, 16), KVCache()
+    expected, _ = module(x, is_causal=True)
+    module(x[:, :3], is_causal=True, cache=cache)
+    bad = x[:, 3:].clone()
+    bad[1, 0, 7] = math.nan
+    with pytest.raises(ValueError, match="^query: expected finite numbers, got 16 NaN or infinite"):
+        module(bad, is_causal=True, cache=cache)
+    assert cache.length == 3
+    assert_close(module(x[:, 3:], is_causal=True, cache=cache)[0], expected[:, 3:])
+
+
 def test_rows_may_not_change_without_reorder():
     module, cache = heads(), KVCache()
     module(random(3, 2, 16), cache=cache)
@@ -260,6 +274,18 @@ def test_the_source_is_projected_once(n_kv_heads, need_weights):
             assert_close(new_weights, weights[:, :, i : i + 1])
         assert calls == ["key", "value"]
         assert cache.length == 6
+
+
+@pytest.mark.parametrize("name", ["key", "value"])
+def test_a_source_with_a_number_that_is_none_is_not_kept(name):
+    module, cache = heads(2), MemoryCache()
+    x, memory = random(2, 3, 16), random(2, 6, 16, seed=1)
+    bad = memory.clone()
+    bad[1, 0, 7] = math.inf
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 8 NaN or infinit"):
+        module(x, *((bad, memory) if name == "key" else (memory, bad)), cache=cache)
+    assert cache.key is None
+    assert_close(module(x, memory, cache=cache)[0], module(x, memory)[0])
 
 
 def test_a_source_without_tokens_is_a_source_too():
