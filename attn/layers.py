@@ -244,7 +244,7 @@ class DecoderLayer(_Layer):
         elif memory is None:
             raise wrong("memory", "a tensor, which the cache does not know yet", None)
         elif cache is not None:
-            refuse_non_finite((memory,), x, memory, memory, None)
+            refuse_non_finite((x, memory), x, memory, memory, None)
         batch = broadcast_shapes(x.shape[:-2], tuple(rows))
         if batch is None:
             raise wrong("memory", f"rows that broadcast with {tuple(x.shape[:-2])}", tuple(rows))

@@ -4,6 +4,7 @@ import copy
 import math
 import re
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -176,8 +177,8 @@ def test_one_module_turns_heads_of_any_size():
 
 
 def test_in_a_graph_the_encoding_is_computed_where_the_tokens_are():
-    x = torch.zeros(6, 8, device="meta")
-    assert torch.compile(SinusoidalPositions(8), backend="eager")(x).is_meta
+    with patch("torch.compiler.is_compiling", return_value=True):
+        assert SinusoidalPositions(8)(torch.zeros(6, 8, device="meta")).is_meta
 
 
 def test_there_is_nothing_to_learn_or_to_store():
