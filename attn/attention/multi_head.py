@@ -221,7 +221,7 @@ class MultiHeadAttention(nn.Module):
         keys = self._split(self.k_proj(source[0]), self.n_kv_heads)
         values = self._split(self.v_proj(source[1]), self.n_kv_heads)
         if cache is not None:
-            refuse_non_finite((keys, values), query, keys, values, None)
+            refuse_non_finite((query, keys, values), query, keys, values, None)
             cache.store(keys, values, *source)
         return keys, values
 

@@ -1,5 +1,6 @@
 """attn.cache: writing token by token equals reading everything at once."""
 
+import copy
 import math
 from unittest.mock import patch
 
@@ -228,15 +229,17 @@ def test_gradients_reach_the_old_tokens():
     assert_close(actual, expected)
 
 
-@pytest.mark.parametrize("relative", RELATIVE)
-def test_a_step_refused_for_a_number_that_is_none_can_be_taken_again(relative):
-    module, x, cache = heads(2, relative), random(2, 5, 16), KVCache()
+@pytest.mark.parametrize("name", ["query", "key", "value"])
+@pytest.mark.parametrize("relative", ["none", "alibi"])
+def test_a_step_refused_for_a_number_that_is_none_can_be_taken_again(relative, name):
+    module, x, cache = heads(4, relative), random(2, 5, 16), KVCache()
     expected, _ = module(x, is_causal=True)
     module(x[:, :3], is_causal=True, cache=cache)
-    bad = x[:, 3:].clone()
-    bad[1, 0, 7] = math.nan
-    with pytest.raises(ValueError, match="^query: expected finite numbers, got 16 NaN or infinite"):
-        module(bad, is_causal=True, cache=cache)
+    bad = copy.deepcopy(module)
+    getattr(bad, f"{name[0]}_proj").bias.data[7] = math.nan
+    # Of two rows and two new tokens each.
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 4 NaN or infinit"):
+        bad(x[:, 3:], is_causal=True, cache=cache)
     assert cache.length == 3
     assert_close(module(x[:, 3:], is_causal=True, cache=cache)[0], expected[:, 3:])
 
@@ -276,14 +279,15 @@ def test_the_source_is_projected_once(n_kv_heads, need_weights):
         assert cache.length == 6
 
 
-@pytest.mark.parametrize("name", ["key", "value"])
+@pytest.mark.parametrize("name", ["query", "key", "value"])
 def test_a_source_with_a_number_that_is_none_is_not_kept(name):
-    module, cache = heads(2), MemoryCache()
+    module, cache = heads(), MemoryCache()
     x, memory = random(2, 3, 16), random(2, 6, 16, seed=1)
-    bad = memory.clone()
-    bad[1, 0, 7] = math.inf
-    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got 8 NaN or infinit"):
-        module(x, *((bad, memory) if name == "key" else (memory, bad)), cache=cache)
+    given = {"query": x, "key": memory, "value": memory}
+    given[name] = given[name].clone()
+    given[name][1, 0, 7] = math.inf
+    with pytest.raises(ValueError, match=f"^{name}: expected finite numbers, got .* NaN or infin"):
+        module(*given.values(), cache=cache)
     assert cache.key is None
     assert_close(module(x, memory, cache=cache)[0], module(x, memory)[0])
 
