@@ -52,11 +52,13 @@ class Source:
     def check(self, *given: Tensor) -> None:
         """Raise ``ValueError`` unless these are the tensors, or others of the same values."""
         for kept, version, tensor in zip(self.tensors, self.versions, given, strict=True):
-            now = _version(tensor)
-            if tensor is kept and (now == version or None in (now, version)):
+            now = _version(kept)
+            is_unchanged = now == version or None in (now, version)
+            if tensor is kept and is_unchanged:
                 continue
             expected = kept if self.rows is None else kept[self.rows]
-            if tensor is kept or not _same(tensor, expected):
+            # One that was changed, maybe by way of another view of it, is nothing to compare with.
+            if not is_unchanged or not _same(tensor, expected):
                 wanted = "the memory that filled the cache: for another, take a new cache"
                 raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attn._checks import broadcast_shapes, check_lengths, check_mask, check_size, wrong
-from attn._values import readable
+from attn._values import holds
 
 
 def causal_mask(
@@ -145,7 +145,8 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     lengths, seq_len = torch.as_tensor(lengths), check_size("seq_len", seq_len)
     if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):
         raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
-    if readable():
+    lengths = lengths.long()  # In uint8, 300 is 44.
+    if not holds(lambda: ((lengths >= 0) & (lengths <= seq_len)).all(), otherwise=True):
         check_lengths(lengths, seq_len)
     return torch.arange(seq_len, device=lengths.device) < lengths[..., None, None]
 

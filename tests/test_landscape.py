@@ -103,6 +103,10 @@ def test_the_contrastive_loss_is_pytorchs_cross_entropy_twice(shape, temperature
     wanted = (F.cross_entropy(logits, partner) + F.cross_entropy(logits.T, partner)) / 2
     found = reference.contrastive_loss(images, texts, temperature)
     assert found == pytest.approx(wanted.item(), rel=1e-9, abs=1e-12)
+    for factor in (1e200, 1e-200):  # a cosine knows no length
+        assert reference.contrastive_loss(factor * images, texts, temperature) == pytest.approx(
+            found
+        )
 
 
 @pytest.mark.parametrize(

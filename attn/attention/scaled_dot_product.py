@@ -99,6 +99,8 @@ def scaled_dot_product_attention(
             raise wrong(name, "a floating-point tensor", got)
     group = _group(query, key, value) if enable_gqa else 1
     batch = check_attention(query, key, value, mask, group)
+    if mask is not None and not isinstance(mask, torch.Tensor):
+        raise wrong("mask", "a tensor of bool", type(mask).__name__)
     tgt_len, src_len = query.shape[-2], key.shape[-2]
     shape = (*batch, tgt_len, src_len)
     if bias is not None and broadcast_shapes(bias.shape, shape) != shape:

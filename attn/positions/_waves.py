@@ -43,7 +43,9 @@ class Waves:
             return self.at(torch.arange(start, stop, device=device), size, dtype)
         kept, wanted = self._kept, (dtype, device, size // 2)
         if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
-            kept = self._kept = self._grown(stop, size, dtype, device)
+            kept = self._grown(stop, size, dtype, device)
+            if type(kept) is Tensor:  # What stands for a tensor while it is traced has no numbers.
+                self._kept = kept
         return kept[start:stop]
 
     def _grown(self, stop: int, size: int, dtype: torch.dtype, device: torch.device) -> Tensor:

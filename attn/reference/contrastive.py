@@ -5,6 +5,7 @@ import numpy as np
 from attn._checks import check_shape, wrong
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Floats
+from attn.reference.similarity import cosine_similarity
 
 
 def contrastive_loss(images: ArrayLike, texts: ArrayLike, temperature: float = 0.07) -> np.floating:
@@ -43,17 +44,11 @@ def contrastive_loss(images: ArrayLike, texts: ArrayLike, temperature: float = 0
     check_shape("texts", texts, images.shape, like="images")
     if not temperature > 0:
         raise wrong("temperature", "a number above 0", temperature)
-    images, texts = _unit("images", images), _unit("texts", texts)
-    logits = images @ texts.T / temperature
+    for name, vectors in {"images": images, "texts": texts}.items():
+        if len(vectors) == 0 or not vectors.any(axis=-1).all():
+            raise wrong(name, "at least one vector, none of them zero", "none, or a zero")
+    logits = cosine_similarity(images, texts) / temperature
     return (_surprise(logits) + _surprise(logits.T)) / 2
-
-
-def _unit(name: str, vectors: Floats) -> Floats:
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    if len(vectors) == 0 or not norms.all():
-        raise wrong(name, "at least one vector, none of them zero", "none, or a zero")
-    units: Floats = vectors / norms
-    return units
 
 
 def _surprise(logits: Floats) -> np.floating:

@@ -115,13 +115,19 @@ def merge_attention(
     check_shape("output_b", output_b, (..., *output_a.shape[-2:]), "output_a")
     if broadcast_shapes(output_a.shape, output_b.shape) is None:
         raise wrong("output_b", f"a shape that broadcasts with {output_a.shape}", output_b.shape)
+    # Values of a batch may share their peaks and totals.
     for name, array in {"peak_a": peak_a, "total_a": total_a}.items():
-        check_shape(name, array, (*output_a.shape[:-1], 1), "output_a")
+        _check_rows(name, array, (*output_a.shape[:-1], 1), "output_a")
     for name, array in {"peak_b": peak_b, "total_b": total_b}.items():
-        check_shape(name, array, (*output_b.shape[:-1], 1), "output_b")
+        _check_rows(name, array, (*output_b.shape[:-1], 1), "output_b")
 
     peak = np.maximum(peak_a, peak_b)
     base = finite_peak(peak)
     scale_a, scale_b = np.exp(peak_a - base), np.exp(peak_b - base)
     total = scale_a * total_a + scale_b * total_b
     return peak, total, scale_a * output_a + scale_b * output_b
+
+
+def _check_rows(name: str, array: Floats, shape: tuple[int, ...], like: str) -> None:
+    if array.shape[-2:] != shape[-2:] or broadcast_shapes(array.shape, shape) != shape:
+        check_shape(name, array, shape, like)

@@ -40,5 +40,5 @@ def _checksum(tensors: Mapping[str, Tensor], metadata: Metadata) -> str:
     crc = zlib.crc32(json.dumps(metadata, sort_keys=True).encode())
     for name, tensor in sorted(tensors.items()):
         crc = zlib.crc32(f"{name} {tuple(tensor.shape)}".encode(), crc)
-        crc = zlib.crc32(tensor.view(torch.uint8).numpy().data, crc)
+        crc = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data, crc)
     return f"{crc:08x}"

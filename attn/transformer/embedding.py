@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from attn._checks import check_mask, check_shape, wrong
-from attn._values import holds, readable
+from attn._checks import broadcast_shapes, check_mask, check_shape, wrong
+from attn._values import holds
 from attn.cache import DecoderCache
 from attn.positions import SCHEMES, AbsolutePositions
 from attn.transformer.config import TransformerConfig
@@ -85,6 +85,9 @@ class TokenEmbedding(nn.Module):
         if self.types is not None:
             types = torch.zeros_like(ids[..., :1]) if types is None else types
             self._check("types", types, self.types.num_embeddings)
+            if broadcast_shapes(types.shape, ids.shape) != ids.shape:
+                wanted = f"a shape that broadcasts to {tuple(ids.shape)}"
+                raise wrong("types", wanted, tuple(types.shape))
             x = x + self.types(types)
         elif types is not None:
             raise wrong("types", "None, since n_token_types = 0", "a tensor")
@@ -97,11 +100,11 @@ class TokenEmbedding(nn.Module):
             got = getattr(ids, "dtype", type(ids).__name__)
             raise wrong(name, "a tensor of int64 or int32", got)
         check_shape(name, ids, (..., "seq_len"))
-        if not readable() or ids.is_meta or not ids.numel():
+        if holds(lambda: ((ids >= 0) & (ids < number)).all(), otherwise=True):
             return
-        for extreme in ids.aminmax():
-            if not 0 <= extreme < number:
-                raise wrong(name, f"values from 0 to {number - 1}", int(extreme))
+        lowest, highest = ids.aminmax()
+        wanted = f"values from 0 to {number - 1}"
+        raise wrong(name, wanted, int(lowest if lowest < 0 else highest))
 
 
 def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:

@@ -55,7 +55,7 @@ def quantise(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
             tensors[name] = tensor
             continue
         scale = tensor.abs().amax(dim=-1) / LARGEST
-        steps = tensor / scale.where(scale > 0, 1.0)[:, None]
+        steps = tensor / scale.where(scale > 0, 1.0)[..., None]
         tensors[name] = steps.round().clamp(-LARGEST, LARGEST).to(torch.int8)
         tensors[name + ".scale"] = scale
     return tensors
@@ -79,10 +79,11 @@ def dequantise(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     >>> dequantise(quantise({"weight": torch.tensor([[0.5, -1.27, 0.004]])}))["weight"]
     tensor([[ 0.5000, -1.2700,  0.0000]])
     """
+    scales = {name + ".scale" for name, tensor in tensors.items() if tensor.dtype == torch.int8}
     state_dict = {}
     for name, tensor in tensors.items():
         if tensor.dtype == torch.int8:
-            state_dict[name] = tensor.float() * tensors[name + ".scale"][:, None]
-        elif not name.endswith(".scale"):
+            state_dict[name] = tensor.float() * tensors[name + ".scale"][..., None]
+        elif name not in scales:
             state_dict[name] = tensor
     return state_dict

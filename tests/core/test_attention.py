@@ -572,6 +572,7 @@ def test_finite_outputs_with_an_infinite_sum_are_fine():
         ({"value": [[1.0]]}, "value: expected a floating-point tensor, got list of dtype None"),
         ({"mask": torch.ones(2, 2)}, r"mask: .*\(True = may attend\), got dtype torch.float32"),
         ({"mask": [[True]]}, "mask: expected a boolean array .*, got dtype list"),
+        ({"mask": np.array([[True]])}, "mask: expected a tensor of bool, got ndarray"),
         (
             {"mask": torch.ones(3, 2).bool()},
             r"mask: expected a shape that broadcasts to \(2, 2\), got \(3, 2\)",

@@ -343,6 +343,16 @@ def test_a_source_that_changed_is_refused(reordered):
         module(x, memory, value, cache=cache)
 
 
+def test_a_source_that_changed_by_way_of_a_view_is_refused():
+    module, x, buffer = heads(), random(2, 1, 16), random(2, 6, 16, seed=1)
+    cache = MemoryCache()
+    module(x, buffer[:, :5], cache=cache)
+    assert_close(module(x, buffer[:, :5], cache=cache)[0], module(x, buffer[:, :5])[0])
+    buffer.copy_(random(2, 6, 16, seed=2))
+    with pytest.raises(ValueError, match="^memory: expected the memory that filled the cache"):
+        module(x, buffer[:, :5], cache=cache)
+
+
 # self or cross is said
 
 

@@ -127,3 +127,15 @@ def test_padding_compiles_without_a_look_at_the_lengths():
     lengths = torch.tensor([1, 2])
     assert torch.equal(compiled(lengths, 3), masks.padding_mask(lengths, 3))
     assert compiled(lengths.to("meta"), 3).device.type == "meta"
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])
+def test_lengths_may_be_of_a_short_type(dtype):
+    lengths = torch.tensor([100, 0, 3], dtype=dtype)
+    assert masks.padding_mask(lengths, 40_000).sum(dim=-1).flatten().tolist() == [100, 0, 3]
+
+
+def test_a_mask_is_made_for_each_length_of_a_map():
+    lengths = torch.tensor([[1, 2], [5, 0]])
+    mapped = torch.vmap(lambda row: masks.padding_mask(row, 5))(lengths)
+    assert torch.equal(mapped, masks.padding_mask(lengths, 5))

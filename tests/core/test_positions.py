@@ -12,6 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from attn import reference
 from attn.positions import (
@@ -179,6 +180,13 @@ def test_one_module_turns_heads_of_any_size():
 def test_in_a_graph_the_encoding_is_computed_where_the_tokens_are():
     with patch("torch.compiler.is_compiling", return_value=True):
         assert SinusoidalPositions(8)(torch.zeros(6, 8, device="meta")).is_meta
+
+
+def test_what_stands_for_a_table_in_a_trace_is_not_kept():
+    module, x = SinusoidalPositions(8), torch.zeros(6, 8)
+    with FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        module(mode.from_tensor(x))
+    assert torch.equal(module(x), sinusoidal_positions(6, 8, dtype=torch.float32))
 
 
 def test_there_is_nothing_to_learn_or_to_store():

@@ -90,6 +90,14 @@ def test_vectors_are_kept_and_all_becomes_float32(dtype):
     assert restored["b"].equal(tensors["b"])
 
 
+@pytest.mark.parametrize("shape", [(2, 3, 4), (3, 3, 3)])
+def test_each_matrix_of_several_is_rounded_by_itself(shape):
+    several = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    together = dequantise(quantise({"w": several}))["w"]
+    for one, matrix in zip(together, several, strict=True):
+        assert torch.equal(one, dequantise(quantise({"w": matrix}))["w"])
+
+
 def test_restored_numbers_are_scale_times_step_in_float32():
     tensors = quantise({"w": torch.randn(5, 7)})
     steps, scale = tensors["w"].numpy(), tensors["w.scale"].numpy()

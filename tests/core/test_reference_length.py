@@ -187,6 +187,13 @@ def test_neither_order_nor_pairing_matters():
         close(one, other)
 
 
+def test_values_of_a_batch_may_share_their_scores():
+    query, key, value = random(4, 6), random(5, 6), random(2, 5, 3)
+    parts = [partial_attention(query, key[at], value[:, at]) for at in (slice(2), slice(2, 5))]
+    _, total, output = merge_attention(*parts[0], *parts[1])
+    close(output / total, scaled_dot_product_attention(query, key, value)[0])
+
+
 def test_a_part_that_sees_nothing_changes_nothing():
     part = partial_attention(random(4, 6), random(3, 6), random(3, 2))
     nothing = partial_attention(random(4, 6), random(0, 6), random(0, 2))

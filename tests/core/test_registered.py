@@ -135,6 +135,29 @@ def test_unequal_prompts_go_on_together(changes):
             torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-10, atol=1e-10)
 
 
+def test_an_attention_that_learns_a_scale_and_a_number_is_stored(tmp_path):
+    """A rounded matrix has a scale in the file, too; and a number has no axis to round along."""
+
+    class Tempered(ScaledDotProduct):
+        def __init__(self):
+            super().__init__()
+            self.scale = nn.Parameter(torch.tensor([1.5]))
+            self.shift = nn.Parameter(torch.tensor(0.25))
+
+        def forward(self, query, *rest, **options):
+            return super().forward(query * self.scale + self.shift, *rest, **options)
+
+    attention.register("tempered")(Tempered)
+    model, ids = make(DecoderOnly, attention="tempered").eval(), random_ids(2, 5)
+    for quantised, tolerance in ((False, 1e-12), (True, 0.1)):
+        model.save(tmp_path / "model", quantised=quantised)
+        again = DecoderOnly.load(tmp_path / "model")
+        assert torch.equal(again.state_dict()["stack.layers.0.self_attention.attention.shift"],
+                           torch.tensor(0.25, dtype=again.output.weight.dtype))  # fmt: skip
+        difference = again(ids)[0].double() - model(ids)[0]
+        assert difference.abs().max() <= tolerance * model(ids)[0].abs().max()
+
+
 def test_layers_share_a_scheme_and_have_an_attention_each():
     model = make(Transformer, positions="learned_bias", attention="window")
     for stack in (model.encoder, model.decoder):

@@ -644,6 +644,16 @@ def test_a_token_type_adds_its_vector():
         ValueError, match="^types: expected None, since n_token_types = 0, got a tensor$"
     ):
         make(EncoderOnly)(ids, token_types=types)
+    for shape in ((3, 1, 4), (2, 5), (3, 4)):
+        message = f"types: expected a shape that broadcasts to (2, 4), got {shape}"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            model(ids, token_types=torch.zeros(shape, dtype=torch.int64))
+
+
+def test_a_model_runs_under_vmap():
+    model, ids = make(EncoderOnly, n_token_types=2), random_ids(3, 2, 4)
+    mapped = torch.vmap(lambda row: model(row)[0])(ids)
+    assert_close(mapped, torch.stack([model(row)[0] for row in ids]))
 
 
 def test_with_a_cache_masks_and_weights_cover_all_that_was_read():
