@@ -80,7 +80,7 @@ class PairReader:
             raise _Bad(f"no UTF-8 at byte {error.start}") from None
         if not text.strip():
             return None
-        cells = [_normalise(cell) for cell in text.split("\t")]
+        cells = [normalise(cell) for cell in text.split("\t")]
         if len(cells) <= max(self._columns):
             raise _Bad(f"{len(cells)} column{'s' * (len(cells) > 1)} between tabs")
         source, target = (cells[column] for column in self._columns)
@@ -170,5 +170,6 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
         yield content if len(content) <= MAX_LINE else None
 
 
-def _normalise(text: str) -> str:
+def normalise(text: str) -> str:
+    """Return a text with its accented letters composed and single spaces, as models read all texts."""
     return " ".join(unicodedata.normalize("NFC", text).split())

@@ -19,15 +19,18 @@ export function loadTranslator(model, hear) {
  * where the vocabulary has none; and a model of punctuated sentences is given one of them.
  */
 export function encodeSource({ source, maxLen, punctuated }, text) {
-  const whole = text.replace(/\p{Surrogate}/gu, "\ufffd"); // half a character, which no keyboard types
+  const whole = inOneLine(text.replace(/\p{Surrogate}/gu, "\ufffd")); // half a character, which no keyboard types
   const sentence = punctuated ? asSentence(whole)
-    : source.tokens.includes(".") ? whole : whole.trimEnd().replace(/\.$/, "");
+    : source.tokens.includes(".") ? whole : whole.replace(/\.$/, "");
   const ids = sentence.trim() ? source.encode(sentence) : [];
   return { ids, unknown: source.unknown(sentence), tooLong: ids.length > maxLen };
 }
 
+/** A text with its accented letters composed and single spaces. What is a space, Python says. */
+const inOneLine = (text) => text.normalize("NFC").split(/(?:[^\S\ufeff]|[\x1c-\x1f\x85])+/u).filter(Boolean).join(" ");
+
 /** A text with a capital letter in front and a mark in the end. */
 function asSentence(text) {
-  const [first = "", ...rest] = text.trim();
-  return first.toUpperCase() + rest.join("") + (/[\p{L}\p{N}]\s*$/u.test(text) ? "." : "");
+  const [first = "", ...rest] = text;
+  return first.toUpperCase() + rest.join("") + (/[\p{L}\p{N}]$/u.test(text) ? "." : "");
 }

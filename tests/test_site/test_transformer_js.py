@@ -880,7 +880,7 @@ def test_what_is_typed_is_read_as_in_python(run, punctuated):
     """A model of punctuated sentences is given one, in the page too."""
     texts = [
         "the red house", "  who knows?  ", "Where is it", "ñandú", "ßa", "I have 3", "No.", '"so"',
-        "éa, 🙂", "a\tb ", "1",
+        "éa, 🙂", "a\tb ", "1", "the  red\u00a0house\x1f", "cafe\u0301", "\ufeffNo\u2003.",
     ]  # fmt: skip
     vocabulary = BytePairTokenizer.train([*texts, "The red house. The red house."], 280)
     translator = Translator(

@@ -7,6 +7,7 @@ from typing import Any
 from attn._checks import check_choice, wrong
 from attn.applications._sequences import Ids
 from attn.corpus import Pair
+from attn.corpus.pairs_file import normalise
 from attn.tokenizer import BytePairTokenizer, WordTokenizer
 from attn.tokenizer.base import Tokenizer
 
@@ -83,10 +84,11 @@ def encoded(source: Tokenizer, target: Tokenizer, pairs: Iterable[Pair]) -> list
 
 
 def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
-    """Return a text that a vocabulary can spell; refuse any other, by the `name` of the argument."""
+    """Return a text as `normalise` does, if a vocabulary can spell it; else name the argument."""
     if not isinstance(text, str):
         raise wrong(name, "text", type(text).__name__)
-    if not text.strip():
+    text = normalise(text)
+    if not text:
         raise wrong(name, "a sentence", "an empty text")
     unknown = tokenizer.unknown(text)
     if unknown:
