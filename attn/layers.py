@@ -243,7 +243,7 @@ class DecoderLayer(_Layer):
             *rows, _, src_len, _ = cache.key.shape
         elif memory is None:
             raise wrong("memory", "a tensor, which the cache does not know yet", None)
-        elif cache is not None:
+        else:
             refuse_non_finite((x, memory), x, memory, memory, None)
         batch = broadcast_shapes(x.shape[:-2], tuple(rows))
         if batch is None:

@@ -128,7 +128,8 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     ------
     ValueError
         If `lengths` are not integers between 0 and `seq_len`. (The range is not checked inside
-        ``torch.compile``, which cannot look at values, nor after ``attn.checks(False)``.)
+        ``torch.compile`` and ``torch.vmap``, which cannot look at values, nor after
+        ``attn.checks(False)``.)
 
     References
     ----------

@@ -165,7 +165,7 @@ def test_a_session_needs_nothing_but_numpy_and_the_files_it_is_given(tmp_path):
 import sys
 for name in ("torch", "matplotlib", "ipywidgets", "anywidget", "scipy"):
     sys.modules[name] = None
-# What pip has installed to be edited would lend the modules that are missing.
+# The clone, where pip lets Python look, would lend the modules that are missing.
 sys.path[:] = [path for path in sys.path if path != {str(ROOT)!r}]
 sys.path.insert(0, {str(tmp_path / "course")!r})
 import attn

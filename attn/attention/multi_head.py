@@ -191,7 +191,7 @@ class MultiHeadAttention(nn.Module):
         if self.relative is not None:
             query, key = self.relative.rotate(query, key, stand)
         if cache is not None:
-            # What is refused must not be kept, or no later step would be right.
+            # A NaN that is kept would be in every later step.
             refuse_non_finite((query, key, value), query, key, value, None)
             key, value = cache.append(key, value, positions)
         bias = None

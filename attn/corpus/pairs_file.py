@@ -171,5 +171,5 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
 
 
 def normalise(text: str) -> str:
-    """Return a text with its accented letters composed and single spaces, as models read all texts."""
+    """Return a text with its accented letters composed and single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).split())

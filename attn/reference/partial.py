@@ -81,7 +81,8 @@ def merge_attention(
     total_a, total_b : array_like, shape (..., tgt_len, 1)
         The sums of ``exp(score - peak)``.
     output_a, output_b : array_like, shape (..., tgt_len, d_v)
-        The sums of the values, each times its ``exp(score - peak)``.
+        The sums of the values, each times its ``exp(score - peak)``. They may be a batch that
+        shares its peaks and totals.
 
     Returns
     -------
@@ -115,7 +116,6 @@ def merge_attention(
     check_shape("output_b", output_b, (..., *output_a.shape[-2:]), "output_a")
     if broadcast_shapes(output_a.shape, output_b.shape) is None:
         raise wrong("output_b", f"a shape that broadcasts with {output_a.shape}", output_b.shape)
-    # Values of a batch may share their peaks and totals.
     for name, array in {"peak_a": peak_a, "total_a": total_a}.items():
         _check_rows(name, array, (*output_a.shape[:-1], 1), "output_a")
     for name, array in {"peak_b": peak_b, "total_b": total_b}.items():

@@ -75,8 +75,9 @@ class TokenEmbedding(nn.Module):
         Raises
         ------
         ValueError
-            If an id is not in the vocabulary (not checked inside ``torch.compile``, nor after
-            ``attn.checks(False)``), a learned position does not exist, or there are no types.
+            If an id is not in the vocabulary (not checked inside ``torch.compile`` and
+            ``torch.vmap``, nor after ``attn.checks(False)``), a learned position does not exist,
+            types do not fit the ids, or there are none.
         """
         self._check("ids", ids, self.tokens.num_embeddings)
         x: Tensor = self.tokens(ids) * self.scale

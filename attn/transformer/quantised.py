@@ -20,13 +20,13 @@ def quantise(state_dict: Mapping[str, Tensor]) -> dict[str, Tensor]:
     Parameters
     ----------
     state_dict : dict of str to Tensor
-        Floating-point matrices, shape (n_rows, n_columns), and vectors.
+        Floating-point matrices, shape (..., n_rows, n_columns), and vectors.
 
     Returns
     -------
     dict of str to Tensor
         For a matrix ``name``, int8 of its shape, and ``name.scale``, float32 of shape
-        (n_rows,). Vectors, which are few numbers, as float32.
+        (..., n_rows). Vectors, which are few numbers, as float32.
 
     Raises
     ------

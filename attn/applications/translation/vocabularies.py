@@ -84,7 +84,10 @@ def encoded(source: Tokenizer, target: Tokenizer, pairs: Iterable[Pair]) -> list
 
 
 def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
-    """Return a text as `normalise` does, if a vocabulary can spell it; else name the argument."""
+    """Return a text, normalised as those of training were; refuse one by the `name` of its argument.
+
+    It is refused if it is empty or the vocabulary cannot spell it.
+    """
     if not isinstance(text, str):
         raise wrong(name, "text", type(text).__name__)
     text = normalise(text)
