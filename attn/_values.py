@@ -1,6 +1,7 @@
 """What depends on the values in a tensor, which cannot or should not always be read."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -42,35 +43,73 @@ def holds(condition: Callable[[], Tensor], otherwise: bool, free: bool = False) 
 
 
 class Source:
-    """The tensors that something was made of, to notice when others are given."""
+    """The tensors that something was made of, to notice when others are given.
 
-    def __init__(self, *tensors: Tensor) -> None:
-        self.tensors = tensors
+    Parameters
+    ----------
+    *tensors : Tensor, shape (n, ...)
+    repeats : int, default 1
+        How many rows of what was made stand for each row of the tensors.
+    """
+
+    def __init__(self, *tensors: Tensor, repeats: int = 1) -> None:
+        self.tensors, self.repeats = tensors, repeats
         self.versions = [_version(tensor) for tensor in tensors]
+        # Of which row of the tensors each row was made; None until rows are moved.
         self.rows: Tensor | None = None
 
     def check(self, *given: Tensor) -> None:
-        """Raise ``ValueError`` unless these are the tensors, or others of the same values."""
+        """Raise ``ValueError`` unless these are the tensors, or others of the same values.
+
+        Where rows have been moved, their rows must stand in the new order.
+        """
         for kept, version, tensor in zip(self.tensors, self.versions, given, strict=True):
-            now = _version(kept)
-            is_unchanged = now == version or None in (now, version)
-            if tensor is kept and is_unchanged:
-                continue
-            expected = kept if self.rows is None else kept[self.rows]
             # One that was changed, maybe by way of another view of it, is nothing to compare with.
-            if not is_unchanged or not _same(tensor, expected):
-                wanted = "the memory that filled the cache: for another, take a new cache"
+            if _is_changed(kept, version) or not self._is_same(tensor, kept):
+                order = "" if self.rows is None else ", its rows reordered like those of the cache"
+                wanted = f"the memory that filled the cache{order}: for another, take a new cache"
                 raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i become a copy of what row ``rows[i]`` was."""
-        self.rows = rows if self.rows is None else self.rows[rows]
+        self.rows = rows // self.repeats if self.rows is None else self.rows[rows]
+
+    def _is_same(self, tensor: Tensor, kept: Tensor) -> bool:
+        if self.rows is None:
+            return tensor is kept or _equal(tensor, kept)
+        n_rows, n_given = len(self.rows), len(tensor)
+        if n_given == 0 or n_rows % n_given:
+            return n_rows == n_given
+        rows = torch.arange(n_rows, device=self.rows.device) * n_given // max(n_rows, 1)
+        if tensor is kept and (n_given == 1 or _equal(rows, self.rows)):
+            return True
+        return _equal(tensor[rows], chosen_rows(kept, self.rows).expand(n_rows, *kept.shape[1:]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy of a tensor counts its changes anew.
+        changed = map(_is_changed, self.tensors, self.versions)
+        return vars(self) | {"versions": [*changed]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        now = map(_version, self.tensors)
+        self.versions = [
+            -1 if old else new for old, new in zip(state["versions"], now, strict=True)
+        ]
 
 
-def _same(tensor: Tensor, expected: Tensor) -> bool:
-    return tensor.shape == expected.shape and holds(
-        lambda: (tensor == expected).all(), otherwise=True
-    )
+def chosen_rows(x: Tensor, rows: Tensor) -> Tensor:
+    """Return rows of a batch; a batch of one row, which stands for any number, as it is."""
+    return x[rows] if len(x) > 1 else x
+
+
+def _equal(x: Tensor, expected: Tensor) -> bool:
+    return x.shape == expected.shape and holds(lambda: (x == expected).all(), otherwise=True)
+
+
+def _is_changed(tensor: Tensor, version: int | None) -> bool:
+    now = _version(tensor)
+    return now != version and None not in (now, version)
 
 
 def _version(tensor: Tensor) -> int | None:

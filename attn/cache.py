@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from attn._checks import check_shape, check_size
-from attn._values import Source
+from attn._values import Source, chosen_rows
 
 
 class KVCache:
@@ -81,7 +81,7 @@ class KVCache:
             values = _extended(values, self.length, value)
         if positions is None and self.positions is not None:
             positions = _behind(self.positions, key.shape[-2])
-        if positions is not None:
+        if positions is not None and positions.shape[-1]:
             self.positions = self._joined_positions(positions)
         self._kept = keys, values
         self.length += key.shape[-2]
@@ -177,9 +177,10 @@ class MemoryCache:
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
-        if self._kept is not None:
+        # Without a batch there is one source, which serves all rows.
+        if self._kept is not None and self._kept[0].ndim > 3:
             key, value = self._kept
-            self._kept = key[rows], value[rows]
+            self._kept = chosen_rows(key, rows), chosen_rows(value, rows)
             self._source.reorder(rows)
 
 
@@ -216,20 +217,20 @@ class DecoderCache:
         return self.self_attention[0].following(n_new)
 
     def knows(self, memory: Tensor) -> bool:
-        """Return whether the keys of this memory are kept; `remember` said of which they are.
+        """Return whether the keys of this memory are kept, its rows reordered like the cache.
 
         Raises
         ------
         ValueError
-            If those of another memory are.
+            If the keys of another memory are, as `remember` said.
         """
         if self._source is not None:
             self._source.check(memory)
         return self._source is not None
 
-    def remember(self, memory: Tensor) -> None:
-        """Say that the keys kept are those of this memory, each of its rows repeated or not."""
-        self._source = Source(memory)
+    def remember(self, memory: Tensor, repeats: int = 1) -> None:
+        """Say that the keys kept are of this memory, each of its rows serving `repeats` rows."""
+        self._source = Source(memory, repeats=repeats)
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was.
@@ -242,3 +243,5 @@ class DecoderCache:
         caches: list[KVCache | MemoryCache] = [*self.self_attention, *self.cross_attention]
         for cache in caches:
             cache.reorder(rows)
+        if self._source is not None:
+            self._source.reorder(rows)

@@ -18,8 +18,8 @@ from attn._checks import (
     check_shape,
     wrong,
 )
+from attn._restored import restored_on_error
 from attn.attention import MultiHeadAttention, ScaledDotProduct
-from attn.attention._kernels import refuse_non_finite
 from attn.attention._types import Attended, Relative
 from attn.cache import KVCache, MemoryCache
 from attn.feed_forward import FeedForward
@@ -216,16 +216,17 @@ class DecoderLayer(_Layer):
         """
         check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
         own_cache, cross_cache = cache
-        self._check_memory(x, memory, memory_mask, cross_cache)  # before the other keeps anything
-        attended, own_weights = self.self_attention(
-            self._before(self.norm_1, x), mask=mask, positions=positions,
-            is_causal=is_causal, need_weights=need_weights, cache=own_cache,
-        )  # fmt: skip
-        x = self._add(self.norm_1, x, attended)
-        attended, cross_weights = self.cross_attention(
-            self._before(self.norm_2, x), memory,
-            mask=memory_mask, need_weights=need_weights, cache=cross_cache,
-        )  # fmt: skip
+        self._check_memory(x, memory, memory_mask, cross_cache)
+        with restored_on_error(*cache):
+            attended, own_weights = self.self_attention(
+                self._before(self.norm_1, x), mask=mask, positions=positions,
+                is_causal=is_causal, need_weights=need_weights, cache=own_cache,
+            )  # fmt: skip
+            x = self._add(self.norm_1, x, attended)
+            attended, cross_weights = self.cross_attention(
+                self._before(self.norm_2, x), memory,
+                mask=memory_mask, need_weights=need_weights, cache=cross_cache,
+            )  # fmt: skip
         x = self._add(self.norm_2, x, attended)
         transformed = self.feed_forward(self._before(self.norm_3, x))
         x = self._add(self.norm_3, x, transformed)
@@ -243,8 +244,6 @@ class DecoderLayer(_Layer):
             *rows, _, src_len, _ = cache.key.shape
         elif memory is None:
             raise wrong("memory", "a tensor, which the cache does not know yet", None)
-        else:
-            refuse_non_finite((x, memory), x, memory, memory, None)
         batch = broadcast_shapes(x.shape[:-2], tuple(rows))
         if batch is None:
             raise wrong("memory", f"rows that broadcast with {tuple(x.shape[:-2])}", tuple(rows))

@@ -143,7 +143,11 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     <BLANKLINE>
             [[1, 1, 1]]], dtype=torch.int32)
     """
-    lengths, seq_len = torch.as_tensor(lengths), check_size("seq_len", seq_len)
+    seq_len = check_size("seq_len", seq_len)
+    try:
+        lengths = torch.as_tensor(lengths)
+    except (TypeError, ValueError, RuntimeError):
+        raise wrong("lengths", "integers", lengths) from None
     if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):
         raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
     lengths = lengths.long()  # In uint8, 300 is 44.
@@ -168,7 +172,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
     Raises
     ------
     ValueError
-        If a mask is not boolean, or the shapes do not broadcast.
+        If a mask is not a boolean tensor, or the shapes do not broadcast.
 
     References
     ----------
@@ -186,6 +190,8 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
         if mask is None:
             continue
         check_mask("masks", mask)
+        if not isinstance(mask, torch.Tensor):
+            raise wrong("masks", "tensors of bool", type(mask).__name__)
         if combined is None:
             combined = mask
         elif broadcast_shapes(combined.shape, mask.shape) is None:

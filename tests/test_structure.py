@@ -18,12 +18,14 @@ MAY_IMPORT = {
     "attn._checks": set(),
     "attn._registry": {"attn._checks"},
     "attn._switch": {"attn._checks"},
+    "attn._restored": set(),
     "attn._values": {"attn._checks", "attn._switch"},
     "attn.reference": {"attn._checks"},
     "attn.masks": {"attn._checks", "attn._values"},
     "attn.attention": {
         "attn._checks",
         "attn._registry",
+        "attn._restored",
         "attn._values",
         "attn.cache",
         "attn.masks",
@@ -35,6 +37,7 @@ MAY_IMPORT = {
     "attn.norms": {"attn._checks"},
     "attn.layers": {
         "attn._checks",
+        "attn._restored",
         "attn.attention",
         "attn.cache",
         "attn.feed_forward",
@@ -42,6 +45,7 @@ MAY_IMPORT = {
     },
     "attn.transformer": {
         "attn._checks",
+        "attn._restored",
         "attn._values",
         "attn.attention",
         "attn.cache",

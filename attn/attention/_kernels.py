@@ -6,6 +6,7 @@ kernel, which never stores them. Both get arguments that have been checked.
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import reduce
 from operator import add
 
@@ -109,20 +110,28 @@ def fused(
         if any(size != 1 for size in mask.shape[:-3]):
             mask = mask.expand(*outer, *mask.shape[-3:])
         mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
-    output = F.scaled_dot_product_attention(
-        queries,
-        keys,
-        values,
-        mask,
-        dropout_p=dropout,
-        is_causal=is_causal,
-        enable_gqa=group > 1,
-    )
+    # Autocast would round a bias that is more precise than its own type.
+    is_kept = bias is not None and autocasts(query.device)
+    with torch.autocast(query.device.type, enabled=False) if is_kept else nullcontext():
+        output = F.scaled_dot_product_attention(
+            queries,
+            keys,
+            values,
+            mask,
+            dropout_p=dropout,
+            is_causal=is_causal,
+            enable_gqa=group > 1,
+        )
     output = output.reshape(*batch, query.shape[-2], value.shape[-1]).to(dtype)
     # The kernel may take a score of NaN for a masked one, and then the output does not show it.
     scored = (query, key) if bias is None else (query, key, bias)
     refuse_non_finite((*scored, output), query, key, value, bias)
     return output
+
+
+def autocasts(device: torch.device) -> bool:
+    """Return whether PyTorch chooses the types of products on this device by itself."""
+    return device.type != "meta" and torch.is_autocast_enabled(device.type)
 
 
 def refuse_non_finite(

@@ -12,7 +12,7 @@ from attn._checks import (
     check_size,
     wrong,
 )
-from attn.attention._kernels import refuse_non_finite
+from attn._restored import restored_on_error
 from attn.attention._types import Attended, Relative
 from attn.attention.variant import ScaledDotProduct
 from attn.cache import KVCache, MemoryCache
@@ -114,8 +114,8 @@ class MultiHeadAttention(nn.Module):
             The vectors that are gathered; `key` if not given.
         mask : Tensor of bool, optional
             True = may attend. Either broadcastable to (..., tgt_len, src_len), the same for
-            every head; or with one axis more than `query`, broadcastable to (..., n_heads,
-            tgt_len, src_len). A head that may attend to nothing is cut out.
+            every head; or of the full (..., n_heads, tgt_len, src_len), where axes may be 1. A
+            head that may attend to nothing is cut out.
         positions : Tensor of int64, broadcastable to (..., tgt_len), optional
             Where the tokens stand, for `relative`; one after the other, behind those in the
             cache, if not given. In self-attention only.
@@ -141,37 +141,39 @@ class MultiHeadAttention(nn.Module):
             `MemoryCache`; and as `scaled_dot_product_attention` does.
         """
         self._check_shape("query", query)
-        query_heads = self._split(self.q_proj(query), self.n_heads)
-        if key is None and not isinstance(cache, MemoryCache):
-            if value is not None:
-                raise wrong("key", "a tensor, since value is given", None)
-            src_len = query.shape[-2] + (0 if cache is None else cache.length)
-            # Before the cache keeps anything: a step that is refused leaves it as it was.
-            mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
-            query_heads, key_heads, value_heads, bias = self._own(
-                query, query_heads, positions, cache
+        if cache is not None and not isinstance(cache, KVCache | MemoryCache):
+            raise wrong("cache", "a KVCache or a MemoryCache", type(cache).__name__)
+        if key is None and value is not None:
+            raise wrong("key", "a tensor, since value is given", None)
+        with restored_on_error(cache):
+            query_heads = self._split(self.q_proj(query), self.n_heads)
+            if key is None and not isinstance(cache, MemoryCache):
+                src_len = query.shape[-2] + (0 if cache is None else cache.length)
+                mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
+                query_heads, key_heads, value_heads, bias = self._own(
+                    query, query_heads, positions, cache
+                )
+            else:
+                memory_cache = self._for_memory(positions, cache)
+                key_heads, value_heads = self._of_memory(query, key, value, memory_cache)
+                bias = None
+                batch: tuple[int, ...] = query_heads.shape[:-3]
+                if not key_heads.shape[:-3] == value_heads.shape[:-3] == batch:
+                    group = self.n_heads // self.n_kv_heads
+                    batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
+                mask = self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2]))
+            output, weights = self.attention(
+                query_heads,
+                key_heads,
+                value_heads,
+                mask,
+                bias=bias,
+                is_causal=is_causal,
+                need_weights=need_weights,
+                dropout=self.dropout if self.training else 0.0,
+                enable_gqa=self.n_kv_heads < self.n_heads,
             )
-        else:
-            memory_cache = self._for_memory(positions, cache)
-            key_heads, value_heads = self._of_memory(query, key, value, memory_cache)
-            bias = None
-            batch: tuple[int, ...] = query_heads.shape[:-3]
-            if not key_heads.shape[:-3] == value_heads.shape[:-3] == batch:
-                group = self.n_heads // self.n_kv_heads
-                batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
-            mask = self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2]))
-        output, weights = self.attention(
-            query_heads,
-            key_heads,
-            value_heads,
-            mask,
-            bias=bias,
-            is_causal=is_causal,
-            need_weights=need_weights,
-            dropout=self.dropout if self.training else 0.0,
-            enable_gqa=self.n_kv_heads < self.n_heads,
-        )
-        return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
+            return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
 
     def _own(
         self, x: Tensor, query: Tensor, positions: Tensor | None, cache: KVCache | None
@@ -191,8 +193,6 @@ class MultiHeadAttention(nn.Module):
         if self.relative is not None:
             query, key = self.relative.rotate(query, key, stand)
         if cache is not None:
-            # A NaN that is kept would be in every later step.
-            refuse_non_finite((query, key, value), query, key, value, None)
             key, value = cache.append(key, value, positions)
         bias = None
         if self.relative is not None:
@@ -221,7 +221,6 @@ class MultiHeadAttention(nn.Module):
         keys = self._split(self.k_proj(source[0]), self.n_kv_heads)
         values = self._split(self.v_proj(source[1]), self.n_kv_heads)
         if cache is not None:
-            refuse_non_finite((query, keys, values), query, keys, values, None)
             cache.store(keys, values, *source)
         return keys, values
 

@@ -11,7 +11,7 @@ from attn._checks import (
     check_size,
     wrong,
 )
-from attn.attention._kernels import explicit, fused
+from attn.attention._kernels import autocasts, explicit, fused
 from attn.attention._types import Attended
 from attn.masks import causal_mask, combine_masks
 
@@ -68,7 +68,7 @@ def scaled_dot_product_attention(
     Raises
     ------
     ValueError
-        If shapes do not fit, `mask` is not boolean, an input is not a floating-point
+        If shapes or types do not fit, `mask` is not boolean, an input is not a floating-point
         tensor, or a NaN or infinity is in an input, the scores or the output. That last
         check has to read them; inside ``torch.compile`` and ``torch.func.vmap`` and on the
         meta device there is nothing to read, and it is skipped, as after
@@ -97,6 +97,8 @@ def scaled_dot_product_attention(
         if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
             got = f"{type(tensor).__name__} of dtype {getattr(tensor, 'dtype', None)}"
             raise wrong(name, "a floating-point tensor", got)
+    if not query.dtype == key.dtype == value.dtype:
+        _refuse_dtypes(inputs)
     group = _group(query, key, value) if enable_gqa else 1
     batch = check_attention(query, key, value, mask, group)
     if mask is not None and not isinstance(mask, torch.Tensor):
@@ -118,6 +120,15 @@ def scaled_dot_product_attention(
     if need_weights:
         return explicit(query, key, value, mask, bias, dropout, group)
     return fused(query, key, value, mask, bias, dropout, group, flag, batch), None
+
+
+def _refuse_dtypes(inputs: dict[str, Tensor]) -> None:
+    """Raise ``ValueError`` for keys or values of another type, unless autocast makes it one."""
+    query = inputs["query"]
+    if not autocasts(query.device):
+        other = next(name for name in ("key", "value") if inputs[name].dtype != query.dtype)
+        wanted = f"dtype {query.dtype} to match query"
+        raise wrong(other, wanted, f"dtype {inputs[other].dtype}")
 
 
 def _group(query: Tensor, key: Tensor, value: Tensor) -> int:

@@ -21,7 +21,11 @@ def pack(tensors: Mapping[str, Tensor], metadata: Metadata) -> bytes:
 
     All of it is one entry of the file's metadata: the library writes several in any order.
     """
-    tensors = {name: tensor.cpu().contiguous() for name, tensor in tensors.items()}
+    # Copies, since the library refuses tensors that share memory.
+    tensors = {
+        name: tensor.cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
     about = metadata | {"crc32": _checksum(tensors, metadata)}
     return save(tensors, {"attn": json.dumps(about, sort_keys=True)})
 

@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import Self
 
+import torch
 from torch import Tensor, nn
 
 from attn._checks import wrong
@@ -73,9 +74,10 @@ class Checkpoint(nn.Module):
             raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
             model = cls(TransformerConfig(**about["config"]))
-            weights = dequantise(tensors)
+            weights = {name: nn.Parameter(x) for name, x in dequantise(tensors).items()}
             weights |= {name: weights[first] for name, first in about["tied"].items()}
-            model.to(weights["output.weight"].dtype).load_state_dict(weights)
+            # Assigned, not copied: what was tied and how precise it was is known to the file alone.
+            model.to(weights["output.weight"].dtype).load_state_dict(weights, assign=True)
         except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
             reason = textwrap.shorten(str(error), 160, placeholder=" ...")
             raise wrong("path", wanted, f"{path}, whose parts do not fit: {reason}") from None
@@ -83,11 +85,12 @@ class Checkpoint(nn.Module):
 
     def _to_bytes(self, quantised: bool) -> bytes:
         # A tensor that has two names is stored under the first.
-        names: dict[int, list[str]] = {}
+        names: dict[tuple[int, torch.Size], list[str]] = {}
         stored: dict[str, Tensor] = {}
         for name, tensor in self.state_dict().items():
-            names.setdefault(tensor.data_ptr(), []).append(name)
-            stored.setdefault(names[tensor.data_ptr()][0], tensor)
+            place = tensor.data_ptr(), tensor.shape
+            names.setdefault(place, []).append(name)
+            stored.setdefault(names[place][0], tensor)
         about = {
             "format": FORMAT,
             "model": type(self).__name__,

@@ -225,7 +225,7 @@ class Transformer(Checkpoint):
             new_ids, rows, src_mask, tgt_mask, tgt_positions=tgt_positions, cache=cache
         )
         if cache is not None and not known:
-            cache.remember(memory)
+            cache.remember(memory, repeats)
         return logits[:, -1]
 
     def new_cache(self) -> DecoderCache:

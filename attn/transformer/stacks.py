@@ -1,10 +1,12 @@
 """The two stacks of the Transformer: N encoder layers, N decoder layers."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from torch import Tensor, nn
 
 from attn._checks import wrong
+from attn._restored import restored_on_error
 from attn.attention import VARIANTS
 from attn.cache import DecoderCache, KVCache, MemoryCache
 from attn.layers import DecoderLayer, EncoderLayer
@@ -103,16 +105,18 @@ class Encoder(_Stack):
             Those of each layer; None unless `need_weights`.
         """
         weights: list[Tensor] = []
-        for layer, (layer_cache, _) in zip(self.layers, self._caches(cache), strict=True):
-            x, layer_weights = layer(
-                x,
-                mask,
-                positions=positions,
-                is_causal=is_causal,
-                need_weights=need_weights,
-                cache=layer_cache,
-            )
-            weights.append(layer_weights)
+        caches = [own for own, _ in self._caches(cache)]
+        with restored_on_error(*caches):
+            for layer, layer_cache in zip(self.layers, caches, strict=True):
+                x, layer_weights = layer(
+                    x,
+                    mask,
+                    positions=positions,
+                    is_causal=is_causal,
+                    need_weights=need_weights,
+                    cache=layer_cache,
+                )
+                weights.append(layer_weights)
         return self.norm(x), tuple(weights) if need_weights else None
 
 
@@ -160,18 +164,20 @@ class Decoder(_Stack):
             `need_weights`.
         """
         weights: list[tuple[Tensor, Tensor]] = []
-        for layer, layer_caches in zip(self.layers, self._caches(cache), strict=True):
-            x, layer_weights = layer(
-                x,
-                memory,
-                mask,
-                memory_mask,
-                positions=positions,
-                is_causal=is_causal,
-                need_weights=need_weights,
-                cache=layer_caches,
-            )
-            weights.append(layer_weights)
+        caches = self._caches(cache)
+        with restored_on_error(*chain.from_iterable(caches)):
+            for layer, layer_caches in zip(self.layers, caches, strict=True):
+                x, layer_weights = layer(
+                    x,
+                    memory,
+                    mask,
+                    memory_mask,
+                    positions=positions,
+                    is_causal=is_causal,
+                    need_weights=need_weights,
+                    cache=layer_caches,
+                )
+                weights.append(layer_weights)
         if not need_weights:
             return self.norm(x), None
         own, cross = zip(*weights, strict=True)

@@ -379,6 +379,41 @@ def test_a_bias_beside_a_causal_mask_of_other_lengths(lengths, need_weights):
     assert_close(output, with_bias_by_hand(*tensors, bias, visible(tgt_len, src_len))[0])
 
 
+@pytest.mark.parametrize("need_weights", [False, True])
+@pytest.mark.parametrize("precision", [torch.bfloat16, torch.float32])
+def test_autocast_rounds_no_bias(precision, need_weights):
+    """A bias of hundreds, as ALiBi gives distant tokens, would lose units in bfloat16."""
+    tensors = [x.to(precision) for x in inputs((2, 3), 6, 6)]
+    bias = 300 * random(3, 6, 6, seed=10).float()
+    with torch.autocast("cpu", torch.bfloat16):
+        output, _ = scaled_dot_product_attention(*tensors, bias=bias, need_weights=need_weights)
+    everything = torch.ones(6, 6, dtype=torch.bool)
+    expected, _ = with_bias_by_hand(*(x.double() for x in (*tensors, bias)), everything)
+    assert_close(output.double(), expected, tolerance=2e-2)
+
+
+def test_autocast_takes_inputs_of_several_types():
+    query, key, value = (x.float() for x in inputs((2,)))
+    with torch.autocast("cpu", torch.bfloat16):
+        for need_weights in (False, True):
+            output, _ = scaled_dot_product_attention(
+                query.bfloat16(), key, value, need_weights=need_weights
+            )
+            expected, _ = scaled_dot_product_attention(query, key, value)
+            assert_close(output.float(), expected.float(), tolerance=5e-2)
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("name", ["key", "value"])
+def test_inputs_of_another_type_are_refused(name, device):
+    tensors = dict(zip(("query", "key", "value"), inputs((2,)), strict=True))
+    tensors = {n: t.to(device, torch.float32 if n == name else None) for n, t in tensors.items()}
+    wanted = "dtype torch.float64 to match query, got dtype torch.float32"
+    for need_weights in (False, True):
+        with pytest.raises(ValueError, match=f"^{name}: expected {wanted}$"):
+            scaled_dot_product_attention(**tensors, need_weights=need_weights)
+
+
 @pytest.mark.pairwise
 @pytest.mark.parametrize("shape", BIASES)
 @pytest.mark.parametrize("kind", ["none", "random", "dead rows"])

@@ -292,6 +292,14 @@ def test_a_source_with_a_number_that_is_none_is_not_kept(name):
     assert_close(module(x, memory, cache=cache)[0], module(x, memory)[0])
 
 
+def test_a_value_without_a_key_is_refused():
+    module, x, cache = heads(), random(2, 1, 16), MemoryCache()
+    module(x, random(2, 6, 16), cache=cache)
+    for given in (None, KVCache(), MemoryCache(), cache):
+        with pytest.raises(ValueError, match="^key: expected a tensor, since value is given"):
+            module(x, value=random(2, 6, 16), cache=given)
+
+
 def test_a_source_without_tokens_is_a_source_too():
     module, cache = heads(), MemoryCache()
     for memory in (torch.empty(2, 0, 16).double(), None):
@@ -331,7 +339,7 @@ def test_a_source_that_changed_is_refused(reordered):
             cache.reorder(torch.tensor([0, 1]))
         return cache
 
-    message = "^memory: expected the memory that filled the cache: for another, take a new cache"
+    message = "^memory: expected the memory that filled the cache.*: for another, take a new cache"
     others = (memory, memory), (value, value), (memory[:, :5], value[:, :5]), (nearly, value)
     for other in others:
         with pytest.raises(ValueError, match=message):
@@ -341,6 +349,52 @@ def test_a_source_that_changed_is_refused(reordered):
     memory[0, 0, 0] += 1e-3
     with pytest.raises(ValueError, match=message):
         module(x, memory, value, cache=cache)
+
+
+@torch.no_grad()  # a copy may be made only of tensors that no gradient goes through
+@pytest.mark.parametrize("changed", [None, "before", "after"])
+def test_a_copy_of_a_cache_knows_the_source_too(changed):
+    """Tensors count their changes, and a copy of one begins anew."""
+    module, x, memory, cache = heads(), random(2, 1, 16), random(2, 6, 16, seed=1), MemoryCache()
+    memory += 1
+    expected, _ = module(x, memory, cache=cache)
+    given = memory.clone()
+    if changed == "before":
+        memory[0, 0, 0] += 1
+    other = copy.deepcopy(cache)
+    if changed == "after":
+        memory[0, 0, 0] += 1
+        with pytest.raises(ValueError, match="^memory: "):
+            module(x, given, cache=cache)
+    if changed == "before":
+        for each in (memory, given):
+            with pytest.raises(ValueError, match="^memory: "):
+                module(x, each, cache=other)
+    else:
+        assert_close(module(x, given, cache=other)[0], expected)
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_a_source_without_a_batch_serves_reordered_rows(length):
+    module, x, memory, cache = heads(), random(3, length, 16), random(6, 16, seed=1), MemoryCache()
+    module(x, memory, cache=cache)
+    cache.reorder(torch.tensor([2, 0]))
+    assert_close(module(x[[2, 0]], memory, cache=cache)[0], module(x[[2, 0]], memory)[0])
+
+
+@pytest.mark.parametrize("shared", ["key", "value"])
+def test_a_key_or_a_value_that_serves_all_rows_is_not_reordered(shared):
+    module, x, cache, rows = heads(), random(3, 1, 16), MemoryCache(), [2, 0, 0, 1]
+    source = {name: random(3, 6, 16, seed=i) for i, name in enumerate(("key", "value"))}
+    source[shared] = source[shared][:1]
+    module(x, **source, cache=cache)
+    cache.reorder(torch.tensor(rows))
+    moved = {name: t if name == shared else t[rows] for name, t in source.items()}
+    expected, _ = module(x[rows], **moved)
+    assert_close(module(x[rows], cache=cache)[0], expected)
+    for size in (1, 4):
+        moved[shared] = source[shared].expand(size, -1, -1)
+        assert_close(module(x[rows], **moved, cache=cache)[0], expected)
 
 
 def test_a_source_that_changed_by_way_of_a_view_is_refused():
@@ -366,6 +420,9 @@ def test_a_cache_says_which_attention_it_is_of(need_weights):
             module(x, memory, memory, cache=KVCache(), **options)
     with pytest.raises(ValueError, match="^key: expected the memory that is to fill the cache"):
         module(x, cache=MemoryCache(), **options)
+    for other in (DecoderCache(1), 5):
+        with pytest.raises(ValueError, match="^cache: expected a KVCache or a MemoryCache, got "):
+            module(x, cache=other, **options)
     assert_close(module(x, x, x, cache=MemoryCache(), **options)[0], module(x)[0])
 
 
@@ -484,6 +541,14 @@ def test_rows_that_stand_elsewhere_go_on_from_there(relative):
     assert torch.equal(cache.positions, positions)
     cache.reorder(torch.tensor([1]))
     assert torch.equal(cache.positions, positions[1:])
+
+
+def test_a_step_without_tokens_may_have_positions():
+    module, x, cache = heads(2, "alibi"), random(2, 3, 16), KVCache()
+    module(x[:, :0], positions=torch.empty(2, 0, dtype=torch.int64), cache=cache)
+    assert cache.positions is None
+    outputs = [module(part, is_causal=True, cache=cache)[0] for part in x.split((2, 1), dim=1)]
+    assert_close(torch.cat(outputs, dim=1), module(x, is_causal=True)[0])
 
 
 @pytest.mark.parametrize("batch", [(2,), ()], ids=["batch", "one sequence"])

@@ -8,6 +8,7 @@ import safetensors.torch
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch import nn
 
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 from attn.transformer._safetensors import pack, unpack
@@ -72,6 +73,39 @@ def test_numbers_of_any_precision_come_back(dtype, tmp_path):
     model.save(tmp_path / "model")
     logits = logits_of(Transformer.load(tmp_path / "model"))
     assert logits.dtype == dtype and torch.equal(logits, logits_of(model))
+
+
+@pytest.mark.parametrize("quantised", [False, True])
+@pytest.mark.parametrize("ties", [True, False])
+def test_what_was_tied_or_untied_by_hand_comes_back_so(ties, quantised, tmp_path):
+    model = make(DecoderOnly, tie_embeddings=not ties)
+    first = model.embedding.tokens.weight
+    model.output.weight = first if ties else nn.Parameter(2 * first.detach())
+    expected = logits_of(model)
+    model.save(tmp_path / "model", quantised=quantised)
+    loaded = DecoderOnly.load(tmp_path / "model")
+    assert (loaded.output.weight is loaded.embedding.tokens.weight) == ties
+    if not quantised:
+        assert torch.equal(logits_of(loaded), expected)
+
+
+def test_the_same_memory_in_another_shape_is_a_matrix_of_its_own(tmp_path):
+    model = make(DecoderOnly)
+    first, second = (layer.feed_forward for layer in model.stack.layers)
+    second.linear_2.weight = nn.Parameter(first.linear_1.weight.detach().view(12, 20))
+    expected = logits_of(model)
+    model.save(tmp_path / "model")
+    assert torch.equal(logits_of(DecoderOnly.load(tmp_path / "model")), expected)
+
+
+def test_parts_of_several_precisions_come_back_so(tmp_path):
+    model = make(DecoderOnly)
+    model.stack.layers[1].to(torch.float16)
+    model.save(tmp_path / "model")
+    loaded = DecoderOnly.load(tmp_path / "model")
+    for name, tensor in model.state_dict().items():
+        assert loaded.state_dict()[name].dtype == tensor.dtype
+        assert torch.equal(loaded.state_dict()[name], tensor)
 
 
 def test_the_bytes_do_not_depend_on_the_order_of_what_is_said():

@@ -550,6 +550,24 @@ def test_a_step_with_a_number_that_is_none_can_be_taken_again(name, keeps_memory
     assert_close(layer(x, memory, cache=caches)[0], layer(x, memory)[0])
 
 
+def test_a_layer_whose_cross_attention_fails_leaves_both_caches_as_they_were():
+    layer, caches = DecoderLayer(*SIZES).double(), (KVCache(), MemoryCache())
+    x, memory = random(2, 3, D_MODEL), random(2, 7, D_MODEL, seed=1)
+    expected, _ = layer(x, memory)
+    with pytest.raises(ValueError, match="^cache: expected a MemoryCache for cross-attention"):
+        layer(x[:, :2], memory, cache=(caches[0], KVCache()))
+    with torch.no_grad():
+        layer.cross_attention.q_proj.weight *= 1e200
+        for _ in range(2):
+            with pytest.raises(ValueError, match="^query, key, value: expected products that fit"):
+                layer(x[:, :2], 1e200 * memory, cache=caches)
+            assert caches[0].length == caches[1].length == 0
+        layer.cross_attention.q_proj.weight *= 1e-200
+    for part in x.split((2, 1), dim=1):
+        output, _ = layer(part, memory, cache=caches)
+    assert_close(output, expected[:, 2:])
+
+
 @pytest.mark.parametrize("x_batch, memory_batch", [((3,), (2,)), ((4, 3), (2,)), ((3,), (4, 2))])
 def test_rows_that_are_not_those_of_the_memory_are_refused(x_batch, memory_batch):
     layer, caches = DecoderLayer(*SIZES).double(), (KVCache(), MemoryCache())

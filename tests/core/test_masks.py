@@ -81,6 +81,7 @@ def test_padding_keeps_the_shape_of_the_lengths(library):
         ([[0], [-1]], 5, "lengths: expected values between 0 and seq_len = 5, got -1"),
         ([1.0], 5, r"lengths: expected integers, got dtype (torch\.)?float(32|64)"),
         ([True], 5, r"lengths: expected integers, got dtype (torch\.)?bool"),
+        (["a"], 5, r"lengths: expected integers, got (\['a'\]|dtype .*)"),
         ([1], -1, "seq_len: expected at least 0, got -1"),
         ([1], 1.5, "seq_len: expected an integer, got 1.5"),
     ],
@@ -111,6 +112,9 @@ def test_combine_refuses():
         masks.combine_masks(torch.ones(2, 2), None)
     with pytest.raises(ValueError, match="^masks: expected a boolean array"):
         masks.combine_masks(True)  # a truth value, but of nothing that has a shape
+    for numpy in (np.ones((2, 2), bool), None), (masks.causal_mask(2), np.ones((2, 2), bool)):
+        with pytest.raises(ValueError, match="^masks: expected tensors of bool, got ndarray$"):
+            masks.combine_masks(*numpy)
     wanted = r"^masks: expected a shape that broadcasts with \(2, 2\), got \(3,\)$"
     with pytest.raises(ValueError, match=wanted):
         masks.combine_masks(masks.causal_mask(2), torch.ones(3, dtype=torch.bool))

@@ -713,6 +713,50 @@ def test_a_step_repeats_and_projects_the_source_once(monkeypatch):
     )
 
 
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
+@pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
+def test_a_step_that_a_deeper_layer_fails_can_be_taken_again(model_class, failure):
+    model, ids, given = make(model_class, n_layers=3), random_ids(2, TGT_LEN), {}
+    if model_class is Transformer:
+        given["memory"], _ = model.encode(random_ids(2, SRC_LEN))
+    stack = model.decoder if model_class is Transformer else model.stack
+    cache = model.new_cache()
+    for length in (2, 3):
+        kept = cache.length
+        with patch.object(stack.layers[2].feed_forward, "forward", side_effect=failure):
+            for _ in range(2):
+                with pytest.raises(failure):
+                    model.step(ids[:, :length], cache, **given)
+        assert [own.length for own in cache.self_attention] == [kept] * 3
+        logits = model.step(ids[:, :length], cache, **given)
+        assert_close(logits, model.step(ids[:, :length], None, **given))
+
+
+@torch.no_grad()  # a copy may be made only of tensors that no gradient goes through
+@pytest.mark.parametrize(
+    "n_sources, rows",
+    [(1, [2, 0, 0, 1]), (2, [1, 0]), (2, [1]), (2, [5, 4, 3, 0, 1, 1]), (2, [3, 4]), (3, [])],
+)
+def test_a_step_goes_on_with_the_memory_in_the_order_of_the_rows(n_sources, rows):
+    """Sources beside one to three rows each; `rows` keeps some, in another order."""
+    model, n_rows = make(Transformer), 6 if max(rows, default=0) > 1 else n_sources
+    ids, src, seen = random_ids(n_rows, 3), random_ids(n_sources, SRC_LEN), [4, 7, 5][:n_sources]
+    seen, cache = padding_mask(seen, SRC_LEN), model.new_cache()
+    memory, _ = model.encode(src, seen)
+    model.step(ids[:, :2], cache, memory, seen)
+    cache.reorder(torch.tensor(rows, dtype=torch.int64))
+    of_rows = [row * n_sources // n_rows for row in rows]
+    expected = model.step(ids[rows], None, memory[of_rows], seen[of_rows])
+    logits = model.step(ids[rows], copy.deepcopy(cache), memory[of_rows], seen[of_rows])
+    assert_close(logits, expected)
+    if n_sources == 1:
+        assert_close(model.step(ids[rows], cache, memory, seen), expected)
+    elif rows:
+        message = "^memory: expected .* cache, its rows reordered like those of the cache"
+        with pytest.raises(ValueError, match=message):
+            model.step(ids[rows], cache, memory, seen)
+
+
 def test_a_new_cache_is_empty_and_has_two_for_every_layer():
     for model_class in (Transformer, DecoderOnly):
         cache = make(model_class, n_layers=3).new_cache()
