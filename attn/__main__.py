@@ -17,7 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     try:
         options.run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as where it was closed
+            sys.stdout.flush()
         return 0
     except ValueError as error:
         print(error, file=sys.stderr)

@@ -37,7 +37,7 @@ def _translate_typed(translator: "Translator", search: dict[str, Any]) -> None:
     from attn.applications.translation.lines import translate_lines
 
     getattr(sys.stdin, "reconfigure", dict)(encoding="utf-8", errors="replace")  # bad bytes too
-    for number, text in enumerate(sys.stdin, 1):
+    for number, text in enumerate(sys.stdin or (), 1):  # without one, where it was closed
         (line,) = translate_lines(translator, [text.removeprefix("\ufeff")], **search)
         if line.problem:
             print(f"line {number}: {line.problem}", file=sys.stderr)
@@ -75,7 +75,7 @@ def train(options: argparse.Namespace) -> None:
     from attn.applications.translation import RECIPES, Recipe, Translator
     from attn.training import is_main_process
 
-    _check_out(options.out)  # before anything takes time
+    out = _checked_out(options.out)  # before anything takes time
     pairs, validation = _pairs_to_train(options)
     sizes = {"d_model": options.width, "n_layers": options.layers, "n_heads": options.heads,
              "d_ff": options.width and 4 * options.width}  # fmt: skip
@@ -85,12 +85,13 @@ def train(options: argparse.Namespace) -> None:
     recipe = recipe.but(
         options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
     )
-    checkpoint = options.out.with_name(options.out.name + ".checkpoint")
+    checkpoint = out.with_name(out.name + ".checkpoint")
     log = None if sys.stderr.isatty() else _Log()  # in a terminal there is a bar
-    more = {"validation": validation, "checkpoint": checkpoint, "report": log}
-    translator = Translator.fit(pairs, **vars(recipe), **more)
+    translator = Translator.fit(
+        pairs, **vars(recipe), validation=validation, checkpoint=checkpoint, report=log
+    )
     if is_main_process():
-        translator.save(options.out, quantised=options.quantised)
+        translator.save(out, quantised=options.quantised)
         checkpoint.unlink()
         if validation:
             found = translator.evaluate(validation)
@@ -142,17 +143,18 @@ def fetch(options: argparse.Namespace) -> None:
         print(f"{name}: {fetched(name)}")
 
 
-def _check_out(out: Path) -> None:
-    """Refuse a folder that `train` could not write in the end."""
+def _checked_out(out: Path) -> Path:
+    """Return the place of a folder; refuse one that `train` could not write in the end."""
+    from attn.applications._folder import resolved
     from attn.applications.translation import Translator
 
-    if not out.absolute().parent.is_dir():
-        raise wrong("out", "a name in a folder that exists", out)
-    if out.exists():
+    place = resolved("out", out)
+    if place.exists():
         try:
-            Translator.load(out)
+            Translator.load(place)
         except ValueError:
             raise wrong("out", "a new folder or a translator to replace", out) from None
+    return place
 
 
 def _pairs_to_train(

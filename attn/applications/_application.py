@@ -1,6 +1,7 @@
 """What the applications share: how their models are trained, kept on disk, and asked in batches."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
@@ -8,10 +9,13 @@ from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 import torch
 from torch import Tensor, nn
 
+from attn._checks import wrong
 from attn.applications._folder import About, read_folder, whole_folder
 from attn.applications._sequences import Sequenced, by_length
+from attn.tokenizer import WordTokenizer
 from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig, train
+from attn.transformer import TransformerConfig
 
 # Some fields of a `TransformerConfig`, which checks them itself.
 Sizes: TypeAlias = Mapping[str, Any] | tuple[()]
@@ -155,3 +159,23 @@ class Application(Generic[Model]):
             computed = compute([inputs[i] for i in some])
             outputs.update(zip(some, computed, strict=True))
         return [outputs[i] for i in range(len(inputs))]
+
+
+def configured(
+    usual: Mapping[str, Any], sizes: Sizes, vocab_size: int, tgt_vocab_size: int | None = None
+) -> TransformerConfig:
+    """Return the configuration of a model: the usual one but for `sizes`, which a user gave."""
+    known = {field.name for field in fields(TransformerConfig)} - {"vocab_size", "tgt_vocab_size"}
+    others = sorted(map(repr, dict(sizes).keys() - known))
+    if others:
+        raise wrong("sizes", "fields of TransformerConfig, but no vocab_size", ", ".join(others))
+    return TransformerConfig(vocab_size, tgt_vocab_size, **{**usual, **dict(sizes)})
+
+
+def read_words(folder: Path, vocab_size: int) -> WordTokenizer:
+    """Return the vocabulary of a folder whose model has so many words."""
+    tokenizer = WordTokenizer.load(folder / "words.json")
+    if tokenizer.vocab_size != vocab_size:
+        wanted = f"{vocab_size} words, as its model has"
+        raise wrong("folder", wanted, f"{folder}, with {tokenizer.vocab_size}")
+    return tokenizer

@@ -37,9 +37,7 @@ def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
     ValueError
         If something else has this name, or it cannot be written.
     """
-    folder = Path(folder).absolute()
-    if not folder.parent.is_dir():
-        raise wrong("folder", "a name in a folder that exists", folder)
+    folder = resolved("folder", folder)
     if folder.exists():
         read_folder(folder, about["format"])  # raises if it holds something else
     unfinished, old = (folder.with_name(f"{folder.name}.{os.getpid()}.{x}") for x in ("new", "old"))
@@ -56,10 +54,22 @@ def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
             "folder", "a place that can be written", f"{folder}: {error.strerror}"
         ) from None
     finally:
-        if old.exists() and not folder.exists():
+        if os.path.exists(old) and not folder.exists():
             os.rename(old, folder)
         for left in (unfinished, old):
             shutil.rmtree(left, ignore_errors=True)
+
+
+def resolved(name: str, folder: str | Path) -> Path:
+    """Return the place that a name leads to, so that what a link leads to is replaced, not it."""
+    try:
+        place = Path(folder).resolve()
+        if place.parent.is_dir() and not place.is_symlink():
+            return place
+    except (OSError, RuntimeError) as error:  # a name too long, a link to itself
+        reason = getattr(error, "strerror", None) or error
+        raise wrong(name, "a name in a folder that exists", f"{folder}: {reason}") from None
+    raise wrong(name, "a name in a folder that exists", place)
 
 
 def read_folder(folder: str | Path, wanted: str) -> About:
@@ -82,10 +92,10 @@ def read_folder(folder: str | Path, wanted: str) -> About:
     """
     try:
         about = json.loads((Path(folder) / ABOUT).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         about = None
     if not isinstance(about, dict) or about.get("format") != wanted:
-        found = "something else" if Path(folder).exists() else "nothing"
+        found = "something else" if os.path.exists(folder) else "nothing"
         raise wrong(
             "folder", f"a folder of the format {wanted!r}", f"{folder}, which holds {found}"
         )

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from attn._checks import check_size, wrong
+from attn.corpus.pairs_file import normalise
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.metrics import token_accuracy
+from attn.tokenizer import WordTokenizer, words
 from attn.tokenizer.base import Tokenizer
 from attn.training import cross_entropy, pad, shift
 from attn.transformer import Transformer
@@ -89,6 +91,33 @@ def attention_of(model: Transformer, src: Ids, tgt: Ids) -> list[NDArray[np.floa
     inputs = torch.tensor([Tokenizer.sos_id, *tgt])
     _, weights = model(torch.tensor(src), inputs, need_weights=True)
     return [torch.stack(layers).numpy() for layers in weights]
+
+
+def as_written(text: str, tokenizer: Tokenizer) -> str:
+    """Return a text as a vocabulary would write it that knew all its words.
+
+    What a model wrote is compared with that: an ``<unk>`` must not count as right.
+    """
+    text = normalise(text)
+    if isinstance(tokenizer, WordTokenizer):
+        return words.join(words.split(words.normalise(text, tokenizer.lowercase)))
+    return tokenizer.decode(tokenizer.encode(text))
+
+
+def write_each(
+    model: Transformer, sources: Sequence[Ids], limits: Sequence[int], *,
+    beam_width: int = 1, length_penalty: float = 0.0,
+) -> list[Ids]:  # fmt: skip
+    """Return what `write` writes for each source with a limit of its own, as if it were alone."""
+    search = partial(write, model, beam_width=beam_width, length_penalty=length_penalty)
+    if beam_width == 1:
+        written = search(sources, max(limits))
+        return [ids[:limit] for ids, limit in zip(written, limits, strict=True)]
+    found: dict[int, Ids] = {}
+    for limit in set(limits):  # A hypothesis that must end sooner may be another.
+        places = [i for i, own in enumerate(limits) if own == limit]
+        found.update(zip(places, search([sources[i] for i in places], limit), strict=True))
+    return [found[i] for i in range(len(sources))]
 
 
 @torch.no_grad()

@@ -156,7 +156,8 @@ class _Bad(Exception):
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
     """Yield the lines of a binary file without their ends; None for one that is too long."""
     first = True
-    while line := file.readline(MAX_LINE + 2):
+    # An end of two bytes may follow, and a byte order mark of three may stand before.
+    while line := file.readline(MAX_LINE + 5):
         if first:
             line = line.removeprefix(b"\xef\xbb\xbf")
             first = False

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attn._checks import check_size, wrong
+from attn._checks import check_finite, check_size, wrong
 
 Z = 1.959964  # the normal quantile that leaves 2.5% on either side
 
@@ -39,8 +39,9 @@ def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
     >>> [round(bound, 3) for bound in wilson_interval(16, 16)]
     [0.806, 1.0]
     """
-    check_size("n", n, least=1)
-    if check_size("n_right", n_right) > n:
+    # As Python's own numbers: in NumPy's, a square may overflow.
+    n, n_right = check_size("n", n, least=1), check_size("n_right", n_right)
+    if n_right > n:
         raise wrong("n_right", f"at most n = {n}", n_right)
     share = n_right / n
     middle = share + Z**2 / (2 * n)
@@ -67,6 +68,7 @@ def bootstrap_interval(
     denominators : array, shape (n_sentences,), optional
         What the sum is divided by, such as how many links each has. One each if not given.
     n_resamples, seed : int
+        Of the resamples, those in which the sum would be divided by zero do not count.
 
     Returns
     -------
@@ -76,7 +78,8 @@ def bootstrap_interval(
     Raises
     ------
     ValueError
-        If there is no sentence, or not as many denominators as numerators.
+        If there is no sentence, not as many denominators as numerators, a number that is not
+        finite or a denominator below zero, or if there is nothing to divide by.
 
     References
     ----------
@@ -99,9 +102,16 @@ def bootstrap_interval(
         raise wrong(
             "denominators", f"shape {numerators.shape} to match numerators", denominators.shape
         )
-    drawn = np.random.default_rng(seed).integers(
+    check_finite("numerators", np.isfinite(numerators))
+    if not ((denominators >= 0) & (denominators < math.inf)).all():
+        raise wrong("denominators", "finite numbers of at least 0", denominators.tolist())
+    n_resamples = check_size("n_resamples", n_resamples, least=1)
+    drawn = np.random.default_rng(check_size("seed", seed)).integers(
         len(numerators), size=(n_resamples, len(numerators))
     )
-    means = numerators[drawn].sum(axis=1) / denominators[drawn].sum(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
+    sums, totals = numerators[drawn].sum(axis=1), denominators[drawn].sum(axis=1)
+    counts = totals > 0
+    if not counts.any():
+        raise wrong("denominators", "a number above 0", denominators.tolist())
+    low, high = np.percentile(sums[counts] / totals[counts], [2.5, 97.5])
     return float(low), float(high)

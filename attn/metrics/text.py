@@ -44,16 +44,24 @@ def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
     Raises
     ------
     ValueError
-        If there are none, or not as many of one as of the other.
+        If they are no lists, there are none, or not as many of one as of the other.
 
     Examples
     --------
     >>> exact_match(["la casa roja", "el gato"], ["la casa roja", "un gato"])
     0.5
     """
+    for name, given in (("predictions", predictions), ("references", references)):
+        if isinstance(given, str):
+            raise wrong(name, "a list", "one text")
     _check_pairs(predictions, references)
-    n_right: int = sum(map(operator.eq, predictions, references))
+    n_right: int = sum(map(operator.eq, map(_plain, predictions), map(_plain, references)))
     return n_right / len(references)
+
+
+def _plain(one: Any) -> Any:
+    """Return a row of an array as a list, which is equal to another or not, as a whole."""
+    return one.tolist() if hasattr(one, "tolist") else one
 
 
 def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) -> float:

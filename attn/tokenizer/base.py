@@ -1,5 +1,6 @@
 """What the tokenizers share: four special tokens, sequences of ids, and files."""
 
+import json
 import operator
 import os
 import reprlib
@@ -216,6 +217,8 @@ class Tokenizer:
         except ValueError as error:
             # Its sentence begins with the name of an argument; here the file is at fault.
             raise ValueError(f"{path}: {str(error).partition(': ')[2]}") from None
+        except Exception:  # noqa: BLE001 - what is nested in a field can be of any type
+            raise wrong(str(path), f"the parts of {cls._format!r}", "others") from None
         if tokenizer.vocab_size != len(content["tokens"]):
             raise wrong(str(path), f"{tokenizer.vocab_size} tokens", len(content["tokens"]))
         for i, token in enumerate(content["tokens"]):
@@ -223,6 +226,11 @@ class Tokenizer:
                 raise wrong(
                     str(path), f"token {i} to be {tokenizer.tokens[i]!r}", reprlib.repr(token)
                 )
+        kept = tokenizer._content()
+        for name, _ in cls._fields:
+            expected = f"{name!r} to be {reprlib.repr(kept[name])}"
+            if json.dumps(kept[name]) != json.dumps(content[name]):
+                raise wrong(str(path), expected, reprlib.repr(content[name]))
         return tokenizer
 
     def _to_ids(self, text: str) -> list[int]:

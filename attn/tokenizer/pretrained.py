@@ -19,7 +19,7 @@ class PretrainedTokenizer(Tokenizer):
         Those of the tokens that mark the parts of a text, as ``<|im_end|>`` or ``[SEP]`` do.
     pad_id, unk_id, sos_id, eos_id : int, optional
         As in `Tokenizer`. An id that is not given is `eos_id`; without that, the smallest id
-        of a special token.
+        of a special token, or 0, and then `decode` shows that token as any other.
 
     Raises
     ------
@@ -67,4 +67,6 @@ class PretrainedTokenizer(Tokenizer):
         return [self.special[text]] if text in self.special else self._to_ids(text)
 
     def _silent(self) -> set[int]:
-        return set(self.special.values()) - {self.unk_id} | {self.eos_id}
+        # Where nothing is special, neither is the token whose id is 0.
+        ends = {self.eos_id} if self.special or self.eos_id else set()
+        return set(self.special.values()) - {self.unk_id} | ends

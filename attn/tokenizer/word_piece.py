@@ -34,7 +34,7 @@ class WordPieceTokenizer(PretrainedTokenizer):
     Raises
     ------
     ValueError
-        If one of the four is missing.
+        If one of the four is missing, or a token stands there twice.
 
     References
     ----------
@@ -55,7 +55,10 @@ class WordPieceTokenizer(PretrainedTokenizer):
 
     def __init__(self, tokens: Iterable[str], lowercase: bool = True) -> None:
         self.lowercase = bool(lowercase)
+        tokens = list(tokens)
         self._ids = {token: i for i, token in enumerate(tokens)}
+        for token in (token for i, token in enumerate(tokens) if self._ids[token] != i):
+            raise wrong("tokens", "distinct tokens", f"{token!r} twice")
         if not self._ids.keys() >= set(MARKS):
             raise wrong("tokens", f"{', '.join(MARKS)} among them", f"{len(self._ids)} others")
         pad_id, unk_id, sos_id, eos_id = (self._ids[mark] for mark in MARKS)

@@ -1,6 +1,7 @@
 """What every application does alike: train from a seed, keep the history, come back to the CPU."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -31,19 +32,19 @@ class Seen:
     answer: str
 
 
-def fit(name):
+def fit(name, **options):
     """Train one application for one step, on one or two examples."""
     if name == "translation":
         pairs = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")]
-        return translation.Translator.fit(pairs, training=ONE_STEP)
+        return translation.Translator.fit(pairs, training=ONE_STEP, **options)
     if name == "question_answering":
         examples = [("The sky is blue.", "What is blue?", "sky", 1)] * 5
-        return question_answering.QuestionAnswerer.fit(examples, training=ONE_STEP)
+        return question_answering.QuestionAnswerer.fit(examples, training=ONE_STEP, **options)
     if name == "summarization":
         examples = [("A storm hit Lima.", "Storm hits Lima"), ("Schools closed.", "Schools close")]
-        return summarization.Summarizer.fit(examples, training=ONE_STEP)
+        return summarization.Summarizer.fit(examples, training=ONE_STEP, **options)
     examples = [Seen(np.zeros((48, 48, 3), np.uint8), "Is there a ball?", "no")]
-    return visual_question.VisualQuestionAnswerer.fit(examples, training=ONE_STEP)
+    return visual_question.VisualQuestionAnswerer.fit(examples, training=ONE_STEP, **options)
 
 
 every_application = pytest.mark.parametrize(
@@ -62,6 +63,76 @@ def test_it_trains_from_its_seed_and_keeps_the_history(name):
     for ours, theirs in zip(first.model.parameters(), second.model.parameters(), strict=True):
         assert torch.equal(ours, theirs)
     assert len(first.history.losses) == 1 and first.history == second.history
+
+
+@pytest.mark.parametrize("name", ["loop", "x" * 300, "link to nowhere"])
+def test_a_place_where_nothing_can_be_is_refused_in_a_sentence(name, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "link to nowhere").symlink_to(tmp_path / "no" / "where")
+    fitted = fit("translation")
+    with pytest.raises(ValueError, match="^folder: expected a name in a folder that exists, got"):
+        fitted.save(tmp_path / name)
+    with pytest.raises(ValueError, match="^folder: expected a folder of the format .* nothing$"):
+        type(fitted).load(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link to nowhere", "loop"]
+
+
+def test_a_name_as_long_as_a_name_may_be_is_too_long_for_what_is_unfinished(tmp_path):
+    with pytest.raises(ValueError, match="^folder: expected a place that can be written, got"):
+        fit("translation").save(tmp_path / ("x" * 250))
+    assert not [*tmp_path.iterdir()]
+
+
+def test_brackets_without_end_are_no_application(tmp_path):
+    (tmp_path / "about.json").write_text("[" * 100_000)
+    for application in (translation.Translator, summarization.Summarizer):
+        with pytest.raises(ValueError, match="^folder: .* which holds something else$"):
+            application.load(tmp_path)
+
+
+@every_application
+@pytest.mark.parametrize("sizes", [{"depth": 3}, {"vocab_size": 3}, {"tgt_vocab_size": 3}])
+def test_sizes_that_a_model_does_not_have_are_refused(name, sizes):
+    wanted = "fields of TransformerConfig, but no vocab_size"
+    message = f"^sizes: expected {wanted}, got '{next(iter(sizes))}'$"
+    with pytest.raises(ValueError, match=message):
+        fit(name, sizes=sizes)
+
+
+@pytest.mark.parametrize("name", ["question_answering", "summarization"])
+def test_a_vocabulary_that_is_not_of_the_model_is_refused(name, tmp_path):
+    fitted = fit(name)
+    fitted.save(tmp_path / "one")
+    known = fitted.tokenizer
+    words = WordTokenizer([*known.tokens[4:], "zebra"], known.lowercase)
+    words.save(tmp_path / "one" / "words.json")
+    n = words.vocab_size
+    wanted = f"folder: expected {n - 1} words, as its model has, got {tmp_path / 'one'}, with {n}"
+    with pytest.raises(ValueError, match=f"^{re.escape(wanted)}$"):
+        type(fitted).load(tmp_path / "one")
+
+
+def test_marks_within_a_word_do_not_make_right_answers_wrong(monkeypatch):
+    """What is written anew from its words may have spaces that people do not write."""
+    reader = fit("question_answering")
+    found = question_answering.Answer("U. S.", 1, 5, 1.0)
+    monkeypatch.setattr(reader, "_answer", lambda encoded: [found])
+    scores = reader.evaluate([("The U.S. sold it", "Who sold it?", "U.S.", 1)])
+    assert scores["exact_match"] == 1
+    writer = fit("summarization")
+    monkeypatch.setattr(writer, "_generate", lambda texts: ["U. S. storm"])
+    scores = writer.evaluate([("A storm hit the U.S. coast.", "U.S. storm")])
+    assert scores["exact_match"] == 1 and scores["generate"]["rouge1"] == 1
+
+
+def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path):
+    fitted = fit("translation")
+    fitted.save(tmp_path / "one")
+    (tmp_path / "link").symlink_to("one", target_is_directory=True)
+    fitted.save(tmp_path / "link", quantised=True)
+    assert (tmp_path / "link").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "one"]
+    assert type(fitted).load(tmp_path / "one").model is not None
 
 
 @every_application
@@ -165,5 +236,7 @@ def test_a_translation_has_at_most_twice_its_words_and_ten(n_words, monkeypatch)
         return logits
 
     monkeypatch.setattr(translator.model, "step", never_end)
-    written = translator.translate(" ".join(["cat"] * n_words)).split()
-    assert written == [translator.target.tokens[word]] * (2 * n_words + 10)
+    text = " ".join(["cat"] * n_words)
+    for beam_width in (1, 2):
+        written = translator.translate([text, "the red cat"], beam_width=beam_width)[0].split()
+        assert written == [translator.target.tokens[word]] * (2 * n_words + 10)

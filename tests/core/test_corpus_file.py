@@ -78,11 +78,14 @@ def test_a_line_may_be_long_but_not_too_long(read, end):
     assert read(fits + end)[0] == [("a", "b" * (MAX_LINE - 2))]
     too_long = [f"line 1: longer than {MAX_LINE} bytes"]
     assert read(fits + b"b" + end) == ([], too_long)
+    for mark in (b"", b"\xef\xbb\xbf"):
+        assert read(mark + fits + end)[0] == [("a", "b" * (MAX_LINE - 2))]
     for n in (1, 2, 3, MAX_LINE - 1, MAX_LINE, MAX_LINE + 1, 3 * MAX_LINE):
         rest = end + b"c\td" if end else b""
-        pairs, problems = read(fits + b"b" * n + rest)
-        assert problems == too_long
-        assert pairs == ([("c", "d")] if end else [])
+        for mark in (b"", b"\xef\xbb\xbf"):
+            pairs, problems = read(mark + fits + b"b" * n + rest)
+            assert problems == too_long
+            assert pairs == ([("c", "d")] if end else [])
 
 
 def test_a_large_file_is_read_as_it_is_asked_for(tmp_path):

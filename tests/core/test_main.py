@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -79,6 +80,33 @@ def test_an_output_that_takes_no_more_ends_it_without_a_trace():
         )  # fmt: skip
         os.close(output)
         assert (done.returncode, done.stderr) == (1, said)
+
+
+@pytest.mark.parametrize("text", [(), ("the red house",)])
+def test_closed_streams_end_it_without_a_trace(text):
+    command = shlex.join([sys.executable, "-m", "attn", "translate", *GRAMMAR, *text])
+    command += " >&-" if text else " <&-"
+    done = subprocess.run(
+        command, check=False, cwd=ROOT, shell=True, stderr=subprocess.PIPE, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_training(tmp_path, pairs, capsys):
+    (tmp_path / "link").symlink_to(tmp_path / "no" / "where")
+    arguments = ["train", "--pairs", str(pairs), "--steps", "2", "--device", "cpu", "--out"]
+    assert main([*arguments, str(tmp_path / "link")]) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith("out: expected a name in a folder that exists, got ") and not out
+    assert not (tmp_path / "link.checkpoint").exists()
+
+
+def test_it_can_replace_the_folder_it_stands_in(tmp_path, pairs, monkeypatch):
+    arguments = ["train", "--pairs", str(pairs), "--steps", "2", "--device", "cpu", "--out"]
+    assert main([*arguments, str(tmp_path / "model")]) == 0
+    monkeypatch.chdir(tmp_path / "model")
+    assert main([*arguments, "."]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["model"]
 
 
 def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):

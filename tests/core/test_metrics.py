@@ -40,6 +40,14 @@ def test_exact_match():
     assert exact_match(["a b", "a", "b", ""], ["a b", "a ", "b", ""]) == 0.75
     assert exact_match([[1, 2], [3]], [[1, 2], [3, 0]]) == 0.5
     assert exact_match(["A"], ["a"]) == 0.0
+    ids = np.array([[1, 2], [3, 4]])
+    assert (
+        exact_match(ids, ids + [[0, 0], [0, 1]]) == exact_match([[1, 2], [3, 4]], ids[:, ::1]) / 2
+    )
+    assert exact_match([np.array([1]), np.array([1, 2])], [[1], [1]]) == 0.5
+    for texts in (("ab", ["a", "b"]), (["a", "b"], "ab")):
+        with pytest.raises(ValueError, match="^(predictions|references): expected a list, got one"):
+            exact_match(*texts)
 
 
 def test_token_accuracy_leaves_padding_out():
@@ -471,6 +479,17 @@ def test_the_bootstrap_against_every_way_to_draw():
     assert bootstrap_interval([2, 2, 2]) == (2, 2)
 
 
+def test_a_resample_without_anything_to_divide_by_does_not_count():
+    """Of four ways to draw two sentences, one draws the one without links twice."""
+    assert bootstrap_interval([0, 3], [0, 4]) == (0.75, 0.75)
+    numerators, denominators = np.array([1, 0, 2]), np.array([1, 0, 4])
+    drawn = np.array(list(itertools.product(range(3), repeat=3)))
+    drawn = drawn[denominators[drawn].sum(axis=1) > 0]
+    means = numerators[drawn].sum(axis=1) / denominators[drawn].sum(axis=1)
+    found = bootstrap_interval(numerators, denominators, n_resamples=20_000)
+    np.testing.assert_allclose(found, np.percentile(means, [2.5, 97.5]), atol=0.02)
+
+
 def test_the_bootstrap_draws_the_same_sentences_every_time():
     numbers = np.random.default_rng(0).random(50)
     as_ever = bootstrap_interval(numbers)
@@ -482,6 +501,12 @@ def test_the_bootstrap_adds_half_precision_up_in_full():
     """The sum, 80,000, is more than a number of half precision can be."""
     sixteens = np.full(5000, 16, dtype=np.float16)
     assert bootstrap_interval(sixteens, sixteens, n_resamples=2) == (1, 1)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32])
+def test_an_interval_of_narrow_integers_is_that_of_pythons(dtype):
+    n = np.iinfo(dtype).max // 2
+    assert wilson_interval(dtype(n // 2), dtype(n)) == wilson_interval(n // 2, n)
 
 
 @pytest.mark.parametrize(
@@ -498,6 +523,27 @@ def test_the_bootstrap_adds_half_precision_up_in_full():
             lambda: bootstrap_interval([1, 2], [1]),
             "denominators: expected shape (2,) to match numerators, got (1,)",
         ),
+        (
+            lambda: bootstrap_interval([1, math.nan]),
+            "numerators: expected finite numbers, got 1 NaN or infinite",
+        ),
+        (
+            lambda: bootstrap_interval([1, 2], [-1, 1]),
+            "denominators: expected finite numbers of at least 0, got [-1.0, 1.0]",
+        ),
+        (
+            lambda: bootstrap_interval([1, 2], [1, math.inf]),
+            "denominators: expected finite numbers of at least 0, got [1.0, inf]",
+        ),
+        (
+            lambda: bootstrap_interval([1, 2], [0, 0]),
+            "denominators: expected a number above 0, got [0.0, 0.0]",
+        ),
+        (
+            lambda: bootstrap_interval([1], n_resamples=0),
+            "n_resamples: expected at least 1, got 0",
+        ),
+        (lambda: bootstrap_interval([1], seed=-1), "seed: expected at least 0, got -1"),
     ],
 )
 def test_intervals_refuse(call, message):

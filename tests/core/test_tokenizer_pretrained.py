@@ -8,7 +8,12 @@ import pytest
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
-from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
+from attn.tokenizer import (
+    ByteLevelTokenizer,
+    BytePairTokenizer,
+    WordPieceTokenizer,
+    WordTokenizer,
+)
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
 from attn.tokenizer.word_piece import MARKS, split
 
@@ -103,6 +108,8 @@ def test_special_tokens_are_spelled_only_where_that_is_meant():
     assert ours.decode(ours.encode_marked(f"a{END}b")) == "ab"
     assert ours.encode("a", sos=True, eos=True) == [0, *ours.encode("a"), 0]
     without = ByteLevelTokenizer(list(byte_letters().values()), [])
+    text = "!hi! what!"  # "!" has the id 0
+    assert 0 in without.encode(text) and without.decode(without.encode(text)) == text
     assert without.encode_marked(END) == without.encode(END)
     longer = ["<a>", "<a>b", *byte_letters().values()]
     assert ByteLevelTokenizer(longer, [], ["<a>", "<a>b"]).encode_marked("<a>b") == [1]
@@ -184,6 +191,55 @@ def test_words_are_split_without_capitals_unless_they_are_wanted():
     assert split("José\tsí.", lowercase=False) == ["José", "sí", "."]
 
 
+JUNK = [None, True, -1, 1.5, "", "x", "(", [], [1], ["x"], {}, {"a": 1}]
+
+
+def places(content, path=()):
+    """Yield the way to each part of what JSON holds."""
+    yield path
+    parts = enumerate(content) if isinstance(content, list) else ()
+    parts = content.items() if isinstance(content, dict) else parts
+    for key, part in parts:
+        yield from places(part, (*path, key))
+
+
+@pytest.mark.parametrize(
+    "tokenizer",
+    [
+        ByteLevelTokenizer(
+            [*byte_letters().values(), "th", "the", "<x>"], [["t", "h"], ["th", "e"]], ["<x>"]
+        ),
+        WordPieceTokenizer([*MARKS, "un", "##aff"]),
+        WordTokenizer(["el", "sol"]),
+        BytePairTokenizer.train(["ja ja la la"], 270),
+    ],
+    ids=lambda tokenizer: type(tokenizer).__name__,
+)
+def test_another_file_is_read_as_it_is_or_refused_in_a_sentence(tokenizer, tmp_path):
+    path = tmp_path / "tokenizer.json"
+    tokenizer.save(path)
+    content = json.loads(path.read_text("utf-8"))
+    ways = sorted(places(content), key=str)
+    for way in ways[:: len(ways) // 60 + 1]:
+        for junk in JUNK:
+            damaged = {"whole": copy.deepcopy(content)}
+            part = damaged
+            for key in ("whole", *way)[:-1]:
+                part = part[key]
+            last = ("whole", *way)[-1]
+            if json.dumps(part[last]) == json.dumps(junk):
+                continue
+            part[last] = junk
+            path.write_text(json.dumps(damaged["whole"]), "utf-8")
+            try:
+                type(tokenizer).load(path).save(path)
+            except ValueError as error:
+                message = str(error)
+                assert message.startswith(f"{path}: expected") and "\n" not in message
+            else:  # another token, say: what was read is what the file holds
+                assert json.loads(path.read_text("utf-8")) == damaged["whole"]
+
+
 def test_word_piece_by_hand(tmp_path):
     tokens = ["[UNK]", "[PAD]", "[SEP]", "[CLS]", "un", "##aff", "##able", "##a", "!", "unaff"]
     ours = WordPieceTokenizer(tokens)
@@ -199,6 +255,8 @@ def test_word_piece_by_hand(tmp_path):
     expected = "tokens: expected [PAD], [UNK], [CLS], [SEP] among them, got 9 others"
     with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
         WordPieceTokenizer(tokens[1:])
+    with pytest.raises(ValueError, match="^tokens: expected distinct tokens, got 'un' twice$"):
+        WordPieceTokenizer([*tokens, "un"])
 
 
 def test_a_word_piece_tokenizer_that_keeps_capitals_keeps_them_when_it_is_read_again(tmp_path):

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -257,6 +258,62 @@ def test_evaluation_of_right_and_wrong_references(translator):
         ValueError, match="pairs: expected at least one pair of sentences, got none"
     ):
         translator.evaluate([])
+
+
+def test_an_unknown_word_of_the_reference_counts_as_wrong(beginner, monkeypatch):
+    monkeypatch.setattr(beginner, "_write", lambda *_: [[beginner.target.unk_id]])
+    found = beginner.evaluate([Pair("the red house", "Murciélago")])
+    assert found["exact_match"] == 0
+    assert found["bleu"] == bleu(["<unk>"], ["murciélago"]).score
+
+
+def decomposed(text):
+    return unicodedata.normalize("NFD", text)
+
+
+@pytest.mark.parametrize("tokenizer", ["words", "bpe"])
+def test_texts_may_be_stored_in_any_form_to_learn_from_too(tokenizer):
+    """Accents of their own and doubled spaces are read as `translate` reads them."""
+    pairs = [
+        Pair("El café está aquí", "the coffee is here"),
+        Pair("Un día más", "one more day"),
+    ]
+    others = [Pair(f" {decomposed(p.source)}", f"{p.target.replace(' ', '  ')} ") for p in pairs]
+    training = dataclasses.replace(QUICK, steps=5)
+    one, other = (
+        Translator.fit(some, tokenizer=tokenizer, sizes=SIZES, training=training)
+        for some in (pairs, others)
+    )
+    assert same(one, other) and one.max_len == other.max_len
+    assert one.evaluate(pairs) == one.evaluate(others)
+    for pair in others:
+        assert other.source_ids(pair.source) == one._examples([pair])[0][0]
+
+
+def test_pairs_with_an_empty_sentence_are_refused():
+    for empty in (Pair(" ", "la luna"), Pair("the moon", "")):
+        with pytest.raises(ValueError, match="^pairs: expected two sentences each, got an empty"):
+            Translator.fit([SEEN[0], empty], training=QUICK)
+
+
+def test_a_full_stop_is_added_only_where_the_vocabulary_has_one():
+    pairs = [Pair("Who is there?", "quién"), Pair("What is it!", "qué")]
+    asked = Translator.fit(pairs, sizes=SIZES, training=dataclasses.replace(QUICK, steps=1))
+    assert asked.punctuated
+    for text in ("Who is there", "Who is there."):
+        assert [asked.source.tokens[i] for i in asked.source_ids(text)] == ["who", "is", "there"]
+
+
+def test_a_vocabulary_of_another_kind_is_not_saved(beginner, tmp_path):
+    class OwnWords(WordTokenizer):
+        pass
+
+    own = OwnWords(beginner.source.tokens[4:])
+    other = Translator(beginner.model, own, beginner.target, beginner.max_len)
+    message = "^tokenizer: expected WordTokenizer or BytePairTokenizer, got OwnWords$"
+    with pytest.raises(ValueError, match=message):
+        other.save(tmp_path / "model")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_evaluation_is_what_the_metrics_say_of_the_translations(beginner):

@@ -9,15 +9,15 @@ import torch
 from numpy.typing import NDArray
 
 from attn._checks import wrong
-from attn.applications._application import Application, Sizes
+from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
 from attn.applications.question_answering.answers import Answer, quote
-from attn.applications.question_answering.encoding import Encoded, collate, encode
+from attn.applications.question_answering.encoding import Encoded, collate, encode, words_of
 from attn.applications.question_answering.spans import SpanReader, flat_logits, span_loss
 from attn.metrics import exact_match
 from attn.tokenizer import WordTokenizer
+from attn.tokenizer.words import join
 from attn.training import History, TrainingConfig
-from attn.transformer import TransformerConfig
 
 # What is asked is who stands beside whom: positions relative to each other serve best.
 SIZES: dict[str, Any] = {
@@ -135,7 +135,7 @@ class QuestionAnswerer(Application[SpanReader]):
         texts = (text for example in examples for text in example[:2])
         tokenizer = WordTokenizer.train(texts, min_count=MIN_COUNT)
         encoded = [encode(tokenizer, marks_question_words, *example) for example in examples]
-        config = TransformerConfig(tokenizer.vocab_size, **{**SIZES, **dict(sizes)})
+        config = configured(SIZES, sizes, tokenizer.vocab_size)
         model, history = cls._train(
             lambda: SpanReader(config), span_loss, encoded, collate, training,
             length=lambda one: len(one.ids),
@@ -205,7 +205,7 @@ class QuestionAnswerer(Application[SpanReader]):
         """
         encoded = [self._encode(*example[:2]) for example in examples]
         found = [answer.text for answer in self._answer(encoded)]
-        right = [answer for _, _, answer, _ in examples]
+        right = [join(words_of("answer", answer)) if answer else "" for _, _, answer, _ in examples]
         return {
             "exact_match": exact_match(found, right),
             "knows_if": exact_match([*map(bool, found)], [*map(bool, right)]),
@@ -225,7 +225,7 @@ class QuestionAnswerer(Application[SpanReader]):
             raise wrong(
                 "folder", "marks_question_words to be true or false", f"{folder}: {marks!r}"
             )
-        return cls(model, WordTokenizer.load(folder / "words.json"), marks)
+        return cls(model, read_words(folder, model.config.vocab_size), marks)
 
     def _encode(self, context: str, question: str) -> Encoded:
         return encode(self.tokenizer, self.marks_question_words, context, question)

@@ -52,7 +52,7 @@ def encode(
         Whether words of the context that the question has too get the role `MARKED`. Texts
         are compared, not ids, so that unknown words differ.
     context, question, answer, start
-        Texts, and the character of the context with which the answer begins.
+        Texts, and which of the words of the context is the answer's first, counted from 0.
 
     Returns
     -------

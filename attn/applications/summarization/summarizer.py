@@ -9,16 +9,16 @@ import torch
 from numpy.typing import NDArray
 
 from attn._checks import check_size
-from attn.applications._application import Application, Sizes
+from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
-from attn.applications._sequences import collate, sequence_loss, write
+from attn.applications._sequences import as_written, collate, sequence_loss, write
 from attn.applications.summarization.encoding import encode
 from attn.applications.summarization.results import SummaryAttention, SummaryScores
 from attn.applications.summarization.sentences import lead, sentences_of
 from attn.metrics import exact_match, rouge
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
-from attn.transformer import Transformer, TransformerConfig
+from attn.transformer import Transformer
 
 # Which name stands beside which verb decides, wherever the sentence was shuffled to: positions
 # relative to each other serve best.
@@ -98,7 +98,7 @@ class Summarizer(Application[Transformer]):
             (encode(tokenizer, "text", text), encode(tokenizer, "headline", headline))
             for text, headline in examples
         ]
-        config = TransformerConfig(tokenizer.vocab_size, **{**SIZES, **dict(sizes)})
+        config = configured(SIZES, sizes, tokenizer.vocab_size)
         model, history = cls._train(
             lambda: Transformer(config), sequence_loss, pairs, collate, training,
             length=lambda pair: len(pair[0]),
@@ -225,7 +225,8 @@ class Summarizer(Application[Transformer]):
         ValueError
             If there are no examples, or an argument is not as in `extract`.
         """
-        texts, right = [example[0] for example in examples], [example[1] for example in examples]
+        texts = [example[0] for example in examples]
+        right = [as_written(example[1], self.tokenizer) for example in examples]
         written = self._generate(texts)
         picked = [self.extract(text, n_sentences) for text in texts]
         first = [lead(text, n_sentences) for text in texts]
@@ -242,7 +243,7 @@ class Summarizer(Application[Transformer]):
 
     @classmethod
     def _from_folder(cls, folder: Path, about: About, model: Transformer) -> Self:
-        return cls(model, WordTokenizer.load(folder / "words.json"))
+        return cls(model, read_words(folder, model.config.vocab_size))
 
     def _generate(self, texts: list[str]) -> list[str]:
         """Write a headline for each text."""

@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 from attn._checks import check_choice, check_size, wrong
 from attn.applications import _sequences, models
-from attn.applications._application import Application, Sizes
+from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
 from attn.applications._sequences import Ids
 from attn.applications.translation import vocabularies
@@ -15,7 +15,7 @@ from attn.applications.translation.results import TranslationAttention, Translat
 from attn.corpus import Pair
 from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig
-from attn.transformer import Transformer, TransformerConfig
+from attn.transformer import Transformer
 
 Text = TypeVar("Text", str, list[str])
 
@@ -90,7 +90,7 @@ class Translator(Application[Transformer]):
         """
         source, target = vocabularies.learn(pairs, tokenizer, vocab_size, joint=joint_vocabulary)
         tgt_vocab_size = None if joint_vocabulary else target.vocab_size
-        config = TransformerConfig(source.vocab_size, tgt_vocab_size, **{**SIZES, **dict(sizes)})
+        config = configured(SIZES, sizes, source.vocab_size, tgt_vocab_size)
 
         def make_model() -> Transformer:
             model = Transformer(config)
@@ -177,8 +177,8 @@ class Translator(Application[Transformer]):
         -------
         dict
             ``exact_match`` and ``token_accuracy``, from 0 to 1 (the latter given the right
-            tokens before); ``bleu`` and ``chrf``, from 0 to 100, each with a
-            ``..._signature``; ``n_pairs``.
+            tokens before); ``bleu`` and ``chrf``, from 0 to 100, and the ``..._signature`` of
+            either; ``n_pairs``. Sources may be longer than for `translate`.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Translator(Application[Transformer]):
         examples = self._examples(pairs)
         written = self._write([src for src, _ in examples], beam_width, length_penalty)
         found = [self.target.decode(ids) for ids in written]
-        right = [self.target.decode(tgt) for _, tgt in examples]
+        right = [_sequences.as_written(pair.target, self.target) for pair in pairs]
         return compare(found, right, _sequences.token_accuracy_of(self.model, examples))
 
     def _about(self) -> About:
@@ -229,10 +229,10 @@ class Translator(Application[Transformer]):
 
     def source_ids(self, text: str) -> Ids:
         """Return the ids that the encoder reads; ``ValueError`` as in `translate`."""
-        if isinstance(text, str) and "." not in self.source.tokens:
-            text = text.rstrip().removesuffix(".")  # The vocabulary has no full stop.
         text = vocabularies.checked("text", text, self.source)
-        ids = self.source.encode(vocabularies.as_sentence(text) if self.punctuated else text)
+        if self.punctuated and "." in self.source.tokens:
+            text = vocabularies.as_sentence(text)
+        ids = self.source.encode(text)
         if len(ids) > self.max_len:
             raise wrong("text", f"at most {self.max_len} tokens, as in training", len(ids))
         return ids
@@ -245,9 +245,9 @@ class Translator(Application[Transformer]):
     ) -> list[Ids]:
         def decode(some: list[Ids]) -> list[Ids]:
             # Spanish never takes twice as many words. The ten give room to short sentences.
-            limit = 2 * max(map(len, some)) + 10
-            return _sequences.write(
-                self.model, some, limit, beam_width=beam_width, length_penalty=length_penalty
+            limits = [2 * len(source) + 10 for source in some]
+            return _sequences.write_each(
+                self.model, some, limits, beam_width=beam_width, length_penalty=length_penalty
             )
 
         return self._in_batches(sources, decode)

@@ -38,6 +38,7 @@ def learn(
     check_some(pairs)
 
     def learn_one(texts: Iterable[str]) -> Tokenizer:
+        texts = map(normalise, texts)
         if kind == "bpe":
             return BytePairTokenizer.train(texts, 2000 if vocab_size is None else vocab_size)
         return WordTokenizer.train(texts, vocab_size)
@@ -50,7 +51,11 @@ def learn(
 
 def kind_of(tokenizer: Tokenizer) -> str:
     """Return the name of the kind of a vocabulary."""
-    return next(name for name, kind in TOKENIZERS.items() if type(tokenizer) is kind)
+    for name, kind in TOKENIZERS.items():
+        if type(tokenizer) is kind:
+            return name
+    kinds = " or ".join(kind.__name__ for kind in TOKENIZERS.values())
+    raise wrong("tokenizer", kinds, type(tokenizer).__name__)
 
 
 def named(source: Tokenizer, target: Tokenizer) -> dict[str, Tokenizer]:
@@ -79,18 +84,26 @@ def check_some(pairs: Sequence[Pair]) -> None:
 
 
 def encoded(source: Tokenizer, target: Tokenizer, pairs: Iterable[Pair]) -> list[tuple[Ids, Ids]]:
-    """Return the ids of both sentences of each pair."""
-    return [(source.encode(pair.source), target.encode(pair.target)) for pair in pairs]
+    """Return the ids of both sentences of each pair, which are written as `normalise` does."""
+    normalised = ((normalise(pair.source), normalise(pair.target)) for pair in pairs)
+    found = [(source.encode(text), target.encode(translation)) for text, translation in normalised]
+    empty = next((i for i, both in enumerate(found) if not all(both)), None)
+    if empty is not None:
+        raise wrong("pairs", "two sentences each", f"an empty one in pair {empty}")
+    return found
 
 
 def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
     """Return a text, normalised as those of training were; refuse one by the `name` of its argument.
 
-    It is refused if it is empty or the vocabulary cannot spell it.
+    It is refused if it is empty or the vocabulary cannot spell it. A full stop in its end is left
+    out where the vocabulary has none.
     """
     if not isinstance(text, str):
         raise wrong(name, "text", type(text).__name__)
     text = normalise(text)
+    if "." not in tokenizer.tokens:
+        text = text.removesuffix(".").rstrip()
     if not text:
         raise wrong(name, "a sentence", "an empty text")
     unknown = tokenizer.unknown(text)

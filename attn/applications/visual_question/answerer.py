@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attn._checks import check_shape, wrong
 from attn.applications import models
-from attn.applications._application import Application, Sizes
+from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
 from attn.applications.visual_question.example import Example, MarkedExample
 from attn.applications.visual_question.model import VisualQuestionModel, answer_loss, collate
@@ -20,7 +20,6 @@ from attn.applications.visual_question.results import Answer, VisualAttention
 from attn.masks import padding_mask
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
-from attn.transformer import TransformerConfig
 
 SIZES: dict[str, Any] = {
     "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 128, "dropout": 0.0, "norm": "pre",
@@ -92,7 +91,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         _check_some(examples)
         tokenizer = WordTokenizer.train(example.question for example in examples)
         answers = sorted({example.answer for example in examples})
-        config = TransformerConfig(tokenizer.vocab_size, len(answers), **{**SIZES, **dict(sizes)})
+        config = configured(SIZES, sizes, tokenizer.vocab_size, len(answers))
         index = {answer: i for i, answer in enumerate(answers)}
         encoded = [
             (example.image, tokenizer.encode(example.question, sos=True), index[example.answer])
