@@ -71,6 +71,13 @@ def check_divides(name: str, size: int, divisor_name: str, divisor: int) -> None
         raise wrong(name, f"a multiple of {divisor_name} = {divisor}", size)
 
 
+def check_repeats(n_rows: int, n_sources: int) -> int:
+    """Return how many rows of ids each source has; raise ``ValueError`` if not all as many."""
+    if n_rows % n_sources if n_sources else n_rows:
+        raise wrong("ids", f"a multiple of {n_sources} rows to match memory", n_rows)
+    return n_rows // n_sources if n_sources else 1
+
+
 def check_finite(name: str, is_finite: "NDArray[np.bool_] | Tensor") -> None:
     """Raise ``ValueError`` unless every element of `is_finite` is True.
 

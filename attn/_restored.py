@@ -14,9 +14,11 @@ def restored_on_error(*caches: object) -> Iterator[None]:
     Parameters
     ----------
     *caches : object or None
-        None, of which there is nothing to restore, stands for no cache.
+        One that has ``parts`` stands for them; None, for no cache.
     """
-    before = [(vars(cache), vars(cache).copy()) for cache in caches if cache is not None]
+    given = (cache for cache in caches if cache is not None)
+    parts = (part for cache in given for part in getattr(cache, "parts", (cache,)))
+    before = [(vars(part), vars(part).copy()) for part in parts]
     try:
         yield
     except BaseException:

@@ -1,12 +1,13 @@
 """What depends on the values in a tensor, which cannot or should not always be read."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attn._checks import wrong
+from attn._checks import check_shape, wrong
 from attn._switch import switch
 
 
@@ -42,12 +43,31 @@ def holds(condition: Callable[[], Tensor], otherwise: bool, free: bool = False) 
         return otherwise
 
 
+def check_tensor(name: str, x: object, wanted: str) -> None:
+    """Raise ``ValueError`` for a list or an array of NumPy where a tensor is `wanted`."""
+    if not isinstance(x, torch.Tensor):
+        raise wrong(name, wanted, type(x).__name__)
+
+
+def check_ids(name: str, ids: Tensor, number: int) -> None:
+    """Raise ``ValueError`` unless these are ids from 0 up to, but not including, `number`."""
+    if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
+        got = getattr(ids, "dtype", type(ids).__name__)
+        raise wrong(name, "a tensor of int64 or int32", got)
+    check_shape(name, ids, (..., "seq_len"))
+    if holds(lambda: ((ids >= 0) & (ids < number)).all(), otherwise=True):
+        return
+    lowest, highest = ids.aminmax()
+    wanted = f"values from 0 to {number - 1}"
+    raise wrong(name, wanted, int(lowest if lowest < 0 else highest))
+
+
 class Source:
     """The tensors that something was made of, to notice when others are given.
 
     Parameters
     ----------
-    *tensors : Tensor, shape (n, ...)
+    *tensors : Tensor, shape (n, ..., length, d_model)
     repeats : int, default 1
         How many rows of what was made stand for each row of the tensors.
     """
@@ -70,12 +90,14 @@ class Source:
                 wanted = f"the memory that filled the cache{order}: for another, take a new cache"
                 raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
 
-    def reorder(self, rows: Tensor) -> None:
-        """Let row i become a copy of what row ``rows[i]`` was."""
-        self.rows = rows // self.repeats if self.rows is None else self.rows[rows]
+    def reordered(self, rows: Tensor) -> "Source":
+        """Return the source of what has as row i a copy of row ``rows[i]``."""
+        other = copy(self)
+        other.rows = rows // self.repeats if self.rows is None else self.rows[rows]
+        return other
 
     def _is_same(self, tensor: Tensor, kept: Tensor) -> bool:
-        if self.rows is None:
+        if self.rows is None or kept.ndim < 3:  # without an axis of rows
             return tensor is kept or _equal(tensor, kept)
         n_rows, n_given = len(self.rows), len(tensor)
         if n_given == 0 or n_rows % n_given:

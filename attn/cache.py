@@ -10,10 +10,12 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from attn._checks import check_shape, check_size
+from attn._checks import check_shape, check_size, wrong
 from attn._values import Source, chosen_rows
 
 
@@ -96,9 +98,15 @@ class KVCache:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
         if self._kept is not None:
             key, value = self._kept
+            if key.ndim < 4:
+                raise wrong("rows", "a cache of a batch", f"keys of shape {tuple(key.shape)}")
             self._kept = key[rows], value[rows]
         if self.positions is not None:
             self.positions = self.positions[rows]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy gets no room for tokens to come, or both would write into it.
+        return vars(self) | {"_kept": None if self._kept is None else (self.key, self.value)}
 
     def _joined_positions(self, new: Tensor) -> Tensor:
         kept = self.positions
@@ -177,11 +185,10 @@ class MemoryCache:
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
-        # Without a batch there is one source, which serves all rows.
-        if self._kept is not None and self._kept[0].ndim > 3:
-            key, value = self._kept
-            self._kept = chosen_rows(key, rows), chosen_rows(value, rows)
-            self._source.reorder(rows)
+        if self._kept is not None:
+            # What has no axis of rows, or one row, serves them all.
+            key, value = (chosen_rows(x, rows) if x.ndim > 3 else x for x in self._kept)
+            self._kept, self._source = (key, value), self._source.reordered(rows)
 
 
 class DecoderCache:
@@ -208,6 +215,11 @@ class DecoderCache:
         self._source: Source | None = None
 
     @property
+    def parts(self) -> list[KVCache | MemoryCache]:
+        """The caches of all layers."""
+        return [*self.self_attention, *self.cross_attention]
+
+    @property
     def length(self) -> int:
         """Number of target positions that every layer has seen."""
         return self.self_attention[0].length
@@ -217,13 +229,7 @@ class DecoderCache:
         return self.self_attention[0].following(n_new)
 
     def knows(self, memory: Tensor) -> bool:
-        """Return whether the keys of this memory are kept, its rows reordered like the cache.
-
-        Raises
-        ------
-        ValueError
-            If the keys of another memory are, as `remember` said.
-        """
+        """Return whether the keys of this memory are kept; ``ValueError`` if those of another."""
         if self._source is not None:
             self._source.check(memory)
         return self._source is not None
@@ -240,8 +246,7 @@ class DecoderCache:
         rows : Tensor of int64, shape (new_batch_size,)
             Beam search uses it to repeat rows, to move them, and to let them go.
         """
-        caches: list[KVCache | MemoryCache] = [*self.self_attention, *self.cross_attention]
-        for cache in caches:
+        for cache in self.parts:
             cache.reorder(rows)
         if self._source is not None:
-            self._source.reorder(rows)
+            self._source = self._source.reordered(rows)

@@ -125,13 +125,14 @@ class EncoderLayer(_Layer):
             None unless `need_weights`.
         """
         check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
-        attended, weights = self.self_attention(
-            self._before(self.norm_1, x), mask=mask, positions=positions,
-            is_causal=is_causal, need_weights=need_weights, cache=cache,
-        )  # fmt: skip
-        x = self._add(self.norm_1, x, attended)
-        transformed = self.feed_forward(self._before(self.norm_2, x))
-        return self._add(self.norm_2, x, transformed), weights
+        with restored_on_error(cache):
+            attended, weights = self.self_attention(
+                self._before(self.norm_1, x), mask=mask, positions=positions,
+                is_causal=is_causal, need_weights=need_weights, cache=cache,
+            )  # fmt: skip
+            x = self._add(self.norm_1, x, attended)
+            transformed = self.feed_forward(self._before(self.norm_2, x))
+            return self._add(self.norm_2, x, transformed), weights
 
 
 class DecoderLayer(_Layer):
@@ -227,9 +228,9 @@ class DecoderLayer(_Layer):
                 self._before(self.norm_2, x), memory,
                 mask=memory_mask, need_weights=need_weights, cache=cross_cache,
             )  # fmt: skip
-        x = self._add(self.norm_2, x, attended)
-        transformed = self.feed_forward(self._before(self.norm_3, x))
-        x = self._add(self.norm_3, x, transformed)
+            x = self._add(self.norm_2, x, attended)
+            transformed = self.feed_forward(self._before(self.norm_3, x))
+            x = self._add(self.norm_3, x, transformed)
         return x, (own_weights, cross_weights) if need_weights else None
 
     def _check_memory(

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attn._checks import broadcast_shapes, check_lengths, check_mask, check_size, wrong
-from attn._values import holds
+from attn._values import check_tensor, holds
 
 
 def causal_mask(
@@ -190,8 +190,7 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
         if mask is None:
             continue
         check_mask("masks", mask)
-        if not isinstance(mask, torch.Tensor):
-            raise wrong("masks", "tensors of bool", type(mask).__name__)
+        check_tensor("masks", mask, "tensors of bool")
         if combined is None:
             combined = mask
         elif broadcast_shapes(combined.shape, mask.shape) is None:

@@ -30,7 +30,7 @@ MAY_IMPORT = {
         "attn.cache",
         "attn.masks",
     },
-    "attn.recurrent": {"attn._checks"},
+    "attn.recurrent": {"attn._checks", "attn._values", "attn.masks"},
     "attn.positions": {"attn._checks", "attn._registry", "attn._values"},
     "attn.cache": {"attn._checks", "attn._values"},
     "attn.feed_forward": {"attn._checks"},

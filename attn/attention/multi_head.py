@@ -13,6 +13,7 @@ from attn._checks import (
     wrong,
 )
 from attn._restored import restored_on_error
+from attn._values import check_tensor
 from attn.attention._types import Attended, Relative
 from attn.attention.variant import ScaledDotProduct
 from attn.cache import KVCache, MemoryCache
@@ -122,9 +123,8 @@ class MultiHeadAttention(nn.Module):
         is_causal, need_weights
             As in `scaled_dot_product_attention`.
         cache : attn.cache.KVCache or attn.cache.MemoryCache, optional
-            With the first, of self-attention, `query` holds only the new tokens; their keys
-            and values are appended, and src_len counts all. With the second, of
-            cross-attention, the keys and values of the first call serve all others.
+            With the first, of self-attention, `query` holds only the new tokens, and src_len
+            counts all. With the second, of cross-attention, the first call serves all others.
 
         Returns
         -------
@@ -183,6 +183,7 @@ class MultiHeadAttention(nn.Module):
         value = self._split(self.v_proj(x), self.n_kv_heads)
         tgt_len = x.shape[-2]
         if positions is not None:
+            check_tensor("positions", positions, "a tensor of int64")
             if broadcast_shapes(positions.shape, x.shape[:-1]) != tuple(x.shape[:-1]):
                 wanted = f"a shape that broadcasts to {tuple(x.shape[:-1])}"
                 raise wrong("positions", wanted, tuple(positions.shape))

@@ -11,6 +11,7 @@ from attn._checks import (
     check_size,
     wrong,
 )
+from attn._values import check_tensor
 from attn.attention._kernels import autocasts, explicit, fused
 from attn.attention._types import Attended
 from attn.masks import causal_mask, combine_masks
@@ -101,8 +102,8 @@ def scaled_dot_product_attention(
         _refuse_dtypes(inputs)
     group = _group(query, key, value) if enable_gqa else 1
     batch = check_attention(query, key, value, mask, group)
-    if mask is not None and not isinstance(mask, torch.Tensor):
-        raise wrong("mask", "a tensor of bool", type(mask).__name__)
+    if mask is not None:
+        check_tensor("mask", mask, "a tensor of bool")
     tgt_len, src_len = query.shape[-2], key.shape[-2]
     shape = (*batch, tgt_len, src_len)
     if bias is not None and broadcast_shapes(bias.shape, shape) != shape:

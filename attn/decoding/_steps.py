@@ -1,13 +1,14 @@
 """What every decoder does: check its arguments, take a step, and look at its logits."""
 
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import torch
 from torch import Tensor
 
 from attn._checks import check_size, wrong
-from attn._values import readable
+from attn._values import holds
 
 # Apple's GPUs have no float64. What is to be accurate is computed on the CPU instead.
 WITHOUT_FLOAT64 = {"mps"}
@@ -67,9 +68,14 @@ def check_arguments(
 def check_rows(name: str, logits: Tensor) -> None:
     """Raise ``ValueError`` for NaN, +inf or only -inf in a row: its largest shows them all."""
     largest = logits.amax(dim=-1)
-    if readable(free=largest.is_cpu) and not largest.isfinite().all():
+    if not holds(lambda: largest.isfinite().all(), otherwise=True, free=largest.is_cpu):
         got = largest[~largest.isfinite()][0]
         raise wrong(name, "logits whose largest is finite in every row", got)
+
+
+def is_number(value: object) -> bool:
+    """Return whether a value can be compared with numbers: one itself, or a tensor of one."""
+    return isinstance(value, Real) or isinstance(value, torch.Tensor) and value.ndim == 0
 
 
 def is_float(logits: object) -> TypeGuard[Tensor]:

@@ -12,6 +12,7 @@ from attn.decoding._steps import (
     as_float64,
     check_arguments,
     device_for_float64,
+    is_number,
     next_logits,
 )
 
@@ -85,8 +86,8 @@ def beam_search(
     """
     end_id, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
     width = check_size("width", width, least=1)
-    if not -10 <= length_penalty <= 10:
-        raise wrong("length_penalty", "a number from -10 to 10", length_penalty)
+    if not is_number(length_penalty) or not -10 <= length_penalty <= 10:
+        raise wrong("length_penalty", "a number from -10 to 10", repr(length_penalty))
 
     device = prompt.device
     prompt = prompt.to(device_for_float64(device))

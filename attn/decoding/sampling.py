@@ -14,6 +14,7 @@ from attn.decoding._steps import (
     check_rows,
     describe,
     is_float,
+    is_number,
     next_logits,
 )
 
@@ -121,6 +122,7 @@ def sample(
     ...        max_new_tokens=5, top_k=2, generator=torch.Generator().manual_seed(0))
     tensor([[2, 1, 0, 1, 0, 1]])
     """
+    _check_options(temperature, top_k, top_p)
 
     def choose(logits: Tensor) -> Tensor:
         probabilities = next_token_probabilities(
@@ -178,10 +180,7 @@ def next_token_probabilities(
     >>> next_token_probabilities(logits, top_p=0.6).numpy().round(3)
     array([0.625, 0.375, 0.   ])
     """
-    if not 0 < temperature < math.inf:
-        raise wrong("temperature", "a finite number above 0 (for 0, use greedy)", temperature)
-    if top_p is not None and not 0 < top_p <= 1:
-        raise wrong("top_p", "a number above 0 and at most 1", top_p)
+    _check_options(temperature, top_k, top_p)
     if not is_float(logits) or (0, *logits.shape)[-1] == 0:
         raise wrong("logits", "floating-point logits of shape (..., vocab_size)", describe(logits))
     check_rows("logits", logits)
@@ -190,13 +189,23 @@ def next_token_probabilities(
     # overflowing.
     best = (best - best[..., :1]) / temperature
     if top_k is not None:
-        best[..., check_size("top_k", top_k, least=1) :] = -math.inf
+        best[..., top_k:] = -math.inf
     probabilities = best.softmax(dim=-1)
     if top_p is not None:
         before = probabilities.cumsum(dim=-1) - probabilities
         probabilities = probabilities.masked_fill(before >= top_p, 0.0)
         probabilities = probabilities / probabilities.sum(dim=-1, keepdim=True)
     return torch.zeros_like(probabilities).scatter(-1, tokens, probabilities)
+
+
+def _check_options(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    if not is_number(temperature) or not 0 < temperature < math.inf:
+        wanted = "a finite number above 0 (for 0, use greedy)"
+        raise wrong("temperature", wanted, repr(temperature))
+    if top_k is not None:
+        check_size("top_k", top_k, least=1)
+    if top_p is not None and (not is_number(top_p) or not 0 < top_p <= 1):
+        raise wrong("top_p", "a number above 0 and at most 1", repr(top_p))
 
 
 def _generate(

@@ -44,7 +44,8 @@ class Waves:
         kept, wanted = self._kept, (dtype, device, size // 2)
         if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
             kept = self._grown(stop, size, dtype, device)
-            if type(kept) is Tensor:  # What stands for a tensor while it is traced has no numbers.
+            # What stands for a tensor in a trace or in torch.func is not to be kept.
+            if type(kept) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(kept):
                 self._kept = kept
         return kept[start:stop]
 

@@ -8,7 +8,8 @@ encoder.
 `BidirectionalRecurrent` reads a text twice, once from each end, and writes nothing.
 
 =================  ====================================================================
-`encoder_decoder`  ``RecurrentEncoderDecoder``, and ``RecurrentCache`` to write with
+`encoder_decoder`  ``RecurrentEncoderDecoder``
+`cache`            ``RecurrentCache``: the state of its decoder, to write step by step
 `additive`         ``AdditiveAttention``: a state is compared with others by a network
 `bidirectional`    ``BidirectionalRecurrent``
 =================  ====================================================================
@@ -16,7 +17,8 @@ encoder.
 
 from attn.recurrent.additive import AdditiveAttention
 from attn.recurrent.bidirectional import BidirectionalRecurrent
-from attn.recurrent.encoder_decoder import RecurrentCache, RecurrentEncoderDecoder
+from attn.recurrent.cache import RecurrentCache
+from attn.recurrent.encoder_decoder import RecurrentEncoderDecoder
 
 __all__ = [
     "AdditiveAttention",

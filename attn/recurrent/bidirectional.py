@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import check_shape, check_size, wrong
+from attn._values import check_ids
 
 
 class BidirectionalRecurrent(nn.Module):
@@ -64,8 +65,9 @@ class BidirectionalRecurrent(nn.Module):
         Raises
         ------
         ValueError
-            If the shapes do not fit or a row is too short.
+            If shapes do not fit, ids are not in the vocabulary or a row is too short.
         """
+        check_ids("ids", ids, self.embedding.num_embeddings)
         check_shape("ids", ids, ("batch_size", "seq_len"))
         check_shape("lengths", lengths, (len(ids),))
         if len(ids) == 0 or lengths.min() < 3 or lengths.max() > ids.shape[1]:

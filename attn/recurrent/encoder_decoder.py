@@ -6,31 +6,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attn._checks import check_choice, check_divides, check_fraction, check_shape, check_size, wrong
+from attn._checks import (
+    check_choice,
+    check_divides,
+    check_fraction,
+    check_repeats,
+    check_size,
+    wrong,
+)
+from attn.masks import padding_mask
+from attn.recurrent._inputs import check_lengths, check_tokens
 from attn.recurrent.additive import AdditiveAttention
+from attn.recurrent.cache import RecurrentCache
 
 KINDS = ("dot", "additive")
-
-
-class RecurrentCache:
-    """What the decoder of `RecurrentEncoderDecoder` remembers between steps: its state.
-
-    Attributes
-    ----------
-    state : Tensor, shape (1, n_rows, d_model), or None
-        None before the first step.
-    length : int
-        How many target tokens it has seen.
-    """
-
-    def __init__(self) -> None:
-        self.state: Tensor | None = None
-        self.length = 0
-
-    def reorder(self, rows: Tensor) -> None:
-        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
-        if self.state is not None:
-            self.state = self.state[:, rows]
 
 
 class RecurrentEncoderDecoder(nn.Module):
@@ -85,7 +74,7 @@ class RecurrentEncoderDecoder(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        vocab_size = check_size("vocab_size", vocab_size, least=1)
+        self.vocab_size = check_size("vocab_size", vocab_size, least=1)
         d_model = check_size("d_model", d_model, least=1)
         check_fraction("dropout", dropout)
         if bidirectional:
@@ -140,13 +129,11 @@ class RecurrentEncoderDecoder(nn.Module):
         Raises
         ------
         ValueError
-            If the shapes do not fit, a source has no tokens, or weights are asked of a model
+            If shapes do not fit, a source has no tokens, ids are not in the vocabulary, or weights are asked of a model
             without attention.
         """
-        if source.ndim != 2 or source.shape[1] == 0:
-            raise wrong("source", "shape (batch_size, src_len)", tuple(source.shape))
-        if target.ndim != 2 or len(target) != len(source) or target.shape[1] == 0:
-            raise wrong("target", f"shape ({len(source)}, tgt_len)", tuple(target.shape))
+        check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
+        check_tokens("target", target, (len(source), "tgt_len"), self.vocab_size)
         if need_weights and not self.attention:
             raise wrong("need_weights", "False without attention", need_weights)
         memory, last = self.encode(source, lengths)
@@ -162,19 +149,23 @@ class RecurrentEncoderDecoder(nn.Module):
             The state after each token, zero at padding.
         last : Tensor, shape (1, batch_size, d_model)
             The state after the last token; of two directions, both.
+
+        Raises
+        ------
+        ValueError
+            As in `forward`.
         """
+        check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
+        if lengths is not None:
+            check_lengths(lengths, *source.shape)
         x = self._embed(source)
-        if lengths is None:
+        if lengths is None or not len(lengths):
             memory, last = self.encoder(x)
         else:
-            check_shape("lengths", lengths, (len(source),))
-            if lengths.numel() and not 1 <= lengths.min() <= lengths.max() <= source.shape[1]:
-                wanted = f"from 1 to src_len = {source.shape[1]}"
-                raise wrong("lengths", wanted, lengths.tolist())
             packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
             states, last = self.encoder(packed)
             memory, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
-        return memory, torch.cat(tuple(last), dim=-1)[None] if len(last) == 2 else last
+        return memory, torch.cat(tuple(last), dim=1)[None]
 
     def step(
         self,
@@ -201,12 +192,22 @@ class RecurrentEncoderDecoder(nn.Module):
         Returns
         -------
         Tensor, shape (n_rows, vocab_size)
+
+        Raises
+        ------
+        ValueError
+            As in `forward`, and as `attn.transformer.Transformer.step` does.
         """
-        repeats = len(ids) // max(len(memory), 1)
+        check_tokens("ids", ids, ("n_rows", "length"), self.vocab_size)
+        repeats = check_repeats(len(ids), len(memory))
         memory, last = memory.repeat_interleave(repeats, 0), last.repeat_interleave(repeats, 1)
         lengths = None if lengths is None else lengths.repeat_interleave(repeats)
         cache = RecurrentCache() if cache is None else cache
         state = last if cache.state is None else cache.state
+        if state.shape[1] != len(ids):
+            raise wrong("ids", f"{state.shape[1]} rows, as the cache has", len(ids))
+        if ids.shape[1] <= cache.length:
+            raise wrong("ids", f"more than the {cache.length} tokens read before", ids.shape[1])
         logits, cache.state, _ = self._decode(ids[:, cache.length :], state, memory, lengths)
         cache.length = ids.shape[1]
         return logits[:, -1]
@@ -221,8 +222,7 @@ class RecurrentEncoderDecoder(nn.Module):
         """Return logits, the last state and, with attention, the weights."""
         x, visible = self._embed(target), None
         if lengths is not None:
-            places = torch.arange(memory.shape[1], device=memory.device)
-            visible = places < lengths[:, None].to(memory.device)
+            visible = padding_mask(lengths.to(memory.device), memory.shape[1])[:, 0]
         if self.scores is not None:
             states, state, context, weights = self._one_by_one(x, state, memory, visible)
         else:
@@ -244,7 +244,7 @@ class RecurrentEncoderDecoder(nn.Module):
         keys, steps = self.scores.keys(memory), []
         for token in x.unbind(dim=1):
             context, weights = self.scores(state[0], memory, keys, visible)
-            _, state = self.decoder(torch.cat([token, context], dim=-1)[:, None], state)
+            _, state = self.decoder(torch.cat([token, context], dim=1)[:, None], state)
             steps.append((state[0], context, weights))
         states, contexts, rows = (torch.stack(part, 1) for part in zip(*steps, strict=True))
         return states, state, contexts, rows

@@ -43,8 +43,11 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
         lengths = [len(sequence) for sequence in sequences]
         seq_len = max(lengths)
         rows = [[*sequence, *[pad_id] * (seq_len - len(sequence))] for sequence in sequences]
-        # Without the dtype, PyTorch would make an empty list a tensor of floats.
-        return torch.tensor(rows, dtype=torch.int64), torch.tensor(lengths)
+        ids = torch.tensor(rows)
+        if ids.ndim != 2 or ids.numel() and (ids.is_floating_point() or ids.is_complex()):
+            raise TypeError
+        # Of empty lists, PyTorch makes floats.
+        return ids.long(), torch.tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         raise wrong("sequences", "a list of lists of integers, at least one", sequences) from None
 
@@ -92,7 +95,7 @@ class Batches:
         self.lengths, self._by_tokens = np.array(lengths), batch_tokens is not None
         self.n_batches = -(-len(examples) // batch_size)
         self.smallest = len(examples) // max(self.n_batches, 1)
-        if batch_tokens is not None and examples:
+        if batch_tokens is not None and len(examples):
             self.n_batches, self.smallest = self._share_tokens(batch_tokens, length is not None)
         self._epoch, self._order = -1, [[0]]  # no epoch has been drawn yet
 

@@ -52,7 +52,9 @@ class CheckpointFile:
         digest = hashlib.sha256()
         for batch in itertools.chain(*batches):
             for tensor in batch.values() if isinstance(batch, dict) else batch:
-                digest.update(tensor.numpy().tobytes())
+                # As bytes, since NumPy has no bfloat16.
+                flat = tensor.detach().cpu().contiguous().reshape(-1)
+                digest.update(flat.view(torch.uint8).numpy().tobytes())
         self.run: dict[str, Any] = {
             "format": FORMAT,
             "config": dataclasses.asdict(config),

@@ -111,6 +111,8 @@ class TrainingConfig:
             # As Python's own numbers: NumPy's could not be read back from a checkpoint.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
         object.__setattr__(self, "seed", check_size("seed", self.seed))
+        if self.seed >= 2**63:
+            raise wrong("seed", "below 2**63", self.seed)
         self._check_number("learning_rate", "a finite number above 0", lambda x: 0 < x < math.inf)
         self._check_number("weight_decay", "a finite number from 0", lambda x: 0 <= x < math.inf)
         self._check_number("clip_norm", "a number above 0", lambda x: x > 0)

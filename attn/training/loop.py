@@ -12,7 +12,7 @@ from attn._switch import checks
 from attn.training.batches import Batches, Collate
 from attn.training.checkpoints import CheckpointFile
 from attn.training.config import TrainingConfig
-from attn.training.devices import keep_randomness
+from attn.training.devices import keep_randomness, set_seed
 from attn.training.processes import join
 from attn.training.run import History, Loss, Progress, Run
 
@@ -91,7 +91,7 @@ def train(
     _check(config, examples, validation, checkpoint)
     sizes = (config.batch_size, config.seed)
     batches = Batches(examples, collate, length, *sizes, batch_tokens=config.batch_tokens)
-    held_out = Batches(validation or [], collate, length, *sizes)
+    held_out = Batches([] if validation is None else validation, collate, length, *sizes)
     processes = join(config.device)
     with keep_randomness(processes.device), checks(False):
         for name, some in (("examples", batches), ("validation", held_out)):
@@ -101,6 +101,8 @@ def train(
         run = Run(model.to(processes.device), loss, config, processes)
         file = None
         if checkpoint is not None:
+            # What is random in `collate` must not make other examples of the same ones.
+            set_seed(processes.device, config.seed)
             file = CheckpointFile(checkpoint, config, model, batches, held_out)
             state = processes.from_first(file.load)
             if state is not None:

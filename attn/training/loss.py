@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from attn._checks import check_fraction, wrong
-from attn._values import holds, readable
+from attn._values import holds
 
 
 def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -133,12 +133,15 @@ def _check(logits: Tensor, target: Tensor) -> None:
     shape = tuple(logits.shape[:-1])
     if target.shape != shape:
         raise wrong("target", f"shape {shape} to match logits", tuple(target.shape))
-    if not readable(free=target.is_cpu) or target.is_meta or not target.numel():
-        return
     last = logits.shape[-1] - 1
-    for extreme in target.aminmax():
-        if not 0 <= extreme <= last:
-            raise wrong("target", f"values from 0 to {last}", int(extreme))
+
+    def is_within() -> Tensor:
+        low, high = target.aminmax()
+        return (low >= 0) & (high <= last)
+
+    if target.numel() and not holds(is_within, otherwise=True, free=target.is_cpu):
+        low, high = target.aminmax()
+        raise wrong("target", f"values from 0 to {last}", int(low if low < 0 else high))
 
 
 def _kind(value: object) -> str:

@@ -1,5 +1,7 @@
 """What changes the weights: AdamW alone, or Muon for the matrices that multiply."""
 
+from functools import partial
+
 import torch
 from torch import nn
 from torch.optim import Optimizer
@@ -31,18 +33,22 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     decay = {"weight_decay": config.weight_decay}
     rest = {"params": others, "weight_decay": 0.0}
     if config.optimizer == "muon":
-        muon = torch.optim.Muon(
-            matrices, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"
-        )
-        return [muon, _adamw([rest if config.decayed == "matrices" else rest | decay], config)]
+        # It takes matrices alone. Stacks of them, as a convolution has, are left to AdamW.
+        flat = [p for p in matrices if p.ndim == 2]
+        stacks = {"params": [p for p in matrices if p.ndim > 2], **decay}
+        make = partial(torch.optim.Muon, adjust_lr_fn="match_rms_adamw")
+        muon = [make(flat, weight_decay=config.weight_decay)] if flat else []
+        rest = rest if config.decayed == "matrices" else rest | decay
+        return [*muon, *_adamw([stacks, rest], config)]
     if config.decayed == "all":
-        return [_adamw([{"params": list(model.parameters()), **decay}], config)]
-    return [_adamw([{"params": matrices, **decay}, rest], config)]
+        return _adamw([{"params": list(model.parameters()), **decay}], config)
+    return _adamw([{"params": matrices, **decay}, rest], config)
 
 
-def _adamw(groups: list[dict[str, object]], config: TrainingConfig) -> Optimizer:
+def _adamw(groups: list[dict[str, object]], config: TrainingConfig) -> list[Optimizer]:
+    """Return one optimizer of what the groups hold, or none."""
     groups = [group for group in groups if group["params"]]
-    return torch.optim.AdamW(groups, betas=config.betas, eps=1e-9, fused=True)
+    return [torch.optim.AdamW(groups, betas=config.betas, eps=1e-9, fused=True)] if groups else []
 
 
 def _split(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:

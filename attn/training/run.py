@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -121,7 +122,10 @@ class Run:
     def validate(self, batches: Batches) -> None:
         """Add the mean loss on examples held out to the history."""
         self.model.eval()
-        parts = [self._losses(self.objective, batches, i) for i in range(batches.n_batches)]
+        try:
+            parts = [self._losses(self.objective, batches, i) for i in range(batches.n_batches)]
+        finally:
+            self.model.train()
         total, count = self.processes.sum(
             *(torch.stack(part).sum() for part in zip(*parts, strict=True))
         )
@@ -130,7 +134,6 @@ class Run:
         self.history.validation.append((self.step, value))
         if self.config.patience is not None and self.history.since_best() == 0:
             self.best = {name: t.clone() for name, t in self.model.state_dict().items()}
-        self.model.train()
 
     def _losses(
         self, objective: Callable[..., Any], batches: Batches, index: int
@@ -173,8 +176,12 @@ class Objective(nn.Module):
 
 def _move(batch: Batch, device: torch.device) -> Batch:
     if isinstance(batch, dict):
-        return {name: tensor.to(device) for name, tensor in batch.items()}
-    return tuple(tensor.to(device) for tensor in batch)
+        moved = copy(batch)  # of its own class, which may have more to it
+        moved.update((name, tensor.to(device)) for name, tensor in batch.items())
+        return moved
+    tensors = (tensor.to(device) for tensor in batch)
+    moved_tuple: Batch = getattr(batch, "_make", tuple)(tensors)  # the first of a named tuple
+    return moved_tuple
 
 
 def _refuse_non_finite(name: str, number: float, step: int) -> None:

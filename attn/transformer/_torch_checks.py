@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from copy import deepcopy
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -20,7 +21,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 def our_activation(theirs: object) -> str:
     """Return our name for what a layer of PyTorch has between its linear layers."""
-    if theirs is F.relu or isinstance(theirs, nn.ReLU):
+    if theirs in (F.relu, torch.relu) or isinstance(theirs, nn.ReLU):
         return "relu"
     if theirs is F.gelu:
         return "gelu"
@@ -50,6 +51,7 @@ def check_theirs(attention: nn.MultiheadAttention) -> None:
     if attention.in_proj_weight is None:
         sizes = f"{attention.kdim} and {attention.vdim}"
         raise wrong("module", f"kdim = vdim = embed_dim = {attention.embed_dim}", sizes)
+    _check_names(attention, {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"})
 
 
 def check_ours(attention: MultiHeadAttention) -> None:
@@ -62,8 +64,18 @@ def check_ours(attention: MultiHeadAttention) -> None:
     if type(attention.attention) is not ScaledDotProduct:
         kind = type(attention.attention).__name__
         raise wrong("module", "attention a ScaledDotProduct for PyTorch", kind)
+    for part in (attention.q_proj, attention.k_proj, attention.v_proj, attention.out_proj):
+        check_part(part)
 
 
 def check_part(part: nn.Module) -> None:
     if type(part) not in (nn.Linear, nn.LayerNorm):
         raise wrong("module", "linear layers nn.Linear and norms nn.LayerNorm", type(part).__name__)
+    _check_names(part, {"weight", "bias"})
+
+
+def _check_names(module: nn.Module, known: set[str]) -> None:
+    """Refuse what has other numbers than usual: one that was pruned, say, has a mask."""
+    others = sorted(module.state_dict().keys() - known)
+    if others:
+        raise wrong("module", f"{type(module).__name__} of {sorted(known)}", f"{others} as well")

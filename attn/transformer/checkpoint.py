@@ -6,7 +6,6 @@ import textwrap
 from pathlib import Path
 from typing import Self
 
-import torch
 from torch import Tensor, nn
 
 from attn._checks import wrong
@@ -74,7 +73,11 @@ class Checkpoint(nn.Module):
             raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
             model = cls(TransformerConfig(**about["config"]))
-            weights = {name: nn.Parameter(x) for name, x in dequantise(tensors).items()}
+            trained = dict(model.named_parameters(remove_duplicate=False))
+            weights = {
+                name: nn.Parameter(x) if name in trained else x
+                for name, x in dequantise(tensors).items()
+            }
             weights |= {name: weights[first] for name, first in about["tied"].items()}
             # Assigned, not copied: what was tied and how precise it was is known to the file alone.
             model.to(weights["output.weight"].dtype).load_state_dict(weights, assign=True)
@@ -85,10 +88,10 @@ class Checkpoint(nn.Module):
 
     def _to_bytes(self, quantised: bool) -> bytes:
         # A tensor that has two names is stored under the first.
-        names: dict[tuple[int, torch.Size], list[str]] = {}
+        names: dict[tuple[object, ...], list[str]] = {}
         stored: dict[str, Tensor] = {}
         for name, tensor in self.state_dict().items():
-            place = tensor.data_ptr(), tensor.shape
+            place = tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
             names.setdefault(place, []).append(name)
             stored.setdefault(names[place][0], tensor)
         about = {
@@ -97,7 +100,10 @@ class Checkpoint(nn.Module):
             "config": dataclasses.asdict(self.config),
             "tied": {other: first for first, *others in names.values() for other in others},
         }
-        return pack(quantise(stored) if quantised else stored, about)
+        if quantised:
+            trained = dict(self.named_parameters(remove_duplicate=False))
+            stored |= quantise({name: x for name, x in stored.items() if name in trained})
+        return pack(stored, about)
 
 
 def _read(path: str | Path, wanted: str) -> tuple[dict[str, Tensor], Metadata]:

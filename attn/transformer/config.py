@@ -134,6 +134,8 @@ class TransformerConfig:
             if not isinstance(number, Real) or not 0 < float(number) < math.inf:
                 raise wrong(name, "a number above 0", repr(number))
             object.__setattr__(self, name, float(number))
+        if self.rotary_base < 1:
+            raise wrong("rotary_base", "a number of at least 1", self.rotary_base)
         check_choice("norm", self.norm, ("post", "pre"))
         check_choice("normalization", self.normalization, NORMS)
         check_choice("activation", self.activation, ACTIVATIONS)

@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from attn._restored import restored_on_error
 from attn.cache import DecoderCache
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
@@ -76,15 +77,12 @@ class DecoderOnly(Checkpoint):
             Those of each layer; None unless `need_weights`.
         """
         start = following(ids, cache) if positions is None else positions
-        x, weights = self.stack(
-            self.embedding(ids, start),
-            mask,
-            positions=positions,
-            is_causal=True,
-            need_weights=need_weights,
-            cache=cache,
-        )
-        return self.output(x), weights
+        with restored_on_error(cache):
+            x, weights = self.stack(
+                self.embedding(ids, start), mask, positions=positions, is_causal=True,
+                need_weights=need_weights, cache=cache,
+            )  # fmt: skip
+            return self.output(x), weights
 
     def step(
         self,

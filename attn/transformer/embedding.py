@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import broadcast_shapes, check_mask, check_shape, wrong
-from attn._values import holds
+from attn._values import check_ids, check_tensor, holds
 from attn.cache import DecoderCache
 from attn.positions import SCHEMES, AbsolutePositions
 from attn.transformer.config import TransformerConfig
@@ -79,13 +79,13 @@ class TokenEmbedding(nn.Module):
             ``torch.vmap``, nor after ``attn.checks(False)``), a learned position does not exist,
             types do not fit the ids, or there are none.
         """
-        self._check("ids", ids, self.tokens.num_embeddings)
+        check_ids("ids", ids, self.tokens.num_embeddings)
         x: Tensor = self.tokens(ids) * self.scale
         if self.positions is not None:
             x = self.positions(x, positions)
         if self.types is not None:
             types = torch.zeros_like(ids[..., :1]) if types is None else types
-            self._check("types", types, self.types.num_embeddings)
+            check_ids("types", types, self.types.num_embeddings)
             if broadcast_shapes(types.shape, ids.shape) != ids.shape:
                 wanted = f"a shape that broadcasts to {tuple(ids.shape)}"
                 raise wrong("types", wanted, tuple(types.shape))
@@ -94,18 +94,6 @@ class TokenEmbedding(nn.Module):
             raise wrong("types", "None, since n_token_types = 0", "a tensor")
         x = self.dropout(self.norm(x))
         return x
-
-    @staticmethod
-    def _check(name: str, ids: Tensor, number: int) -> None:
-        if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
-            got = getattr(ids, "dtype", type(ids).__name__)
-            raise wrong(name, "a tensor of int64 or int32", got)
-        check_shape(name, ids, (..., "seq_len"))
-        if holds(lambda: ((ids >= 0) & (ids < number)).all(), otherwise=True):
-            return
-        lowest, highest = ids.aminmax()
-        wanted = f"values from 0 to {number - 1}"
-        raise wrong(name, wanted, int(lowest if lowest < 0 else highest))
 
 
 def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:
@@ -142,6 +130,7 @@ def unseen(
     if length <= start:
         raise wrong("ids", f"more than the {start} tokens that were read before", length)
     if mask is not None:
+        check_tensor("mask", mask, "a tensor of bool")
         check_mask("mask", mask)
         check_shape("mask", mask, ("n_prompts", 1, "prompt_len"))
         if not holds(mask[..., -1:].all, otherwise=True):
@@ -151,6 +140,7 @@ def unseen(
         if positions is None:
             positions = (mask.long().cumsum(dim=-1) - 1).clamp(min=0)[:, 0]
     if positions is not None:
+        check_tensor("positions", positions, "a tensor of int64")
         check_shape("positions", positions, ("n_prompts", "prompt_len"))
         positions, n_written = _each_row("positions", positions, ids)
         count = torch.arange(1, n_written + 1, device=positions.device)

@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from attn._checks import wrong
+from attn._checks import check_repeats
+from attn._restored import restored_on_error
+from attn._values import check_tensor
 from attn.cache import DecoderCache
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
@@ -153,16 +155,12 @@ class Transformer(Checkpoint):
             Those of self-attention and of cross-attention, layer by layer.
         """
         start = following(tgt, cache) if tgt_positions is None else tgt_positions
-        x, weights = self.decoder(
-            self.tgt_embedding(tgt, start),
-            memory,
-            tgt_mask,
-            src_mask,
-            positions=tgt_positions,
-            need_weights=need_weights,
-            cache=cache,
-        )
-        return self.output(x), weights
+        with restored_on_error(cache):
+            x, weights = self.decoder(
+                self.tgt_embedding(tgt, start), memory, tgt_mask, src_mask,
+                positions=tgt_positions, need_weights=need_weights, cache=cache,
+            )  # fmt: skip
+            return self.output(x), weights
 
     def step(
         self,
@@ -218,7 +216,9 @@ class Transformer(Checkpoint):
         """
         new_ids, tgt_mask, tgt_positions = unseen(ids, cache, tgt_mask, tgt_positions)
         known = cache is not None and cache.knows(memory)
-        repeats = _repeats(len(ids), len(memory))
+        repeats = check_repeats(len(ids), len(memory))
+        if src_mask is not None:
+            check_tensor("src_mask", src_mask, "a tensor of bool")
         rows = None if known else _repeat(memory, repeats)
         src_mask = None if src_mask is None else _repeat(src_mask, repeats)
         logits, _ = self.decode(
@@ -231,13 +231,6 @@ class Transformer(Checkpoint):
     def new_cache(self) -> DecoderCache:
         """Return an empty cache for `decode` and `step`."""
         return DecoderCache(self.config.n_layers)
-
-
-def _repeats(n_rows: int, n_sources: int) -> int:
-    """Return how many rows each source has."""
-    if n_rows % n_sources if n_sources else n_rows:
-        raise wrong("ids", f"a multiple of {n_sources} rows to match memory", n_rows)
-    return n_rows // n_sources if n_sources else 1
 
 
 def _repeat(x: Tensor, repeats: int) -> Tensor:

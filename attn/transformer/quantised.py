@@ -79,11 +79,15 @@ def dequantise(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     >>> dequantise(quantise({"weight": torch.tensor([[0.5, -1.27, 0.004]])}))["weight"]
     tensor([[ 0.5000, -1.2700,  0.0000]])
     """
-    scales = {name + ".scale" for name, tensor in tensors.items() if tensor.dtype == torch.int8}
+    scales = {
+        name: name + ".scale"
+        for name, tensor in tensors.items()
+        if tensor.dtype == torch.int8 and name + ".scale" in tensors
+    }
     state_dict = {}
     for name, tensor in tensors.items():
-        if tensor.dtype == torch.int8:
-            state_dict[name] = tensor.float() * tensors[name + ".scale"][..., None]
-        elif name not in scales:
+        if name in scales:
+            state_dict[name] = tensor.float() * tensors[scales[name]][..., None]
+        elif name not in scales.values():
             state_dict[name] = tensor
     return state_dict

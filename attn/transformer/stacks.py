@@ -1,7 +1,6 @@
 """The two stacks of the Transformer: N encoder layers, N decoder layers."""
 
 from collections.abc import Sequence
-from itertools import chain
 
 from torch import Tensor, nn
 
@@ -23,24 +22,16 @@ class _Stack(nn.Module):
         super().__init__()
         scheme = SCHEMES[config.positions]
         relative = scheme.from_config(config) if issubclass(scheme, RelativePositions) else None
-        self.layers = nn.ModuleList(
-            layer_class(
-                config.d_model,
-                config.n_heads,
-                config.d_ff,
-                config.dropout,
-                config.norm,
-                n_kv_heads=config.n_kv_heads,
-                relative=relative,
+        self.layers = nn.ModuleList()
+        for _ in range(config.n_layers):
+            layer = layer_class(
+                config.d_model, config.n_heads, config.d_ff, config.dropout, config.norm,
+                n_kv_heads=config.n_kv_heads, relative=relative,
                 attention=VARIANTS[config.attention].from_config(config),
-                attention_dropout=config.attention_dropout,
-                activation=config.activation,
-                normalization=config.normalization,
-                norm_eps=config.norm_eps,
-                bias=config.bias,
-            )
-            for _ in range(config.n_layers)
-        )
+                attention_dropout=config.attention_dropout, activation=config.activation,
+                normalization=config.normalization, norm_eps=config.norm_eps, bias=config.bias,
+            )  # fmt: skip
+            self.layers.append(layer)
         self.norm: nn.Module = config.new_norm() if config.norm == "pre" else nn.Identity()
 
     def _caches(
@@ -106,18 +97,14 @@ class Encoder(_Stack):
         """
         weights: list[Tensor] = []
         caches = [own for own, _ in self._caches(cache)]
-        with restored_on_error(*caches):
+        with restored_on_error(cache):
             for layer, layer_cache in zip(self.layers, caches, strict=True):
                 x, layer_weights = layer(
-                    x,
-                    mask,
-                    positions=positions,
-                    is_causal=is_causal,
-                    need_weights=need_weights,
-                    cache=layer_cache,
-                )
+                    x, mask, positions=positions, is_causal=is_causal,
+                    need_weights=need_weights, cache=layer_cache,
+                )  # fmt: skip
                 weights.append(layer_weights)
-        return self.norm(x), tuple(weights) if need_weights else None
+            return self.norm(x), tuple(weights) if need_weights else None
 
 
 class Decoder(_Stack):
@@ -165,20 +152,15 @@ class Decoder(_Stack):
         """
         weights: list[tuple[Tensor, Tensor]] = []
         caches = self._caches(cache)
-        with restored_on_error(*chain.from_iterable(caches)):
+        with restored_on_error(cache):
             for layer, layer_caches in zip(self.layers, caches, strict=True):
                 x, layer_weights = layer(
-                    x,
-                    memory,
-                    mask,
-                    memory_mask,
-                    positions=positions,
-                    is_causal=is_causal,
-                    need_weights=need_weights,
-                    cache=layer_caches,
-                )
+                    x, memory, mask, memory_mask, positions=positions, is_causal=is_causal,
+                    need_weights=need_weights, cache=layer_caches,
+                )  # fmt: skip
                 weights.append(layer_weights)
+            x = self.norm(x)
         if not need_weights:
-            return self.norm(x), None
+            return x, None
         own, cross = zip(*weights, strict=True)
-        return self.norm(x), (own, cross)
+        return x, (own, cross)

@@ -98,7 +98,7 @@ def from_torch(module: nn.Module) -> nn.Module | tuple[Encoder, Decoder]:
     >>> torch.allclose(ours(x, is_causal=True)[0], expected, atol=1e-6)
     True
     """
-    if isinstance(module, nn.Transformer):
+    if type(module) is nn.Transformer:
         return from_torch(module.encoder), from_torch(module.decoder)
     return _ours_like(module).train(module.training)
 
@@ -148,20 +148,20 @@ def to_torch(module: nn.Module) -> nn.Module:
 
 def _ours_like(theirs: nn.Module) -> nn.Module:
     """Return one of our modules, with a copy of the weights."""
-    if isinstance(theirs, nn.MultiheadAttention):
+    if type(theirs) is nn.MultiheadAttention:
         check_theirs(theirs)
         has_bias = theirs.in_proj_bias is not None
         ours = MultiHeadAttention(theirs.embed_dim, theirs.num_heads, theirs.dropout, has_bias)
         return _filled(ours, _our_state(theirs.state_dict()))
     for layer, kind in LAYERS.items():
-        if isinstance(theirs, kind):
+        if type(theirs) is kind:
             empty = layer(
                 theirs.self_attn.embed_dim, 1, 1, theirs.dropout1.p,
                 "pre" if theirs.norm_first else "post", activation=our_activation(theirs.activation),
             )  # fmt: skip
             return _with_parts(empty, theirs, PARTS)
     for stack, stack_kind in STACKS.items():
-        if isinstance(theirs, stack_kind):
+        if type(theirs) is stack_kind:
             same = stack(TransformerConfig(1, d_model=1, n_heads=1, n_layers=1, positions="none"))
             same.layers = nn.ModuleList(map(_ours_like, theirs.layers))
             # nn.Transformer ends with a norm in post-norm too, where the paper has none.

@@ -150,7 +150,7 @@ export const CODE = {
   hidden: ["attn/feed_forward.py", "hidden = ACTIVATIONS[self.activation](self.linear_1(x))"],
   output: ["attn/feed_forward.py", "x = self.linear_2(hidden)"],
   memory: ["attn/transformer/stacks.py", "return self.norm(x), tuple(weights) if need_weights else None"],
-  lastNorm: ["attn/transformer/stacks.py", "return self.norm(x), (own, cross)"],
+  lastNorm: ["attn/transformer/stacks.py", "x = self.norm(x)"],
   logits: ["attn/transformer/encoder_decoder.py", "return self.output(x), weights"],
   softmax: ["attn/decoding/sampling.py", "return logits.argmax(dim=-1)"],
   stream: ["attn/layers.py", "x = x + self.dropout(computed)"],

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from attn import checks
 from attn.attention import MultiHeadAttention
 from attn.cache import DecoderCache, KVCache, MemoryCache
 from attn.masks import padding_mask
@@ -339,7 +340,8 @@ def test_a_source_that_changed_is_refused(reordered):
             cache.reorder(torch.tensor([0, 1]))
         return cache
 
-    message = "^memory: expected the memory that filled the cache.*: for another, take a new cache"
+    order = ", its rows reordered like those of the cache" if reordered else ""
+    message = f"^memory: expected the memory that filled the cache{order}: for another, take a new"
     others = (memory, memory), (value, value), (memory[:, :5], value[:, :5]), (nearly, value)
     for other in others:
         with pytest.raises(ValueError, match=message):
@@ -382,19 +384,97 @@ def test_a_source_without_a_batch_serves_reordered_rows(length):
     assert_close(module(x[[2, 0]], memory, cache=cache)[0], module(x[[2, 0]], memory)[0])
 
 
+@torch.inference_mode()
+def test_a_source_of_inference_mode_is_known_too():
+    """Its tensors count no changes."""
+    module, x, cache = heads(), random(2, 1, 16), MemoryCache()
+    memory = random(2, 6, 16, seed=1)
+    expected, _ = module(x, memory, cache=cache)
+    assert memory.is_inference()
+    for given in (memory, memory.clone()):
+        assert_close(module(x, given, cache=cache)[0], expected)
+    with pytest.raises(ValueError, match="^memory: "):
+        module(x, memory + 1, cache=cache)
+
+
+def test_without_checks_nobody_compares_the_source():
+    module, x, cache = heads(), random(2, 1, 16), MemoryCache()
+    expected, _ = module(x, random(2, 6, 16), cache=cache)
+    with checks(False):
+        assert_close(module(x, random(2, 6, 16, seed=1), cache=cache)[0], expected)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_a_decoder_cache_knows_its_memory_in_the_order_of_its_rows(repeats):
+    memory, cache = random(3, 6, 16), DecoderCache(1)
+    cache.remember(memory, repeats)
+    rows = torch.arange(3 * repeats).flip(0)
+    cache.reorder(rows)
+    assert cache.knows(memory.flip(0)) and cache.knows(memory.repeat_interleave(repeats, 0)[rows])
+    message = (
+        "^memory: expected the memory that filled the cache, its rows reordered like those of "
+        r"the cache: for another, take a new cache, got other values, shape \(3, 6, 16\)$"
+    )
+    with pytest.raises(ValueError, match=message):
+        cache.knows(memory)
+    cache.reorder(rows)
+    assert cache.knows(memory) and cache.knows(memory.clone())
+    for other in (memory.flip(0), memory[:2], memory[:, :5], memory + 1):
+        with pytest.raises(ValueError, match="^memory: "):
+            cache.knows(other)
+    cache.reorder(torch.arange(repeats))
+    assert cache.knows(memory[:1])
+    cache.reorder(torch.arange(0))
+    assert cache.knows(memory[:0])
+
+
+def test_rows_that_were_moved_are_compared_on_their_own_device():
+    memory, cache = random(2, 6, 16, dtype=torch.float32), DecoderCache(1)
+    with OtherDevice():
+        there = memory.to(DEVICE)
+        cache.remember(there)
+        cache.reorder(torch.tensor([1, 0]).to(DEVICE))
+        assert cache.knows(memory.flip(0).to(DEVICE))
+
+
 @pytest.mark.parametrize("shared", ["key", "value"])
-def test_a_key_or_a_value_that_serves_all_rows_is_not_reordered(shared):
+@pytest.mark.parametrize("has_axis", [True, False])
+def test_a_key_or_a_value_that_serves_all_rows_is_not_reordered(shared, has_axis):
     module, x, cache, rows = heads(), random(3, 1, 16), MemoryCache(), [2, 0, 0, 1]
     source = {name: random(3, 6, 16, seed=i) for i, name in enumerate(("key", "value"))}
-    source[shared] = source[shared][:1]
+    source[shared] = source[shared][:1] if has_axis else source[shared][0]
     module(x, **source, cache=cache)
     cache.reorder(torch.tensor(rows))
     moved = {name: t if name == shared else t[rows] for name, t in source.items()}
     expected, _ = module(x[rows], **moved)
     assert_close(module(x[rows], cache=cache)[0], expected)
-    for size in (1, 4):
-        moved[shared] = source[shared].expand(size, -1, -1)
+    assert_close(module(x[rows], **moved, cache=cache)[0], expected)
+    if has_axis:
+        moved[shared] = source[shared].expand(4, -1, -1)
         assert_close(module(x[rows], **moved, cache=cache)[0], expected)
+
+
+@torch.no_grad()
+def test_a_shallow_copy_goes_its_own_way():
+    """Both have read the first four tokens; then one reads the fifth, the other the sixth."""
+    module, x, cache = heads(2, "rotary"), random(1, 7, 16), KVCache()
+    for part in (x[:, :3], x[:, 3:4]):
+        module(part, cache=cache, is_causal=True)
+    other = copy.copy(cache)
+    module(x[:, 4:5], cache=cache)
+    module(x[:, 5:6], cache=other)
+    for one, fifth in ((cache, 4), (other, 5)):
+        output, _ = module(x[:, 6:], cache=one)
+        expected, _ = module(x[:, [0, 1, 2, 3, fifth, 6]], is_causal=True)
+        assert_close(output, expected[:, -1:])
+
+
+def test_a_cache_without_a_batch_has_no_rows():
+    module, cache = heads(), KVCache()
+    module(random(3, 16), cache=cache)
+    message = r"^rows: expected a cache of a batch, got keys of shape \(4, 3, 4\)$"
+    with pytest.raises(ValueError, match=message):
+        cache.reorder(torch.tensor([0]))
 
 
 def test_a_source_that_changed_by_way_of_a_view_is_refused():

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
+from attn.attention import VARIANTS, ScaledDotProduct
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 from attn.transformer._safetensors import pack, unpack
 from attn.transformer.quantised import quantise
@@ -96,6 +97,40 @@ def test_the_same_memory_in_another_shape_is_a_matrix_of_its_own(tmp_path):
     expected = logits_of(model)
     model.save(tmp_path / "model")
     assert torch.equal(logits_of(DecoderOnly.load(tmp_path / "model")), expected)
+
+
+@pytest.mark.parametrize("quantised", [False, True])
+def test_a_matrix_that_is_another_turned_around_is_a_matrix_of_its_own(quantised, tmp_path):
+    model = make(DecoderOnly)
+    own = model.stack.layers[0].self_attention
+    own.out_proj.weight = nn.Parameter(own.v_proj.weight.detach().T)
+    model.save(tmp_path / "model", quantised=quantised)
+    loaded = DecoderOnly.load(tmp_path / "model").stack.layers[0].self_attention
+    torch.testing.assert_close(loaded.out_proj.weight, own.v_proj.weight.T, rtol=0, atol=3e-3)
+    torch.testing.assert_close(loaded.v_proj.weight, own.v_proj.weight, rtol=0, atol=3e-3)
+
+
+class Buffered(ScaledDotProduct):
+    """An attention that keeps numbers that are not trained."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("gain", torch.tensor([[1.5, 0.001]]))
+        self.register_buffer("n_calls", torch.tensor(7))
+        self.register_buffer("codes", torch.tensor([[1, -3]], dtype=torch.int8))
+
+
+@pytest.mark.parametrize("quantised", [False, True])
+def test_what_is_not_trained_comes_back_as_it_was(quantised, tmp_path, monkeypatch):
+    monkeypatch.setitem(VARIANTS, "buffered", Buffered)
+    model = make(DecoderOnly, attention="buffered")
+    model.save(tmp_path / "model", quantised=quantised)
+    loaded = DecoderOnly.load(tmp_path / "model")
+    assert len([*loaded.parameters()]) == len([*model.parameters()])
+    buffers = dict(loaded.named_buffers())
+    assert len(buffers) == 6
+    for name, tensor in model.named_buffers():
+        assert buffers[name].dtype == tensor.dtype and torch.equal(buffers[name], tensor)
 
 
 def test_parts_of_several_precisions_come_back_so(tmp_path):

@@ -6,6 +6,8 @@ logits. So the logits depend on the whole prefix, and, being looked up, are exac
 
 import itertools
 import math
+from functools import partial
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -767,6 +769,7 @@ def test_steps_that_return_something_else(returned, message):
         ({"length_penalty": 10.5}, "length_penalty: expected a number from -10 to 10, got 10.5"),
         ({"length_penalty": -11}, "length_penalty: expected a number from -10 to 10, got -11"),
         ({"length_penalty": math.nan}, "length_penalty: expected a number from .*, got nan"),
+        ({"length_penalty": "a"}, "length_penalty: expected a number from -10 to 10, got 'a'"),
     ],
 )
 def test_beam_search_refuses(change, message):
@@ -788,6 +791,12 @@ TEMPERATURE = r"temperature: expected a finite number above 0 \(for 0, use greed
 LOGITS = r"logits: expected floating-point logits of shape \(..., vocab_size\), got "
 
 
+def test_probabilities_of_each_row_under_vmap():
+    logits = torch.randn(3, 7, generator=torch.Generator().manual_seed(0))
+    choose = partial(next_token_probabilities, temperature=0.7, top_k=5, top_p=0.9)
+    torch.testing.assert_close(torch.func.vmap(choose)(logits), choose(logits))
+
+
 @pytest.mark.parametrize(
     "change, message",
     [
@@ -795,6 +804,8 @@ LOGITS = r"logits: expected floating-point logits of shape \(..., vocab_size\), 
         ({"temperature": -1}, f"{TEMPERATURE}-1"),
         ({"temperature": INF}, f"{TEMPERATURE}inf"),
         ({"temperature": math.nan}, f"{TEMPERATURE}nan"),
+        ({"temperature": "a"}, f"{TEMPERATURE}'a'"),
+        ({"top_p": "a"}, "top_p: expected a number above 0 and at most 1, got 'a'"),
         ({"top_k": 0}, "top_k: expected at least 1, got 0"),
         ({"top_k": 1.5}, "top_k: expected an integer, got 1.5"),
         ({"top_p": 0.0}, "top_p: expected a number above 0 and at most 1, got 0.0"),
@@ -805,8 +816,11 @@ LOGITS = r"logits: expected floating-point logits of shape \(..., vocab_size\), 
 def test_sampling_refuses(change, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         next_token_probabilities(torch.zeros(3), **change)
-    with pytest.raises(ValueError, match=f"^{message}$"):
-        sample(Automaton(), prompts(), end_id=1, max_new_tokens=3, **change)
+    step = Mock()
+    for max_new_tokens in (0, 3):
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            sample(step, prompts(), end_id=1, max_new_tokens=max_new_tokens, **change)
+    step.assert_not_called()  # it would have used up a cache
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import copy
 import re
+from functools import partial
 from unittest.mock import Mock, patch
 
 import numpy as np
@@ -566,6 +567,20 @@ def test_a_layer_whose_cross_attention_fails_leaves_both_caches_as_they_were():
     for part in x.split((2, 1), dim=1):
         output, _ = layer(part, memory, cache=caches)
     assert_close(output, expected[:, 2:])
+
+
+@pytest.mark.parametrize("layer_class", [EncoderLayer, DecoderLayer])
+def test_a_layer_whose_last_part_fails_leaves_its_caches_as_they_were(layer_class):
+    layer, own, cross = layer_class(*SIZES).double(), KVCache(), MemoryCache()
+    x, memory = random(2, 3, D_MODEL), random(2, 7, D_MODEL, seed=1)
+    if layer_class is EncoderLayer:
+        call = partial(layer, x, is_causal=True, cache=own)
+    else:
+        call = partial(layer, x, memory, cache=(own, cross))
+    failing = patch.object(layer.feed_forward, "forward", side_effect=KeyboardInterrupt)
+    with failing, pytest.raises(KeyboardInterrupt):
+        call()
+    assert own.length == cross.length == 0
 
 
 @pytest.mark.parametrize("x_batch, memory_batch", [((3,), (2,)), ((4, 3), (2,)), ((3,), (4, 2))])

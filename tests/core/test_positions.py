@@ -189,6 +189,13 @@ def test_what_stands_for_a_table_in_a_trace_is_not_kept():
     assert torch.equal(module(x), sinusoidal_positions(6, 8, dtype=torch.float32))
 
 
+def test_a_function_without_changes_in_place_leaves_nothing_of_its_own():
+    module, x = SinusoidalPositions(8), torch.zeros(6, 8)
+    expected = torch.func.functionalize(module)(x)
+    found = module(x)
+    assert not torch._is_functional_tensor(found) and torch.equal(found, expected)
+
+
 def test_there_is_nothing_to_learn_or_to_store():
     module = SinusoidalPositions(8)
     expected = module(torch.zeros(9, 8))

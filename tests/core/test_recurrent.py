@@ -8,7 +8,12 @@ import torch
 from torch.func import functional_call
 
 from attn.decoding import beam_search
-from attn.recurrent import BidirectionalRecurrent, RecurrentCache, RecurrentEncoderDecoder
+from attn.recurrent import (
+    AdditiveAttention,
+    BidirectionalRecurrent,
+    RecurrentCache,
+    RecurrentEncoderDecoder,
+)
 from attn.recurrent.bidirectional import _reverse
 from tests.core.other_device import DEVICE, OtherDevice
 
@@ -248,12 +253,139 @@ def test_lengths_that_cannot_be_are_refused(batch, lengths):
         RecurrentEncoderDecoder(VOCAB, D_MODEL)(*batch, torch.tensor(lengths))
 
 
+@pytest.mark.parametrize("lengths", [[1, 1, 1], [2, 2, 2], [1, 5, 2]])
+def test_lengths_may_be_one_and_alike(kind, batch, lengths):
+    source, target = batch
+    memory, _ = kind.encode(source, torch.tensor(lengths))
+    assert memory.shape == (3, 5, D_MODEL)
+    logits, _ = kind(source, target, torch.tensor(lengths))
+    for b, length in enumerate(lengths):
+        alone, _ = kind(source[b : b + 1, :length], target[b : b + 1])
+        torch.testing.assert_close(logits[b], alone[0])
+
+
+@torch.no_grad()
+def test_padding_is_hidden_on_the_device_of_the_states(batch):
+    """The lengths stay on the CPU, where PyTorch wants them; the GRUs are its own."""
+    model = RecurrentEncoderDecoder(VOCAB, D_MODEL, attention="additive")
+    source, target = batch
+    memory, last = model.encode(source, LENGTHS)
+    expected, _ = model(source, target, LENGTHS)
+    with OtherDevice():
+        there = model.to(DEVICE)
+        found = there._decode(target.to(DEVICE), last.to(DEVICE), memory.to(DEVICE), LENGTHS)[0]
+    torch.testing.assert_close(found.cpu(), expected)
+
+
+def test_there_is_a_length_for_each_source(batch):
+    with pytest.raises(ValueError, match=r"^lengths: expected shape \(3,\), got \(2,\)$"):
+        RecurrentEncoderDecoder(VOCAB, D_MODEL)(*batch, LENGTHS[:2])
+
+
+def test_the_encoder_alone_refuses_what_the_whole_does():
+    model = RecurrentEncoderDecoder(VOCAB, D_MODEL)
+    message = r"^source: expected shape \(batch_size, src_len\), got \(3, 0\)$"
+    with pytest.raises(ValueError, match=message):
+        model.encode(torch.zeros(3, 0, dtype=torch.long))
+    with pytest.raises(ValueError, match="^lengths: expected a tensor of int64, got list$"):
+        model.encode(torch.zeros(1, 2, dtype=torch.long), [2])
+
+
+@pytest.mark.parametrize("attention, name", [(True, "dot"), (False, None), ("dot", "dot")])
+def test_attention_has_a_name(attention, name):
+    assert RecurrentEncoderDecoder(VOCAB, D_MODEL, attention=attention).attention == name
+
+
+def test_tied_embeddings_begin_small():
+    torch.manual_seed(0)
+    model = RecurrentEncoderDecoder(1000, 64, tie_embeddings=True)
+    assert model.embedding.weight.std().item() == pytest.approx(1 / 8, rel=0.02)
+
+
+def test_additive_attention_by_hand():
+    torch.manual_seed(0)
+    attention, query = AdditiveAttention(D_MODEL), torch.randn(2, D_MODEL)
+    memory, visible = torch.randn(2, 5, D_MODEL), torch.arange(5) < torch.tensor([[3], [5]])
+    context, weights = attention(query, memory, attention.keys(memory), visible)
+    w, u, bias, v = (p.detach() for p in attention.parameters())
+    assert v.shape == (1, D_MODEL)
+    for b, length in ((0, 3), (1, 5)):
+        hidden = [torch.tanh(w @ query[b] + u @ memory[b, j] + bias) for j in range(length)]
+        row = torch.stack([v[0] @ h for h in hidden]).softmax(0)
+        torch.testing.assert_close(weights[b, :length], row)
+        torch.testing.assert_close(context[b], row @ memory[b, :length])
+    assert AdditiveAttention(1)(query[:, :1], memory[..., :1], memory[..., :1])[0].shape == (2, 1)
+    with pytest.raises(ValueError, match="^d_model: expected at least 1, got 0$"):
+        AdditiveAttention(0)
+
+
+@pytest.mark.parametrize(
+    "query, keys, message",
+    [
+        ((3, 6), (2, 5, 6), r"query: expected shape \(2, 6\) to match memory, got \(3, 6\)"),
+        ((2, 6), (2, 4, 6), r"keys: expected shape \(2, 5, 6\) to match memory, got \(2, 4, 6\)"),
+    ],
+)
+def test_additive_attention_refuses(query, keys, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        AdditiveAttention(6)(torch.ones(query), torch.ones(2, 5, 6), torch.ones(keys))
+
+
+@pytest.mark.parametrize("lengths", [[2, 5, 3], torch.tensor([2.0, 5.0, 3.0])])
+def test_lengths_are_a_tensor_of_integers(batch, lengths):
+    with pytest.raises(
+        ValueError, match="^lengths: expected a tensor of int64, got (list|torch.float32)$"
+    ):
+        RecurrentEncoderDecoder(VOCAB, D_MODEL)(*batch, lengths)
+
+
+def test_a_batch_may_be_empty(kind, batch):
+    source, target = (ids[:0] for ids in batch)
+    for lengths in (None, LENGTHS[:0]):
+        assert kind(source, target, lengths)[0].shape == (0, target.shape[1], VOCAB)
+        memory, last = kind.encode(source, lengths)
+        assert kind.step(target, RecurrentCache(), memory, last, lengths).shape == (0, VOCAB)
+
+
+def test_ids_that_are_none_are_refused(kind, batch):
+    source, target = batch
+    wanted = f"values from 0 to {VOCAB - 1}, got"
+    with pytest.raises(ValueError, match=f"^source: expected {wanted} -1$"):
+        kind(source.where(source > 3, -1), target)
+    with pytest.raises(ValueError, match=f"^target: expected {wanted} {VOCAB}$"):
+        kind(source, target.where(target > 3, VOCAB))
+    memory, last = kind.encode(source)
+    with pytest.raises(ValueError, match="^ids: expected a tensor of int64 or int32, got list$"):
+        kind.step([[1]], None, memory, last)
+
+
+def test_steps_that_do_not_fit_are_refused_and_can_be_taken_again(kind, batch):
+    source, target = batch
+    memory, last = kind.encode(source)
+    cache = RecurrentCache()
+    kind.step(target[:, :1], cache, memory, last)
+    for ids, message in (
+        (target[:, :1], "more than the 1 tokens read before, got 1"),
+        (target[:2], "a multiple of 3 rows to match memory, got 2"),
+        (target.repeat(2, 1), "3 rows, as the cache has, got 6"),
+        (target[0], r"shape \(n_rows, length\), got .*"),
+        (target + VOCAB, "values from 0 to .*"),
+    ):
+        with pytest.raises(ValueError, match=f"^ids: expected {message}$"):
+            kind.step(ids, cache, memory, last)
+    found = kind.step(target[:, :2], cache, memory, last)
+    torch.testing.assert_close(found, kind.step(target[:, :2], None, memory, last))
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
         ({"attention": "loud"}, "attention: expected 'dot' or 'additive', got 'loud'"),
         ({"dropout": 1.5}, r"dropout: .* got 1\.5"),
-        ({"d_model": 5, "bidirectional": True}, "d_model: expected a multiple of .* 2, got 5"),
+        (
+            {"d_model": 5, "bidirectional": True},
+            "d_model: expected a multiple of the number of directions = 2, got 5",
+        ),
     ],
 )
 def test_options_that_cannot_be_are_refused(options, message):
@@ -337,6 +469,11 @@ def test_gradients_reach_both_directions(both_ways):
 def test_texts_that_cannot_be_are_refused(both_ways, shape, lengths, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         both_ways(torch.zeros(shape, dtype=torch.long), torch.tensor(lengths).long())
+
+
+def test_ids_outside_the_vocabulary_are_refused(both_ways):
+    with pytest.raises(ValueError, match=f"^ids: expected values from 0 to {VOCAB - 1}, got 11$"):
+        both_ways(torch.tensor([[2, VOCAB, 3]]), torch.tensor([3]))
 
 
 def test_sizes_that_cannot_be_are_refused():

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.utils import prune
 
 from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.feed_forward import FeedForward
@@ -238,6 +239,38 @@ def layer(**options):
     return nn.TransformerEncoderLayer(8, 2, 12, **options)
 
 
+def pruned(part, of=None):
+    prune.l1_unstructured(part if of is None else part.get_submodule(of), "weight", 0.5)
+    return part
+
+
+class TheirHeads(nn.MultiheadAttention):
+    """A subclass, of which nobody knows what it does otherwise."""
+
+
+class TheirLayer(nn.TransformerEncoderLayer):
+    """As above."""
+
+
+class TheirStack(nn.TransformerEncoder):
+    """As above."""
+
+
+class TheirWhole(nn.Transformer):
+    """As above."""
+
+
+KINDS = (
+    "nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, "
+    "nn.TransformerEncoder, nn.TransformerDecoder or nn.Transformer, got "
+)
+
+
+def test_either_relu_of_pytorch_is_one():
+    for relu in (torch.relu, F.relu, nn.ReLU()):
+        assert from_torch(layer(activation=relu)).feed_forward.activation == "relu"
+
+
 @pytest.mark.parametrize(
     "theirs, message",
     [
@@ -254,10 +287,20 @@ def layer(**options):
             nn.TransformerEncoder(layer(), 1, nn.RMSNorm(8)),
             "linear layers nn.Linear and norms nn.LayerNorm, got RMSNorm",
         ),
+        (nn.Linear(8, 8), KINDS + "Linear"),
+        (TheirHeads(8, 2), KINDS + "TheirHeads"),
+        (TheirLayer(8, 2, 12), KINDS + "TheirLayer"),
+        (TheirStack(layer(), 1), KINDS + "TheirStack"),
+        (nn.TransformerEncoder(TheirLayer(8, 2, 12), 1), KINDS + "TheirLayer"),
+        (TheirWhole(8, 2, 1, 1, 12), KINDS + "TheirWhole"),
         (
-            nn.Linear(8, 8),
-            ("nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, "
-            "nn.TransformerEncoder, nn.TransformerDecoder or nn.Transformer, got Linear"),
+            pruned(nn.MultiheadAttention(8, 2), "out_proj"),
+            ("MultiheadAttention of ['in_proj_bias', 'in_proj_weight', 'out_proj.bias', "
+            "'out_proj.weight'], got ['out_proj.weight_mask', 'out_proj.weight_orig'] as well"),
+        ),
+        (
+            pruned(layer(), "linear1"),
+            "Linear of ['bias', 'weight'], got ['weight_mask', 'weight_orig'] as well",
         ),
     ],
 )  # fmt: skip
@@ -286,8 +329,12 @@ class OwnFeedForward(FeedForward):
     """As above."""
 
 
-def changed(**parts):
-    ours = DecoderLayer(**SIZES)
+class OwnLinear(nn.Linear):
+    """As above."""
+
+
+def changed(module=None, **parts):
+    ours = DecoderLayer(**SIZES) if module is None else module
     vars(ours)["_modules"].update(parts)
     return ours
 
@@ -322,6 +369,17 @@ def changed(**parts):
         (
             changed(cross_attention=OwnHeads(8, 2)),
             "MultiHeadAttention, EncoderLayer, DecoderLayer, ",
+        ),
+        *(
+            (
+                changed(MultiHeadAttention(8, 2), **{name: OwnLinear(8, 8)}),
+                "linear layers nn.Linear and norms nn.LayerNorm, got OwnLinear",
+            )
+            for name in ("q_proj", "k_proj", "v_proj", "out_proj")
+        ),
+        (
+            changed(MultiHeadAttention(8, 2), k_proj=pruned(nn.Linear(8, 8))),
+            "Linear of ['bias', 'weight'], got ['weight_mask', 'weight_orig'] as well",
         ),
         (OwnLayer(**SIZES), "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or"),
         (

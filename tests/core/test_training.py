@@ -17,7 +17,7 @@ from torch import distributed
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import CosineAnnealingLR, LinearLR
 
-from attn import training
+from attn import checks, training
 from attn.training import TrainingConfig, choose_device, cross_entropy, learning_rate, pad, shift
 from attn.training.batches import Batches
 from attn.training.devices import keep_randomness, set_seed
@@ -89,6 +89,7 @@ def test_real_numbers_of_every_kind_are_taken(name, kind):
         ({"batch_tokens": 0}, "batch_tokens: expected at least 1, got 0"),
         ({"warmup_steps": 0}, "warmup_steps: expected at least 1, got 0"),
         ({"seed": -1}, "seed: expected at least 0, got -1"),
+        ({"seed": 2**63}, f"seed: expected below 2**63, got {2**63}"),
         ({"validate_every": 0}, "validate_every: expected at least 1, got 0"),
         ({"checkpoint_every": 0}, "checkpoint_every: expected at least 1, got 0"),
         ({"patience": 0, "validate_every": 1}, "patience: expected at least 1, got 0"),
@@ -300,6 +301,20 @@ def test_shift_refuses(ids, got):
 # batches
 
 
+@pytest.mark.parametrize("options", [{}, {"pad_id": 0}, {"pad_id": 0, "label_smoothing": 0.1}])
+@pytest.mark.parametrize("checked", [True, False])
+def test_the_loss_of_each_row_under_vmap(checked, options):
+    logits = torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(0))
+    target = torch.tensor([[0, 1, 2, 3], [4, 4, 0, 0], [1, 0, 2, 1]])
+
+    def total(logits, target):
+        return cross_entropy(logits, target, **options)[0]
+
+    with checks(checked):
+        found = torch.func.vmap(total)(logits, target)
+    torch.testing.assert_close(found, torch.stack([*map(total, logits, target)]))
+
+
 def test_padding():
     ids, lengths = pad([[5], [6, 7, 8], []], pad_id=9)
     assert ids.tolist() == [[5, 9, 9], [6, 7, 8], [9, 9, 9]] and lengths.tolist() == [1, 3, 0]
@@ -308,7 +323,7 @@ def test_padding():
     assert ids.shape == (1, 0) and ids.dtype == torch.int64
 
 
-@pytest.mark.parametrize("sequences", [[], [1, 2], [["a"]]])
+@pytest.mark.parametrize("sequences", [[], [1, 2], [["a"]], [[1.5, 2], [3]], [[1j]], [[[1]]]])
 def test_pad_refuses(sequences):
     with refuses(f"sequences: expected a list of lists of integers, at least one, got {sequences}"):
         pad(sequences, 0)

@@ -17,7 +17,9 @@ import sys
 import time
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -32,6 +34,7 @@ from attn._switch import switch
 from attn.masks import padding_mask
 from attn.positions import SCHEMES, RelativePositions
 from attn.training import History, TrainingConfig, cross_entropy, pad, shift, train
+from attn.training.optimizers import make_optimizers
 from attn.training.processes import Processes, join
 from attn.training.run import _move
 from attn.transformer import Transformer, TransformerConfig
@@ -217,6 +220,28 @@ def test_muon_turns_matrices_and_leaves_the_rest_to_adamw():
                 step[moved], gradients[name][moved].sign(), rtol=0.01, atol=0
             )
     assert n_turned > 10
+
+
+@pytest.mark.parametrize("decayed", ["all", "matrices"])
+@pytest.mark.parametrize(
+    "model, kinds",
+    [
+        (nn.Linear(3, 2, bias=False), {"Muon": [(2, 3)]}),
+        (nn.LayerNorm(3), {"AdamW": [(3,), (3,)]}),
+        (nn.Conv1d(3, 2, 5), {"AdamW": [(2, 3, 5), (2,)]}),
+        (nn.Linear(3, 2), {"Muon": [(2, 3)], "AdamW": [(2,)]}),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_muon_takes_what_are_matrices_if_there_are_any(model, kinds, decayed):
+    config = dataclasses.replace(PLAIN, optimizer="muon", decayed=decayed)
+    found = {
+        type(optimizer).__name__: [
+            tuple(p.shape) for group in optimizer.param_groups for p in group["params"]
+        ]
+        for optimizer in make_optimizers(model, config)
+    }
+    assert found == kinds
 
 
 class Table(RelativePositions):
@@ -604,6 +629,96 @@ def test_a_validation_that_is_not_finite():
 
     with refuses("validation loss: expected a finite number, got nan in step 2"):
         fall(loss)
+
+
+def test_a_run_with_random_batches_goes_on_to_the_same_end(tmp_path):
+    """As where BERT hides words: `collate` draws, and the step decides what."""
+
+    class Stopped(BaseException):
+        pass
+
+    def collate(numbers):
+        return (torch.tensor(numbers) * torch.rand(len(numbers)),)
+
+    def loss(model, batch):
+        return (model.weight - batch[0]).square().sum(), len(batch[0])
+
+    def stop(progress):
+        if progress.step == 5 and not (tmp_path / "stopped").exists():
+            (tmp_path / "stopped").touch()
+            raise Stopped
+
+    config = dataclasses.replace(
+        STOPPING, steps=8, validate_every=None, patience=None, checkpoint_every=2
+    )
+    arguments = (loss, [1.0, 2.0, 3.0], collate, config)
+    whole = train(Falling(), *arguments, checkpoint=tmp_path / "whole")
+    with pytest.raises(Stopped):
+        train(Falling(), *arguments, checkpoint=tmp_path / "run", report=stop)
+    assert train(Falling(), *arguments, checkpoint=tmp_path / "run").losses == whole.losses
+
+
+class Two(NamedTuple):
+    x: torch.Tensor
+    y: torch.Tensor
+
+
+class Named(dict):
+    @property
+    def x(self):
+        return self["x"]
+
+    @property
+    def y(self):
+        return self["y"]
+
+
+@pytest.mark.parametrize("make", [Two._make, lambda pair: Named(zip("xy", pair, strict=True))])
+def test_a_batch_keeps_its_class(make):
+    def loss(model, batch):
+        return (model.weight * batch.x - batch.y).square().sum(), len(batch.x)
+
+    points = [(x, 3 * x) for x in (-2.0, -1.0, 1.0, 2.0)]
+    train(Falling(), loss, points, lambda some: make(torch.tensor(some).T), PLAIN)
+
+
+@pytest.mark.parametrize("kind", [torch.tensor, np.array])
+def test_examples_may_be_an_array(kind):
+    numbers = kind([1.0, 2.0, 3.0])
+    config = dataclasses.replace(STOPPING, steps=2, validate_every=1, batch_tokens=2)
+    history = train(
+        Falling(), falls, numbers, lambda some: (torch.tensor([*map(float, some)]),), config,
+        length=lambda number: 1, validation=numbers,
+    )  # fmt: skip
+    assert len(history.validation) == 2
+
+
+def test_a_validation_that_fails_leaves_the_model_in_training_mode():
+    def loss(model, batch):
+        seen.append(model)
+        if not model.training:
+            raise KeyError
+        return falls(model, batch)
+
+    seen = []
+    with pytest.raises(KeyError):
+        fall(loss)
+    assert seen[-1].training
+
+
+def test_batches_of_any_type_tell_a_checkpoint_from_another(tmp_path):
+    def go(numbers, dtype):
+        train(
+            Falling(), falls, numbers, lambda some: (torch.tensor(some).to(dtype),),
+            dataclasses.replace(STOPPING, validate_every=None, patience=None, checkpoint_every=2),
+            checkpoint=tmp_path / str(dtype),
+        )  # fmt: skip
+
+    for dtype in (torch.bfloat16, torch.bool, torch.complex64):
+        go([1.0, 2.0], dtype)
+        go([1.0, 2.0], dtype)
+        with pytest.raises(ValueError, match="^checkpoint: "):
+            go([1.0, 0.0], dtype)
 
 
 def test_a_batch_without_terms():

@@ -716,17 +716,16 @@ def test_a_step_repeats_and_projects_the_source_once(monkeypatch):
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
 @pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
 def test_a_step_that_a_deeper_layer_fails_can_be_taken_again(model_class, failure):
-    model, ids, given = make(model_class, n_layers=3), random_ids(2, TGT_LEN), {}
+    model, ids, given = make(model_class, n_layers=3, norm="pre"), random_ids(2, TGT_LEN), {}
     if model_class is Transformer:
         given["memory"], _ = model.encode(random_ids(2, SRC_LEN))
     stack = model.decoder if model_class is Transformer else model.stack
     cache = model.new_cache()
     for length in (2, 3):
         kept = cache.length
-        with patch.object(stack.layers[2].feed_forward, "forward", side_effect=failure):
-            for _ in range(2):
-                with pytest.raises(failure):
-                    model.step(ids[:, :length], cache, **given)
+        for part in (stack.layers[2].feed_forward, stack.norm, model.output):
+            with patch.object(part, "forward", side_effect=failure), pytest.raises(failure):
+                model.step(ids[:, :length], cache, **given)
         assert [own.length for own in cache.self_attention] == [kept] * 3
         logits = model.step(ids[:, :length], cache, **given)
         assert_close(logits, model.step(ids[:, :length], None, **given))
@@ -755,6 +754,34 @@ def test_a_step_goes_on_with_the_memory_in_the_order_of_the_rows(n_sources, rows
         message = "^memory: expected .* cache, its rows reordered like those of the cache"
         with pytest.raises(ValueError, match=message):
             model.step(ids[rows], cache, memory, seen)
+
+
+def test_masks_and_positions_of_a_step_are_tensors():
+    ids, mask = random_ids(2, 3), np.ones((2, 1, 3), bool)
+    step = make(DecoderOnly).step
+    with pytest.raises(ValueError, match="^mask: expected a tensor of bool, got ndarray$"):
+        step(ids, None, mask=mask)
+    with pytest.raises(ValueError, match="^positions: expected a tensor of int64, got list$"):
+        step(ids, None, positions=[[0, 1, 2]] * 2)
+    with pytest.raises(ValueError, match="^positions: expected a tensor of int64, got list$"):
+        make(DecoderOnly, positions="rotary")(ids, positions=[[0, 1, 2]] * 2)
+    model = make(Transformer)
+    with pytest.raises(ValueError, match="^src_mask: expected a tensor of bool, got ndarray$"):
+        model.step(ids, None, model.encode(ids)[0], src_mask=mask)
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary"])
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacrev])
+def test_a_model_that_was_differentiated_can_be_copied(transform, positions):
+    """Nothing that stood for a tensor meanwhile may be kept."""
+    model, ids = make(DecoderOnly, positions=positions), random_ids(1, 3)
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+
+    def total(parameters):
+        return torch.func.functional_call(model, parameters, (ids,))[0].sum()
+
+    transform(total)(parameters)
+    assert_close(copy.deepcopy(model)(ids)[0], model(ids)[0])
 
 
 def test_a_new_cache_is_empty_and_has_two_for_every_layer():
@@ -1107,6 +1134,7 @@ FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "predic
         ({"norm": "Pre"}, "norm: expected 'post' or 'pre', got 'Pre'"),
         ({"normalization": "RMS"}, "normalization: expected 'layer' or 'rms', got 'RMS'"),
         ({"norm_eps": 0.0}, "norm_eps: expected a number above 0, got 0.0"),
+        ({"rotary_base": 0.5}, "rotary_base: expected a number of at least 1, got 0.5"),
         ({"rotary_base": math.inf}, "rotary_base: expected a number above 0, got inf"),
         ({"norm_eps": "1e-5"}, "norm_eps: expected a number above 0, got '1e-5'"),
         ({"n_token_types": -1}, "n_token_types: expected at least 0, got -1"),
