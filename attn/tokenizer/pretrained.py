@@ -60,7 +60,8 @@ class PretrainedTokenizer(Tokenizer):
             As `encode` does.
         """
         marks = "|".join(map(re.escape, sorted(self.special, key=len, reverse=True)))
-        pieces = re.split(f"({marks})", check_text("text", text)) if marks else [text]
+        text = check_text("text", text)
+        pieces = re.split(f"({marks})", text) if marks else [text]
         return [i for piece in pieces for i in self._piece(piece)]
 
     def _piece(self, text: str) -> list[int]:

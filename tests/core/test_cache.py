@@ -469,6 +469,12 @@ def test_a_shallow_copy_goes_its_own_way():
         assert_close(output, expected[:, -1:])
 
 
+def test_a_copy_of_an_empty_cache_is_empty():
+    other = copy.deepcopy(KVCache())
+    assert other.key is None and other.length == 0
+    assert other.append(*[torch.ones(1, 1, 2, 1)] * 2)[0].shape == (1, 1, 2, 1)
+
+
 def test_a_cache_without_a_batch_has_no_rows():
     module, cache = heads(), KVCache()
     module(random(3, 16), cache=cache)

@@ -797,6 +797,14 @@ def test_probabilities_of_each_row_under_vmap():
     torch.testing.assert_close(torch.func.vmap(choose)(logits), choose(logits))
 
 
+def test_a_temperature_may_be_a_tensor_of_one_number():
+    logits = torch.tensor([0.0, 1.0, 2.0])
+    found = next_token_probabilities(logits, temperature=torch.tensor(0.5))
+    torch.testing.assert_close(found, next_token_probabilities(logits, temperature=0.5))
+    with pytest.raises(ValueError, match="^temperature: expected a finite number above 0"):
+        next_token_probabilities(logits, temperature=torch.ones(1))
+
+
 @pytest.mark.parametrize(
     "change, message",
     [

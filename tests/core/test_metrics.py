@@ -476,7 +476,7 @@ def test_the_bootstrap_against_every_way_to_draw():
     expected = np.percentile(means, [2.5, 97.5])
     found = bootstrap_interval(numerators, denominators, n_resamples=20_000)
     np.testing.assert_allclose(found, expected, atol=0.02)
-    assert bootstrap_interval([2, 2, 2]) == (2, 2)
+    assert bootstrap_interval([2, 2, 2]) == (2, 2) and bootstrap_interval([5]) == (5, 5)
 
 
 def test_a_resample_without_anything_to_divide_by_does_not_count():

@@ -110,6 +110,12 @@ def test_special_tokens_are_spelled_only_where_that_is_meant():
     without = ByteLevelTokenizer(list(byte_letters().values()), [])
     text = "!hi! what!"  # "!" has the id 0
     assert 0 in without.encode(text) and without.decode(without.encode(text)) == text
+    assert without.eos_id == 0
+    merging = ByteLevelTokenizer([*byte_letters().values(), "th"], [("t", "h")])
+    assert merging.encode_marked("the") == merging.encode("the") and len(merging.encode("the")) == 2
+    for tokenizer in (ours, without):
+        with pytest.raises(ValueError, match="^text: expected a string, got int$"):
+            tokenizer.encode_marked(5)
     assert without.encode_marked(END) == without.encode(END)
     longer = ["<a>", "<a>b", *byte_letters().values()]
     assert ByteLevelTokenizer(longer, [], ["<a>", "<a>b"]).encode_marked("<a>b") == [1]
@@ -238,6 +244,19 @@ def test_another_file_is_read_as_it_is_or_refused_in_a_sentence(tokenizer, tmp_p
                 assert message.startswith(f"{path}: expected") and "\n" not in message
             else:  # another token, say: what was read is what the file holds
                 assert json.loads(path.read_text("utf-8")) == damaged["whole"]
+
+
+def test_a_field_that_is_not_what_a_tokenizer_has_is_named(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    ByteLevelTokenizer([*byte_letters().values(), "<x>"], [], ["<x>"]).save(path)
+    content = json.loads(path.read_text("utf-8"))
+    for change, message in (
+        ({"ends": [256, 256, True]}, "'ends' to be [256, 256, 1], got [256, 256, True]"),
+        ({"vocabulary": [[]]}, "the parts of 'attn byte-level tokenizer', got others"),
+    ):
+        path.write_text(json.dumps(content | change), "utf-8")
+        with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: expected {message}')}$"):
+            ByteLevelTokenizer.load(path)
 
 
 def test_word_piece_by_hand(tmp_path):
