@@ -73,7 +73,7 @@ class Checkpoint(nn.Module):
             raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
             model = cls(TransformerConfig(**about["config"]))
-            trained = dict(model.named_parameters(remove_duplicate=False))
+            trained = dict(model.named_parameters())
             weights = {
                 name: nn.Parameter(x) if name in trained else x
                 for name, x in dequantise(tensors).items()
@@ -101,7 +101,7 @@ class Checkpoint(nn.Module):
             "tied": {other: first for first, *others in names.values() for other in others},
         }
         if quantised:
-            trained = dict(self.named_parameters(remove_duplicate=False))
+            trained = dict(self.named_parameters())
             stored |= quantise({name: x for name, x in stored.items() if name in trained})
         return pack(stored, about)
 

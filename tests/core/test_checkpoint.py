@@ -118,6 +118,7 @@ class Buffered(ScaledDotProduct):
         self.register_buffer("gain", torch.tensor([[1.5, 0.001]]))
         self.register_buffer("n_calls", torch.tensor(7))
         self.register_buffer("codes", torch.tensor([[1, -3]], dtype=torch.int8))
+        self.register_buffer("not_saved", torch.ones(2), persistent=False)
 
 
 @pytest.mark.parametrize("quantised", [False, True])
@@ -128,9 +129,16 @@ def test_what_is_not_trained_comes_back_as_it_was(quantised, tmp_path, monkeypat
     loaded = DecoderOnly.load(tmp_path / "model")
     assert len([*loaded.parameters()]) == len([*model.parameters()])
     buffers = dict(loaded.named_buffers())
-    assert len(buffers) == 6
+    assert len(buffers) == 8
     for name, tensor in model.named_buffers():
         assert buffers[name].dtype == tensor.dtype and torch.equal(buffers[name], tensor)
+
+
+def test_what_is_not_saved_has_the_precision_of_the_rest(tmp_path, monkeypatch):
+    monkeypatch.setitem(VARIANTS, "buffered", Buffered)
+    make(DecoderOnly, attention="buffered").double().save(tmp_path / "model")
+    own = DecoderOnly.load(tmp_path / "model").stack.layers[0].self_attention
+    assert own.attention.not_saved.dtype == own.q_proj.weight.dtype == torch.float64
 
 
 def test_parts_of_several_precisions_come_back_so(tmp_path):

@@ -756,6 +756,23 @@ def test_a_step_goes_on_with_the_memory_in_the_order_of_the_rows(n_sources, rows
             model.step(ids[rows], cache, memory, seen)
 
 
+@pytest.mark.parametrize("stack_class", [Encoder, Decoder])
+def test_a_stack_alone_whose_last_layer_fails_leaves_its_caches_as_they_were(stack_class):
+    stack, cache = stack_class(SMALL).double(), DecoderCache(SMALL.n_layers)
+    x = random(2, 3, SMALL.d_model)
+    arguments = (x,) if stack_class is Encoder else (x, x)
+    failing = patch.object(stack.layers[1], "forward", side_effect=KeyboardInterrupt)
+    with failing, pytest.raises(KeyboardInterrupt):
+        stack(*arguments, cache=cache)
+    assert [part.length for part in cache.parts] == [0] * 4
+
+
+@pytest.mark.parametrize("base", [1, 1.5])
+def test_waves_may_all_turn_alike(base):
+    model = make(DecoderOnly, positions="rotary", rotary_base=base, n_heads=2)
+    assert model.config.rotary_base == base and model(random_ids(1, 3))[0].isfinite().all()
+
+
 def test_masks_and_positions_of_a_step_are_tensors():
     ids, mask = random_ids(2, 3), np.ones((2, 1, 3), bool)
     step = make(DecoderOnly).step
