@@ -17,11 +17,11 @@ class checks:
 
     Shapes, dtypes and sizes are always checked, which costs next to nothing. Whether numbers
     are finite, ids in the vocabulary, lengths within range and a memory is the one that filled
-    a cache has to be read from the tensors:
-    on a GPU every such look waits for all that was asked of it before, and on a CPU a step of
-    attention over 2,000 keys in a cache takes about a fifth longer. Without these checks a
-    NaN goes through or counts as masked, a cache answers for the memory that filled it, and
-    what PyTorch says of an id out of range names no argument. A query that may attend to nothing gets zeros all the same. Each thread has a
+    a cache has to be read from the tensors: on a GPU every such look waits for all that was
+    asked of it before, and on a CPU a step of attention over 2,000 keys in a cache takes about
+    a fifth longer. Without these checks a NaN goes through or counts as masked, a cache answers
+    for the memory that filled it, and what PyTorch says of an id out of range names no
+    argument. A query that may attend to nothing gets zeros all the same. Each thread has a
     switch of its own, as it has for gradients in PyTorch. `attn.training.train`, which checks
     its losses itself, switches the checks off.
 
