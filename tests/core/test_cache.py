@@ -507,7 +507,8 @@ def test_a_cache_says_which_attention_it_is_of(need_weights):
     with pytest.raises(ValueError, match="^key: expected the memory that is to fill the cache"):
         module(x, cache=MemoryCache(), **options)
     for other in (DecoderCache(1), 5):
-        with pytest.raises(ValueError, match="^cache: expected a KVCache or a MemoryCache, got "):
+        message = f"^cache: expected a KVCache or a MemoryCache, got {type(other).__name__}$"
+        with pytest.raises(ValueError, match=message):
             module(x, cache=other, **options)
     assert_close(module(x, x, x, cache=MemoryCache(), **options)[0], module(x)[0])
 
@@ -627,6 +628,11 @@ def test_rows_that_stand_elsewhere_go_on_from_there(relative):
     assert torch.equal(cache.positions, positions)
     cache.reorder(torch.tensor([1]))
     assert torch.equal(cache.positions, positions[1:])
+
+
+def test_positions_are_a_tensor():
+    with pytest.raises(ValueError, match="^positions: expected a tensor of int64, got list$"):
+        heads(2, "rotary")(random(2, 3, 16), positions=[[0, 1, 2]] * 2)
 
 
 def test_a_step_without_tokens_may_have_positions():
