@@ -65,12 +65,20 @@ def test_it_trains_from_its_seed_and_keeps_the_history(name):
     assert len(first.history.losses) == 1 and first.history == second.history
 
 
-@pytest.mark.parametrize("name", ["loop", "x" * 300, "link to nowhere"])
-def test_a_place_where_nothing_can_be_is_refused_in_a_sentence(name, tmp_path):
+@pytest.mark.parametrize(
+    "name, got",
+    [
+        ("loop", "/loop(: Symlink loop from .*)?"),  # as Python's version has it
+        ("x" * 300, "/x{300}: File name too long"),
+        ("link to nowhere", "/no/where"),
+    ],
+)
+def test_a_place_where_nothing_can_be_is_refused_in_a_sentence(name, got, tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "link to nowhere").symlink_to(tmp_path / "no" / "where")
     fitted = fit("translation")
-    with pytest.raises(ValueError, match="^folder: expected a name in a folder that exists, got"):
+    message = f"^folder: expected a name in a folder that exists, got {re.escape(str(tmp_path))}"
+    with pytest.raises(ValueError, match=message + got + "$"):
         fitted.save(tmp_path / name)
     with pytest.raises(ValueError, match="^folder: expected a folder of the format .* nothing$"):
         type(fitted).load(tmp_path / name)

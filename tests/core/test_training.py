@@ -267,6 +267,7 @@ WHOLE = torch.zeros(2, 3).long()
         (torch.ones(2, 3, 4), WHOLE + 4, {}, "target: expected values from 0 to 3, got 4"),
         (torch.ones(2, 3, 4), WHOLE - 100, {}, "target: expected values from 0 to 3, got -100"),
         (torch.ones(3, 4), torch.tensor([0, -1, 3]), {}, "target: expected values from 0 to 3, got -1"),
+        (torch.ones(3, 4), torch.tensor([0, 4, 3]), {}, "target: expected values from 0 to 3, got 4"),
         (
             torch.ones(2, 3, 4), WHOLE, {"label_smoothing": 1.0},
             "label_smoothing: expected a number in [0, 1), got 1.0",

@@ -103,7 +103,7 @@ def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
         raise wrong(name, "text", type(text).__name__)
     text = normalise(text)
     if "." not in tokenizer.tokens:
-        text = text.removesuffix(".").rstrip()
+        text = text.removesuffix(".")
     if not text:
         raise wrong(name, "a sentence", "an empty text")
     unknown = tokenizer.unknown(text)
