@@ -129,8 +129,8 @@ class RecurrentEncoderDecoder(nn.Module):
         Raises
         ------
         ValueError
-            If shapes do not fit, a source has no tokens, ids are not in the vocabulary, or weights are asked of a model
-            without attention.
+            If shapes do not fit, a source has no tokens, ids are not in the vocabulary, or
+            weights are asked of a model without attention.
         """
         check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
         check_tokens("target", target, (len(source), "tgt_len"), self.vocab_size)
