@@ -17,7 +17,7 @@ OPEN = "all => all.map(aside => aside.open)"
 def test_asides_open_without_a_script_and_say_what_they_bring(tab, server):
     page = tab(short=True, java_script_enabled=False)
     for name, asides in ASIDES.items():
-        page.goto(f"{server}/en/{name}.html", wait_until="domcontentloaded")
+        page.goto(f"{server}/en/{name}.html", wait_until="load")
         lines = page.locator("details.attn-more > summary > span").all_inner_texts()
         assert set(lines) >= {aside["en"] for aside in asides}
         assert len(lines) == len(asides) + 1, "the exercises are one as well"

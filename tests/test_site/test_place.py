@@ -66,7 +66,7 @@ def test_the_contents_show_where_one_is(tab, server, language, last, width, nav,
 def test_the_sections_of_a_page_are_listed_once_and_beside_the_text(tab, server, width):
     """Without a script as well: on the left where that is all there is room for, else on the right."""
     page = tab(viewport={"width": width, "height": 800}, java_script_enabled=False)
-    page.goto(f"{server}/en/09_decoding.html", wait_until="domcontentloaded")
+    page.goto(f"{server}/en/09_decoding.html", wait_until="load")
     lists = page.locator("nav:visible a:visible", has_text="The cache: never compute twice")
     assert lists.count() == 1
     link, text = lists.bounding_box(), page.locator("article").bounding_box()
