@@ -15,6 +15,9 @@ from hypothesis.extra import numpy as hnp
 import attn_course
 from tests import machine
 
+# An assertion that tests share says what it compared, as those of the tests do.
+pytest.register_assert_rewrite("tests.exercise_proofs", "tests.test_assignments", "tests.test_site")
+
 # Sums over several threads depend on how many there are. PyTorch reads this when a test imports it;
 # imported here, it would take its two seconds in the process that only hands out tests as well.
 os.environ["OMP_NUM_THREADS"] = "1"

@@ -10,8 +10,6 @@ import pytest
 
 from tests.test_site.conftest import browser  # noqa: F401 - a fixture
 
-pytest.register_assert_rewrite("tests.test_assignments.proofs")
-
 # pytest reads this file before it looks for tests anywhere, so nbgrader and nbformat, which take
 # seconds to import, are imported by the fixtures that need them.
 
