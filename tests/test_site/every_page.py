@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.test_site.conftest import TWO_FRAMES
+
 ROOT = Path(__file__).resolve().parents[2]
 # From the table of contents, so that a page that fails to build is missed.
 NAMES = [
@@ -27,7 +29,6 @@ new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
 }).observe({type: "layout-shift", buffered: true});
 """
-TWO_FRAMES = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
 def open_page(browser, server, page, scheme):
