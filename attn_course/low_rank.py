@@ -1,5 +1,7 @@
 """LoRA: a model learns a task by a few numbers beside its own, which stay as they are."""
 
+import copy
+
 import torch
 from torch import Tensor, nn
 
@@ -36,8 +38,8 @@ class LowRank(nn.Module):
         check_size("rank", rank, least=1)
         self.linear = linear.requires_grad_(False)
         self.scale = 1.0 if alpha is None else alpha / rank
-        self.down = nn.Parameter(torch.empty(rank, linear.in_features))
-        self.up = nn.Parameter(torch.zeros(linear.out_features, rank))
+        self.down = nn.Parameter(linear.weight.new_empty(rank, linear.in_features))
+        self.up = nn.Parameter(linear.weight.new_zeros(linear.out_features, rank))
         nn.init.normal_(self.down, std=linear.in_features**-0.5)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -48,8 +50,9 @@ class LowRank(nn.Module):
     @torch.no_grad()
     def merged(self) -> nn.Linear:
         """Return one linear layer that computes the same; it takes no more time than the first."""
-        self.linear.weight += self.scale * self.up @ self.down
-        return self.linear
+        linear = copy.deepcopy(self.linear)  # others may hold the same matrix, as embeddings do
+        linear.weight += self.scale * self.up @ self.down
+        return linear
 
 
 def adapt(

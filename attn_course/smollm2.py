@@ -36,7 +36,7 @@ class Absent:
     def __getattr__(self, name):
         raise self._error
 
-    __call__ = __getitem__ = __iter__ = __len__ = lambda self, *_: self.__getattr__("")
+    __call__ = __getitem__ = __iter__ = __len__ = lambda self, *_, **__: self.__getattr__("")
 
 
 def path():

@@ -135,7 +135,8 @@ class Probabilities:
         for kept in self.cache.self_attention:
             kept.length = known
         logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].double()
-        self.seen, self.n_calls = ids, self.n_calls + 1
+        self.seen = ids.clone()  # the caller may go on writing into its own
+        self.n_calls += 1
         self.n_read += len(ids) - known
         if self.temperature == 0:
             return torch.zeros_like(logits).scatter(-1, logits.argmax(-1, keepdim=True), 1.0)

@@ -215,3 +215,17 @@ def test_one_number_apart_from_a_mistake_is_right():
     assert check(COSINE, cosine_plus(1e-300))
     assert check(ATTENTION, penalised(lambda s, m: np.where(m, s, -1e9)))
     assert check(NORM, norm(lambda x, mean, std, gain, bias: gain * ((x - mean) / std) + bias))
+
+
+def cross_attention_as_in_pytorch(x, memory, w_q, w_k, w_v, memory_mask=None):
+    scores = x @ w_q @ (memory @ w_k).mT / np.sqrt(w_q.shape[-1])
+    if memory_mask is not None:
+        scores = np.where(memory_mask.unsqueeze(-2), scores, -np.inf)
+    weights = softmax(scores)
+    return weights @ (memory @ w_v), weights
+
+
+def test_a_method_that_does_not_exist_is_no_mistake_that_raises_elsewhere():
+    """The axis is in its place: what NumPy lacks is the method."""
+    result = check("cross_attention", cross_attention_as_in_pytorch)
+    assert result.misconception is None and "unsqueeze" in result.message

@@ -55,6 +55,14 @@ def test_masking_refuses_what_does_not_fit(name, value, message):
         reference.mask_tokens(**{**arguments, name: value}, mask_id=9, ignore_id=-1)
 
 
+def test_marks_may_be_wider_than_tokens():
+    tokens, others = np.array([5, 6], np.uint16), np.array([5, 5], np.uint16)
+    found = reference.mask_tokens(tokens, [0.0, 0.5], [0.1, 0.1], others, 70_000, -100)
+    assert [part.tolist() for part in found] == [[70_000, 6], [5, -100]]
+    with pytest.raises(ValueError, match=r"mask_id: expected an integer, got 4\.5"):
+        reference.mask_tokens(tokens, [0.0, 0.5], [0.1, 0.1], others, 4.5, -100)
+
+
 # Spans ----------------------------------------------------------------------------------------
 
 

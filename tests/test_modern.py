@@ -80,6 +80,22 @@ def test_the_product_of_lora_is_added_by_its_scale():
     assert layer(torch.ones(3)).tolist() == [1.5, -1.0]
 
 
+def test_a_layer_is_merged_into_one_that_nobody_else_holds():
+    config = TransformerConfig(vocab_size=7, d_model=8, n_heads=2, n_layers=1, norm="pre")
+    model, ids = DecoderOnly(config).double().eval(), torch.tensor([[3, 1, 4]])
+    assert model.output.weight is model.embedding.tokens.weight
+    adapt(model, rank=2, names=("q_proj", "output"))
+    layers = [module for module in model.modules() if isinstance(module, LowRank)]
+    for layer in layers:
+        torch.nn.init.normal_(layer.up)
+    before = model(ids)[0]
+    for layer in layers:
+        layer.merged()
+    torch.testing.assert_close(model(ids)[0], before)
+    merge(model)
+    torch.testing.assert_close(model(ids)[0], before)
+
+
 def test_layers_that_are_not_there_cannot_be_adapted():
     with pytest.raises(ValueError, match="^names: expected those of linear layers of the model"):
         adapt(tiny(0), rank=2, names=("query",))
@@ -172,6 +188,11 @@ def test_a_reader_forgets_what_was_rejected_and_reads_nothing_twice():
     with torch.no_grad():
         whole = model(torch.tensor([[3, 1, 5, 9, 2]]))[0][0, -2:].softmax(dim=-1)
     torch.testing.assert_close(again, whole)
+    # Ids that their caller overwrites are read again.
+    ids = torch.tensor([3, 1, 5])
+    reader(ids, 1)
+    ids[1] = 2
+    torch.testing.assert_close(reader(ids, 1), Probabilities(model)(ids, 1))
 
 
 @pytest.mark.parametrize(

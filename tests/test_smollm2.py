@@ -11,7 +11,7 @@ def without_models(monkeypatch, tmp_path):
     monkeypatch.setattr("attn.pretrained.published.cache_folder", lambda: tmp_path)
 
 
-USES = (lambda tensors: len(tensors), lambda model: model.config, lambda model: model(1),
+USES = (lambda tensors: len(tensors), lambda model: model.config, lambda model: model(1, cache=2),
         lambda tensors: tensors["token_embd.weight"], lambda tensors: list(tensors))  # fmt: skip
 
 

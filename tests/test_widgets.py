@@ -689,6 +689,7 @@ def test_broken_quiz_files_are_named(tmp_path, monkeypatch, content, message):
     "bad, message",
     [
         ([], "questions: expected one or more questions"),
+        ("abc", "questions: expected mappings, each with an id, a prompt and options, got 'a'"),
         ([question(id="")], "id: expected a name no other question has, got ''"),
         ([question(), question()], "id: expected a name no other question has, got 'a'"),
         ([question(prompt={"es": "sí"})], "a: prompt: expected a text in each of"),
@@ -710,7 +711,7 @@ def test_bad_questions_are_refused(bad, message):
 
 
 def test_a_quiz_speaks_one_language():
-    widget = Quiz([question()], language="en")
+    widget = Quiz((each for each in [question()]), language="en")
     assert widget.questions[0]["prompt"] == "yes"
     assert "sí" not in widget._html()
 

@@ -190,6 +190,13 @@ def test_bad_sentences_are_refused(pair, message):
         LiveTranslator(attention(), sentences=[PAIR, pair])
 
 
+def test_one_sentence_is_not_taken_for_many():
+    with pytest.raises(
+        ValueError, match="sentences: expected a sequence of sentences, got 'hello'"
+    ):
+        LiveTranslator(attention(), sentences="hello")
+
+
 def test_every_text_is_used():
     """Those of the page are used by the widget or by what it draws with."""
     stems = ("live_translator", "cross_attention", "search_tree", "shared", "trained", "loading")

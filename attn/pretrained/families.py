@@ -212,6 +212,17 @@ FAMILIES = {
 }  # fmt: skip
 
 
+# What weights of these shapes do not show, so that a file has to say it: defaults differ by family.
+UNSEEN = {"d_model", "n_heads", "n_layers", "norm_eps"}
+
+
+def said_sizes(said: Mapping[str, Any], sizes: Mapping[str, str]) -> dict[str, Any]:
+    """Return, by our names, the sizes that a file says; a KeyError names one that it must say."""
+    return {
+        ours: said[theirs] for ours, theirs in sizes.items() if theirs in said or ours in UNSEEN
+    }
+
+
 def filled(family: Family, config: TransformerConfig, state: State) -> Model:
     """Return the model with these weights, in evaluation mode; nothing is drawn, little copied."""
     with torch.device("meta"):

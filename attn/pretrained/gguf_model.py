@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attn._checks import wrong
 from attn.pretrained import gguf
-from attn.pretrained.families import FAMILIES, Family, llama_of_gguf
+from attn.pretrained.families import FAMILIES, Family, llama_of_gguf, said_sizes
 from attn.tokenizer import ByteLevelTokenizer
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER
 from attn.transformer import TransformerConfig
@@ -47,7 +47,7 @@ def _config(path: Path, metadata: dict[str, Any], family: Family, tied: bool) ->
     if kind != "llama":
         raise wrong(str(path), "the architecture 'llama'", repr(kind))
     said = {name.partition(".")[2]: value for name, value in metadata.items()}
-    sizes = {ours: said[theirs] for ours, theirs in SIZES.items() if theirs in said}
+    sizes = said_sizes(said, SIZES)
     config = TransformerConfig(
         vocab_size=len(metadata["tokenizer.ggml.tokens"]), dropout=0.0, tie_embeddings=tied,
         rotary_base=said.get("rope.freq_base", 10000.0), **sizes, **family.always,

@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from attn._checks import wrong
-from attn.pretrained.families import FAMILIES, Family
+from attn.pretrained.families import FAMILIES, Family, said_sizes
 from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER
 from attn.transformer import TransformerConfig
@@ -60,7 +60,7 @@ def _json(path: Path) -> Said:
 
 def _family(path: Path, said: Said) -> Family:
     kind = said.get("model_type")
-    if kind not in FAMILIES:
+    if not isinstance(kind, str) or kind not in FAMILIES:
         raise wrong(str(path), f"a model_type among {', '.join(FAMILIES)}", repr(kind))
     family = FAMILIES[kind]
     for name, wanted in family.required.items():
@@ -82,10 +82,10 @@ def _config(path: Path, said: Said, family: Family, names: Container[str]) -> Tr
     try:
         # In version 5 of `transformers` what concerns rotary positions moved into one entry.
         rotary = said.get("rope_parameters") or {"rope_theta": said.get("rope_theta", 10000.0)}
-        if (kind := rotary.get("rope_type", "default")) != "default":
+        if (kind := rotary.get("rope_type", rotary.get("type", "default"))) != "default":
             raise wrong("rope_type", "'default'", repr(kind))
         known = {name: value for name, value in said.items() if value is not None}
-        sizes = {ours: known[theirs] for ours, theirs in family.sizes.items() if theirs in known}
+        sizes = said_sizes(known, family.sizes)
         config = TransformerConfig(
             vocab_size=said["vocab_size"], dropout=0.0, rotary_base=rotary["rope_theta"],
             tie_embeddings=said.get("tie_word_embeddings", family.tied),
@@ -107,6 +107,10 @@ def _tokenizer(path: Path, config: Said) -> ByteLevelTokenizer | WordPieceTokeni
     try:
         model, normalizer, splitter = said["model"], said["normalizer"], said["pre_tokenizer"]
         special = {token["content"]: token["id"] for token in said["added_tokens"]}
+        if not all(token["special"] for token in said["added_tokens"]):
+            raise wrong("added_tokens", "marks, which no text becomes", "words as well")
+        if model.get("end_of_word_suffix"):
+            raise wrong("end_of_word_suffix", "none", repr(model["end_of_word_suffix"]))
         ids = model["vocab"] | special
         vocabulary = sorted(ids, key=ids.__getitem__)
         if [ids[token] for token in vocabulary] != list(range(len(vocabulary))):
@@ -156,4 +160,4 @@ def _patterns(splitter: Said | None) -> list[str]:
 
 
 def _first(ids: list[int] | int | None) -> int | None:
-    return ids[0] if isinstance(ids, list) else ids
+    return next(iter(ids), None) if isinstance(ids, list) else ids

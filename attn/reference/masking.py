@@ -68,6 +68,11 @@ def mask_tokens(
     for name, array in (("tokens", tokens), ("others", others)):
         if array.dtype.kind not in "iu":
             raise wrong(name, "integers", array.dtype)
+    for name, value in (("mask_id", mask_id), ("ignore_id", ignore_id)):
+        if np.asarray(value).dtype.kind not in "iu" or np.ndim(value):
+            raise wrong(name, "an integer", repr(value))
+    # What is narrow enough for the tokens may be too narrow for the mark of what is not asked.
+    tokens, others = tokens.astype(np.int64), others.astype(np.int64)
     chosen = (chance < CHOSEN) & (tokens >= N_SPECIAL)
     changed = np.where(dice < MASKED, mask_id, others)
     touched = chosen & (dice < MASKED + REPLACED)

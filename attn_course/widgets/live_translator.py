@@ -83,6 +83,8 @@ class LiveTranslator(TranslatorWidget):
         if cross.dtype.kind not in "fiu" or not np.isfinite(cross).all():
             raise wrong("example.cross", "finite numbers", f"some others, of dtype {cross.dtype}")
         cross = cross.astype(float).round(4).tolist()
+        if isinstance(sentences, str):
+            raise wrong("sentences", "a sequence of sentences", repr(sentences))
         if gold is not None:
             gold = _links("gold", gold, len(source), len(target))
         super().__init__(

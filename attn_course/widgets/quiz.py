@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 import traitlets
@@ -128,11 +129,16 @@ def load_quiz(chapter, *names):
 
 
 def check_questions(questions):
-    """Return `questions` if each has all it needs; otherwise raise ``ValueError``."""
+    """Return a list of `questions` if each has all it needs; otherwise raise ``ValueError``."""
+    questions = list(questions)
     if not questions:
         raise wrong("questions", "one or more questions", repr(questions))
     seen = set()
     for question in questions:
+        if not isinstance(question, Mapping):
+            raise wrong(
+                "questions", "mappings, each with an id, a prompt and options", repr(question)
+            )
         name = question.get("id")
         if not isinstance(name, str) or not name or name in seen:
             raise wrong("id", "a name no other question has", repr(name))
@@ -153,7 +159,7 @@ def check_questions(questions):
         correct = sum(option["correct"] for option in options)
         if correct != 1:
             raise wrong(f"{name}: options", "exactly one correct", correct)
-    return list(questions)
+    return questions
 
 
 def _check_text(name, text):

@@ -65,6 +65,7 @@ def test_the_limits_themselves_are_allowed():
 
 def test_numbers_become_those_of_python():
     config = TrainingConfig(steps=np.int64(3), learning_rate=np.float64(1), seed=np.int64(2))
+    assert TrainingConfig(steps=1, seed=2**63 - 1).seed == 2**63 - 1
     for name in ("steps", "seed"):
         assert type(getattr(config, name)) is int
     for number in (config.learning_rate, config.weight_decay, *config.betas):
