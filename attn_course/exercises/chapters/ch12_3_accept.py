@@ -65,7 +65,10 @@ def cases(seed):
         # On either side of what decides, and away from the limit; some below the target's own.
         kind = rng.integers(3, size=token.shape).astype(np.intp)
         dice = np.choose(kind, [0.7 * ratio, 1.4 * ratio + 0.02, 0.95 * _at(target, token)])
-        return {"target": target, "draft": draft, "token": token, "dice": dice.clip(0.01, 0.98)}
+        dice = dice.clip(0.01, 0.98)
+        if forbidden:
+            dice[-1] = 0.0  # the smallest there is, and still not below a ratio of 0
+        return {"target": target, "draft": draft, "token": token, "dice": dice}
 
     return [draw(5), draw(4), draw(8, 4), draw(12, 6), draw(4, 5, forbidden=True), draw(3, 4, 7)]
 
@@ -149,7 +152,11 @@ MISTAKES = {
     "until_rejected": (_until_rejected,),
     "without_dice": (_rule(lambda p, q, token, dice: _at(p, token) >= _at(q, token)),),
     "best_only": (_rule(lambda p, q, token, dice: p.argmax(axis=-1) == token),),
-    "rejected_returned": (_rule(lambda p, q, token, dice: dice >= _at(p, token) / _at(q, token)),),
+    "limit_included": (_rule(lambda p, q, token, dice: dice <= _at(p, token) / _at(q, token)),),
+    "rejected_returned": (
+        _rule(lambda p, q, token, dice: dice >= _at(p, token) / _at(q, token)),
+        _rule(lambda p, q, token, dice: dice > _at(p, token) / _at(q, token)),
+    ),
     "difference": (_rule(lambda p, q, token, dice: dice < _at(p, token) - _at(q, token)),),
     "rest_is_the_target": (_rule(rest=lambda p, q, token: p.copy()),),
     "rest_without_the_token": (_rule(rest=_without_token),),
