@@ -158,6 +158,7 @@ REWRITTEN = [
     (ATTENTION, masking(lambda s, m: np.where(m, s, -1e9), softmax_textbook), "mask_without_if"),
     (ATTENTION, masking(lambda s, m: np.where(m, s, -np.inf), softmax_textbook), "mask_without_if"),
     (ATTENTION, masking(lambda s, m: np.where(m == 1, s, -np.inf)), "mask_without_if"),
+    (ATTENTION, masking(lambda s, m: np.where(m.astype(bool), s, -np.inf)), "mask_without_if"),
     (ATTENTION, masking(assigned_without_if), "mask_without_if"),
     (ATTENTION, masking(subtracted_without_if), "mask_without_if"),
     (ATTENTION, masking(infinity_added, softmax_textbook), "infinity_times_zero"),
@@ -225,7 +226,20 @@ def cross_attention_as_in_pytorch(x, memory, w_q, w_k, w_v, memory_mask=None):
     return weights @ (memory @ w_v), weights
 
 
-def test_a_method_that_does_not_exist_is_no_mistake_that_raises_elsewhere():
-    """The axis is in its place: what NumPy lacks is the method."""
-    result = check("cross_attention", cross_attention_as_in_pytorch)
-    assert result.misconception is None and "unsqueeze" in result.message
+def layer_norm_with_a_keyword_of_pytorch(x, gain, bias, eps=1e-5):
+    kept = {"keepdim" if x.ndim > 1 else "keepdims": True}
+    variance = x.var(axis=-1, **kept)
+    return gain * (x - x.mean(axis=-1, keepdims=True)) / np.sqrt(variance + eps) + bias
+
+
+@pytest.mark.parametrize(
+    "name, attempt, lacking",
+    [
+        ("cross_attention", cross_attention_as_in_pytorch, "unsqueeze"),
+        (NORM, layer_norm_with_a_keyword_of_pytorch, "keepdim"),
+    ],
+)
+def test_what_numpy_lacks_is_no_mistake_that_raises_elsewhere(name, attempt, lacking):
+    """The axes are in their places: what does not exist is the method, or the keyword."""
+    result = check(name, attempt)
+    assert result.misconception is None and lacking in result.message

@@ -29,6 +29,10 @@ def refused(x, mask=None):
     return halves(x)
 
 
+def lacking(x, mask=None):
+    return halves(x) if mask is None else halves(x.unsqueeze(0))
+
+
 def broken(x, mask=None):
     return ["a"], x - x // 2 > 1
 
@@ -41,6 +45,7 @@ WRONG = {
     "misspelled": (misspelled,),
     "unclear": (unclear,),
     "refused": (refused,),
+    "lacking": (lacking,),
     "broken": (broken,),
 }
 EXERCISE = Exercise(

@@ -130,8 +130,8 @@ def family(error):
     """Return what two exceptions must share to come from one mistake.
 
     A wrong shape is a ValueError in NumPy, a RuntimeError in PyTorch and a TypeError in math,
-    so types tell little. A name without a value, ``if array:``, and a method or a keyword that does not
-    exist are other matters; but what None lacks is a mask that was not given.
+    so types tell little. A name without a value, ``if array:``, and a method or a keyword that
+    does not exist are other matters; but a method of None is asked of a mask that was not given.
     """
     absent = isinstance(error, AttributeError) or "unexpected keyword" in str(error)
     if absent and "NoneType" not in str(error):

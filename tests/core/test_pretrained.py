@@ -369,13 +369,22 @@ def test_tensors_are_unpacked_as_the_package_of_llama_cpp_does(published, tmp_pa
         ({"llama.rope.dimension_count": 4}, "expected rope.dimension_count = 8, got 4"),
         ({"llama.expert_count": 8}, "expected expert_count = 0, got 8"),
         ({"llama.block_count": 3}, "weights: expected those of a DecoderOnly"),
+        (
+            {"llama.attention.head_count": None},
+            "expected the metadata of a Llama, got none named 'attention.head_count'",
+        ),
     ],
 )
 def test_other_gguf_files_are_refused(published, tmp_path, monkeypatch, metadata, message):
     path = tmp_path / "model.gguf"
     write_gguf(path, published["llama"][1])
     read = gguf.read
-    monkeypatch.setattr(gguf, "read", lambda path: (read(path)[0] | metadata, read(path)[1]))
+
+    def changed(path):
+        said, arrays = read(path)
+        return {k: v for k, v in (said | metadata).items() if v is not None}, arrays
+
+    monkeypatch.setattr(gguf, "read", changed)
     with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: {message}"):
         load(path)
 
