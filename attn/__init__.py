@@ -1,4 +1,4 @@
-"""attn: attention and the Transformer, small enough to read in an evening.
+"""attn: attention and the Transformer, from the dot product up.
 
 Read from the top down: each part stands on those before it.
 

@@ -185,38 +185,6 @@ def docstrings(tree):
     return [n.body[0].value for n in documented if ast.get_docstring(n) is not None]
 
 
-def code_lines(path):
-    """Count the lines of a file that are neither empty, nor comments, nor docstrings."""
-    text = path.read_text(encoding="utf-8")
-    told = set()
-    for docstring in docstrings(ast.parse(text)):
-        told |= set(range(docstring.lineno, docstring.end_lineno + 1))
-    lines = enumerate(text.split("\n"), start=1)
-    return sum(n not in told and line.strip()[:1] not in {"", "#"} for n, line in lines)
-
-
-AROUND_THE_MACHINE = {
-    "attn.reference",
-    "attn.recurrent",
-    "attn.applications",
-    "attn.corpus",
-    "attn.pretrained",
-    "attn.transformer.torch_weights",
-    "attn.transformer._torch_checks",
-    "attn.__main__",
-    "attn._commands",
-}
-
-
-def test_the_machine_can_be_read_in_an_evening():
-    """Without the oracle in NumPy, what came before it, the systems built of it, their commands and
-    corpora, and what reads the models of others, PyTorch's own modules included."""
-    files = {name: path for name, path in MODULES.items() if name.split(".")[0] == "attn"}
-    around = {name for name in files if AROUND_THE_MACHINE & {name, room(name)}}
-    assert sum(code_lines(path) for name, path in files.items() if name not in around) < 3500
-    assert not [name for name, path in files.items() if path.read_text().count("\n") >= 255]
-
-
 # Strings that read as a folder that is not their package's own, and may.
 NO_PATHS = {
     # A folder among the user's data; and the solutions that notebooks show, if any are here.
