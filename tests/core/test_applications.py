@@ -1,12 +1,12 @@
-"""What every application does alike: train from a seed, keep the history, come back to the CPU."""
+"""What every application does alike: train from a seed, keep the history, move, refuse."""
 
+import copy
 import dataclasses
 import re
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from attn.applications import (
     _application,
@@ -17,10 +17,13 @@ from attn.applications import (
     visual_question,
 )
 from attn.applications._application import Application
+from attn.applications.summarization import summarizer
+from attn.applications.translation import facts
 from attn.corpus import Pair
+from attn.decoding import _steps
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
-from tests.core.other_device import DEVICE, OtherDevice, OtherTensor
+from tests.core.other_device import DEVICE, OtherDevice
 
 ONE_STEP = TrainingConfig(steps=1, device="cpu")
 
@@ -30,21 +33,24 @@ class Seen:
     image: np.ndarray
     question: str
     answer: str
+    kind: str = ""
+    asked: np.ndarray | None = None
 
 
 def fit(name, **options):
     """Train one application for one step, on one or two examples."""
+    options = {"training": ONE_STEP, **options}
     if name == "translation":
         pairs = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")]
-        return translation.Translator.fit(pairs, training=ONE_STEP, **options)
+        return translation.Translator.fit(pairs, **options)
     if name == "question_answering":
         examples = [("The sky is blue.", "What is blue?", "sky", 1)] * 5
-        return question_answering.QuestionAnswerer.fit(examples, training=ONE_STEP, **options)
+        return question_answering.QuestionAnswerer.fit(examples, **options)
     if name == "summarization":
         examples = [("A storm hit Lima.", "Storm hits Lima"), ("Schools closed.", "Schools close")]
-        return summarization.Summarizer.fit(examples, training=ONE_STEP, **options)
+        return summarization.Summarizer.fit(examples, **options)
     examples = [Seen(np.zeros((48, 48, 3), np.uint8), "Is there a ball?", "no")]
-    return visual_question.VisualQuestionAnswerer.fit(examples, training=ONE_STEP, **options)
+    return visual_question.VisualQuestionAnswerer.fit(examples, **options)
 
 
 every_application = pytest.mark.parametrize(
@@ -223,14 +229,106 @@ def test_a_batch_is_of_about_one_length_and_of_many(monkeypatch):
         Application._in_batches(texts, lambda some: some[1:])
 
 
-def test_models_come_back_from_the_device():
+def ask(application):
+    """Return all that the public methods of an application say, for one or two inputs each."""
+    if isinstance(application, translation.Translator):
+        pairs = [Pair("cat", "gato"), Pair("a", "la roja")]
+        texts = [pair.source for pair in pairs]
+        yield application.translate(texts)
+        yield from application.attention(texts[0])
+        yield application.attention(texts[0], "un gato").cross
+        yield from application.evaluate(pairs, beam_width=2).values()
+        yield facts.predictions(application, pairs[0])
+        yield list(translation.translate_lines(application, texts))
+    elif isinstance(application, question_answering.QuestionAnswerer):
+        told = ("The sky is blue.", "What is blue?", "sky", 1)
+        yield from application.answer(*told[:2])
+        yield from application.attention(*told[:2])
+        yield from application.evaluate([told, ("It is.", "Who?", "", None)]).values()
+    elif isinstance(application, summarization.Summarizer):
+        text = "A storm hit Lima. Schools closed."
+        yield application.generate(text)
+        yield application.extract(text)
+        yield from application.sentence_scores(text)
+        yield from application.attention(text)
+        yield from application.evaluate([(text, "Storm hits Lima")])["generate"].values()
+    else:
+        image, asked = np.zeros((48, 48, 3), np.uint8), np.eye(6, dtype=bool)
+        yield from application.answer(image, "Is there a ball?")
+        yield from application.attention(image, "Is there a ball?")
+        one = Seen(image, "Is there a ball?", "no", "exists", asked)
+        yield from application.evaluate([one, one]).values()
+
+
+def assert_alike(found, expected, tolerance=1e-5):
+    for ours, theirs in zip(found, expected, strict=True):
+        if isinstance(theirs, (np.ndarray, float)):
+            np.testing.assert_allclose(ours, theirs, atol=tolerance)
+        else:
+            assert ours == theirs
+
+
+@pytest.fixture
+def other_device(monkeypatch):
+    """A second device, of which decoding is told that it has no float64."""
+    monkeypatch.setattr(_steps, "WITHOUT_FLOAT64", {DEVICE.type})
+    monkeypatch.setattr(summarizer, "MAX_TOKENS", 4)  # since every operation there takes long
     with OtherDevice():
-        model = nn.Linear(2, 3)
-        for name, parameter in model.named_parameters():
-            setattr(model, name, nn.Parameter(OtherTensor(parameter.detach())))
-        assert model.weight.device == DEVICE
-        application = Application(model)
-    assert {parameter.device.type for parameter in application.model.parameters()} == {"cpu"}
+        yield DEVICE
+
+
+@every_application
+def test_it_computes_where_its_model_is_and_is_saved_as_from_the_cpu(name, tmp_path, other_device):
+    fitted = fit(name, sizes={"n_layers": 1})
+    expected, weights = list(ask(fitted)), copy.deepcopy(fitted.model.state_dict())
+    assert fitted.to(other_device) is fitted
+    assert {p.device for p in fitted.model.parameters()} == {other_device}
+    assert_alike(ask(fitted), expected)
+    fitted.save(tmp_path / "there")
+    fitted.model.to("cpu")  # without a word to the application
+    assert_alike(ask(fitted), expected)
+    again = type(fitted).load(tmp_path / "there")
+    assert all(map(torch.equal, again.model.state_dict().values(), weights.values()))
+    again = type(fitted).load(tmp_path / "there", device=other_device)
+    assert {p.device for p in again.model.parameters()} == {other_device}
+
+
+@every_application
+def test_where_it_is_trained_it_stays(name, monkeypatch, other_device):
+    def train(model, *_, **__):
+        model.to(other_device)
+        return History()
+
+    monkeypatch.setattr(_application, "train", train)
+    fitted = fit(name)
+    assert {p.device for p in fitted.model.parameters()} == {other_device}
+
+
+@every_application
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_it_computes_in_the_precision_of_its_model(name, dtype):
+    fitted = fit(name)
+    expected = [x for x in ask(fitted) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    fitted.model.to(dtype)
+    arrays = [x for x in ask(fitted) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    wanted = np.float64 if dtype == torch.float64 else np.float32  # NumPy has no bfloat16
+    assert {array.dtype.type for array in arrays} == {wanted}
+    for ours, theirs in zip(arrays, expected, strict=True):
+        if ours.shape == theirs.shape:  # unless it wrote other words
+            np.testing.assert_allclose(ours, theirs, atol=1e-6 if wanted is np.float64 else 0.02)
+
+
+@every_application
+@pytest.mark.parametrize("device", ["cuda:99", "meta", "tpu", "", None, 1.5, torch.device("meta")])
+def test_a_device_that_is_not_there_is_refused(name, device, tmp_path):
+    fitted = fit(name)
+    fitted.save(tmp_path / "one")
+    message = f"^device: expected one that this machine has, got {re.escape(repr(device))}$"
+    for use in (fitted.to, lambda device: type(fitted).load(tmp_path / "one", device=device)):
+        with pytest.raises(ValueError, match=message):
+            use(device)
+    assert fitted.model.output.weight.device.type == "cpu"
+    assert fitted.to("auto") is fitted
 
 
 @pytest.mark.parametrize("n_words", [1, 3])
