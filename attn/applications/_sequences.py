@@ -18,11 +18,11 @@ from attn.corpus.pairs_file import normalise
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.metrics import token_accuracy
+from attn.metrics.text import as_array
 from attn.positions import SCHEMES, LearnedPositions
 from attn.tokenizer import WordTokenizer, words
 from attn.tokenizer.base import Tokenizer
 from attn.training import cross_entropy, pad, shift
-from attn.training.loss import at_least_float32
 from attn.transformer import Transformer, TransformerConfig
 
 AT_A_TIME = 128
@@ -71,12 +71,6 @@ def placed(model: nn.Module, *tensors: Tensor) -> tuple[Tensor, ...]:
     """Return tensors on the device of a model's parameters."""
     device = next(model.parameters()).device
     return tuple(tensor.to(device) for tensor in tensors)
-
-
-def as_array(x: Tensor) -> NDArray[np.floating]:
-    """Return numbers of any device and precision as an array: NumPy has no bfloat16."""
-    array: NDArray[np.floating] = x.to(at_least_float32(x)).cpu().numpy()
-    return array
 
 
 def by_length(
@@ -133,7 +127,7 @@ def token_accuracy_of(model: Transformer, examples: Sequence[tuple[Ids, Ids]]) -
         src, lengths, tgt = placed(model, *collate([examples[i] for i in some]))
         logits, targets = predict(model, (src, lengths, tgt))
         n_tokens = int((targets != Tokenizer.pad_id).sum())
-        right += n_tokens * token_accuracy(logits.argmax(dim=-1).cpu(), targets.cpu())
+        right += n_tokens * token_accuracy(logits.argmax(dim=-1), targets)
         count += n_tokens
     return right / count
 

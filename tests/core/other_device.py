@@ -41,6 +41,10 @@ class OtherTensor(torch.Tensor):
 class OtherDevice(TorchDispatchMode):
     """While it is active, tensors can be moved to the device, made there, and brought back."""
 
+    def __init__(self, *, float64=False):
+        super().__init__()
+        self.float64 = float64
+
     def __enter__(self):
         self.makers = Makers()
         self.makers.__enter__()
@@ -51,7 +55,7 @@ class OtherDevice(TorchDispatchMode):
         self.makers.__exit__(*error)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        return _compute(function, args, kwargs or {})
+        return _compute(function, args, kwargs or {}, self.float64)
 
 
 class Makers(TorchFunctionMode):
@@ -61,6 +65,8 @@ class Makers(TorchFunctionMode):
         kwargs = kwargs or {}
         if function is torch.Tensor.tolist:  # which PyTorch refuses to a class of one's own
             args = (args[0].cpu(),)
+        if function == torch.Tensor.data.__set__ and isinstance(args[0], OtherTensor):
+            args[0].on_cpu = args[1].on_cpu  # as where a module becomes one of another precision
         device = kwargs.get("device") or torch.get_default_device()
         if function in MAKERS and torch.device(device) == DEVICE:
             gradient = kwargs.get("requires_grad", False)
@@ -69,7 +75,7 @@ class Makers(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
-def _compute(function, args, kwargs):
+def _compute(function, args, kwargs, float64=False):
     tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
     there = [x for x in tensors if isinstance(x, OtherTensor)]
     # As on any device, a number in a tensor of its own may come from the CPU.
@@ -87,7 +93,7 @@ def _compute(function, args, kwargs):
     def wrap(x):
         if not stays or not isinstance(x, torch.Tensor):
             return x
-        if x.dtype == torch.float64:
+        if x.dtype == torch.float64 and not float64:
             raise TypeError(f"{function}: the device has no float64")
         return wrapped[id(x)] if id(x) in wrapped else OtherTensor(x)
 

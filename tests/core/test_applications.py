@@ -346,3 +346,158 @@ def test_a_translation_has_at_most_twice_its_words_and_ten(n_words, monkeypatch)
     for beam_width in (1, 2):
         written = translator.translate([text, "the red cat"], beam_width=beam_width)[0].split()
         assert written == [translator.target.tokens[word]] * (2 * n_words + 10)
+
+
+LEARNED = {"positions": "learned", "n_layers": 1}
+
+
+@pytest.mark.parametrize("beam_width", [1, 2])
+def test_a_translation_ends_where_the_positions_that_were_learned_end(beam_width, monkeypatch):
+    translator = fit("translation", sizes=LEARNED | {"max_len": 5})
+    translator.max_len = 100  # as where it was trained on longer texts
+    output, word = translator.model.output, torch.tensor([translator.target.vocab_size - 1])
+    output.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, word, 99.0))
+    assert len(translator.translate("the red house", beam_width=beam_width).split()) == 5
+    assert len(translator.attention("cat").target) == 5  # four words and the end
+    message = "^text: expected at most 5 tokens, for which the model learned positions, got 6$"
+    for use in (translator.translate, translator.attention):
+        with pytest.raises(ValueError, match=message):
+            use("the red house the red house")
+    message = "^translation: expected at most 4 tokens, for which .* positions, got 5$"
+    with pytest.raises(ValueError, match=message):
+        translator.attention("cat", "la casa roja la casa")
+
+
+@pytest.mark.parametrize(
+    "name, most, message",
+    [
+        ("translation", 3, r"pairs\[0\].target: expected at most 2 tokens"),
+        ("translation", 2, r"pairs\[0\].source: expected at most 2 tokens"),
+        ("question_answering", 10, r"examples\[0\]: expected at most 10 tokens"),
+        ("summarization", 3, r"examples\[0\], text: expected at most 3 tokens"),
+        ("visual_question", 5, r"examples\[0\].question: expected at most 4 tokens"),
+    ],
+)
+def test_what_is_longer_than_the_positions_is_not_learned_from(name, most, message):
+    wanted = f"^{message}, for which the model learned positions, got "
+    with pytest.raises(ValueError, match=wanted):
+        fit(name, sizes=LEARNED | {"max_len": most})
+    longest = {"translation": 4, "question_answering": 11, "summarization": 8, "visual_question": 6}
+    assert list(ask(fit(name, sizes=LEARNED | {"max_len": longest[name]})))
+
+
+@pytest.mark.parametrize(
+    "name, ask, message",
+    [
+        (
+            "question_answering",
+            ("The sky is blue.", "Which of them is it?"),
+            "context and question",
+        ),
+        ("summarization", ("A storm hit Lima. Schools closed.",), "text"),
+        ("visual_question", (np.zeros((48, 48, 3), np.uint8), "Is there a ball? a"), "question"),
+    ],
+)
+def test_a_text_longer_than_the_positions_is_refused(name, ask, message):
+    longest = {"question_answering": 11, "summarization": 5, "visual_question": 6}
+    fitted = fit(name, sizes=LEARNED | {"max_len": longest[name]})
+    methods = [getattr(fitted, x, None) for x in ("answer", "generate", "extract", "attention")]
+    for use in filter(None, methods):
+        with pytest.raises(ValueError, match=f"^{message}: expected at most .* positions, got "):
+            use(*ask)
+
+
+def example(name):
+    """Return one example as `fit` has them."""
+    return {
+        "translation": Pair("the red house", "la casa roja"),
+        "question_answering": ("The sky is blue.", "What is blue?", "sky", 1),
+        "summarization": ("A storm hit Lima.", "Storm hits Lima"),
+        "visual_question": Seen(
+            np.zeros((48, 48, 3), np.uint8), "Is there a ball?", "no", "", np.eye(6, dtype=bool)
+        ),
+    }[name]
+
+
+def learn(name, examples, **options):
+    """Train one application for one step on what is given."""
+    applications = {
+        "translation": translation.Translator,
+        "question_answering": question_answering.QuestionAnswerer,
+        "summarization": summarization.Summarizer,
+        "visual_question": visual_question.VisualQuestionAnswerer,
+    }
+    return applications[name].fit(examples, training=ONE_STEP, **options)
+
+
+@every_application
+def test_examples_may_come_one_by_one(name):
+    fitted = learn(name, (example(name) for _ in range(5)))
+    listed = learn(name, [example(name)] * 5)
+    for ours, theirs in zip(fitted.model.parameters(), listed.model.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    scores = listed.evaluate(example(name) for _ in range(2))
+    assert scores == listed.evaluate([example(name)] * 2)
+
+
+@every_application
+@pytest.mark.parametrize(
+    "kind", ["text", "one", "number", "none", "texts", "triples", "other type"]
+)
+def test_what_are_no_examples_is_refused_by_fit_and_evaluate(name, kind):
+    fitted = fit(name)
+    good = example(name)
+    given, got = {
+        "text": ("the red house", "'the red house'"),
+        "one": (5, "5"),
+        "number": ([good, 5], "5"),
+        "none": (iter([]), "none"),
+        "texts": ([good, "ab"], "'ab'"),
+        "triples": ([good, ("a", "b", "c")], r"\('a', 'b', 'c'\)"),
+        "other type": ([good, Pair(b"a", "b")], "Pair"),
+    }[kind]
+    argument = "pairs" if name == "translation" else "examples"
+    place = "" if kind in ("text", "one", "none") else r"\[1\]"
+    message = rf"^{argument}{place}: expected .*, got {got}"
+    for use in (fitted.evaluate, lambda some: learn(name, some)):
+        with pytest.raises(ValueError, match=message):
+            use(given)
+
+
+@every_application
+@pytest.mark.parametrize("wrong", [["a list"], ("a", "tuple"), b"bytes", None, 5])
+def test_a_text_is_a_string(name, wrong):
+    """But `translate` takes a list of texts too."""
+    fitted = fit(name)
+    if name == "translation":
+        uses = [lambda x: fitted.translate([x]), fitted.attention, fitted.source_ids]
+        uses += [lambda x: fitted.attention("cat", x)] if wrong is not None else []
+        uses += [] if wrong == ["a list"] else [fitted.translate]
+    elif name == "question_answering":
+        uses = [lambda x: fitted.answer(x, "Who?"), lambda x: fitted.answer("It is.", x)]
+    elif name == "summarization":
+        uses = [fitted.generate, fitted.extract, fitted.sentence_scores, summarization.lead]
+    else:
+        uses = [lambda x: fitted.answer(np.zeros((48, 48, 3), np.uint8), x)]
+    for use in uses:
+        with pytest.raises(ValueError, match="^[a-z]+: expected (a string|text), got "):
+            use(wrong)
+
+
+@every_application
+def test_options_of_another_kind_are_refused(name):
+    with pytest.raises(ValueError, match="^training: expected a TrainingConfig, got dict$"):
+        fit(name, training={"steps": 1})
+    with pytest.raises(ValueError, match="^sizes: expected a dict, got str$"):
+        fit(name, sizes="small")
+
+
+def test_validation_is_as_the_pairs_are():
+    good = example("translation")
+    with pytest.raises(ValueError, match=r"^validation\[0\]: expected a pair .*, got 5$"):
+        learn("translation", [good], validation=[5])
+    with pytest.raises(ValueError, match="^validation: expected at least one pair .*, got none$"):
+        learn("translation", [good], validation=iter([]))
+    training = dataclasses.replace(ONE_STEP, validate_every=1)
+    fitted = translation.Translator.fit([good], validation=iter([good]), training=training)
+    assert len(fitted.history.validation) == 1

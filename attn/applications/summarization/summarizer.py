@@ -13,7 +13,6 @@ from attn.applications._application import Application, Sizes, configured, read_
 from attn.applications._folder import About
 from attn.applications._sequences import (
     are_texts,
-    as_array,
     as_written,
     attention_of,
     check_fits,
@@ -27,6 +26,7 @@ from attn.applications.summarization.encoding import encode
 from attn.applications.summarization.results import SummaryAttention, SummaryScores
 from attn.applications.summarization.sentences import lead, sentences_of
 from attn.metrics import exact_match, rouge
+from attn.metrics.text import as_array
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32

@@ -13,12 +13,13 @@ from attn._checks import check_shape, wrong
 from attn.applications import models
 from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
-from attn.applications._sequences import are_texts, as_array, check_fits, listed, placed
+from attn.applications._sequences import are_texts, check_fits, listed, placed
 from attn.applications.visual_question.example import Example, MarkedExample
 from attn.applications.visual_question.model import VisualQuestionModel, answer_loss, collate
 from attn.applications.visual_question.patches import N_COLUMNS, N_ROWS, PATCH_SIZE
 from attn.applications.visual_question.results import Answer, VisualAttention
 from attn.masks import padding_mask
+from attn.metrics.text import as_array
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.text import check_text
 from attn.training import History, TrainingConfig
