@@ -83,7 +83,7 @@ def speculative(
         guessed, proposals = ids, []
         for _ in range(n_guesses):
             proposals.append(draft(guessed, 1)[0])
-            guessed = torch.cat((guessed, guessed.new_tensor([choose(proposals[-1])])))
+            guessed = torch.cat((guessed, guessed.new_full((1,), choose(proposals[-1]))))
         wanted = target(guessed, n_guesses + 1)
         n_passes, n_proposed = n_passes + 1, n_proposed + n_guesses
         for place, proposal in enumerate(proposals):
@@ -97,15 +97,13 @@ def speculative(
             ids, n_accepted = guessed[: len(ids) + 1], n_accepted + 1
         else:
             last = choose(wanted[-1])
-        ids = torch.cat((ids, ids.new_tensor([last])))
+        ids = torch.cat((ids, ids.new_full((1,), last)))
     return Written(ids, n_proposed, n_accepted, n_passes)
 
 
 def drawn(generator: torch.Generator) -> Choice:
     """Return a `Choice` that draws each index with its probability."""
-    return lambda probabilities: int(
-        torch.multinomial(probabilities.to(generator.device), 1, generator=generator)
-    )
+    return lambda probabilities: int(torch.multinomial(probabilities, 1, generator=generator))
 
 
 class Probabilities:
@@ -130,13 +128,16 @@ class Probabilities:
 
     @torch.no_grad()
     def __call__(self, ids: Tensor, count: int) -> Tensor:
-        """Return the probabilities after each of the last `count` ids, shape (count, vocab_size)."""
+        """Return the probabilities after each of the last `count` ids, shape (count, vocab_size).
+
+        They are on the CPU, where the random numbers are drawn, whatever the device of the model.
+        """
         both = min(len(self.seen), len(ids))
         differ = (self.seen[:both].to(ids.device) != ids[:both]).nonzero()
         known = min(int(differ[0]) if len(differ) else both, len(ids) - count)
         for kept in self.cache.self_attention:
             kept.length = known
-        logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].double()
+        logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].cpu().double()
         self.seen = ids.clone()  # the caller may go on writing into its own
         self.n_calls += 1
         self.n_read += len(ids) - known

@@ -19,6 +19,7 @@ from benchmarks import (
     interpret_probes,
     modern_tasks,
 )
+from tests.core.other_device import DEVICE, OtherDevice
 
 STORED = json.loads(bench.RESULTS.read_text("utf-8"))
 
@@ -61,6 +62,17 @@ def test_a_patch_at_the_entrance_is_an_exchanged_word_and_one_at_the_end_the_oth
     torch.testing.assert_close(found[-1], torch.stack([*[as_corrupted] * 3, as_clean]))
     # After the first word nothing can have changed for it.
     torch.testing.assert_close(found[:, 0], as_corrupted.expand(3))
+
+
+def test_a_stream_may_be_on_another_device(tiny):
+    model = tiny.float()
+    expected = interpret.streams(model, CLEAN)[:, 0]
+    patched = interpret.patch_streams(model, expected, expected + 1, lambda logits: logits[:, 5])
+    with OtherDevice():
+        found = interpret.streams(model.to(DEVICE), CLEAN.to(DEVICE))[:, 0]
+        torch.testing.assert_close(found.cpu(), expected)
+        found = interpret.patch_streams(model, found, found + 1, lambda logits: logits[:, 5])
+        torch.testing.assert_close(found.cpu(), patched)
 
 
 def test_a_patched_head_adds_its_own_rows_of_the_output_projection(tiny):

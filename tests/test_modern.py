@@ -17,7 +17,7 @@ from attn.positions.relative import rotary
 from attn.transformer import DecoderOnly, TransformerConfig
 from attn_course import tasks
 from attn_course.low_rank import LowRank, adapt, merge
-from attn_course.speculative import Probabilities, speculative
+from attn_course.speculative import Probabilities, drawn, speculative
 from attn_course.streaming import SinkWindow
 from benchmarks import (
     modern,
@@ -31,6 +31,7 @@ from benchmarks import (
     modern_tasks,
 )
 from benchmarks import modern_training as training
+from tests.core.other_device import DEVICE, OtherDevice
 
 STORED = modern.stored()
 
@@ -167,6 +168,18 @@ def test_without_chance_what_is_written_is_what_greedy_writes(ahead, seed):
     assert written.ids.tolist() == alone[0].tolist()
     # Each pass of the target writes what it accepts and one token of its own.
     assert written.n_accepted + written.n_passes == 30
+
+
+def test_models_may_be_on_another_device_than_the_random_numbers():
+    prompt, generator = torch.tensor([3, 1]), torch.Generator()
+    options = {"ahead": 2, "max_new_tokens": 4, "choose": drawn(generator.manual_seed(0))}
+    models = [tiny(seed, 20).float() for seed in (0, 1)]
+    expected = speculative(*map(Probabilities, models), prompt, **options)
+    generator.manual_seed(0)
+    with OtherDevice():
+        readers = [Probabilities(model.to(DEVICE)) for model in models]
+        found = speculative(*readers, prompt.to(DEVICE), **options)
+        assert found.ids.device == DEVICE and found.ids.tolist() == expected.ids.tolist()
 
 
 def test_a_draft_that_is_the_target_is_always_accepted():

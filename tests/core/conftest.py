@@ -36,11 +36,6 @@ def _use(device):
     from attn.training import processes
     from attn.transformer.checkpoint import Checkpoint
 
-    if device == "other":
-        from tests.core import other_device
-
-        other_device.OtherDevice(float64=True).__enter__()
-        device = other_device.DEVICE
     device = torch.device(device)
     if device.type == "cuda":  # Sums that add up in no fixed order differ from run to run.
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"

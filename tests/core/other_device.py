@@ -1,4 +1,4 @@
-"""A second device to test on: memory of its own, and like Apple's GPUs no float64 unless told.
+"""A second device to test on: memory of its own, and like Apple's GPUs no float64.
 
 PyTorch calls the device "meta", because of those that need no driver it is the one that is not
 the CPU. Unlike the real one it computes: each of its tensors wraps a tensor on the CPU.
@@ -42,10 +42,6 @@ class OtherTensor(torch.Tensor):
 class OtherDevice(TorchDispatchMode):
     """While it is active, tensors can be moved to the device, made there, and brought back."""
 
-    def __init__(self, *, float64=False):
-        super().__init__()
-        self.float64 = float64
-
     def __enter__(self):
         if torch.get_default_device().type != "cpu":
             pytest.skip("one device at a time: DEVICE names another than this one")
@@ -58,7 +54,7 @@ class OtherDevice(TorchDispatchMode):
         self.makers.__exit__(*error)
 
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        return _compute(function, args, kwargs or {}, self.float64)
+        return _compute(function, args, kwargs or {})
 
 
 class Makers(TorchFunctionMode):
@@ -68,8 +64,6 @@ class Makers(TorchFunctionMode):
         kwargs = kwargs or {}
         if function is torch.Tensor.tolist:  # which PyTorch refuses to a class of one's own
             args = (args[0].cpu(),)
-        if function == torch.Tensor.data.__set__ and isinstance(args[0], OtherTensor):
-            args[0].on_cpu = args[1].on_cpu  # as where a module becomes one of another precision
         device = kwargs.get("device") or torch.get_default_device()
         if function in MAKERS and torch.device(device) == DEVICE:
             gradient = kwargs.get("requires_grad", False)
@@ -78,7 +72,7 @@ class Makers(TorchFunctionMode):
         return function(*args, **kwargs)
 
 
-def _compute(function, args, kwargs, float64=False):
+def _compute(function, args, kwargs):
     tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
     there = [x for x in tensors if isinstance(x, OtherTensor)]
     # As on any device, a number in a tensor of its own may come from the CPU.
@@ -96,7 +90,7 @@ def _compute(function, args, kwargs, float64=False):
     def wrap(x):
         if not stays or not isinstance(x, torch.Tensor):
             return x
-        if x.dtype == torch.float64 and not float64:
+        if x.dtype == torch.float64:
             raise TypeError(f"{function}: the device has no float64")
         return wrapped[id(x)] if id(x) in wrapped else OtherTensor(x)
 
