@@ -53,7 +53,6 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--heads", type=int, metavar="N", help="of each attention (4)")
     command.add_argument("--steps", type=int)
     command.add_argument("--seed", type=int)
-    command.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"))
     command.add_argument("--precision", choices=("float32", "bfloat16"))
     command.add_argument("--compile", action="store_true", help="with torch.compile")
     command.add_argument("--quantised", action="store_true", help="save the weights as int8")
@@ -72,6 +71,11 @@ def _parser() -> argparse.ArgumentParser:
             "--corpus", default="grammar", metavar="NAME",
             help="grammar, the course's (the default); tatoeba, which people wrote; or another "
             "that an installed package offers",
+        )  # fmt: skip
+    for name in ("train", "translate", "evaluate"):
+        commands.choices[name].add_argument(
+            "--device", choices=("auto", "cpu", "cuda", "mps"),
+            default=None if name == "train" else "cpu", help="where to compute",
         )  # fmt: skip
     for name in ("translate", "evaluate"):
         add = commands.choices[name].add_argument

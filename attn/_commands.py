@@ -20,7 +20,7 @@ SHOWN = 5
 
 def translate(options: argparse.Namespace) -> None:
     """Print a translation of each sentence, or of each line of a file."""
-    translator = _translator(options.model)
+    translator = _translator(options)
     search = {"beam_width": options.beam, "length_penalty": options.length_penalty}
     if options.file is not None:
         if options.text:
@@ -116,7 +116,7 @@ class _Log:
 
 def evaluate(options: argparse.Namespace) -> None:
     """Print how good the translations of each split are, or of a file of pairs."""
-    translator = _translator(options.model, None if options.pairs else options.corpus)
+    translator = _translator(options, None if options.pairs else options.corpus)
     if options.pairs:
         parts: dict[str, Sequence[Pair]] = {options.pairs.name: _read(options.pairs)}
     else:
@@ -188,11 +188,12 @@ def _read(path: Path) -> "list[Pair]":
     return pairs
 
 
-def _translator(folder: Path | None, name: str | None = None) -> "Translator":
+def _translator(options: argparse.Namespace, name: str | None = None) -> "Translator":
     """Return a user's translator, or the course's that learnt the corpus of that name."""
     from attn.applications import models
     from attn.applications.translation import Translator
 
-    if folder is not None:
-        return Translator.load(folder)
-    return Translator.pretrained(name) if name in models.TRANSLATORS else Translator.pretrained()
+    if options.model is not None:
+        return Translator.load(options.model, device=options.device)
+    chosen = name if name in models.TRANSLATORS else models.TRANSLATOR
+    return Translator.pretrained(chosen, device=options.device)

@@ -325,3 +325,14 @@ def test_help_names_the_commands(capsys):
     assert caught.value.code == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in ("translate", "train", "evaluate"))
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_a_device_that_is_not_there_is_refused_in_a_sentence(command, tmp_path, capsys):
+    device = "mps" if torch.cuda.is_available() else "cuda"
+    arguments = ["--device", device]
+    (tmp_path / "pairs.tsv").write_text("the cat\tel gato\n")
+    rest = ["the cat"] if command == "translate" else ["--pairs", str(tmp_path / "pairs.tsv")]
+    assert main([command, *arguments, *rest]) == 1
+    message = f"device: expected one that this machine has, got '{device}'\n"
+    assert capsys.readouterr().err == message
