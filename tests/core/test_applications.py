@@ -501,3 +501,19 @@ def test_validation_is_as_the_pairs_are():
     training = dataclasses.replace(ONE_STEP, validate_every=1)
     fitted = translation.Translator.fit([good], validation=iter([good]), training=training)
     assert len(fitted.history.validation) == 1
+
+
+def test_what_is_several_is_not_one():
+    fitted = fit("translation")
+    with pytest.raises(ValueError, match="^lines: expected several texts, got one$"):
+        list(translation.translate_lines(fitted, "the red house"))
+    looker = fit("visual_question")
+    with pytest.raises(ValueError, match="^answers: expected a list of texts, got one text$"):
+        type(looker)(looker.model, looker.tokenizer, "no")
+    one = dataclasses.replace(example("visual_question"), asked=np.eye(5, dtype=bool))
+    message = r"^examples\[0\].asked: expected shape \(6, 6\), got \(5, 5\)$"
+    with pytest.raises(ValueError, match=message):
+        looker.evaluate([one])
+    for measure in (facts.alignment_errors, facts.polysemy, facts.agreement, facts.coreference):
+        with pytest.raises(ValueError, match="^pairs: expected several, each a pair .*, got 'the"):
+            measure(fitted, "the red house")

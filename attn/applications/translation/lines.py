@@ -94,7 +94,7 @@ def translate_lines(
     Raises
     ------
     ValueError
-        If an option is out of range.
+        If an option is out of range, or the lines are one text.
 
     Examples
     --------
@@ -105,6 +105,8 @@ def translate_lines(
     >>> found[2].problem.startswith("text: expected at most")
     True
     """
+    if isinstance(lines, str):
+        raise wrong("lines", "several texts", "one")
     lines = iter(lines)
     while some := list(itertools.islice(lines, AT_ONCE)):
         found = [TranslatedLine()] * len(some)

@@ -62,6 +62,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         history: History | None = None,
     ) -> None:
         super().__init__(model, history)
+        if isinstance(answers, str):
+            raise wrong("answers", "a list of texts", "one text")
         self.tokenizer, self.answers = tokenizer, list(answers)
 
     @classmethod
@@ -274,6 +276,8 @@ def _checked(examples: Iterable[Any], *marks: str) -> list[Any]:
     found = listed("examples", examples, f"an example with {names}", is_one, "example")
     for i, example in enumerate(found):
         _check_image(f"examples[{i}].image", example.image)
+        if "asked" in marks:
+            check_shape(f"examples[{i}].asked", np.asarray(example.asked), (N_ROWS, N_COLUMNS))
     return found
 
 
