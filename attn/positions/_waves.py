@@ -1,6 +1,6 @@
 """The sine and the cosine of each wave at each position, right for any position in any dtype.
 
-An angle matters only up to whole turns. So it is counted in 2**-62 of a turn, as int64, and the
+An angle matters only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the
 whole turns are cut off. In float32 the angle of position 100,000 would be wrong by up to .005,
 and Apple's devices have no float64.
 """
@@ -13,10 +13,10 @@ from torch import Tensor
 from attn._checks import check_size, wrong
 from attn._registry import ModelConfig
 
-# Positions and speeds are multiplied limb by limb, 31 bits each, so that no product overflows.
+# Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
 # PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
 # compiler infers that no position makes one, and leaves out every position behind the first.
-LIMB = 2**31
+LIMB = 2**30
 LOW_BITS = LIMB - 1
 WHOLE_TURN = LIMB**2
 TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770  # times 2**128
@@ -98,7 +98,7 @@ class Waves:
         return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
 
     def _speeds(self, size: int) -> list[list[int]]:
-        """Return the two halves of the speed of each wave, in 2**-62 of a turn per position."""
+        """Return the two halves of the speed of each wave, in 2**-60 of a turn per position."""
         if torch.compiler.is_compiling():
             return self._counted(size)
         if size not in self._speeds_kept:
@@ -106,7 +106,7 @@ class Waves:
         return self._speeds_kept[size]
 
     def _counted(self, size: int) -> list[list[int]]:
-        speeds = [int(angle * 2.0**116) * TURNS_PER_RADIAN >> 182 for angle in self.radians(size)]
+        speeds = [int(angle * 2.0**116) * TURNS_PER_RADIAN >> 184 for angle in self.radians(size)]
         return [[speed // LIMB for speed in speeds], [speed & LOW_BITS for speed in speeds]]
 
 
