@@ -29,6 +29,7 @@ MAY_IMPORT = {
         "attn._values",
         "attn.cache",
         "attn.masks",
+        "attn.positions",
     },
     "attn.recurrent": {"attn._checks", "attn._values", "attn.masks"},
     "attn.positions": {"attn._checks", "attn._registry", "attn._values"},

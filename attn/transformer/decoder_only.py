@@ -82,7 +82,10 @@ class DecoderOnly(Checkpoint):
                 self.embedding(ids, start), mask, positions=positions, is_causal=True,
                 need_weights=need_weights, cache=cache,
             )  # fmt: skip
-            return self.output(x), weights
+            logits = self.output(x)
+        if cache is not None:
+            cache.keep_ids(ids)
+        return logits, weights
 
     def step(
         self,

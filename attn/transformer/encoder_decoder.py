@@ -160,7 +160,10 @@ class Transformer(Checkpoint):
                 self.tgt_embedding(tgt, start), memory, tgt_mask, src_mask,
                 positions=tgt_positions, need_weights=need_weights, cache=cache,
             )  # fmt: skip
-            return self.output(x), weights
+            logits = self.output(x)
+        if cache is not None:
+            cache.keep_ids(tgt)
+        return logits, weights
 
     def step(
         self,
