@@ -27,7 +27,10 @@ class restored_on_error:
         """Do nothing: what the caches held is known already."""
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         """Restore what the caches held, if there was an error."""
         if kind is not None:

@@ -23,12 +23,12 @@ def readable(free: bool = False) -> bool:
     return not torch.compiler.is_compiling() and (free or switch.on)
 
 
-def holds(condition: Callable[[], Tensor], otherwise: bool, free: bool = False) -> bool:
+def holds(condition: Callable[[], Tensor | bool], otherwise: bool, free: bool = False) -> bool:
     """Return whether a condition on values is True; `otherwise` where it is not to be read.
 
     Parameters
     ----------
-    condition : callable, () -> Tensor of bool, shape ()
+    condition : callable, () -> bool, or Tensor of bool, shape ()
     otherwise : bool
         What stands for it where nothing is `readable`, and under ``torch.func.vmap`` and on
         the meta device, where there are no values.

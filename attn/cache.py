@@ -338,7 +338,11 @@ class DecoderCache:
         if kept is None or kept.shape[-1] != self.length or torch.compiler.is_compiling():
             return
         if kept.shape[:-1] != ids.shape[:-1]:
-            raise wrong("ids", f"rows of shape {tuple(kept.shape[:-1])}, as the cache has", tuple(ids.shape[:-1]))
+            raise wrong(
+                "ids",
+                f"rows of shape {tuple(kept.shape[:-1])}, as the cache has",
+                tuple(ids.shape[:-1]),
+            )
         begin = ids[..., : self.length]
         if not holds(lambda: (begin == kept).all(), otherwise=True, free=ids.is_cpu):
             place = int((begin != kept).flatten(0, -2).any(dim=0).nonzero()[0])

@@ -18,12 +18,14 @@ MAY_IMPORT = {
     "attn._checks": set(),
     "attn._registry": {"attn._checks"},
     "attn._switch": {"attn._checks"},
+    "attn._linear": set(),
     "attn._restored": set(),
     "attn._values": {"attn._checks", "attn._switch"},
     "attn.reference": {"attn._checks"},
     "attn.masks": {"attn._checks", "attn._values"},
     "attn.attention": {
         "attn._checks",
+        "attn._linear",
         "attn._registry",
         "attn._restored",
         "attn._values",
@@ -34,7 +36,7 @@ MAY_IMPORT = {
     "attn.recurrent": {"attn._checks", "attn._values", "attn.masks"},
     "attn.positions": {"attn._checks", "attn._registry", "attn._values"},
     "attn.cache": {"attn._checks", "attn._values"},
-    "attn.feed_forward": {"attn._checks"},
+    "attn.feed_forward": {"attn._checks", "attn._linear"},
     "attn.norms": {"attn._checks"},
     "attn.layers": {
         "attn._checks",
@@ -46,6 +48,7 @@ MAY_IMPORT = {
     },
     "attn.transformer": {
         "attn._checks",
+        "attn._linear",
         "attn._restored",
         "attn._values",
         "attn.attention",

@@ -99,7 +99,9 @@ def fused(
     # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
     outer, inner = batch[:-1], (1, *batch)[-1]
     queries, keys, values = (
-        t.expand(*outer, *((heads,) if batch else ()), *t.shape[-2:]).reshape(
+        t
+        if len(batch) == 2 and t.shape[:-2] == (*outer, heads)
+        else t.expand(*outer, *((heads,) if batch else ()), *t.shape[-2:]).reshape(
             math.prod(outer), heads, *t.shape[-2:]
         )
         for t, heads in ((query, inner), (key, inner // group), (value, inner // group))
@@ -150,6 +152,6 @@ def refuse_non_finite(
 def _all_finite(tensors: Sequence[Tensor]) -> bool:
     # No NaN or infinity gets lost in a sum, which is ten times as fast as isfinite(). A sum
     # of finite numbers can overflow too; only then is each looked at.
-    if holds(lambda: reduce(add, (t.sum() for t in tensors)).isfinite(), otherwise=True):
+    if holds(lambda: math.isfinite(reduce(add, (t.sum() for t in tensors)).item()), otherwise=True):
         return True
     return all(holds(tensor.isfinite().all, otherwise=True) for tensor in tensors)

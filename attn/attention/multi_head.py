@@ -13,6 +13,7 @@ from attn._checks import (
     check_size,
     wrong,
 )
+from attn._linear import Linear
 from attn._restored import restored_on_error
 from attn._values import check_tensor
 from attn.attention._types import Attended, Relative
@@ -85,10 +86,10 @@ class MultiHeadAttention(nn.Module):
         self._adds_bias = getattr(type(relative), "bias", None) is not RelativePositions.bias
         self.attention = ScaledDotProduct() if attention is None else attention
         d_kv = d_model // n_heads * n_kv_heads
-        self.q_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.k_proj = nn.Linear(d_model, d_kv, bias=bias)
-        self.v_proj = nn.Linear(d_model, d_kv, bias=bias)
-        self.out_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.q_proj = Linear(d_model, d_model, bias=bias)
+        self.k_proj = Linear(d_model, d_kv, bias=bias)
+        self.v_proj = Linear(d_model, d_kv, bias=bias)
+        self.out_proj = Linear(d_model, d_model, bias=bias)
         for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             nn.init.xavier_uniform_(projection.weight)
             if bias:

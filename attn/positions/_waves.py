@@ -64,18 +64,22 @@ class Waves:
         size : int
             Twice the number of waves.
         dtype : torch.dtype
-            Computed in float64 if it is that, in float32 otherwise.
+            Computed in float64 if its numbers are that, in float32 otherwise.
 
         Returns
         -------
         Tensor of `dtype`, shape (..., seq_len, size / 2, 2)
+            Of a complex one, shape (..., seq_len, size / 2): the cosine and i times the sine.
         """
-        computed = torch.float64 if dtype == torch.float64 else torch.float32
+        is_double = dtype in (torch.float64, torch.complex128)
+        computed = torch.float64 if is_double else torch.float32
         speeds = torch.tensor(_speeds(size, self.base), device=positions.device)
         angles = (positions.long()[..., None] * speeds).to(computed) * IN_RADIANS
         if positions.is_floating_point():
             beyond = (positions - positions.trunc()).to(computed)
             angles = angles + beyond[..., None] * (speeds.to(computed) * IN_RADIANS)
+        if dtype.is_complex:
+            return torch.complex(angles.cos(), angles.sin())
         return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
 
 

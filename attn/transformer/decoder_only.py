@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from attn._linear import Linear
 from attn._restored import restored_on_error
 from attn.cache import DecoderCache
 from attn.transformer.checkpoint import Checkpoint
@@ -40,7 +41,7 @@ class DecoderOnly(Checkpoint):
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.stack = Encoder(config)
-        self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.output = Linear(config.d_model, config.vocab_size, bias=False)
         nn.init.xavier_uniform_(self.output.weight)
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight
