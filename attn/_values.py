@@ -1,6 +1,6 @@
 """What depends on the values in a tensor, which cannot or should not always be read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
@@ -60,6 +60,26 @@ def check_ids(name: str, ids: Tensor, number: int) -> None:
     lowest, highest = ids.aminmax()
     wanted = f"values from 0 to {number - 1}"
     raise wrong(name, wanted, int(lowest if lowest < 0 else highest))
+
+
+def constant(numbers: Sequence[float], device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Return numbers as a tensor, made once for each GPU.
+
+    To copy them there takes longer than to use them, and a CUDA graph cannot record it.
+    """
+    if device.type != "cuda" or torch.compiler.is_compiling():
+        return torch.tensor(numbers, dtype=dtype, device=device)
+    name = (*numbers, dtype, device)
+    if name not in _constants:
+        with torch.inference_mode(False):
+            made = torch.tensor(numbers, dtype=dtype, device=device)
+        if type(made) is not Tensor:  # in a trace
+            return made
+        _constants[name] = made
+    return _constants[name]
+
+
+_constants: dict[tuple[object, ...], Tensor] = {}
 
 
 class Source:

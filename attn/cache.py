@@ -63,12 +63,12 @@ class KVCache:
     @property
     def key(self) -> Tensor | None:
         """The keys of the positions kept, or None."""
-        return None if self._kept is None else self._kept[0][..., : self._length, :]
+        return None if self._kept is None else self._kept[0][..., : self.length, :]
 
     @property
     def value(self) -> Tensor | None:
         """The values of the positions kept, or None."""
-        return None if self._kept is None else self._kept[1][..., : self._length, :]
+        return None if self._kept is None else self._kept[1][..., : self.length, :]
 
     def append(
         self, key: Tensor, value: Tensor, positions: Tensor | None = None
@@ -383,3 +383,120 @@ class DecoderCache:
             self._ids = self._ids[rows]
         if self._source is not None:
             self._source = self._source.reordered(rows)
+
+
+class FixedCache(DecoderCache):
+    """A `DecoderCache` whose tensors never change their place or size, for steps that are recorded.
+
+    A step looks at all the room there is and masks what is not filled yet. So every step does the
+    same work on the same memory, which is what a CUDA graph repeats, and ``torch.compile`` makes
+    one graph of all steps. `attn.transformer.DecoderOnly.new_cache` makes one.
+
+    Parameters
+    ----------
+    n_layers : int
+    n_rows, n_kv_heads, room, d_k : int
+        The shape of the keys of each layer.
+    dtype : torch.dtype
+    device : torch.device
+
+    Examples
+    --------
+    >>> import torch
+    >>> cache = FixedCache(2, 1, 4, 100, 8, torch.float32, torch.device("cpu"))
+    >>> cache.room, cache.length
+    (100, 0)
+    """
+
+    def __init__(
+        self, n_layers: int, n_rows: int, n_kv_heads: int, room: int, d_k: int,
+        dtype: torch.dtype, device: torch.device,
+    ) -> None:  # fmt: skip
+        super().__init__(n_layers)
+        self.room, self.device = check_size("room", room, least=1), device
+        self._place = _Place(self.room)
+        shape = (check_size("n_rows", n_rows), n_kv_heads, self.room, d_k)
+        self.self_attention = [
+            _FixedKVCache(self._place, shape, dtype, device) for _ in range(n_layers)
+        ]
+
+    def slots(self, n_new: int) -> Tensor:
+        """Return where the next tokens go, shape (n_new,); ``ValueError`` if there is no room."""
+        length = self.length
+        if length + n_new > self.room:
+            wanted = f"at most the {self.room} tokens that the cache has room for"
+            raise wrong("ids", wanted, length + n_new)
+        return torch.arange(length, length + n_new, device=self.device)
+
+    def place(self, slots: Tensor) -> Tensor:
+        """Let the next step write at these slots; return what it may see, shape (n_new, room)."""
+        self._place.slots = slots
+        return torch.arange(self.room, device=slots.device) <= slots[:, None]
+
+    def advance(self, n_new: int) -> None:
+        """Say that a step has filled so many slots."""
+        self._place.length += n_new
+
+
+class _Place:
+    """Where the layers of a `FixedCache` stand, all at the same slot."""
+
+    def __init__(self, room: int) -> None:
+        self.room, self.length = room, 0
+        self.slots: Tensor | None = None
+
+
+class _FixedKVCache(KVCache):
+    """The keys and values of one layer of a `FixedCache`."""
+
+    def __init__(
+        self, place: _Place, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device
+    ) -> None:
+        super().__init__()
+        self._place = place
+        with torch.inference_mode(False):  # or steps outside of it could write nothing
+            # Zeros: the weights of what is masked are zero, and zero times NaN is NaN.
+            key, value = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
+        self._kept = key, value
+
+    @property
+    def length(self) -> int:
+        """Number of tokens kept."""
+        return self._place.length
+
+    def append(
+        self, key: Tensor, value: Tensor, positions: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Write the new keys and values into their slots, and return all the room."""
+        self._check(key, value)
+        assert self._kept is not None and self._place.slots is not None
+        if positions is not None:
+            raise wrong("positions", "None, since the room of the cache is fixed", "a tensor")
+        for kept, new in zip(self._kept, (key, value), strict=True):
+            kept.index_copy_(-2, self._place.slots, new.detach())
+        return self._kept
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`."""
+        self._place.length = check_kept(length, self.length)
+
+    def following(self, n_new: int) -> Tensor:
+        """Return the slots of the tokens of this step."""
+        assert self._place.slots is not None
+        return self._place.slots
+
+    def src_len(self, n_new: int) -> int:
+        """Return all the room there is."""
+        return self._place.room
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        assert self._kept is not None
+        n_rows = len(self._kept[0])
+        if len(rows) != n_rows:
+            raise wrong("rows", f"{n_rows} rows, since the room of the cache is fixed", len(rows))
+        for kept in self._kept:
+            kept.copy_(kept[rows])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)

@@ -50,6 +50,7 @@ MAY_IMPORT = {
         "attn._checks",
         "attn._linear",
         "attn._restored",
+        "attn._switch",
         "attn._values",
         "attn.attention",
         "attn.cache",

@@ -112,6 +112,12 @@ def fused(
         if any(size != 1 for size in mask.shape[:-3]):
             mask = mask.expand(*outer, *mask.shape[-3:])
         mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
+    if group > 1 and query.shape[-2] == 1:
+        # Heads that share keys are as many queries of one head: kernels for that are more and faster.
+        queries = queries.reshape(*queries.shape[:1], inner // group, group, queries.shape[-1])
+        if mask is not None and mask.shape[-3] > 1:
+            mask = mask.reshape(len(mask), inner // group, group, mask.shape[-1])
+        group = 1
     # Autocast would round a bias that is more precise than its own type.
     is_kept = bias is not None and autocasts(query.device)
     with torch.autocast(query.device.type, enabled=False) if is_kept else nullcontext():

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attn._checks import check_size, wrong
 from attn._registry import ModelConfig
+from attn._values import constant
 
 WHOLE_TURN = 2**64
 TWO_PI = Fraction("6.28318530717958647692528676655900576839")
@@ -73,7 +74,7 @@ class Waves:
         """
         is_double = dtype in (torch.float64, torch.complex128)
         computed = torch.float64 if is_double else torch.float32
-        speeds = torch.tensor(_speeds(size, self.base), device=positions.device)
+        speeds = constant(_speeds(size, self.base), positions.device, torch.int64)
         angles = (positions.long()[..., None] * speeds).to(computed) * IN_RADIANS
         if positions.is_floating_point():
             beyond = (positions - positions.trunc()).to(computed)

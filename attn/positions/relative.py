@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attn._checks import broadcast_shapes, check_size, wrong
 from attn._registry import ModelConfig
+from attn._values import constant
 from attn.positions._waves import Waves, check_even, refuse_odd
 from attn.positions.absolute import check_vectors
 from attn.positions.scheme import RelativePositions, register
@@ -183,5 +184,5 @@ class ALiBiPositions(RelativePositions):
         """
         dtype = torch.promote_types(dtype, torch.float32)
         distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
-        slopes = torch.tensor(self.slopes(), dtype=dtype, device=distances.device)
+        slopes = constant(self.slopes(), distances.device, dtype)
         return -slopes[:, None, None] * distances[..., None, :, :]
