@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attn._checks import check_size, wrong
 from attn._registry import ModelConfig
+from attn._values import constant
 
 # Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
 # PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
@@ -77,14 +78,17 @@ class Waves:
         size : int
             Twice the number of waves.
         dtype : torch.dtype
-            Computed in float64 if it is that, in float32 otherwise.
+            Computed in float64 if its numbers are that, in float32 otherwise.
 
         Returns
         -------
         Tensor of `dtype`, shape (..., seq_len, size / 2, 2)
+            Of a complex one, shape (..., seq_len, size / 2): the cosine and i times the sine.
         """
-        computed = torch.float64 if dtype == torch.float64 else torch.float32
-        high, low = torch.tensor(self._speeds(size), device=positions.device)
+        is_double = dtype in (torch.float64, torch.complex128)
+        computed = torch.float64 if is_double else torch.float32
+        device = positions.device
+        high, low = (constant(part, device, torch.int64) for part in self._speeds(size))
         whole = positions.long()[..., None]
         near, far = whole & LOW_BITS, whole // LIMB & LOW_BITS
         count = near * low + (near * high + far * low & LOW_BITS) * LIMB
@@ -93,8 +97,10 @@ class Waves:
         angles = count.to(computed) * (6.283185307179586 / WHOLE_TURN)
         if positions.is_floating_point():
             beyond = (positions - positions.trunc()).to(computed)
-            radians = torch.tensor(self.radians(size), dtype=computed, device=positions.device)
+            radians = constant(self.radians(size), device, computed)
             angles = angles + beyond[..., None] * radians
+        if dtype.is_complex:
+            return torch.complex(angles.cos(), angles.sin())
         return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
 
     def _speeds(self, size: int) -> list[list[int]]:
