@@ -135,8 +135,7 @@ class Probabilities:
         both = min(len(self.seen), len(ids))
         differ = (self.seen[:both].to(ids.device) != ids[:both]).nonzero()
         known = min(int(differ[0]) if len(differ) else both, len(ids) - count)
-        for kept in self.cache.self_attention:
-            kept.length = known
+        self.cache.truncate(known)
         logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].cpu().double()
         self.seen = ids.clone()  # the caller may go on writing into its own
         self.n_calls += 1
