@@ -145,7 +145,8 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
     """
     seq_len = check_size("seq_len", seq_len)
     try:
-        lengths = torch.as_tensor(lengths)
+        # A tensor is left alone: as_tensor would move it to PyTorch's default device.
+        lengths = lengths if isinstance(lengths, torch.Tensor) else torch.as_tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         raise wrong("lengths", "integers", lengths) from None
     if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):

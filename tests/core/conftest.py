@@ -8,7 +8,16 @@ import pytest
 DEVICE = os.environ.get("DEVICE", "cpu")
 
 # What another device cannot run: the beginning of a test's name, and why.
-CPU_ALONE = {}
+CPU_ALONE = {
+    "test_checks.py::test_on_the_cpu": "what is unchecked there stops a GPU for good",
+    "test_checks.py::test_training_checks_no_values": "what is unchecked there stops a GPU for good",
+    "test_checks.py::test_without_checks_only": "what is unchecked there stops a GPU for good",
+    "test_checks.py::test_the_switch_is": "what is unchecked there stops a GPU for good",
+    "test_masks.py::test_masks_are_made_on_the_device": "it asks for the CPU",
+    "test_masks.py::test_padding_compiles": "a default device is not of the compiled graph",
+    "test_training.py::test_randomness_depends": "it draws on the CPU",
+    "test_visual_question.py::test_the_seed_determines": "weights are drawn on the CPU",
+}
 # Parts of the names of tests that train with Muon.
 MUON = ("muon", "a_corpus_that_has_a_recipe", "may_not_go_on[optimizer]")
 
@@ -33,6 +42,9 @@ def _use(device):
     """
     import torch
 
+    from attn.applications._application import Application
+    from attn.applications.translation import Translator
+    from attn.applications.visual_question import VisualQuestionAnswerer
     from attn.training import processes
     from attn.transformer.checkpoint import Checkpoint
 
@@ -55,6 +67,27 @@ def _use(device):
     choose, load = processes.choose_device, Checkpoint.load.__func__
     processes.choose_device = lambda name, rank=0: device if name == "cpu" else choose(name, rank)
     Checkpoint.load = classmethod(lambda cls, path: load(cls, path).to(device))
+    for read in (Application.load, Translator.pretrained, VisualQuestionAnswerer.pretrained):
+        read.__func__.__kwdefaults__["device"] = device
+    for name in ("rand", "randn", "randint", "randperm", "multinomial"):
+        setattr(torch, name, _drawn(getattr(torch, name), device))
+
+
+def _drawn(function, device):
+    """Return a function that draws with a generator of the CPU for another device, too."""
+
+    def draw(*args, **options):
+        generator = options.get("generator")
+        if generator is None or generator.device == device or "device" in options:
+            return function(*args, **options)
+        needs_gradient = options.pop("requires_grad", False)
+        if function.__name__ == "multinomial":
+            args = (args[0].cpu(), *args[1:])
+        else:
+            options["device"] = "cpu"
+        return function(*args, **options).to(device).requires_grad_(needs_gradient)
+
+    return draw
 
 
 if DEVICE != "cpu":

@@ -175,7 +175,7 @@ def collate(examples: Sequence[tuple[NDArray[np.uint8], list[int], int]]) -> Bat
     images, ids, lengths, answers : Tensor
         The ids are padded to one length; `lengths` says what they were.
     """
-    images = torch.from_numpy(np.stack([image for image, _, _ in examples]))
+    images = torch.tensor(np.stack([image for image, _, _ in examples]))
     ids, lengths = pad([ids for _, ids, _ in examples], WordTokenizer.pad_id)
     return images, ids, lengths, torch.tensor([answer for _, _, answer in examples])
 
