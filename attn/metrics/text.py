@@ -131,8 +131,8 @@ def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
     Examples
     --------
     >>> score, signature = bleu(["el gato come pescado hoy"], ["el gato come pescado hoy ."])
-    >>> round(score, 2), signature
-    (81.87, 'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0')
+    >>> round(score, 2), signature.rpartition("|")[0]
+    (81.87, 'nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp')
     """
     from sacrebleu.metrics.bleu import BLEU
 
@@ -168,8 +168,8 @@ def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
     Examples
     --------
     >>> score, signature = chrf(["la casa rojo"], ["la casa roja"])
-    >>> round(score, 2), signature
-    (85.91, 'nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:2.6.0')
+    >>> round(score, 2), signature.rpartition("|")[0]
+    (85.91, 'nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no')
     """
     from sacrebleu.metrics.chrf import CHRF
 

@@ -10,9 +10,6 @@ DEVICE = os.environ.get("DEVICE", "cpu")
 # What another device cannot run: the beginning of a test's name, and why.
 CPU_ALONE = {
     "test_checks.py::test_on_the_cpu": "what is unchecked there stops a GPU for good",
-    "test_checks.py::test_training_checks_no_values": "what is unchecked there stops a GPU for good",
-    "test_checks.py::test_without_checks_only": "what is unchecked there stops a GPU for good",
-    "test_checks.py::test_the_switch_is": "what is unchecked there stops a GPU for good",
     "test_masks.py::test_masks_are_made_on_the_device": "it asks for the CPU",
     "test_masks.py::test_padding_compiles": "a default device is not of the compiled graph",
     "test_training.py::test_randomness_depends": "it draws on the CPU",
