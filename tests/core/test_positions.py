@@ -545,3 +545,26 @@ def test_rotary_positions_name_an_odd_size():
     query = key = torch.ones(2, 3)
     with pytest.raises(ValueError, match="^d_k: expected an even number"):
         RotaryPositions().rotate(query, key, 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("view", ["whole", "odd start", "odd rows", "every second", "heads"])
+def test_pairs_turn_wherever_they_lie(view, dtype):
+    """Complex numbers want their two halves side by side, at an even place."""
+    numbers = torch.randn(3, 5, 18, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x = {
+        "whole": numbers[..., :8].contiguous(),
+        "odd start": numbers[..., 1:9],
+        "odd rows": numbers.flatten()[: 3 * 5 * 9].view(3, 5, 9)[..., :8],
+        "every second": numbers[..., 1:17:2],
+        "heads": numbers[..., :16].unflatten(-1, (2, 8)).transpose(1, 2)[:, 0],
+    }[view].to(dtype)
+    positions = torch.tensor([0, 1, 5, 1000, 70000])
+    angles = positions[:, None].double() / 10000.0 ** (torch.arange(4).double() / 4)
+    even, odd = x[..., 0::2].double(), x[..., 1::2].double()
+    halves = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
+    expected = torch.stack(halves, dim=-1).flatten(-2)
+    tolerance = {torch.float64: 1e-10, torch.float32: 1e-6}.get(dtype, torch.finfo(dtype).eps)
+    turned = rotary(x, positions)
+    assert turned.dtype == dtype
+    torch.testing.assert_close(turned.double(), expected, rtol=tolerance, atol=tolerance)
