@@ -96,7 +96,9 @@ def fused(
     if bias is not None:
         # PyTorch wants one type for all of them, and some kernels read others as if they were it.
         wider = torch.promote_types(dtype, bias.dtype)
-        query, key, value, bias = (t.to(wider) for t in (query, key, value, bias))
+        query, key, value, bias = (
+            t if t.dtype == wider else t.to(wider) for t in (query, key, value, bias)
+        )
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
     outer, inner = batch[:-1], (1, *batch)[-1]
@@ -109,11 +111,13 @@ def fused(
         for t, heads in ((query, inner), (key, inner // group), (value, inner // group))
     )
     if mask is not None:
-        mask = mask[(None,) * (len(outer) + 3 - mask.ndim)]
-        # Expanding copies the mask once per sequence, so only where it differs between them.
-        if any(size != 1 for size in mask.shape[:-3]):
-            mask = mask.expand(*outer, *mask.shape[-3:])
-        mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
+        if missing := len(outer) + 3 - mask.ndim:
+            mask = mask[(None,) * missing]
+        if len(outer) != 1:
+            # Expanding copies the mask once per sequence, so only where it differs between them.
+            if any(size != 1 for size in mask.shape[:-3]):
+                mask = mask.expand(*outer, *mask.shape[-3:])
+            mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
     if group > 1 and query.shape[-2] == 1:
         # Heads that share keys are as many queries of one head: kernels for that are more and faster.
         queries = queries.reshape(*queries.shape[:1], inner // group, group, queries.shape[-1])

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attn._checks import check_size, wrong
 from attn._registry import ModelConfig
-from attn._values import constant
+from attn._values import constant, keepable
 
 # Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
 # PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
@@ -58,8 +58,7 @@ class Waves:
         kept, wanted = self._kept, (dtype, device, size // 2)
         if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
             kept = self._grown(stop, size, dtype, device)
-            # What stands for a tensor in a trace or in torch.func is not to be kept.
-            if type(kept) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(kept):
+            if keepable(kept):
                 self._kept = kept
         return kept[start:stop]
 
