@@ -84,12 +84,14 @@ CONFIG: Wanted = {
 }  # fmt: skip
 
 # A pattern is written for another library, Oniguruma. This is the part of its language that means
-# the same in `regex`: \w and \b, say, tell other letters there, and ^ stands at each line.
-_ESCAPE = r"\\(?:[pP]\{\^?\w+\}|[sSdDrnt]|[^\w\s])"
+# the same in `regex`. Not in it are \w and \b, which tell other letters there, ^ and $, which stand
+# at each line, and capitals left aside, but for letters that are alone in having no other forms.
+_ESCAPE = r"\\(?:[pP]\{\^?(?:[A-Z][a-z]?|Han)\}|[sSdDrnt]|[^\w\s])"
 _IN_CLASS = rf"(?:{_ESCAPE}|[^\[\]\\&]|&(?!&))"
+_ANY_CASE = r"\(\?i:(?:(?!(?i:ss|ff|fl|st))['a-hj-zA-HJ-Z|])*\)"
 PATTERN = re.compile(
-    rf"(?:{_ESCAPE}|\[\^?{_IN_CLASS}+\]|\(\?(?:i?:|<?[=!]|>)|\{{\d+(?:,\d*)?\}}(?!\+)"
-    r"|[^\\\[\](){}^$]|\))*"
+    rf"(?:{_ESCAPE}|\[\^?{_IN_CLASS}+\]|{_ANY_CASE}|\(\?(?:<?[=!]|[:>])"
+    r"|\{\d+(?:,\d*)?\}(?!\+)|[^\\\[\](){}^$]|\))*"
 )
 
 # How the tokenizers that GGUF has names for cut words.
@@ -147,7 +149,7 @@ def _entries(name: str, said: object, wanted: Wanted, optional: Iterable[str] = 
         raise wrong(name, "an object of JSON", shown(said))
     for key in said:
         if key not in wanted:
-            named = key if key.isidentifier() and len(key) < 60 else shown(key)
+            named = key if re.fullmatch(r"[\w.]{1,60}", key) else shown(key)
             raise wrong(f"{name}.{named}", "no entry of this name", shown(said[key]))
     for key, allowed in wanted.items():
         value = said.get(key)
