@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
     "attn": {"attn._switch"},
     "attn._checks": set(),
+    "attn._letters": set(),
     "attn._lines": {"attn._checks"},
     "attn._registry": {"attn._checks"},
     "attn._switch": {"attn._checks"},
@@ -56,11 +57,11 @@ MAY_IMPORT = {
         "attn.positions",
     },
     "attn.decoding": {"attn._checks", "attn._values"},
-    "attn.tokenizer": {"attn._checks"},
+    "attn.tokenizer": {"attn._checks", "attn._letters"},
     "attn.training": {"attn._checks", "attn._switch", "attn._values", "attn.positions"},
-    "attn.metrics": {"attn._checks"},
+    "attn.metrics": {"attn._checks", "attn._letters"},
     "attn._fetch": {"attn._checks"},
-    "attn.corpus": {"attn._checks", "attn._fetch", "attn._lines"},
+    "attn.corpus": {"attn._checks", "attn._fetch", "attn._letters", "attn._lines"},
     "attn.applications": {
         "attn._checks",
         "attn._lines",
