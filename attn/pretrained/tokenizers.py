@@ -134,9 +134,9 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     _check_config(folder / "tokenizer_config.json", tokenizer)
-    ends = _ends(folder, config, tokenizer.vocab_size)
     if isinstance(tokenizer, WordPieceTokenizer):
-        return tokenizer
+        return tokenizer  # whose [PAD], [CLS] and [SEP] are known by their names
+    ends = _ends(folder, config, tokenizer.vocab_size)
     return ByteLevelTokenizer(
         tokenizer.vocabulary, tokenizer.merges, tokenizer.added, tokenizer.patterns,
         whole_words=tokenizer.whole_words, **ends,
