@@ -27,10 +27,22 @@ from attn.metrics import (
     uniform_alignment,
     wilson_interval,
 )
+from tests.core.other_device import DEVICE, OtherDevice
 
 
 def refuses(message):
     return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
+
+
+def test_tensors_of_any_device_are_numbers_too():
+    weights, right = torch.tensor([[0.9, 0.1], [0.25, 0.75]]), torch.tensor([[5, 6, 0]])
+    with OtherDevice():
+        for x in (weights.to(DEVICE), weights.bfloat16().to(DEVICE), weights.requires_grad_()):
+            assert align(x) == {(0, 0), (1, 1)}
+            assert bootstrap_interval(x[0]) == bootstrap_interval(x[0].tolist())
+        said = torch.tensor([[5, 7, 0]]).to(DEVICE)
+        assert token_accuracy(said, right.to(DEVICE)) == 0.5
+        assert exact_match(list(said), list(right.to(DEVICE))) == 0
 
 
 # texts
