@@ -39,7 +39,7 @@ def wrong(name: str, expected: str, got: object) -> ValueError:
     >>> wrong("mask", "a boolean array", "dtype float64")
     ValueError('mask: expected a boolean array, got dtype float64')
     """
-    said = str(got)
+    said = f"{got}"
     if len(said) > MOST_QUOTED:
         said = f"{said[:200]} ... {said[-100:]}"
     return ValueError(f"{name}: expected {expected}, got {said}")
