@@ -11,7 +11,8 @@ These cannot change what our `encode` returns and are not read:
 - ``vocab.txt``, ``vocab.json``, ``merges.txt``, ``added_tokens.json``, ``special_tokens_map.json``,
   which say again what ``tokenizer.json`` says;
 - in ``generation_config.json`` all but the ids of the start, of the ends and of padding: a
-  temperature, say, is an argument of whoever decodes.
+  temperature, say, is an argument of whoever decodes. Ids that it leaves out are those of
+  ``config.json``.
 """
 
 import re
