@@ -15,9 +15,11 @@ _END = re.compile(rb"\r\n|\n|\r")
 # stand first, since one of UTF-16 is the beginning of one of them.
 _MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {
-    b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16",
+    b"\xff\xfe\0\0": "UTF-32",
+    b"\0\0\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
-}  # fmt: skip
+}
 
 
 class Line(NamedTuple):

@@ -30,64 +30,136 @@ Said: TypeAlias = dict[str, Any]  # an object of JSON
 Wanted: TypeAlias = Mapping[str, type | tuple[Any, ...] | None]
 
 TOKENIZER: Wanted = {
-    "version": (None, "1.0"), "truncation": dict, "padding": dict, "added_tokens": list,
-    "normalizer": dict, "pre_tokenizer": dict, "post_processor": dict, "decoder": dict, "model": dict,
-}  # fmt: skip
+    "version": (None, "1.0"),
+    "truncation": dict,
+    "padding": dict,
+    "added_tokens": list,
+    "normalizer": dict,
+    "pre_tokenizer": dict,
+    "post_processor": dict,
+    "decoder": dict,
+    "model": dict,
+}
 BOOL = (None, True, False)
 ADDED: Wanted = {
-    "id": int, "content": str, "single_word": bool, "lstrip": bool, "rstrip": bool,
-    "normalized": bool, "special": bool,
-}  # fmt: skip
+    "id": int,
+    "content": str,
+    "single_word": bool,
+    "lstrip": bool,
+    "rstrip": bool,
+    "normalized": bool,
+    "special": bool,
+}
 WORD_PIECE: Wanted = {
-    "type": ("WordPiece",), "unk_token": ("[UNK]",), "continuing_subword_prefix": ("##",),
-    "max_input_chars_per_word": (100,), "vocab": dict,
-}  # fmt: skip
+    "type": ("WordPiece",),
+    "unk_token": ("[UNK]",),
+    "continuing_subword_prefix": ("##",),
+    "max_input_chars_per_word": (100,),
+    "vocab": dict,
+}
 NORMALIZER: Wanted = {
-    "type": ("BertNormalizer",), "clean_text": (True,), "handle_chinese_chars": (True,),
-    "strip_accents": BOOL, "lowercase": bool,
-}  # fmt: skip
+    "type": ("BertNormalizer",),
+    "clean_text": (True,),
+    "handle_chinese_chars": (True,),
+    "strip_accents": BOOL,
+    "lowercase": bool,
+}
 BYTE_PAIRS: Wanted = {
-    "type": ("BPE",), "dropout": (None, 0.0, 0), "unk_token": str, "fuse_unk": BOOL,
-    "continuing_subword_prefix": (None, ""), "end_of_word_suffix": (None, ""),
-    "byte_fallback": BOOL, "ignore_merges": BOOL, "vocab": dict,
+    "type": ("BPE",),
+    "dropout": (None, 0.0, 0),
+    "unk_token": str,
+    "fuse_unk": BOOL,
+    "continuing_subword_prefix": (None, ""),
+    "end_of_word_suffix": (None, ""),
+    "byte_fallback": BOOL,
+    "ignore_merges": BOOL,
+    "vocab": dict,
     "merges": list,
-}  # fmt: skip
+}
 BYTE_LEVEL: Wanted = {
-    "type": ("ByteLevel",), "add_prefix_space": (False,), "trim_offsets": BOOL,
+    "type": ("ByteLevel",),
+    "add_prefix_space": (False,),
+    "trim_offsets": BOOL,
     "use_regex": BOOL,
-}  # fmt: skip
+}
 DECODERS: dict[str, Wanted] = {
     "WordPiece": {"type": ("WordPiece",), "prefix": ("##",), "cleanup": BOOL},
     "BPE": {**BYTE_LEVEL, "add_prefix_space": BOOL},
 }
-POST_PROCESSORS = (
-    "BertProcessing", "ByteLevel", "RobertaProcessing", "Sequence", "TemplateProcessing",
-)  # fmt: skip
-# What `tokenizer_config.json` may hold: what is looked at below, what must be as it is here
-# always, and what cannot matter.
-NAMED = (
-    "additional_special_tokens", "bos_token", "cls_token", "eos_token", "extra_special_tokens",
-    "mask_token", "model_specific_special_tokens", "pad_token", "sep_token", "unk_token",
-)  # fmt: skip
+POST_PROCESSORS = [
+    "BertProcessing",
+    "ByteLevel",
+    "RobertaProcessing",
+    "Sequence",
+    "TemplateProcessing",
+]
+# What `tokenizer_config.json` may hold: names of tokens, which are to be among the added ones; what
+# has to agree with ``tokenizer.json``; and what cannot matter.
+NAMED = [
+    "additional_special_tokens",
+    "bos_token",
+    "cls_token",
+    "eos_token",
+    "extra_special_tokens",
+    "mask_token",
+    "model_specific_special_tokens",
+    "pad_token",
+    "sep_token",
+    "unk_token",
+]
+NO_MATTER = [
+    "_commit_hash",
+    "add_bos_token",
+    "add_eos_token",
+    "auto_map",
+    "backend",
+    "chat_template",
+    "clean_up_tokenization_spaces",
+    "errors",
+    "fast_tokenizer_files",
+    "from_slow",
+    "is_local",
+    "legacy",
+    "local_files_only",
+    "max_len",
+    "max_length",
+    "merges_file",
+    "model_input_names",
+    "model_max_length",
+    "name_or_path",
+    "never_split",
+    "pad_to_multiple_of",
+    "pad_token_type_id",
+    "padding_side",
+    "processor_class",
+    "response_schema",
+    "sp_model_kwargs",
+    "spaces_between_special_tokens",
+    "special_tokens_map_file",
+    "stride",
+    "tokenizer_class",
+    "tokenizer_file",
+    "truncation_side",
+    "truncation_strategy",
+    "use_default_system_prompt",
+    "use_fast",
+    "vocab_file",
+    "vocab_size",
+]
 CONFIG: Wanted = {
-    "add_prefix_space": (None, False), "split_special_tokens": (None, False),
-    "tokenize_chinese_chars": (None, True), "do_basic_tokenize": (None, True),
-    "do_lower_case": BOOL, "strip_accents": BOOL,
-    "added_tokens_decoder": None, **dict.fromkeys(NAMED), **dict.fromkeys((
-        "_commit_hash", "add_bos_token", "add_eos_token", "auto_map", "backend", "chat_template",
-        "clean_up_tokenization_spaces", "errors", "fast_tokenizer_files", "from_slow", "is_local", "legacy",
-        "local_files_only", "max_len", "max_length", "merges_file", "model_input_names",
-        "model_max_length", "name_or_path", "never_split", "pad_to_multiple_of",
-        "pad_token_type_id", "padding_side", "processor_class", "response_schema",
-        "sp_model_kwargs", "spaces_between_special_tokens", "use_default_system_prompt",
-        "special_tokens_map_file", "stride", "tokenizer_class", "tokenizer_file",
-        "truncation_side", "truncation_strategy", "use_fast", "vocab_file", "vocab_size",
-    )),
-}  # fmt: skip
+    "add_prefix_space": (None, False),
+    "split_special_tokens": (None, False),
+    "tokenize_chinese_chars": (None, True),
+    "do_basic_tokenize": (None, True),
+    "do_lower_case": BOOL,
+    "strip_accents": BOOL,
+    "added_tokens_decoder": None,
+    **dict.fromkeys([*NAMED, *NO_MATTER]),
+}
 
 # A pattern is written for another library, Oniguruma. This is the part of its language that means
 # the same in `regex`. Not in it are \w and \b, which tell other letters there, ^ and $, which stand
-# at each line, and capitals left aside, but for letters that are alone in having no other forms.
+# at each line, and letters in any case, but for those that have two forms in Unicode and no third.
 _ESCAPE = r"\\(?:[pP]\{\^?(?:[A-Z][a-z]?|Han)\}|[sSdDrnt]|[^\w\s])"
 _IN_CLASS = rf"(?:{_ESCAPE}|[^\[\]\\&]|&(?!&))"
 _ANY_CASE = r"\(\?i:(?:(?!(?i:ss|ff|fl|st))['a-hj-zA-HJ-Z|])*\)"
@@ -100,19 +172,41 @@ PATTERN = re.compile(
 SPLITS = {"gpt-2": [GPT2_WORDS], "smollm": [NUMBER, GPT2_WORDS]}
 # GGUF's types of tokens, as llama.cpp reads those of byte pairs: an unknown and a control token
 # are marks; one that a user defined is found in any text; unused ones and bytes are never shown.
+# Of two that overlap in a text, the one that begins first is found, as in the library `tokenizers`.
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
+GGUF_IDS = [
+    "bos",
+    "eos",
+    "eot",
+    "eom",
+    "unknown",
+    "seperator",
+    "padding",
+    "cls",
+    "mask",
+    "prefix",
+    "suffix",
+    "middle",
+    "fim_pre",
+    "fim_suf",
+    "fim_mid",
+    "fim_pad",
+    "fim_rep",
+    "fim_sep",
+]
 GGUF: Wanted = {
-    "ggml.model": str, "ggml.pre": None, "ggml.tokens": list, "ggml.token_type": list,
-    "ggml.merges": list, "ggml.add_space_prefix": (None, False),
-    "ggml.remove_extra_whitespaces": (None, False), **dict.fromkeys((
-        "chat_template", "chat_templates", "huggingface.json", "ggml.scores",
-        "ggml.token_type_count", "ggml.add_bos_token", "ggml.add_eos_token", "ggml.add_sep_token",
-        *(f"ggml.{name}_token_id" for name in (
-            "bos", "eos", "eot", "eom", "unknown", "seperator", "padding", "cls", "mask", "prefix",
-            "suffix", "middle", "fim_pre", "fim_suf", "fim_mid", "fim_pad", "fim_rep", "fim_sep",
-        )),
-    )),
-}  # fmt: skip
+    "ggml.model": str,
+    "ggml.pre": str,
+    "ggml.tokens": list,
+    "ggml.token_type": list,
+    "ggml.merges": list,
+    "ggml.add_space_prefix": (None, False),
+    "ggml.remove_extra_whitespaces": (None, False),
+    **dict.fromkeys(["chat_template", "chat_templates", "huggingface.json", "ggml.scores"]),
+    **dict.fromkeys(f"ggml.add_{name}_token" for name in ("bos", "eos", "sep")),
+    **dict.fromkeys(f"ggml.{name}_token_id" for name in GGUF_IDS),
+    "ggml.token_type_count": None,
+}
 
 
 def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceTokenizer:
@@ -140,9 +234,13 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
         return tokenizer  # whose [PAD], [CLS] and [SEP] are known by their names
     ends = _ends(folder, config, tokenizer.vocab_size)
     return ByteLevelTokenizer(
-        tokenizer.vocabulary, tokenizer.merges, tokenizer.added, tokenizer.patterns,
-        whole_words=tokenizer.whole_words, **ends,
-    )  # fmt: skip
+        tokenizer.vocabulary,
+        tokenizer.merges,
+        tokenizer.added,
+        tokenizer.patterns,
+        whole_words=tokenizer.whole_words,
+        **ends,
+    )
 
 
 def _entries(name: str, said: object, wanted: Wanted, optional: Iterable[str] = ()) -> Said:
@@ -249,8 +347,11 @@ def _patterns(splitter: Said | None) -> list[str]:
             found.append(NUMBER)
         elif kind == "Split":
             split: Wanted = {
-                "type": ("Split",), "pattern": dict, "behavior": ("Isolated",), "invert": (False,)
-            }  # fmt: skip
+                "type": ("Split",),
+                "pattern": dict,
+                "behavior": ("Isolated",),
+                "invert": (False,),
+            }
             pattern = _entries("pre_tokenizer", step, split)["pattern"]
             regex = _entries("pre_tokenizer.pattern", pattern, {"Regex": str})["Regex"]
             if not regex or not PATTERN.fullmatch(regex):
@@ -326,10 +427,13 @@ def _ends(folder: Path, config: Said, vocab_size: int) -> Said:
 def of_gguf(path: Path, metadata: dict[str, Any]) -> ByteLevelTokenizer:
     """Return the tokenizer that the `metadata` of the GGUF file at `path` describe."""
     try:
-        return _of_gguf({
-            name.removeprefix("tokenizer."): value for name, value in metadata.items()
-            if name.startswith("tokenizer.") and not name.startswith("tokenizer.chat_template.")
-        })  # fmt: skip
+        return _of_gguf(
+            {
+                name.removeprefix("tokenizer."): value
+                for name, value in metadata.items()
+                if name.startswith("tokenizer.") and not name.startswith("tokenizer.chat_template.")
+            }
+        )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -360,11 +464,17 @@ def _of_gguf(metadata: Said) -> ByteLevelTokenizer:
     ends = (ids[name] for name in ("eos", "eot", "eom"))
     both = list(zip(tokens, kinds, strict=True))
     added = [
-        AddedToken(token, special=kind != USER_DEFINED) for token, kind in both
+        AddedToken(token, special=kind != USER_DEFINED)
+        for token, kind in both
         if kind in (UNKNOWN, CONTROL, USER_DEFINED)
-    ]  # fmt: skip
+    ]
     return ByteLevelTokenizer(
-        tokens, [merge.split(" ") for merge in said["merges"]], added, SPLITS[pre],
-        unused=[token for token, kind in both if kind in (UNUSED, BYTE)], sos_id=ids["bos"],
-        eos_id=list(dict.fromkeys(i for i in ends if i is not None)), pad_id=ids["padding"],
-    )  # fmt: skip
+        tokens,
+        [merge.split(" ") for merge in said["merges"]],
+        added,
+        SPLITS[pre],
+        unused=[token for token, kind in both if kind in (UNUSED, BYTE)],
+        sos_id=ids["bos"],
+        eos_id=list(dict.fromkeys(i for i in ends if i is not None)),
+        pad_id=ids["padding"],
+    )

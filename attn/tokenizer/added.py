@@ -8,9 +8,11 @@ from attn._checks import wrong
 from attn.tokenizer.text import check_text
 
 # The white space of Unicode. `str.isspace` has four separators of ASCII more.
-SPACES = "\t\n\v\f\r \x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + (
-    "\u2028\u2029\u202f\u205f\u3000"
-)  # fmt: skip
+SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + ("\u2028\u2029\u202f\u205f\u3000")
+)
 _OF_A_WORD = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]"
 
 

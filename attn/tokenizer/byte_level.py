@@ -105,9 +105,10 @@ class ByteLevelTokenizer(PretrainedTokenizer):
             for i, token in enumerate(self.vocabulary)
         ]  # fmt: skip
         self._whole = {
-            self._bytes[i]: i for i, token in enumerate(self.vocabulary)
+            self._bytes[i]: i
+            for i, token in enumerate(self.vocabulary)
             if self.whole_words and i not in added_ids and not set(token).difference(bytes_of)
-        }  # fmt: skip
+        }
         tokens = (token.decode(errors="backslashreplace") for token in self._bytes)
         super().__init__(
             self.vocabulary, tokens, added, pad_id=pad_id, sos_id=sos_id, eos_id=eos_id

@@ -535,10 +535,19 @@ def test_every_byte_has_its_own_token():
 @pytest.mark.parametrize(
     "text",
     [
-        "हिन्दी भाषा में लिखा", "العَرَبِيَّةُ لُغَةٌ", "שָׁלוֹם עוֹלָם", "می\u200cخواهم بروم", "ภาษาไทย นี้", "தமிழ் மொழி",
-        "क्\u200dष है", "a\u0301rbol e\u0308", "বাংলা ভাষা", "မြန်မာ စာ", "ខ្មែរ ភាសា",
+        "हिन्दी भाषा में लिखा",
+        "العَرَبِيَّةُ لُغَةٌ",
+        "שָׁלוֹם עוֹלָם",
+        "می\u200cخواهم بروم",
+        "ภาษาไทย นี้",
+        "தமிழ் மொழி",
+        "क्\u200dष है",
+        "a\u0301rbol e\u0308",
+        "বাংলা ভাষা",
+        "မြန်မာ စာ",
+        "ខ្មែរ ភាសា",
     ],
-)  # fmt: skip
+)
 def test_words_of_every_script_are_whole(text):
     assert split(text) == text.split() == [piece.strip() for piece in byte_pair.split(text)]
     tokenizer = WordTokenizer.train([text])
@@ -547,9 +556,17 @@ def test_words_of_every_script_are_whole(text):
 
 @pytest.mark.parametrize(
     "whole",
-    ["👩\u200d🚀", "👨\u200d👩\u200d👧\u200d👦", "👍🏽", "❤\ufe0f", "🇲🇽", "1\ufe0f\u20e3", "🏳\ufe0f\u200d🌈",
-     "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"],
-)  # fmt: skip
+    [
+        "👩\u200d🚀",
+        "👨\u200d👩\u200d👧\u200d👦",
+        "👍🏽",
+        "❤\ufe0f",
+        "🇲🇽",
+        "1\ufe0f\u20e3",
+        "🏳\ufe0f\u200d🌈",
+        "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+    ],
+)
 def test_what_is_one_picture_is_one_token(whole):
     assert split(f"{whole} a{whole}, {whole}!")[0] == whole
     assert split(f"({whole}) {whole}{'' if whole[0] == '1' else whole}.").count(whole) >= 2

@@ -19,21 +19,105 @@ from tests.core.test_tokenizer_pretrained import HARD, TEXTS, places
 LETTERS = list(byte_letters().values())
 MERGES = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("Ġ", "t"), ("Ġt", "h"), ("Ġ", "Ġ"), ("Ã", "©")]
 PIECES = [
-    *MARKS, "[MASK]", "[", "]", "e", "##1", "##e", "a", "b", "##b", "##a", "the", "house", "##s", "s",
-    "1", "##2", "<", ">", "é", "É", "E", "日", "t", "#", "-", "_", "ß",
-]  # fmt: skip
+    *MARKS,
+    "[MASK]",
+    "[",
+    "]",
+    "e",
+    "##1",
+    "##e",
+    "a",
+    "b",
+    "##b",
+    "##a",
+    "the",
+    "house",
+    "##s",
+    "s",
+    "1",
+    "##2",
+    "<",
+    ">",
+    "é",
+    "É",
+    "E",
+    "日",
+    "t",
+    "#",
+    "-",
+    "_",
+    "ß",
+]
 FLAGS = ("special", "lstrip", "rstrip", "single_word", "normalized")
 # Tokens that are prefixes of others, differ in case alone, are white space, or are words as well.
 CONTENTS = [
-    "[E1]", "[E1]x", "<a>", "<a>b", "a", "ab", "the", "The", "É", "é x", "<|im_end|>", "<|im", "  ",
-    " t", "t ", "\n", "日", "日本", "[MASK]", "##s", "_", "12", "ñ", "x\u0301", "İ", "ß", "'s", "\u00ad-",
-    " [A] ", "\u200d", "ς", "\u3000",
-]  # fmt: skip
+    "[E1]",
+    "[E1]x",
+    "<a>",
+    "<a>b",
+    "a",
+    "ab",
+    "the",
+    "The",
+    "É",
+    "é x",
+    "<|im_end|>",
+    "<|im",
+    "  ",
+    " t",
+    "t ",
+    "\n",
+    "日",
+    "日本",
+    "[MASK]",
+    "##s",
+    "_",
+    "12",
+    "ñ",
+    "x\u0301",
+    "İ",
+    "ß",
+    "'s",
+    "\u00ad-",
+    " [A] ",
+    "\u200d",
+    "ς",
+    "\u3000",
+]
 NEAR = [
-    "", " ", "  ", "\n", "\t", "\u3000", "\u00a0", "\u2028", "\x1c", "\x85", "\u200b", "\u200d", "a", "B",
-    "_", "1", "é", "É", "क", "ी", "-", "<", "[", "\u0301", "🙂", "the house", "THE", "\ufffd", "\x00", "Ⓐ",
-    "½", "‿",
-]  # fmt: skip
+    "",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    "\u3000",
+    "\u00a0",
+    "\u2028",
+    "\x1c",
+    "\x85",
+    "\u200b",
+    "\u200d",
+    "a",
+    "B",
+    "_",
+    "1",
+    "é",
+    "É",
+    "क",
+    "ी",
+    "-",
+    "<",
+    "[",
+    "\u0301",
+    "🙂",
+    "the house",
+    "THE",
+    "\ufffd",
+    "\x00",
+    "Ⓐ",
+    "½",
+    "‿",
+]
 LLAMA_WORDS = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
     r"|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -121,10 +205,13 @@ def test_added_tokens_of_all_flags_have_the_ids_of_tokenizers(tmp_path, kind):
 
 def test_white_space_that_one_token_has_taken_is_not_taken_again(tmp_path):
     theirs = word_pieces()
-    theirs.add_tokens([
-        tokenizers.AddedToken("12", rstrip=True), tokenizers.AddedToken("  ", normalized=False),
-        tokenizers.AddedToken("\t", lstrip=True, rstrip=True, normalized=False),
-    ])  # fmt: skip
+    theirs.add_tokens(
+        [
+            tokenizers.AddedToken("12", rstrip=True),
+            tokenizers.AddedToken("  ", normalized=False),
+            tokenizers.AddedToken("\t", lstrip=True, rstrip=True, normalized=False),
+        ]
+    )
     lines = ["12\t\te", "e\t\t12\t e", "\t12 \t", "\t\t", "12    e", "12   \t  e"]
     assert_same_ids(read(tmp_path, theirs), theirs, lines)
 
@@ -149,10 +236,12 @@ def test_words_that_are_tokens_can_be_left_whole(tmp_path):
     theirs = tokenizers.Tokenizer(
         models.BPE({t: i for i, t in enumerate(vocabulary)}, merges, ignore_merges=True)
     )
-    theirs.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(LLAMA_WORDS), "isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    ])  # fmt: skip
+    theirs.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(LLAMA_WORDS), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     theirs.add_tokens(["cd", "<x>"])
     ours = read(tmp_path, theirs)
     assert_same_ids(
@@ -193,9 +282,14 @@ def test_a_rank_counts_as_soon_as_its_pair_stands_there(tmp_path):
 PIECES_ALONE, PAIRS_ALONE = json.loads(word_pieces().to_str()), json.loads(byte_pairs().to_str())
 SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
 TOKEN = {
-    "id": len(PIECES), "content": "<x>", "single_word": False, "lstrip": False, "rstrip": False,
-    "normalized": False, "special": False,
-}  # fmt: skip
+    "id": len(PIECES),
+    "content": "<x>",
+    "single_word": False,
+    "lstrip": False,
+    "rstrip": False,
+    "normalized": False,
+    "special": False,
+}
 
 
 def split_by(**change):
@@ -207,55 +301,207 @@ def split_by(**change):
     ("kind", "part", "change", "message"),
     [
         ("pieces", "model", {"unk_token": "[X]"}, "model.unk_token: expected '[UNK]', got '[X]'"),
-        ("pieces", "model", {"continuing_subword_prefix": "@@"}, "model.continuing_subword_prefix: ex"),
-        ("pieces", "model", {"max_input_chars_per_word": 9}, "model.max_input_chars_per_word: expected"),
-        ("pieces", "model", {"type": "Unigram"}, "model.type: expected 'WordPiece' or 'BPE', got 'Un"),
-        ("pieces", "model", {"new": 1}, "model.new: expected no entry of this name, got 1"),
-        ("pieces", "model", {"vocab": {"a": 0, "b": 0}}, "model.vocab: expected the ids 0, 1, 2, ..."),
-        ("pieces", "model", {"vocab": {"a": "0"}}, "model.vocab: expected integers as ids, got others"),
-        ("pieces", "normalizer", {"strip_accents": False}, "normalizer.strip_accents: expected None or"),
-        ("pieces", "normalizer", {"clean_text": False}, "normalizer.clean_text: expected True, got Fa"),
-        ("pieces", "normalizer", {"type": "NFC"}, "normalizer.type: expected 'BertNormalizer', got"),
-        ("pieces", "decoder", {"prefix": "@@"}, "decoder.prefix: expected '##', got '@@'"),
-        ("pieces", None, {"added_tokens": [TOKEN | {"id": 5}]}, "added_tokens: expected the id 31 for '"),
-        ("pieces", None, {"added_tokens": [TOKEN, TOKEN]}, "added: expected each token once"),
-        ("pieces", None, {"added_tokens": [TOKEN | {"x": 1}]}, "added_tokens.x: expected no entry of th"),
-        ("pieces", None, {"added_tokens": [{"id": 0}]}, "added_tokens.content: expected a text, got No"),
         (
-            "pieces", None, {"added_tokens": [TOKEN | {"content": "\u0301", "normalized": True}]},
+            "pieces",
+            "model",
+            {"continuing_subword_prefix": "@@"},
+            "model.continuing_subword_prefix: ex",
+        ),
+        (
+            "pieces",
+            "model",
+            {"max_input_chars_per_word": 9},
+            "model.max_input_chars_per_word: expected",
+        ),
+        (
+            "pieces",
+            "model",
+            {"type": "Unigram"},
+            "model.type: expected 'WordPiece' or 'BPE', got 'Un",
+        ),
+        ("pieces", "model", {"new": 1}, "model.new: expected no entry of this name, got 1"),
+        (
+            "pieces",
+            "model",
+            {"vocab": {"a": 0, "b": 0}},
+            "model.vocab: expected the ids 0, 1, 2, ...",
+        ),
+        (
+            "pieces",
+            "model",
+            {"vocab": {"a": "0"}},
+            "model.vocab: expected integers as ids, got others",
+        ),
+        (
+            "pieces",
+            "normalizer",
+            {"strip_accents": False},
+            "normalizer.strip_accents: expected None or",
+        ),
+        (
+            "pieces",
+            "normalizer",
+            {"clean_text": False},
+            "normalizer.clean_text: expected True, got Fa",
+        ),
+        (
+            "pieces",
+            "normalizer",
+            {"type": "NFC"},
+            "normalizer.type: expected 'BertNormalizer', got",
+        ),
+        ("pieces", "decoder", {"prefix": "@@"}, "decoder.prefix: expected '##', got '@@'"),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [TOKEN | {"id": 5}]},
+            "added_tokens: expected the id 31 for '",
+        ),
+        ("pieces", None, {"added_tokens": [TOKEN, TOKEN]}, "added: expected each token once"),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [TOKEN | {"x": 1}]},
+            "added_tokens.x: expected no entry of th",
+        ),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [{"id": 0}]},
+            "added_tokens.content: expected a text, got No",
+        ),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [TOKEN | {"content": "\u0301", "normalized": True}]},
             "added: expected tokens of which something is left once normalised",
         ),
-        ("pieces", None, {"version": "2.0"}, "tokenizer.version: expected None or '1.0', got '2.0'"),
-        ("pieces", None, {"new": 1}, "tokenizer.new: expected no entry of this name, got 1"),
-        ("pieces", None, {"post_processor": {"type": "New"}}, "post_processor.type: expected one of B"),
-        ("pairs", "model", {"dropout": 0.1}, "model.dropout: expected None or 0.0 or 0, got 0.1"),
-        ("pairs", "model", {"end_of_word_suffix": "</w>"}, "model.end_of_word_suffix: expected None or"),
-        ("pairs", "model", {"continuing_subword_prefix": "#"}, "model.continuing_subword_prefix: expe"),
-        ("pairs", "model", {"merges": ["a b c"]}, "model.merges: expected pairs of tokens that make a"),
-        ("pairs", "model", {"merges": ["a b"]}, "model.merges: expected pairs of tokens that make a to"),
-        ("pairs", "model", {"merges": ["t h", "t h"]}, "merges: expected distinct pairs, got ['t', 'h']"),
         (
-            "pairs", "model", {"vocab": {"a": 0}, "merges": [], "unk_token": "a"},
+            "pieces",
+            None,
+            {"version": "2.0"},
+            "tokenizer.version: expected None or '1.0', got '2.0'",
+        ),
+        ("pieces", None, {"new": 1}, "tokenizer.new: expected no entry of this name, got 1"),
+        (
+            "pieces",
+            None,
+            {"post_processor": {"type": "New"}},
+            "post_processor.type: expected one of B",
+        ),
+        ("pairs", "model", {"dropout": 0.1}, "model.dropout: expected None or 0.0 or 0, got 0.1"),
+        (
+            "pairs",
+            "model",
+            {"end_of_word_suffix": "</w>"},
+            "model.end_of_word_suffix: expected None or",
+        ),
+        (
+            "pairs",
+            "model",
+            {"continuing_subword_prefix": "#"},
+            "model.continuing_subword_prefix: expe",
+        ),
+        (
+            "pairs",
+            "model",
+            {"merges": ["a b c"]},
+            "model.merges: expected pairs of tokens that make a",
+        ),
+        (
+            "pairs",
+            "model",
+            {"merges": ["a b"]},
+            "model.merges: expected pairs of tokens that make a to",
+        ),
+        (
+            "pairs",
+            "model",
+            {"merges": ["t h", "t h"]},
+            "merges: expected distinct pairs, got ['t', 'h']",
+        ),
+        (
+            "pairs",
+            "model",
+            {"vocab": {"a": 0}, "merges": [], "unk_token": "a"},
             "model.unk_token: expected nothing, since bytes lack a token, got 'a'",
         ),
         (
-            "pairs", "model", {"vocab": {"a": 0}, "merges": [], "byte_fallback": True},
+            "pairs",
+            "model",
+            {"vocab": {"a": 0}, "merges": [], "byte_fallback": True},
             "model.byte_fallback: expected nothing, since bytes lack",
         ),
-        ("pairs", None, {"normalizer": {"type": "NFC"}}, "normalizer: expected none for byte pairs, got"),
-        ("pairs", "pre_tokenizer", {"add_prefix_space": True}, "pre_tokenizer.add_prefix_space: expect"),
-        ("pairs", "pre_tokenizer", {"use_regex": False}, "pre_tokenizer: expected something that cuts"),
-        ("pairs", "pre_tokenizer", {"type": "Metaspace"}, "pre_tokenizer: expected a ByteLevel as the l"),
-        ("pairs", None, {"pre_tokenizer": split_by(behavior="Removed")}, "pre_tokenizer.behavior: expe"),
-        ("pairs", None, {"pre_tokenizer": split_by(invert=True)}, "pre_tokenizer.invert: expected False"),
-        *(
-            ("pairs", None, {"pre_tokenizer": split_by(pattern={"Regex": regex})}, "pre_tokenizer.patte")
-            for regex in ("^a", r"\w+", r"\bx", "(a)", "[[:alpha:]]", "[a&&b]", "(?i:i)", "(", "a{2}+", "")
+        (
+            "pairs",
+            None,
+            {"normalizer": {"type": "NFC"}},
+            "normalizer: expected none for byte pairs, got",
         ),
-        ("pairs", None, {"pre_tokenizer": split_by(pattern={"Regex": "a**"})}, "patterns: expected regu"),
-        ("pairs", None, {"pre_tokenizer": split_by(pattern={"String": "a"})}, "pre_tokenizer.pattern.St"),
+        (
+            "pairs",
+            "pre_tokenizer",
+            {"add_prefix_space": True},
+            "pre_tokenizer.add_prefix_space: expect",
+        ),
+        (
+            "pairs",
+            "pre_tokenizer",
+            {"use_regex": False},
+            "pre_tokenizer: expected something that cuts",
+        ),
+        (
+            "pairs",
+            "pre_tokenizer",
+            {"type": "Metaspace"},
+            "pre_tokenizer: expected a ByteLevel as the l",
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(behavior="Removed")},
+            "pre_tokenizer.behavior: expe",
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(invert=True)},
+            "pre_tokenizer.invert: expected False",
+        ),
+        *(
+            (
+                "pairs",
+                None,
+                {"pre_tokenizer": split_by(pattern={"Regex": regex})},
+                "pre_tokenizer.patte",
+            )
+            for regex in (
+                "^a",
+                r"\w+",
+                r"\bx",
+                "(a)",
+                "[[:alpha:]]",
+                "[a&&b]",
+                "(?i:i)",
+                "(",
+                "a{2}+",
+                "",
+            )
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(pattern={"Regex": "a**"})},
+            "patterns: expected regu",
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(pattern={"String": "a"})},
+            "pre_tokenizer.pattern.St",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_entry_that_would_change_ids_is_refused_by_its_name(
     tmp_path, kind, part, change, message
 ):
@@ -325,9 +571,28 @@ def test_several_ends_and_where_they_are_said(tmp_path):
 
 
 JUNK = [
-    None, True, -1, 1, 1.5, float("inf"), 2**70, "", "x", "(", "[", "a b", "##", "\ud800", [], [1],
-    [["a", "b"]], {}, {"a": 1}, {"type": "Sequence"}, "x" * 5000,
-]  # fmt: skip
+    None,
+    True,
+    -1,
+    1,
+    1.5,
+    float("inf"),
+    2**70,
+    "",
+    "x",
+    "(",
+    "[",
+    "a b",
+    "##",
+    "\ud800",
+    [],
+    [1],
+    [["a", "b"]],
+    {},
+    {"a": 1},
+    {"type": "Sequence"},
+    "x" * 5000,
+]
 
 
 def damaged(rng, content):
@@ -343,7 +608,9 @@ def damaged(rng, content):
         if choice == 0:
             del part[last]
         elif choice == 1 and isinstance(part, dict):
-            part[rng.choice(["new", "dropout", "x" * 200, "a\nb"])] = copy.deepcopy(rng.choice(JUNK))
+            part[rng.choice(["new", "dropout", "x" * 200, "a\nb"])] = copy.deepcopy(
+                rng.choice(JUNK)
+            )
         else:
             part[last] = copy.deepcopy(rng.choice(JUNK))
     text = json.dumps(content)
@@ -358,10 +625,13 @@ def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(
     pieces.add_tokens(["[E1]", tokenizers.AddedToken("<x>", single_word=True)])
     pairs.add_tokens([tokenizers.AddedToken("<x>", lstrip=True)])
     pairs.post_processor = processors.ByteLevel()
-    pairs.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Digits(True), pre_tokenizers.Split(Regex(LLAMA_WORDS), "isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-    ])  # fmt: skip
+    pairs.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(True),
+            pre_tokenizers.Split(Regex(LLAMA_WORDS), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
     bases = [json.loads(theirs.to_str()) for theirs in (pieces, pairs)]
     path, rng, n_read = tmp_path / "tokenizer.json", random.Random(0), 0
     for _ in range(400):
@@ -387,12 +657,24 @@ def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(
 # GGUF
 
 METADATA = {
-    "tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "gpt-2",
-    "tokenizer.ggml.tokens": [*LETTERS, "th", "<|end|>", "<tool>", "    ", "<unk>", "[PAD1]", "<0x0A>"],
+    "tokenizer.ggml.model": "gpt2",
+    "tokenizer.ggml.pre": "gpt-2",
+    "tokenizer.ggml.tokens": [
+        *LETTERS,
+        "th",
+        "<|end|>",
+        "<tool>",
+        "    ",
+        "<unk>",
+        "[PAD1]",
+        "<0x0A>",
+    ],
     "tokenizer.ggml.token_type": [1] * 257 + [3, 4, 4, 2, 5, 6],
-    "tokenizer.ggml.merges": ["t h"], "tokenizer.ggml.eos_token_id": 257,
-    "tokenizer.ggml.add_bos_token": False, "tokenizer.chat_template": "...",
-}  # fmt: skip
+    "tokenizer.ggml.merges": ["t h"],
+    "tokenizer.ggml.eos_token_id": 257,
+    "tokenizer.ggml.add_bos_token": False,
+    "tokenizer.chat_template": "...",
+}
 
 
 def test_each_type_of_gguf_tokens(tmp_path):
@@ -411,22 +693,37 @@ def test_each_type_of_gguf_tokens(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"model": "llama"}, "tokenizer.ggml.model: expected 'gpt2', a byte-level BPE, got 'llama'"),
+        (
+            {"model": "llama"},
+            "tokenizer.ggml.model: expected 'gpt2', a byte-level BPE, got 'llama'",
+        ),
         ({"pre": "qwen2"}, "tokenizer.ggml.pre: expected 'gpt-2' or 'smollm', got 'qwen2'"),
         ({"pre": ["gpt-2"]}, "tokenizer.ggml.pre: expected 'gpt-2' or 'smollm', got ['gpt-2']"),
-        ({"add_space_prefix": True}, "tokenizer.ggml.add_space_prefix: expected None or False, got Tr"),
-        ({"precompiled_charsmap": "x"}, "tokenizer.ggml.precompiled_charsmap: expected no entry of"),
-        ({"token_type": [1] * 262 + [7]}, "tokenizer.ggml.token_type: expected 1 to 6, got 7 for '<0x"),
+        (
+            {"add_space_prefix": True},
+            "tokenizer.ggml.add_space_prefix: expected None or False, got Tr",
+        ),
+        (
+            {"precompiled_charsmap": "x"},
+            "tokenizer.ggml.precompiled_charsmap: expected no entry of",
+        ),
+        (
+            {"token_type": [1] * 262 + [7]},
+            "tokenizer.ggml.token_type: expected 1 to 6, got 7 for '<0x",
+        ),
         ({"token_type": [1]}, "tokenizer.ggml.token_type: expected 263 types, got 1"),
         ({"token_type": None}, "tokenizer.ggml.token_type: expected a list, got None"),
         ({"tokens": [5]}, "tokenizer.ggml.tokens: expected values of the type str, got others"),
-        ({"merges": ["t h x"]}, "merges: expected pairs of tokens that make a token, got ['t', 'h',"),
+        (
+            {"merges": ["t h x"]},
+            "merges: expected pairs of tokens that make a token, got ['t', 'h',",
+        ),
         ({"tokens": ["a"] * 263}, "merges: expected pairs of tokens that make a token"),
         ({"tokens": ["a"] * 263, "merges": []}, "tokens: expected distinct tokens, got 'a' twice"),
         ({"eot_token_id": 263}, "tokenizer.ggml.eot_token_id: expected an id below 263, got 263"),
         ({"bos_token_id": "x"}, "tokenizer.ggml.bos_token_id: expected an id below 263, got 'x'"),
     ],
-)  # fmt: skip
+)
 def test_other_gguf_tokenizers_are_refused(tmp_path, change, message):
     change = {f"tokenizer.ggml.{name}": value for name, value in change.items()}
     with pytest.raises(ValueError, match=f"^{re.escape(f'{tmp_path}: {message}')}"):

@@ -42,11 +42,19 @@ def test_a_line_that_is_no_text_has_its_place_and_is_not_translated(translator, 
     )
     found = list(translate_lines(translator, read_lines(path)))
     assert [line.translation for line in found] == [
-        translator.translate(KNOWN[0]), translator.translate(KNOWN[1]), "", "", "",
-    ]  # fmt: skip
+        translator.translate(KNOWN[0]),
+        translator.translate(KNOWN[1]),
+        "",
+        "",
+        "",
+    ]
     assert [line.problem.partition(":")[0] for line in found] == [
-        "", "", "", "no UTF-8 at byte 3", "the character NUL at byte 3",
-    ]  # fmt: skip
+        "",
+        "",
+        "",
+        "no UTF-8 at byte 3",
+        "the character NUL at byte 3",
+    ]
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path):
