@@ -6,6 +6,7 @@ imported. Every error has one pattern: the argument, what was expected, what cam
 
 import numbers
 import operator
+import reprlib
 from collections.abc import Collection, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeGuard, TypeVar
@@ -18,6 +19,11 @@ if TYPE_CHECKING:  # what a type checker has to know
     Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
+MOST_QUOTED = 400  # characters of what came, in a sentence that refuses it
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
 class HasShape(Protocol):
     """An array of either library."""
 
@@ -26,14 +32,29 @@ class HasShape(Protocol):
 
 
 def wrong(name: str, expected: str, got: object) -> ValueError:
-    """Return the ``ValueError`` for one bad argument.
+    """Return the ``ValueError`` for one bad argument, of which a long text is not quoted whole.
 
     Examples
     --------
     >>> wrong("mask", "a boolean array", "dtype float64")
     ValueError('mask: expected a boolean array, got dtype float64')
     """
-    return ValueError(f"{name}: expected {expected}, got {got}")
+    said = f"{got}"
+    if len(said) > MOST_QUOTED:
+        said = f"{said[:200]} ... {said[-100:]}"
+    return ValueError(f"{name}: expected {expected}, got {said}")
+
+
+def shown(value: object) -> str:
+    """Return the `repr` of a value in a few words: of a long text, its beginning and its end.
+
+    Examples
+    --------
+    >>> shown("x" * 1000), shown([1, 2])
+    ("'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'", '[1, 2]')
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
 
 
 def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:

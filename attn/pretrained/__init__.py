@@ -6,8 +6,9 @@ GPT-2 or a BERT. Each is one of our two models with its own `attn.transformer.Tr
 ===============  ==========================================================================
 `loading`        ``load``: the model and its tokenizer, from a file or a folder
 `gguf`           what a GGUF file holds: metadata and tensors, quantised or not
-`gguf_model`     what its metadata say of a Llama and of its tokenizer
-`hugging_face`   what such a folder says of its model and of its tokenizer
+`gguf_model`     what its metadata say of a Llama
+`hugging_face`   what such a folder says of its model
+`tokenizers`     the tokenizer that either describes
 `families`       the names and shapes of a Llama's, a GPT-2's and a BERT's weights, and ours
 `published`      ``fetched``: two models to begin with, from the package that holds each
 ===============  ==========================================================================

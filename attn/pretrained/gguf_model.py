@@ -10,13 +10,10 @@ from torch import Tensor
 from attn._checks import wrong
 from attn.pretrained import gguf
 from attn.pretrained.families import FAMILIES, Family, llama_of_gguf, said_sizes
+from attn.pretrained.tokenizers import of_gguf
 from attn.tokenizer import ByteLevelTokenizer
-from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER
 from attn.transformer import TransformerConfig
 
-# How the tokenizers that GGUF has names for cut words.
-SPLITS = {"gpt-2": [GPT2_WORDS], "smollm": [NUMBER, GPT2_WORDS]}
-WRITTEN = 1  # GGUF's type of an ordinary token; others are control tokens, such as ends of texts
 SIZES = {
     "d_model": "embedding_length", "n_heads": "attention.head_count", "n_layers": "block_count",
     "d_ff": "feed_forward_length", "n_kv_heads": "attention.head_count_kv",
@@ -37,7 +34,7 @@ def read(path: Path) -> tuple[Family, TransformerConfig, dict[str, Tensor], Byte
     family = replace(FAMILIES["llama"], weights=llama_of_gguf)
     try:
         config = _config(path, metadata, family, tied="output.weight" not in weights)
-        return family, config, weights, _tokenizer(path, metadata)
+        return family, config, weights, of_gguf(path, metadata)
     except (KeyError, TypeError) as error:
         raise wrong(str(path), "the metadata of a Llama", f"none named {error}") from None
 
@@ -61,17 +58,3 @@ def _config(path: Path, metadata: dict[str, Any], family: Family, tied: bool) ->
         if said.get(name, wanted) != wanted:
             raise wrong(str(path), f"{name} = {wanted!r}", repr(said[name]))
     return config
-
-
-def _tokenizer(path: Path, metadata: dict[str, Any]) -> ByteLevelTokenizer:
-    said = {name.removeprefix("tokenizer.ggml."): value for name, value in metadata.items()}
-    if said["model"] != "gpt2" or said.get("pre") not in SPLITS:
-        wanted = f"a byte-level BPE that splits as {' or '.join(SPLITS)}"
-        raise wrong(str(path), wanted, f"{said['model']!r} that splits as {said.get('pre')!r}")
-    kinds = zip(said["tokens"], said["token_type"], strict=True)
-    return ByteLevelTokenizer(
-        said["tokens"], [tuple(merge.split(" ")) for merge in said["merges"]],
-        [token for token, kind in kinds if kind != WRITTEN], SPLITS[said["pre"]],
-        sos_id=said.get("bos_token_id"), eos_id=said.get("eos_token_id"),
-        pad_id=said.get("padding_token_id"),
-    )  # fmt: skip
