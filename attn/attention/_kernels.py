@@ -1,7 +1,9 @@
 """The two ways to compute attention in PyTorch, and the check on their result.
 
 `explicit` follows the equation and keeps the weights; `fused` hands everything to PyTorch's
-kernel, which never stores them. Both get arguments that have been checked.
+kernel, which never stores them. Both get arguments that have been checked, and a mask of which
+each row allows something. Of a row that allows nothing the softmax is 0/0, and each kernel of
+PyTorch, and each program that reads an exported model, makes of that what it likes.
 """
 
 import math
@@ -16,6 +18,15 @@ from torch.nn import functional as F
 
 from attn._checks import broadcast_shapes, check_finite, wrong
 from attn._values import holds, readable
+
+
+def empty_rows(mask: Tensor) -> Tensor | None:
+    """Return which rows of a mask allow nothing, shape (..., tgt_len, 1); None if none does."""
+    empty = ~mask.any(dim=-1, keepdim=True)
+    # A look at the values is free on the CPU. On a GPU it would wait for all that is still running.
+    if empty.is_cpu and not holds(empty.any, otherwise=True, free=True):
+        return None
+    return empty
 
 
 def explicit(
@@ -52,26 +63,17 @@ def explicit(
 def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     if mask is None:
         return scores.softmax(dim=-1)
-    # A row of -inf only would be 0/0, and its gradient NaN. Such a row sees every key here
-    # and loses all its weights afterwards.
-    nothing = ~mask.any(dim=-1, keepdim=True)
-    # Filling copies all weights, which takes longer than the softmax did.
-    has_empty_rows = holds(nothing.any, otherwise=True, free=nothing.is_cpu)
     shape = broadcast_shapes(scores.shape, mask.shape)
     if shape is not None and shape != scores.shape:
         scores = scores.expand(shape).clone()
-    visible = mask | nothing if has_empty_rows else mask
     # To bound a score by minus infinity hides it, in a quarter of the time that filling takes.
-    bound = torch.where(visible, math.inf, -math.inf)
+    bound = torch.where(mask, math.inf, -math.inf)
     try:
         # In place and unseen by autograd: where a weight is zero, so is its score's gradient.
         scores.detach().clamp_(max=bound)
     except RuntimeError:  # under vmap over the mask alone there is but one set of scores
         scores = scores.clamp(max=bound)
-    weights = scores.softmax(dim=-1)
-    if has_empty_rows:
-        weights = weights.masked_fill(nothing, 0.0)
-    return weights
+    return scores.softmax(dim=-1)
 
 
 def fused(

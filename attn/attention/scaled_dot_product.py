@@ -12,7 +12,7 @@ from attn._checks import (
     wrong,
 )
 from attn._values import check_tensor
-from attn.attention._kernels import autocasts, explicit, fused
+from attn.attention._kernels import autocasts, empty_rows, explicit, fused
 from attn.attention._types import Attended
 from attn.masks import causal_mask, combine_masks
 
@@ -114,13 +114,24 @@ def scaled_dot_product_attention(
     is_causal = is_causal and tgt_len > 1
     # PyTorch's own flag is faster than a mask, but stands for one only here.
     flag = is_causal and tgt_len == src_len and mask is None and bias is None
+    may_be_empty = mask is not None or is_causal and tgt_len > src_len
     if is_causal and (need_weights or not flag):
         mask = combine_masks(mask, causal_mask(tgt_len, src_len, device=query.device))
         flag = False
+    # A row that allows nothing sees every key, and loses what it sees afterwards.
+    empty = empty_rows(mask) if mask is not None and may_be_empty else None
+    if mask is not None and empty is not None:
+        mask = mask | empty
 
+    weights = None
     if need_weights:
-        return explicit(query, key, value, mask, bias, dropout, group)
-    return fused(query, key, value, mask, bias, dropout, group, flag, batch), None
+        output, weights = explicit(query, key, value, mask, bias, dropout, group)
+    else:
+        output = fused(query, key, value, mask, bias, dropout, group, flag, batch)
+    if empty is not None:
+        output = output.masked_fill(empty, 0.0)
+        weights = None if weights is None else weights.masked_fill(empty, 0.0)
+    return output, weights
 
 
 def _refuse_dtypes(inputs: dict[str, Tensor]) -> None:

@@ -1,13 +1,11 @@
 """The sine and the cosine of each wave at each position, right for any position in any dtype.
 
-An angle matters only up to whole turns. So it is counted in 2**-64 of a turn, as int64: where
-the product of position and speed overflows, exactly the whole turns are lost. In float32 the
-angle of position 100,000 would be wrong by up to .005, and Apple's devices have no float64.
+An angle matters only up to whole turns. So it is counted in 2**-62 of a turn, as int64, and the
+whole turns are cut off. In float32 the angle of position 100,000 would be wrong by up to .005,
+and Apple's devices have no float64.
 """
 
 import math
-from fractions import Fraction
-from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -15,9 +13,13 @@ from torch import Tensor
 from attn._checks import check_size, wrong
 from attn._registry import ModelConfig
 
-WHOLE_TURN = 2**64
-TWO_PI = Fraction("6.28318530717958647692528676655900576839")
-IN_RADIANS = 2 * math.pi / WHOLE_TURN
+# Positions and speeds are multiplied limb by limb, 31 bits each, so that no product overflows.
+# PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
+# compiler infers that no position makes one, and leaves out every position behind the first.
+LIMB = 2**31
+LOW_BITS = LIMB - 1
+WHOLE_TURN = LIMB**2
+TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770  # times 2**128
 
 
 class Waves:
@@ -32,8 +34,19 @@ class Waves:
     def __init__(self, base: float) -> None:
         if not 1 <= base < math.inf:
             raise wrong("base", "a number of at least 1", base)
-        self.base = float(base)
+        self._base = repr(float(base))
         self._kept: Tensor | None = None
+        self._speeds_kept: dict[int, list[list[int]]] = {}
+
+    def radians(self, size: int) -> list[float]:
+        """Return by how much each wave turns from one position to the next.
+
+        Whatever it reads has to be text, or to be made of text here: `torch.compile` traces it,
+        and with ``dynamic=True`` an attribute that is a number is no constant of the graph.
+        """
+        # For the same reason the waves are counted in a list.
+        base, waves = float(self._base), [*range(size // 2)]
+        return [base ** (-i / len(waves)) for i in waves]
 
     def between(
         self, start: int, stop: int, size: int, dtype: torch.dtype, device: torch.device
@@ -71,12 +84,30 @@ class Waves:
         Tensor of `dtype`, shape (..., seq_len, size / 2, 2)
         """
         computed = torch.float64 if dtype == torch.float64 else torch.float32
-        speeds = torch.tensor(_speeds(size, self.base), device=positions.device)
-        angles = (positions.long()[..., None] * speeds).to(computed) * IN_RADIANS
+        high, low = torch.tensor(self._speeds(size), device=positions.device)
+        whole = positions.long()[..., None]
+        near, far = whole & LOW_BITS, whole // LIMB & LOW_BITS
+        count = near * low + (near * high + far * low & LOW_BITS) * LIMB
+        # Half a turn to either side of zero, where the numbers of a float lie closest.
+        count = (count & WHOLE_TURN // 2 - 1) - (count & WHOLE_TURN // 2)
+        angles = count.to(computed) * (6.283185307179586 / WHOLE_TURN)
         if positions.is_floating_point():
             beyond = (positions - positions.trunc()).to(computed)
-            angles = angles + beyond[..., None] * (speeds.to(computed) * IN_RADIANS)
+            radians = torch.tensor(self.radians(size), dtype=computed, device=positions.device)
+            angles = angles + beyond[..., None] * radians
         return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
+
+    def _speeds(self, size: int) -> list[list[int]]:
+        """Return the two halves of the speed of each wave, in 2**-62 of a turn per position."""
+        if torch.compiler.is_compiling():
+            return self._counted(size)
+        if size not in self._speeds_kept:
+            self._speeds_kept[size] = self._counted(size)
+        return self._speeds_kept[size]
+
+    def _counted(self, size: int) -> list[list[int]]:
+        speeds = [int(angle * 2.0**116) * TURNS_PER_RADIAN >> 182 for angle in self.radians(size)]
+        return [[speed // LIMB for speed in speeds], [speed & LOW_BITS for speed in speeds]]
 
 
 def check_even(name: str, size: int) -> None:
@@ -89,10 +120,3 @@ def refuse_odd(config: ModelConfig, size: int) -> None:
     """Raise ``ValueError`` if a configuration asks for waves of vectors of an odd size."""
     if size % 2:
         raise wrong("positions", f"a kind for an odd size ({size})", repr(config.positions))
-
-
-@lru_cache
-def _speeds(size: int, base: float) -> list[int]:
-    """Return by how much each wave turns from one position to the next, in 2**-64 of a turn."""
-    radians = (base ** (-2 * i / size) for i in range(size // 2))
-    return [round(Fraction(angle) / TWO_PI * WHOLE_TURN) for angle in radians]

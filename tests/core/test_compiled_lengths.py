@@ -1,12 +1,17 @@
-"""torch.compile: one graph serves every length, and few all the steps of decoding."""
+"""torch.compile: right numbers from its own compiler, one graph for every length, few for decoding."""
+
+import warnings
 
 import pytest
 import torch
+from torch import nn
 from torch._dynamo.testing import CompileCounter
 
+from attn.attention import scaled_dot_product_attention
+from attn.positions import ALiBiPositions, RotaryPositions, SinusoidalPositions
+from attn.training import TrainingConfig, cross_entropy, train
 from attn.transformer import DecoderOnly, Transformer, TransformerConfig
 
-pytestmark = pytest.mark.slow
 SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 4, "n_layers": 1, "d_ff": 32, "max_len": 32}
 
 
@@ -16,6 +21,68 @@ def make(model_class, positions):
     return model_class(config).double().eval()
 
 
+class EveryScheme(nn.Module):
+    """What each scheme computes of vectors of several sizes."""
+
+    def __init__(self, sizes):
+        super().__init__()
+        self.sinusoidal = nn.ModuleList(SinusoidalPositions(size) for size in sizes)
+        self.rotary, self.alibi = RotaryPositions(), ALiBiPositions(2)
+
+    def forward(self, start, *xs):
+        positions = torch.arange(start, start + xs[0].shape[-2])
+        bias = self.alibi.bias(positions, positions, torch.float32)
+        outputs = []
+        for sinusoidal, x in zip(self.sinusoidal, xs, strict=True):
+            attended, _ = scaled_dot_product_attention(x, x, x, bias=bias, is_causal=True)
+            outputs += [sinusoidal(x, start), *self.rotary.rotate(x, 2 * x, start), attended]
+        return outputs
+
+
+def test_the_compiler_of_pytorch_computes_what_eager_code_does(needed):
+    """For any length, at positions near and far, forward and backward, and without a warning."""
+    needed("compiler")
+    torch.compiler.reset()
+    sizes = (4, 8, 16, 64)
+    plain = EveryScheme(sizes)
+    compiled = torch.compile(plain, dynamic=True, fullgraph=True)
+    for length, start in ((7, 3), (9, 100_000), (33, 0)):
+        generator = torch.Generator().manual_seed(length)
+        xs = [torch.randn(2, 2, length, size, generator=generator) for size in sizes]
+        for x in xs:
+            x.requires_grad_()
+        expected = plain(start, *xs)
+        upstream = [torch.randn(y.shape, generator=generator) for y in expected]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*lru_cache")
+            actual = compiled(start, *xs)
+        torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-5)
+        gradients = (torch.autograd.grad(outputs, xs, upstream) for outputs in (actual, expected))
+        torch.testing.assert_close(*gradients, rtol=1e-5, atol=1e-5)
+
+
+def test_a_compiled_training_takes_the_steps_of_the_plain_one(needed):
+    needed("compiler")
+    torch.compiler.reset()
+    generator = torch.Generator().manual_seed(0)
+    examples = [torch.randint(20, (length,), generator=generator) for length in (6, 7, 9)]
+
+    def loss(model, batch):
+        (ids,) = batch
+        return cross_entropy(model(ids[:, :-1])[0], ids[:, 1:], pad_id=None)
+
+    histories = []
+    for compile_ in (True, False):
+        torch.manual_seed(0)
+        model = DecoderOnly(TransformerConfig(**SIZES, positions="rotary", dropout=0.0))
+        config = TrainingConfig(steps=3, batch_size=1, warmup_steps=1, device="cpu",
+                                compile=compile_)  # fmt: skip
+        history = train(model, loss, examples, lambda rows: (torch.stack(rows),), config)
+        histories.append(history.losses)
+    assert histories[0] == pytest.approx(histories[1], rel=1e-5) and len(histories[0]) == 3
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "alibi"])
 @torch.no_grad()
 def test_one_graph_serves_every_length(positions):
@@ -29,6 +96,7 @@ def test_one_graph_serves_every_length(positions):
     assert graphs.frame_count == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model_class, positions", [(DecoderOnly, "rotary"), (Transformer, "sinusoidal")]
 )
