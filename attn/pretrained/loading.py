@@ -38,16 +38,20 @@ def load(path: str | Path) -> Loaded:
     Multitask Learners. Devlin et al. (2019), BERT.
     """
     path = Path(path)
-    if path.is_dir():
-        family, config, weights, tokenizer = hugging_face.read(path)
-    elif path.is_file():
-        family, config, weights, tokenizer = gguf_model.read(path)
-    else:
-        raise wrong(str(path), "a GGUF file or a folder of Hugging Face", "nothing of this name")
-    if tokenizer.vocab_size > config.vocab_size:
-        most = f"a tokenizer of at most vocab_size = {config.vocab_size} tokens"
-        raise wrong(str(path), most, tokenizer.vocab_size)
     try:
-        return filled(family, config, weights), tokenizer
+        if path.is_dir():
+            found = hugging_face.read(path)
+        elif path.is_file():
+            found = gguf_model.read(path)
+        else:
+            raise wrong(
+                str(path), "a GGUF file or a folder of Hugging Face", "nothing of this name"
+            )
+        most = found.options["vocab_size"]
+        if found.tokenizer.vocab_size > most:
+            wanted = f"a tokenizer of at most vocab_size = {most} tokens"
+            raise wrong(str(path), wanted, found.tokenizer.vocab_size)
+        return filled(found), found.tokenizer
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        message = str(error)
+        raise ValueError(message if message.startswith(str(path)) else f"{path}: {error}") from None

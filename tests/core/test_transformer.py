@@ -1124,6 +1124,7 @@ def test_the_defaults_are_the_paper_s_base_model():
         "n_token_types": 0,
         "embedding_norm": False,
         "prediction_head": False,
+        "rotary_scaling": None,
     }
 
 
@@ -1151,8 +1152,8 @@ FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "predic
         ({"norm": "Pre"}, "norm: expected 'post' or 'pre', got 'Pre'"),
         ({"normalization": "RMS"}, "normalization: expected 'layer' or 'rms', got 'RMS'"),
         ({"norm_eps": 0.0}, "norm_eps: expected a number above 0, got 0.0"),
-        ({"rotary_base": 0.5}, "rotary_base: expected a number of at least 1, got 0.5"),
-        ({"rotary_base": math.inf}, "rotary_base: expected a number above 0, got inf"),
+        ({"rotary_base": 0.5}, "rotary_base: expected a finite number of at least 1, got 0.5"),
+        ({"rotary_base": math.inf}, "rotary_base: expected a finite number of at least 1, got inf"),
         ({"norm_eps": "1e-5"}, "norm_eps: expected a number above 0, got '1e-5'"),
         ({"n_token_types": -1}, "n_token_types: expected at least 0, got -1"),
         (
