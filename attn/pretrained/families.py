@@ -21,6 +21,7 @@ from attn.transformer import DecoderOnly, EncoderOnly, TransformerConfig
 Model: TypeAlias = DecoderOnly | EncoderOnly
 
 LARGEST_SIZE = 2**31 - 1
+UNTIED = "a tensor of this name, unless tie_word_embeddings is true"
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
@@ -516,7 +517,7 @@ def _name_last_bias(tensors: dict[str, Tensor], own_names: dict[str, str], tied:
     if other in tensors:
         tensors[bias], own_names[bias] = tensors.pop(other), own_names[other]
     elif not tied:
-        raise wrong(other, "a tensor of this name, as nothing is tied", "none")
+        raise wrong(other, UNTIED, "none")
 
 
 def _weights(
@@ -532,7 +533,7 @@ def _weights(
     for theirs, _ in stored.values():
         if theirs not in tensors:
             name = theirs if has_prefix else theirs.removeprefix(names.prefix)
-            raise wrong(name, "a tensor of this name", "none")
+            raise wrong(name, UNTIED if theirs == names.head else "a tensor of this name", "none")
     unused = tensors.keys() - {theirs for theirs, _ in stored.values()}
     for theirs in sorted(unused):
         if not re.fullmatch(names.harmless, theirs):

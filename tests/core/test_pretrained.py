@@ -287,7 +287,7 @@ def permuted(weight, n_heads):
     return weight.reshape(n_heads, 2, -1, weight.shape[-1]).swapaxes(1, 2).reshape(weight.shape)
 
 
-def write_gguf(path, folder, metadata=(), kinds=()):
+def write_gguf(path, folder, metadata=(), kinds=(), tensors=None):
     """Write a Llama of a folder to a GGUF file, with the package of llama.cpp."""
     state = load_file(folder / "model.safetensors")
     vocabulary = json.loads((folder / "tokenizer.json").read_text())["model"]
@@ -300,17 +300,22 @@ def write_gguf(path, folder, metadata=(), kinds=()):
         "llama.attention.head_count_kv": 2, "tokenizer.ggml.bos_token_id": 0,
         "tokenizer.ggml.eos_token_id": 0,
     }  # fmt: skip
+    values |= {
+        "llama.attention.layer_norm_rms_epsilon": 1e-4, "llama.rope.freq_base": 500.0,
+    } | dict(metadata)  # fmt: skip
+    add = {
+        bool: writer.add_bool, int: writer.add_uint32, float: writer.add_float32,
+        str: writer.add_string, list: writer.add_array,
+    }  # fmt: skip
     for name, value in values.items():
-        writer.add_uint32(name, value)
-    writer.add_float32("llama.attention.layer_norm_rms_epsilon", 1e-4)
-    writer.add_float32("llama.rope.freq_base", 500.0)
+        add[type(value)](name, value)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)
     writer.add_token_types([3] + [1] * (len(vocabulary["vocab"]) - 1) + [3] * (300 - len(vocabulary["vocab"])))  # fmt: skip
     writer.add_token_merges([" ".join(merge) for merge in vocabulary["merges"]])
-    for name, value in metadata:
-        writer.add_string(name, value) if isinstance(value, str) else writer.add_uint32(name, value)
+    for name, tensor in (tensors or {}).items():
+        writer.add_tensor(name, tensor)
     names = their_gguf.get_tensor_name_map(their_gguf.MODEL_ARCH.LLAMA, 2)
     expected = {}
     for name, tensor in state.items():
@@ -342,19 +347,22 @@ def test_a_gguf_file_holds_the_same_llama_as_a_folder(published, tmp_path):
         assert tokenizer.encode(line) == same.encode(line)
 
 
-def test_tensors_are_unpacked_as_the_package_of_llama_cpp_does(published, tmp_path):
-    Kind = their_gguf.GGMLQuantizationType
-    layer = "model.layers.0.self_attn"
+def test_quantised_tensors_are_read_as_the_package_of_llama_cpp_does(published, tmp_path):
+    Kind, layer = their_gguf.GGMLQuantizationType, "model.layers.0.self_attn"
     kinds = {
-        f"{layer}.q_proj.weight": Kind.Q4_1, f"{layer}.k_proj.weight": Kind.Q8_0,
-        f"{layer}.v_proj.weight": Kind.F16, "model.embed_tokens.weight": Kind.Q8_0,
-        f"{layer}.o_proj.weight": Kind.Q4_1,
-    }  # fmt: skip
+        f"{layer}.q_proj.weight": Kind.Q4_1,
+        f"{layer}.k_proj.weight": Kind.Q8_0,
+        f"{layer}.v_proj.weight": Kind.F16,
+        f"{layer}.o_proj.weight": Kind.Q5_0,
+        "model.embed_tokens.weight": Kind.Q4_0,
+        "lm_head.weight": Kind.BF16,
+    }
     expected = write_gguf(tmp_path / "model.gguf", published["llama"][1], kinds=kinds.items())
     _, tensors = gguf.read(tmp_path / "model.gguf")
     assert tensors.keys() == expected.keys()
     for name, tensor in tensors.items():
-        assert tensor.dtype == np.float32 and np.array_equal(tensor, expected[name]), name
+        wanted = expected[name].view(np.float32)
+        assert tensor.dtype == np.float32 and np.array_equal(tensor, wanted), name
 
 
 @pytest.mark.parametrize(
