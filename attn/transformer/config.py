@@ -150,7 +150,9 @@ class TransformerConfig:
         scaling = checked_scaling("rotary_scaling", self.rotary_scaling)
         object.__setattr__(self, "rotary_scaling", scaling)
         if scaling and self.positions != "rotary":
-            raise wrong("rotary_scaling", "None unless positions are rotary", repr(scaling))
+            raise wrong(
+                "rotary_scaling", "None unless positions are rotary", repr(scaling["rope_type"])
+            )
         SCHEMES[self.positions].check(self)
         check_choice("attention", self.attention, VARIANTS)
         flags = ("tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head")
