@@ -20,6 +20,10 @@ if TYPE_CHECKING:  # what a type checker has to know
     Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
 class HasShape(Protocol):
     """An array of either library."""
 
@@ -36,6 +40,18 @@ def wrong(name: str, expected: str, got: object) -> ValueError:
     ValueError('mask: expected a boolean array, got dtype float64')
     """
     return ValueError(f"{name}: expected {expected}, got {got}")
+
+
+def shown(value: object) -> str:
+    """Return the `repr` of a value in a few words: of a long text, its beginning and its end.
+
+    Examples
+    --------
+    >>> shown("x" * 1000), shown([1, 2])
+    ("'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'", '[1, 2]')
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
 
 
 def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MAY_IMPORT = {
     "attn": {"attn._switch"},
     "attn._checks": set(),
+    "attn._lines": {"attn._checks"},
     "attn._registry": {"attn._checks"},
     "attn._switch": {"attn._checks"},
     "attn._restored": set(),
@@ -59,9 +60,10 @@ MAY_IMPORT = {
     "attn.training": {"attn._checks", "attn._switch", "attn._values", "attn.positions"},
     "attn.metrics": {"attn._checks"},
     "attn._fetch": {"attn._checks"},
-    "attn.corpus": {"attn._checks", "attn._fetch"},
+    "attn.corpus": {"attn._checks", "attn._fetch", "attn._lines"},
     "attn.applications": {
         "attn._checks",
+        "attn._lines",
         "attn.attention",
         "attn.corpus",
         "attn.decoding",
@@ -77,6 +79,7 @@ MAY_IMPORT = {
     "attn.__main__": {"attn._commands"},
     "attn._commands": {
         "attn._checks",
+        "attn._lines",
         "attn.applications",
         "attn.corpus",
         "attn.pretrained",

@@ -1,14 +1,13 @@
 """Rotary waves slowed down, so that a model can read texts longer than those it was trained on."""
 
 import math
-import reprlib
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
-from attn._checks import check_number, wrong
+from attn._checks import check_number, shown, wrong
 from attn.positions._waves import Waves
 
 Scaling: TypeAlias = dict[str, Any]
@@ -41,12 +40,12 @@ def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | N
     if scaling is None:
         return None
     if not isinstance(scaling, Mapping):
-        raise wrong(name, "a dictionary or None", reprlib.repr(scaling))
+        raise wrong(name, "a dictionary or None", shown(scaling))
     said = {entry: value for entry, value in scaling.items() if value is not None}
     kind = said.pop("rope_type", None)
     if kind != "default" and (not isinstance(kind, str) or kind not in NEEDED):
         kinds = " or ".join(map(repr, ("default", *NEEDED)))
-        raise wrong(f"{name}.rope_type", kinds, reprlib.repr(kind))
+        raise wrong(f"{name}.rope_type", kinds, shown(kind))
     found: Scaling = {"rope_type": kind}
     for entry in NEEDED.get(kind, ()):
         least = 1 if entry in ("factor", "original_max_position_embeddings") else 0
@@ -57,14 +56,14 @@ def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | N
     if kind == "factors":
         factors = said.pop("factors", None)
         if not isinstance(factors, list | tuple) or not factors:
-            raise wrong(f"{name}.factors", "a list of numbers", reprlib.repr(factors))
+            raise wrong(f"{name}.factors", "a list of numbers", shown(factors))
         found["factors"] = [check_number(f"{name}.factors", factor, 1) for factor in factors]
     if kind == "yarn":
         found = _whole_yarn(name, found, said.pop("truncate", True))
     if said:
         entry, value = next(iter(said.items()))
         wanted = f"no entry of this name beside rope_type = {kind!r}"
-        raise wrong(f"{name}.{str(entry)[:80]}", wanted, reprlib.repr(value))
+        raise wrong(f"{name}.{str(entry)[:80]}", wanted, shown(value))
     if kind == "llama3" and not found["low_freq_factor"] < found["high_freq_factor"]:
         wanted = f"less than high_freq_factor = {found['high_freq_factor']}"
         raise wrong(f"{name}.low_freq_factor", wanted, found["low_freq_factor"])
@@ -74,7 +73,7 @@ def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | N
 def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
     """Return the scaling with what it does not say, as YaRN's authors chose it."""
     if not isinstance(truncate, bool):
-        raise wrong(f"{name}.truncate", "True or False", reprlib.repr(truncate))
+        raise wrong(f"{name}.truncate", "True or False", shown(truncate))
     growths = [said.pop("mscale", None), said.pop("mscale_all_dim", None)]
     if None in growths:
         growths = [1, 0]

@@ -6,7 +6,6 @@ keys and values as one. Of a Llama, Hugging Face turns component i of a head tog
 """
 
 import re
-import reprlib
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -14,7 +13,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-from attn._checks import check_number, wrong
+from attn._checks import check_number, shown, wrong
 from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
 from attn.transformer import DecoderOnly, EncoderOnly, TransformerConfig
 
@@ -359,11 +358,6 @@ FAMILIES = {
         tied=True,
     ),
 }
-
-
-def shown(value: object) -> str:
-    """Return a value of a file for a sentence: short, however long or deep it is."""
-    return reprlib.repr(value)
 
 
 def check_entries(

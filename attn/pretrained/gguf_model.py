@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from attn._checks import check_number, wrong
+from attn._checks import check_number, shown, wrong
 from attn.positions._scaling import Scaling, checked_scaling
 from attn.pretrained import gguf
 from attn.pretrained.families import (
@@ -15,7 +15,6 @@ from attn.pretrained.families import (
     check_entries,
     head_size,
     read_sizes,
-    shown,
 )
 from attn.pretrained.tokenizers import of_gguf
 

@@ -7,7 +7,7 @@ from typing import Any
 from safetensors import safe_open
 from torch import Tensor
 
-from attn._checks import check_number, wrong
+from attn._checks import check_number, shown, wrong
 from attn.positions._scaling import Scaling, checked_scaling
 from attn.pretrained.families import (
     FAMILIES,
@@ -16,7 +16,6 @@ from attn.pretrained.families import (
     check_entries,
     head_size,
     read_sizes,
-    shown,
 )
 from attn.pretrained.tokenizers import Said, of_folder
 from attn.tokenizer._json import read_json

@@ -13,7 +13,7 @@ import torch
 
 from attn.__main__ import main
 from attn.applications import models
-from attn.applications.translation import RECIPES, TranslatedLine, Translator
+from attn.applications.translation import RECIPES, Translator
 from attn.corpus import Pair, hold_out, read_pairs
 from attn.tokenizer import BytePairTokenizer
 
@@ -64,7 +64,8 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     typed = io.BytesIO(b"The caf\xe9 is open.\nThe house is red.\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed, encoding="utf-8"))
     assert main(["translate"]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["La casa es roja."]
+    out, err = capsys.readouterr()
+    assert (out, err) == ("La casa es roja.\n", "line 1: no UTF-8 at byte 7: save it as UTF-8\n")
 
 
 def test_an_output_that_takes_no_more_ends_it_without_a_trace():
@@ -129,27 +130,16 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
-def test_bytes_that_are_no_utf_8_cost_neither_the_file_nor_the_line(tmp_path, capsys, monkeypatch):
-    given = []
-
-    def echo(translator, lines, **search):
-        given.extend(lines)
-        return [TranslatedLine(line.strip(), 1) for line in given]
-
-    monkeypatch.setattr("attn.applications.translation.lines.translate_lines", echo)
-    path, bad = tmp_path / "some.txt", [2, 4, 5, 6, 7, 8]
-    lines = [b"caf\xe9" if number in bad else b"caf\xc3\xa9" for number in range(1, 9)]
-    lines[2] = "a \ufffd of its own".encode()
-    path.write_bytes(b"\n".join(lines))
+def test_bytes_that_are_no_utf_8_cost_their_own_line(tmp_path, capsys):
+    path = tmp_path / "some.txt"
+    path.write_bytes(b"the red house\rthe caf\xe9\nthe red house\n")
     assert main(["translate", *GRAMMAR, "--file", str(path)]) == 0
     out, err = capsys.readouterr()
-    right = ["caf\ufffd" if number in bad else "café" for number in range(1, 9)]
-    right[2] = "a \ufffd of its own"
-    assert out.splitlines() == right
-    assert err.splitlines()[:-1] == [
-        *(f"{path}, line {n}: bytes that are no UTF-8 are read as \ufffd" for n in bad[:5]),
-        f"{path}: 6 such lines in all",
-    ]
+    assert out == "la casa roja\n\nla casa roja\n"
+    assert err.splitlines()[0] == f"{path}, line 2: no UTF-8 at byte 7: save it as UTF-8"
+    path.write_text("the red house\n", encoding="utf-16")
+    assert main(["translate", *GRAMMAR, "--file", str(path)]) == 1
+    assert capsys.readouterr().err == f"{path}: expected text that is saved as UTF-8, got UTF-16\n"
 
 
 @pytest.mark.parametrize(
@@ -168,8 +158,11 @@ def test_bytes_that_are_no_utf_8_cost_neither_the_file_nor_the_line(tmp_path, ca
         (["translate", "--length-penalty", "1", "--file", "LINES"], "length_penalty: expected 0"),
         (["evaluate", "--length-penalty", "1", "--pairs", "PAIRS"], "length_penalty: expected 0"),
         (["translate", "--model", "/no/such", "the red house"], "/no/such, which holds nothing"),
-        (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a file that can be read"),
-        (["train", "--pairs", "/no/such.tsv", "--out", "x"], "/no/such.tsv: expected a file that"),
+        (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a text file that can"),
+        (
+            ["train", "--pairs", "/no/such.tsv", "--out", "x"],
+            "/no/such.tsv: expected a text file that",
+        ),
         (["train", "--pairs", "PAIRS", "--out", "/no/such"], "out: expected a name in a folder"),
         (["train", "--pairs", "PAIRS", "--out", "OTHER"], "out: expected a new folder or a transl"),
         (["train", "--pairs", "PAIRS", "--steps", "0", "--out", "NEW"], "steps: expected at least"),

@@ -4,6 +4,7 @@ import copy
 import json
 import os
 import pickle
+import random
 import re
 import subprocess
 import sys
@@ -510,19 +511,56 @@ def test_words_are_merged_once_and_few_are_kept(monkeypatch):
     tokenizer = BytePairTokenizer.train(["cantar saltar"], vocab_size=262)
     merged = []
 
-    def merge_pair(ids, pair, new_id, original=byte_pair.merge_pair):
-        merged.append(pair)
-        return original(ids, pair, new_id)
+    def merge_all(ids, merges, original=byte_pair.merge_all):
+        merged.append(ids)
+        return original(ids, merges)
 
-    monkeypatch.setattr(byte_pair, "merge_pair", merge_pair)
+    monkeypatch.setattr(byte_pair, "merge_all", merge_all)
     ids = tokenizer.encode("cantar")
-    n_merged = len(merged)
-    assert tokenizer.encode("cantar") == ids and len(merged) == n_merged > 0
+    assert tokenizer.encode("cantar") == ids and len(merged) == 1
     monkeypatch.setattr(byte_pair, "MAX_WORDS_KEPT", 2)
-    for word in (" one", " two", " three", " four"):
+    for word in (" one", " two", " three", " four", "x" * 101):
         tokenizer.encode(word)
-        assert len(tokenizer._ids_of_word) <= 2
-    assert tokenizer.encode("cantar") == ids and len(merged) == 2 * n_merged
+        assert len(tokenizer._words._kept) <= 2 and "x" * 101 not in tokenizer._words._kept
+    assert tokenizer.encode("cantar") == ids and len(merged) == 7
+
+
+def merged_by_definition(ids, merges):
+    """Every merge that applies, one pass over the word for each: the definition, and slow."""
+    while found := [pair for pair in pairwise(ids) if pair in merges]:
+        best = min(found, key=merges.get)
+        ids = merge_pair(ids, best, merges[best][1])
+    return ids
+
+
+def test_a_queue_of_pairs_makes_the_merges_that_the_definition_makes():
+    rng = random.Random(0)
+    for _ in range(300):
+        letters = "abcñ"[: rng.randint(1, 4)]
+        text = "".join(rng.choices(letters, k=rng.randint(1, 60)))
+        tokenizer = BytePairTokenizer.train([text[:30], text[20:]], 290)
+        merges = {pair: (n, 260 + n) for n, pair in enumerate(tokenizer.merges)}
+        expected = merged_by_definition(byte_pair.to_bytes(text), merges)
+        assert tokenizer.encode(text) == expected
+
+
+@pytest.mark.parametrize("letters", ["a", "ab", "".join(map(chr, range(0x4E00, 0x9E00)))])
+def test_work_grows_with_the_length_of_a_word_and_not_with_its_square(letters):
+    class Counted(dict):
+        looked_up = 0
+
+        def __contains__(self, key):
+            Counted.looked_up += 1
+            return super().__contains__(key)
+
+    tokenizer = BytePairTokenizer.train(["aab", "aab ababab"] * 2, 280)
+    merges = Counted({pair: (n, 260 + n) for n, pair in enumerate(tokenizer.merges)})
+    work = []
+    for n in (2_000, 8_000):
+        Counted.looked_up = 0
+        byte_pair.merge_all(byte_pair.to_bytes((letters * n)[:n]), merges)
+        work.append(Counted.looked_up)
+    assert work[0] >= 2_000 - 1 and work[1] < 5 * work[0]
 
 
 def test_parts_of_characters():
