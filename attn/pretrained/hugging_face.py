@@ -151,7 +151,7 @@ def _tensors(path: Path) -> dict[str, Tensor]:
             layout = (file.metadata() or {}).get("format", "pt")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except OSError as error:
-        raise wrong(str(path), "a file that can be read", error.strerror) from None
+        raise wrong(str(path), "a file that can be read", error.strerror or error) from None
     except Exception:  # noqa: BLE001 - the library's error for damage derives from Exception alone
         raise wrong(str(path), "a whole safetensors file", "one that is damaged") from None
     if layout not in ("pt", "mlx"):

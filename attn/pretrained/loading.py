@@ -1,5 +1,6 @@
 """A model and its tokenizer, from a file or a folder that someone else published."""
 
+import os
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,7 +19,8 @@ def load(path: str | Path) -> Loaded:
     ----------
     path : str or Path
         A file of the format GGUF with a Llama; or a folder as Hugging Face publishes it, with
-        ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a Llama, GPT-2 or BERT.
+        ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a Llama, GPT-2 or BERT;
+        or with several files of weights and ``model.safetensors.index.json``.
 
     Returns
     -------
@@ -29,8 +31,9 @@ def load(path: str | Path) -> Loaded:
     Raises
     ------
     ValueError
-        If it is neither, is damaged, or holds another kind of model; the sentence begins with
-        the path.
+        If it is neither, is damaged, or holds another kind of model; or an entry or a tensor whose
+        effect is not known, so that scores or ids might be others than its makers'. The sentence
+        begins with the path.
 
     References
     ----------
@@ -53,5 +56,5 @@ def load(path: str | Path) -> Loaded:
             raise wrong(str(path), wanted, found.tokenizer.vocab_size)
         return filled(found), found.tokenizer
     except ValueError as error:
-        message = str(error)
-        raise ValueError(message if message.startswith(str(path)) else f"{path}: {error}") from None
+        is_of_path = str(error).startswith((f"{path}: ", f"{path}{os.sep}"))
+        raise ValueError(f"{error}" if is_of_path else f"{path}: {error}") from None
