@@ -17,7 +17,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from attn.pretrained import load
+from attn.pretrained import gguf, load
 from tests.core.test_pretrained import LLAMA, write_gguf
 from tests.core.test_tokenizer_pretrained import byte_pairs
 
@@ -106,6 +106,73 @@ def header_rewritten(content, dice):
     header = rewritten(content[8 : 8 + length], dice)
     length = len(header) if dice.random() < 0.9 else dice.choice(NUMBERS)
     return struct.pack("<Q", length) + header + content[8 + int.from_bytes(content[:8], "little") :]
+
+
+def text(string):
+    return struct.pack("<Q", len(string)) + string.encode()
+
+
+def tensor(name, *shape, at=0, kind=0):
+    return text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, at)
+
+
+def number(name, value, kind="I"):
+    return text(name) + struct.pack(f"<I{kind}", {"I": 4, "f": 6}[kind], value)
+
+
+@pytest.mark.parametrize(
+    ("n_tensors", "n_values", "rest", "message"),
+    [
+        (1, 0, tensor("a", 8), None),
+        (2, 0, tensor("a", 8) + tensor("b", 4, at=16), "b: expected bytes of its own"),
+        (2, 0, tensor("a", 4) + tensor("a", 4, at=16), "a: expected one tensor of this name"),
+        (1, 0, tensor("a", 9), "a: expected 9 numbers of type F32, got fewer"),
+        (1, 0, tensor("a", 2**63, 2**63), "a: expected 8507.* numbers of type F32, got fewer"),
+        (1, 0, tensor("a", 0, 2**63), "a: expected rows of whole blocks of F32, got shape"),
+        (
+            1,
+            0,
+            tensor("a", 8, 4, kind=2),
+            r"a: expected rows of whole blocks of Q4_0, got shape \(4, 8",
+        ),
+        (1, 0, tensor("a", *[1] * 5), "a: expected at most 4 axes, got 5"),
+        (1, 0, text("a") + b"\xff" * 12, "a: expected at most 4 axes, got 4294967295"),
+        (
+            1,
+            0,
+            tensor("a", 8, kind=10),
+            "a: expected one of the types F32, F16, Q4_0, .*, got type 10",
+        ),
+        (2**60, 0, tensor("a", 8), "got one that is damaged"),
+        (0, 2**60, b"", "expected one value, got two"),
+        (0, 1, struct.pack("<Q", 2**63), "got one that is damaged"),
+        (0, 1, text("a") + struct.pack("<IIQ", 9, 0, 2**62), "got one that is damaged"),
+        (0, 1, text("a") + struct.pack("<IIQ", 9, 8, 2**62), "got one that is damaged"),
+        (0, 1, text("a") + struct.pack("<IIQ", 9, 9, 1) * 9, "got one that is damaged"),
+        (0, 1, text("a") + struct.pack("<I", 99), "got one that is damaged"),
+        (0, 2, number("a", 1) * 2, "a: expected one value, got two"),
+        *(
+            (1, 1, number("general.alignment", value, kind) + tensor("a", 8), message)
+            for value, kind, message in (
+                (0, "I", "general.alignment: expected a power of two, got 0"),
+                (3, "I", "general.alignment: expected a power of two, got 3"),
+                (32.0, "f", "general.alignment: expected a power of two, got 32.0"),
+                (2**31, "I", "a: expected 8 numbers of type F32, got fewer"),
+                (8, "I", None),
+            )
+        ),
+    ],
+)
+def test_a_header_that_cannot_be_meant_is_refused(tmp_path, n_tensors, n_values, rest, message):
+    header = b"GGUF" + struct.pack("<IQQ", 3, n_tensors, n_values) + rest
+    alignment = 8 if b"alignment" in rest else 32
+    path = tmp_path / "model.gguf"
+    path.write_bytes(header + bytes(-len(header) % alignment) + bytes(32))
+    if message is None:
+        assert gguf.read(path)[1]["a"].tolist() == [0.0] * 8
+        return
+    with pytest.raises(ValueError, match=f"^{path}: .*{message}"):
+        gguf.read(path)
 
 
 @pytest.fixture(scope="module")
