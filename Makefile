@@ -64,19 +64,20 @@ test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a min
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
 .PHONY: test-core
-test-core: .venv/full.stamp ## Run the quick tests of the package attn alone (less than a minute)
-	@$(BIN)/python -m pytest attn tests/core \
+test-core: .venv/full.stamp ## Run the quick tests of the package attn alone (a minute; on a GPU: DEVICE=cuda)
+	@$(BIN)/python -m pytest $(if $(DEVICE),,attn) tests/core \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
-# The book stays with its versions: it is built on the inside of some of those packages.
-.PHONY: test-newest
+.PHONY: test-newest test-oldest
 test-newest: ## Run the quick tests of attn with the newest packages that its pyproject.toml allows (minutes)
-	@rm -rf build/newest && mkdir -p build && $(or $(PYTHON),python3) -m venv build/newest
-	@sed -E '/^-[cr] /d; s/==.*//' requirements.txt > build/newest.txt
-	@sed '/^-c /d' requirements-book.txt >> build/newest.txt
-	@build/newest/bin/python -m pip install -qq --disable-pip-version-check -r build/newest.txt
-	@build/newest/bin/python -m pip freeze
-	@build/newest/bin/python -m pytest attn tests/core \
+test-oldest: ## Run them with the oldest, PyTorch among them
+test-newest test-oldest:
+	@rm -rf build/$@ && mkdir -p build && $(or $(PYTHON),python3) -m venv build/$@
+	@build/$@/bin/python -m pip install -qq --disable-pip-version-check -e '.[course]' pytest pytest-xdist hypothesis \
+	  transformers tokenizers gguf onnx onnxscript onnxruntime \
+	  $(if $(filter %oldest,$@),$$(sed -nE '/^\[project\]/,$$s/.*"([a-z-]+)>=([0-9.]+).*/\1==\2/p' pyproject.toml))
+	@build/$@/bin/python -m pip freeze
+	@build/$@/bin/python -m pytest attn tests/core \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
 .PHONY: test-changed

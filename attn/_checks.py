@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what a type checker has to know
     Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
+MOST_QUOTED = 400  # characters of what came, in a sentence that refuses it
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
@@ -32,14 +33,17 @@ class HasShape(Protocol):
 
 
 def wrong(name: str, expected: str, got: object) -> ValueError:
-    """Return the ``ValueError`` for one bad argument.
+    """Return the ``ValueError`` for one bad argument, of which a long text is not quoted whole.
 
     Examples
     --------
     >>> wrong("mask", "a boolean array", "dtype float64")
     ValueError('mask: expected a boolean array, got dtype float64')
     """
-    return ValueError(f"{name}: expected {expected}, got {got}")
+    said = f"{got}"
+    if len(said) > MOST_QUOTED:
+        said = f"{said[:200]} ... {said[-100:]}"
+    return ValueError(f"{name}: expected {expected}, got {said}")
 
 
 def shown(value: object) -> str:

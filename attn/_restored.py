@@ -1,11 +1,9 @@
 """Caches that are as they were before a step that failed."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 
-@contextmanager
-def restored_on_error(*caches: object) -> Iterator[None]:
+class restored_on_error:
     """Give the attributes of caches their old values if what follows raises.
 
     Without that, the layers before the one that refused a step would have kept its tokens,
@@ -16,12 +14,25 @@ def restored_on_error(*caches: object) -> Iterator[None]:
     *caches : object or None
         One that has ``parts`` stands for them; None, for no cache.
     """
-    given = (cache for cache in caches if cache is not None)
-    parts = (part for cache in given for part in getattr(cache, "parts", (cache,)))
-    before = [(vars(part), vars(part).copy()) for part in parts]
-    try:
-        yield
-    except BaseException:
-        for attributes, old in before:
-            attributes.update(old)
-        raise
+
+    def __init__(self, *caches: object) -> None:
+        self._before = [
+            (vars(part), vars(part).copy())
+            for cache in caches
+            if cache is not None
+            for part in getattr(cache, "parts", (cache,))
+        ]
+
+    def __enter__(self) -> None:
+        """Do nothing: what the caches held is known already."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Restore what the caches held, if there was an error."""
+        if kind is not None:
+            for attributes, old in self._before:
+                attributes.update(old)

@@ -1,6 +1,6 @@
 """What depends on the values in a tensor, which cannot or should not always be read."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any
 
@@ -23,12 +23,12 @@ def readable(free: bool = False) -> bool:
     return not torch.compiler.is_compiling() and (free or switch.on)
 
 
-def holds(condition: Callable[[], Tensor], otherwise: bool, free: bool = False) -> bool:
+def holds(condition: Callable[[], Tensor | bool], otherwise: bool, free: bool = False) -> bool:
     """Return whether a condition on values is True; `otherwise` where it is not to be read.
 
     Parameters
     ----------
-    condition : callable, () -> Tensor of bool, shape ()
+    condition : callable, () -> bool, or Tensor of bool, shape ()
     otherwise : bool
         What stands for it where nothing is `readable`, and under ``torch.func.vmap`` and on
         the meta device, where there are no values.
@@ -60,6 +60,26 @@ def check_ids(name: str, ids: Tensor, number: int) -> None:
     lowest, highest = ids.aminmax()
     wanted = f"values from 0 to {number - 1}"
     raise wrong(name, wanted, int(lowest if lowest < 0 else highest))
+
+
+def constant(numbers: Sequence[float], device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Return numbers as a tensor, made once for each GPU.
+
+    To copy them there takes longer than to use them, and a CUDA graph cannot record it.
+    """
+    if device.type != "cuda" or torch.compiler.is_compiling():
+        return torch.tensor(numbers, dtype=dtype, device=device)
+    name = (*numbers, dtype, device)
+    if name not in _constants:
+        with torch.inference_mode(False):
+            made = torch.tensor(numbers, dtype=dtype, device=device)
+        if type(made) is not Tensor:  # in a trace
+            return made
+        _constants[name] = made
+    return _constants[name]
+
+
+_constants: dict[tuple[object, ...], Tensor] = {}
 
 
 class Source:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from attn._checks import check_shape, check_size, wrong
-from attn._values import Source, chosen_rows
+from attn._values import Source, check_tensor, chosen_rows, holds
 
 
 class KVCache:
@@ -24,6 +24,8 @@ class KVCache:
 
     Attributes
     ----------
+    length : int
+        Number of tokens kept.
     key, value : Tensor, shape (batch_size, n_kv_heads, length, d_k), or None
         What is kept; None while the cache is empty. Rotary keys are kept as they were turned.
     positions : Tensor of int64, shape (batch_size, length), or None
@@ -40,13 +42,23 @@ class KVCache:
     >>> key, value = cache.append(torch.zeros(1, 4, 1, 8), torch.zeros(1, 4, 1, 8))
     >>> key.shape, cache.length
     (torch.Size([1, 4, 3, 8]), 3)
+    >>> cache.truncate(1)
+    >>> cache.key.shape
+    torch.Size([1, 4, 1, 8])
     """
 
     def __init__(self) -> None:
-        self.length = 0
+        self._length = 0
         self.positions: Tensor | None = None
-        # Tensors that may have room for tokens to come, so that few steps copy what is kept.
         self._kept: tuple[Tensor, Tensor] | None = None
+        # Whether the tensors kept are this cache's alone, with room in which it may write. The
+        # tensors of the first call are the caller's, and those of a graph the gradient's.
+        self._has_room = False
+
+    @property
+    def length(self) -> int:
+        """Number of tokens kept."""
+        return self._length
 
     @property
     def key(self) -> Tensor | None:
@@ -72,27 +84,56 @@ class KVCache:
         Raises
         ------
         ValueError
-            If the keys differ from those kept in more than their number.
+            If keys and values do not belong together, or differ from those kept in their
+            dtype, their device or more than their number.
         """
-        keys, values = key, value
-        if self._kept is not None:
-            keys, values = self._kept
-            *rows_and_heads, _, d_k = keys.shape
-            check_shape("key", key, (*rows_and_heads, "length", d_k), like="the cache")
-            keys = _extended(keys, self.length, key)
-            values = _extended(values, self.length, value)
-        if positions is None and self.positions is not None:
-            positions = _behind(self.positions, key.shape[-2])
-        if positions is not None and positions.shape[-1]:
+        self._check(key, value)
+        n_new = key.shape[-2]
+        if positions is not None:
+            check_tensor("positions", positions, "a tensor of int64")
+            check_shape("positions", positions, (*key.shape[:-3], n_new), like="key")
+        elif self.positions is not None:
+            positions = _behind(self.positions, n_new)
+        stop = self._length + n_new
+        if self._kept is None:
+            kept = key, value
+        else:
+            kept = self._extended(key, value, stop)
+        if positions is not None and n_new:
             self.positions = self._joined_positions(positions)
-        self._kept = keys, values
-        self.length += key.shape[-2]
-        return keys[..., : self.length, :], values[..., : self.length, :]
+        self._kept, self._length = kept, stop
+        return kept[0][..., :stop, :], kept[1][..., :stop, :]
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`, and where they stood.
+
+        What is read next goes on from there, as if the others had never been read.
+
+        Parameters
+        ----------
+        length : int
+            From 0, which leaves the cache as a new one, to the number of tokens kept.
+
+        Raises
+        ------
+        ValueError
+            If it is no such number.
+        """
+        length = check_kept(length, self.length)
+        if length == 0:
+            self._kept, self.positions, self._has_room = None, None, False
+        elif self.positions is not None:
+            self.positions = self.positions[..., :length]
+        self._length = length
 
     def following(self, n_new: int) -> int | Tensor:
         """Return the positions behind those kept: the first as an int, or, if `positions`
         are kept, a Tensor of shape (batch_size, n_new)."""
-        return self.length if self.positions is None else _behind(self.positions, n_new)
+        return self._length if self.positions is None else _behind(self.positions, n_new)
+
+    def src_len(self, n_new: int) -> int:
+        """Return at how many keys `n_new` tokens will look, themselves included."""
+        return self._length + n_new
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
@@ -105,36 +146,77 @@ class KVCache:
             self.positions = self.positions[rows]
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy gets no room for tokens to come, or both would write into it.
-        return vars(self) | {"_kept": None if self._kept is None else (self.key, self.value)}
+        # A copy gets tensors without room, or both would write into the same.
+        kept = None
+        if self.key is not None and self.value is not None:
+            kept = (self.key.clone(), self.value.clone()) if self._has_room else self._kept
+        return vars(self) | {"_kept": kept, "_has_room": False}
+
+    def _check(self, key: Tensor, value: Tensor) -> None:
+        check_tensor("key", key, "a tensor")
+        check_tensor("value", value, "a tensor")
+        if key.ndim < 2 or key.shape[:-1] != value.shape[:-1]:
+            check_shape("key", key, (..., "length", "d_k"))
+            check_shape("value", value, (*key.shape[:-1], "d_v"), like="key")
+        new = {"key": key, "value": value}
+        for (name, tensor), kept in zip(new.items(), self._kept or (key, value), strict=True):
+            shape, wanted = tensor.shape, kept.shape
+            if shape[:-2] != wanted[:-2] or shape[-1] != wanted[-1]:
+                fits = (*wanted[:-2], "length", wanted[-1])
+                check_shape(name, tensor, fits, like="the cache")
+            for aspect in ("dtype", "device"):
+                got, as_kept = getattr(tensor, aspect), getattr(kept, aspect)
+                if got != as_kept:
+                    raise wrong(name, f"{aspect} {as_kept} to match the cache", got)
+
+    def _extended(self, key: Tensor, value: Tensor, stop: int) -> tuple[Tensor, Tensor]:
+        """Return tensors that hold what is kept and then the new, and maybe room for more.
+
+        With gradients enabled nothing is written into what a gradient may need, nor in a graph.
+        """
+        assert self._kept is not None
+        start, (keys, values) = self._length, self._kept
+        if torch.is_grad_enabled() or torch.compiler.is_compiling():
+            self._has_room = False
+            return (
+                torch.cat((keys[..., :start, :], key), dim=-2),
+                torch.cat((values[..., :start, :], value), dim=-2),
+            )
+        # A tensor of inference mode can be written into only there.
+        if keys.is_inference() and not torch.is_inference_mode_enabled():
+            self._has_room = False
+        if not self._has_room or keys.shape[-2] < stop:
+            self._has_room = True
+            return _with_room(keys, start, key, stop // 2), _with_room(
+                values, start, value, stop // 2
+            )
+        keys[..., start:stop, :] = key
+        values[..., start:stop, :] = value
+        return keys, values
 
     def _joined_positions(self, new: Tensor) -> Tensor:
         kept = self.positions
         if kept is None:
-            kept = torch.arange(self.length, device=new.device).expand(*new.shape[:-1], -1)
+            kept = torch.arange(self._length, device=new.device).expand(*new.shape[:-1], -1)
         return torch.cat((kept, new), dim=-1)
+
+
+def check_kept(length: int, kept: int) -> int:
+    """Return how many of `kept` tokens are to stay, as an int; raise ``ValueError`` if more."""
+    length = check_size("length", length)
+    if length > kept:
+        raise wrong("length", f"at most the {kept} tokens kept", length)
+    return length
 
 
 def _behind(positions: Tensor, n_new: int) -> Tensor:
     return positions[..., -1:] + torch.arange(1, n_new + 1, device=positions.device)
 
 
-def _extended(kept: Tensor, length: int, new: Tensor) -> Tensor:
-    """Return a tensor that holds the first `length` of `kept` and then `new`, and maybe room.
-
-    With gradients enabled nothing is written into what a gradient may need, nor in a graph.
-    """
-    total = length + new.shape[-2]
-    if torch.is_grad_enabled() or torch.compiler.is_compiling():
-        return torch.cat((kept[..., :length, :], new), dim=-2)
-    writable = kept.dtype == new.dtype and (
-        not kept.is_inference() or torch.is_inference_mode_enabled()
-    )
-    if not writable or kept.shape[-2] < total:
-        room = new.new_empty(*new.shape[:-2], total // 2, new.shape[-1])
-        return torch.cat((kept[..., :length, :], new, room), dim=-2)
-    kept[..., length:total, :] = new
-    return kept
+def _with_room(kept: Tensor, length: int, new: Tensor, room: int) -> Tensor:
+    """Return the first `length` of `kept`, `new` and uninitialised `room`, one after the other."""
+    empty = new.new_empty(*new.shape[:-2], room, new.shape[-1])
+    return torch.cat((kept[..., :length, :], new, empty), dim=-2)
 
 
 class MemoryCache:
@@ -213,6 +295,8 @@ class DecoderCache:
         self.self_attention = [KVCache() for _ in range(n_layers)]
         self.cross_attention = [MemoryCache() for _ in range(n_layers)]
         self._source: Source | None = None
+        # The ids of the tokens kept, shape (..., length). Of another length, they are not known.
+        self._ids: Tensor | None = None
 
     @property
     def parts(self) -> list[KVCache | MemoryCache]:
@@ -227,6 +311,53 @@ class DecoderCache:
     def following(self, n_new: int) -> int | Tensor:
         """Return the positions behind those kept, as `KVCache.following` does."""
         return self.self_attention[0].following(n_new)
+
+    def truncate(self, length: int) -> None:
+        """Forget all target tokens but the first `length`, as `KVCache.truncate` does.
+
+        The source is kept.
+        """
+        length = check_kept(length, min(cache.length for cache in self.self_attention))
+        for cache in self.self_attention:
+            cache.truncate(length)
+        if self._ids is not None:
+            self._ids = self._ids[..., :length]
+
+    def check_ids(self, ids: Tensor) -> None:
+        """Raise ``ValueError`` if other tokens than those at the beginning of `ids` filled the cache.
+
+        Which tokens did is known if `DecoderOnly` or `Transformer` read them all, outside of
+        ``torch.compile``. On a GPU it takes a look at the values, and there is none after
+        ``attn.checks(False)``.
+
+        Parameters
+        ----------
+        ids : Tensor of int64, shape (n_rows, n), n at least `length`
+        """
+        kept = self._ids
+        if kept is None or kept.shape[-1] != self.length or torch.compiler.is_compiling():
+            return
+        if kept.shape[:-1] != ids.shape[:-1]:
+            raise wrong(
+                "ids",
+                f"rows of shape {tuple(kept.shape[:-1])}, as the cache has",
+                tuple(ids.shape[:-1]),
+            )
+        begin = ids[..., : self.length]
+        if not holds(lambda: (begin == kept).all(), otherwise=True, free=ids.is_cpu):
+            place = int((begin != kept).flatten(0, -2).any(dim=0).nonzero()[0])
+            wanted = "the tokens that filled the cache and then new ones: truncate it, or take a new cache"
+            raise wrong("ids", wanted, f"others from place {place} on")
+
+    def keep_ids(self, ids: Tensor) -> None:
+        """Say that these are the tokens that were kept last, shape (..., n_new)."""
+        if torch.compiler.is_compiling():
+            return
+        before = self.length - ids.shape[-1]
+        if before and self._ids is not None and self._ids.shape[-1] == before:
+            self._ids = torch.cat((self._ids, ids), dim=-1)
+        else:
+            self._ids = None if before else ids.clone()
 
     def knows(self, memory: Tensor) -> bool:
         """Return whether the keys of this memory are kept; ``ValueError`` if those of another."""
@@ -248,5 +379,124 @@ class DecoderCache:
         """
         for cache in self.parts:
             cache.reorder(rows)
+        if self._ids is not None:
+            self._ids = self._ids[rows]
         if self._source is not None:
             self._source = self._source.reordered(rows)
+
+
+class FixedCache(DecoderCache):
+    """A `DecoderCache` whose tensors never change their place or size, for steps that are recorded.
+
+    A step looks at all the room there is and masks what is not filled yet. So every step does the
+    same work on the same memory, which is what a CUDA graph repeats, and ``torch.compile`` makes
+    one graph of all steps. `attn.transformer.DecoderOnly.new_cache` makes one.
+
+    Parameters
+    ----------
+    n_layers : int
+    n_rows, n_kv_heads, room, d_k : int
+        The shape of the keys of each layer.
+    dtype : torch.dtype
+    device : torch.device
+
+    Examples
+    --------
+    >>> import torch
+    >>> cache = FixedCache(2, 1, 4, 100, 8, torch.float32, torch.device("cpu"))
+    >>> cache.room, cache.length
+    (100, 0)
+    """
+
+    def __init__(
+        self, n_layers: int, n_rows: int, n_kv_heads: int, room: int, d_k: int,
+        dtype: torch.dtype, device: torch.device,
+    ) -> None:  # fmt: skip
+        super().__init__(n_layers)
+        self.room, self.device = check_size("room", room, least=1), device
+        self._place = _Place(self.room)
+        shape = (check_size("n_rows", n_rows), n_kv_heads, self.room, d_k)
+        self.self_attention = [
+            _FixedKVCache(self._place, shape, dtype, device) for _ in range(n_layers)
+        ]
+
+    def slots(self, n_new: int) -> Tensor:
+        """Return where the next tokens go, shape (n_new,); ``ValueError`` if there is no room."""
+        length = self.length
+        if length + n_new > self.room:
+            wanted = f"at most the {self.room} tokens that the cache has room for"
+            raise wrong("ids", wanted, length + n_new)
+        return torch.arange(length, length + n_new, device=self.device)
+
+    def place(self, slots: Tensor) -> Tensor:
+        """Let the next step write at these slots; return what it may see, shape (n_new, room)."""
+        self._place.slots = slots
+        return torch.arange(self.room, device=slots.device) <= slots[:, None]
+
+    def advance(self, n_new: int) -> None:
+        """Say that a step has filled so many slots."""
+        self._place.length += n_new
+
+
+class _Place:
+    """Where the layers of a `FixedCache` stand, all at the same slot."""
+
+    def __init__(self, room: int) -> None:
+        self.room, self.length = room, 0
+        self.slots: Tensor | None = None
+
+
+class _FixedKVCache(KVCache):
+    """The keys and values of one layer of a `FixedCache`."""
+
+    def __init__(
+        self, place: _Place, shape: tuple[int, ...], dtype: torch.dtype, device: torch.device
+    ) -> None:
+        super().__init__()
+        self._place = place
+        with torch.inference_mode(False):  # or steps outside of it could write nothing
+            # Zeros: the weights of what is masked are zero, and zero times NaN is NaN.
+            key, value = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
+        self._kept = key, value
+
+    @property
+    def length(self) -> int:
+        """Number of tokens kept."""
+        return self._place.length
+
+    def append(
+        self, key: Tensor, value: Tensor, positions: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Write the new keys and values into their slots, and return all the room."""
+        self._check(key, value)
+        assert self._kept is not None and self._place.slots is not None
+        if positions is not None:
+            raise wrong("positions", "None, since the room of the cache is fixed", "a tensor")
+        for kept, new in zip(self._kept, (key, value), strict=True):
+            kept.index_copy_(-2, self._place.slots, new.detach())
+        return self._kept
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`."""
+        self._place.length = check_kept(length, self.length)
+
+    def following(self, n_new: int) -> Tensor:
+        """Return the slots of the tokens of this step."""
+        assert self._place.slots is not None
+        return self._place.slots
+
+    def src_len(self, n_new: int) -> int:
+        """Return all the room there is."""
+        return self._place.room
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        assert self._kept is not None
+        n_rows = len(self._kept[0])
+        if len(rows) != n_rows:
+            raise wrong("rows", f"{n_rows} rows, since the room of the cache is fixed", len(rows))
+        for kept in self._kept:
+            kept.copy_(kept[rows])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)

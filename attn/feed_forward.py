@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attn._checks import check_choice, check_shape, check_size
+from attn._linear import Linear
 
 # What happens between the two linear layers. A gated kind multiplies by what a third one computes.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -58,9 +59,9 @@ class FeedForward(nn.Module):
         check_choice("activation", activation, ACTIVATIONS)
         self.d_model = check_size("d_model", d_model, least=1)
         self.activation = activation
-        self.linear_1 = nn.Linear(d_model, check_size("d_ff", d_ff, least=1), bias)
-        self.linear_2 = nn.Linear(d_ff, d_model, bias)
-        self.linear_3 = nn.Linear(d_model, d_ff, bias) if activation in GATED else None
+        self.linear_1 = Linear(d_model, check_size("d_ff", d_ff, least=1), bias)
+        self.linear_2 = Linear(d_ff, d_model, bias)
+        self.linear_3 = Linear(d_model, d_ff, bias) if activation in GATED else None
         for linear in filter(None, (self.linear_1, self.linear_2, self.linear_3)):
             nn.init.xavier_uniform_(linear.weight)
             if bias:

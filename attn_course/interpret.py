@@ -149,7 +149,7 @@ def patch_streams(model, clean, corrupted, score, layers=None):
         In row l and column i, that of the corrupted text with the clean vector at layer l and
         position i.
     """
-    here = torch.arange(clean.shape[1])
+    here = torch.arange(clean.shape[1], device=clean.device)
     rows = []
     for layer in range(len(clean)) if layers is None else layers:
         x = corrupted[layer].expand(len(here), -1, -1).clone()

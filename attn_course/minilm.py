@@ -55,9 +55,9 @@ def vectors(model, tokenizer, texts, attends=True):
     """
     means = []
     for text in texts:
-        ids = torch.tensor(tokenizer.encode(text, sos=True, eos=True)[:LONGEST])
+        ids = _tensor(model, tokenizer.encode(text, sos=True, eos=True)[:LONGEST])
         found = model.encode(ids)[0] if attends else model.embedding.tokens(ids)
-        means.append(found.mean(dim=0).double().numpy())
+        means.append(found.mean(dim=0).cpu().double().numpy())
     means = np.stack(means)
     return means / np.linalg.norm(means, axis=1, keepdims=True)
 
@@ -82,7 +82,12 @@ def received(model, tokenizer, sentences):
     """
     parts = [tokenizer.encode(sentence) for sentence in sentences]
     ids = [tokenizer.sos_id, *(i for part in parts for i in part), tokenizer.eos_id]
-    _, weights = model.encode(torch.tensor(ids), need_weights=True)
-    each = torch.stack(weights).mean(dim=(0, 1, 2)).double().numpy()[1:-1]
+    _, weights = model.encode(_tensor(model, ids), need_weights=True)
+    each = torch.stack(weights).mean(dim=(0, 1, 2)).cpu().double().numpy()[1:-1]
     ends = np.cumsum([len(part) for part in parts])
     return np.array([part.mean() for part in np.split(each, ends[:-1])])
+
+
+def _tensor(model, ids):
+    """Return ids where the model is."""
+    return torch.tensor(ids, device=next(model.parameters()).device)

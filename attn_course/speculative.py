@@ -103,7 +103,9 @@ def speculative(
 
 def drawn(generator: torch.Generator) -> Choice:
     """Return a `Choice` that draws each index with its probability."""
-    return lambda probabilities: int(torch.multinomial(probabilities, 1, generator=generator))
+    return lambda probabilities: int(
+        torch.multinomial(probabilities.to(generator.device), 1, generator=generator)
+    )
 
 
 class Probabilities:
@@ -130,10 +132,9 @@ class Probabilities:
     def __call__(self, ids: Tensor, count: int) -> Tensor:
         """Return the probabilities after each of the last `count` ids, shape (count, vocab_size)."""
         both = min(len(self.seen), len(ids))
-        differ = (self.seen[:both] != ids[:both]).nonzero()
+        differ = (self.seen[:both].to(ids.device) != ids[:both]).nonzero()
         known = min(int(differ[0]) if len(differ) else both, len(ids) - count)
-        for kept in self.cache.self_attention:
-            kept.length = known
+        self.cache.truncate(known)
         logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].double()
         self.seen = ids.clone()  # the caller may go on writing into its own
         self.n_calls += 1

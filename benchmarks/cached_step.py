@@ -49,7 +49,7 @@ def own(relative, n_keys, on):
     token = x[:, -1:]
 
     def step():
-        cache.length = n_keys - 1
+        cache.truncate(n_keys - 1)
         with checks(on):
             return layer(token, is_causal=True, cache=cache)[0]
 

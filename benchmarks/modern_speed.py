@@ -36,8 +36,7 @@ def measure(told, keep):
 
     def write(batch):
         model(prompt[:, :1].expand(batch, -1), cache=caches[batch])
-        for kept in caches[batch].self_attention:
-            kept.length = PROMPT
+        caches[batch].truncate(PROMPT)
 
     source = torch.ones(COPIED // 4)
     goal, matrix = torch.empty_like(source), torch.ones(SIDE, SIDE)

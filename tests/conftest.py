@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import attn_course
-from tests import machine
 
 # An assertion that tests share says what it compared, as those of the tests do.
 pytest.register_assert_rewrite("tests.exercise_proofs", "tests.test_assignments", "tests.test_site")
@@ -118,6 +117,8 @@ def needed():
     except for want of data of which nobody said where they are.
     """
 
+    from tests import machine  # which imports a browser's driver
+
     def needed(name):
         try:
             return machine.PARTS[name]()
@@ -139,6 +140,7 @@ def sandbox(needed):
 def node(tmp_path_factory):
     """Run a script that may import ./<stem>.mjs; it gets `input` and returns what it prints."""
     from attn_course.widgets import _source  # which imports ipywidgets
+    from tests import machine
 
     folder = tmp_path_factory.mktemp("modules")
     for stem in _source.WIDGETS:

@@ -1,12 +1,15 @@
 """The checker: right solutions pass however written, wrong ones fail with their own hint."""
 
 import dataclasses
+import itertools
 import re
 import runpy
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import attn_course
 from attn.reference import softmax
@@ -193,3 +196,56 @@ def test_emphasis_and_code_are_shown_as_such_and_products_are_left_alone():
     shown = Result("f", "failed", message)._repr_html_()
     assert "<em>la fila</em>" in shown and "<code>a * b * c</code>" in shown
     assert shown.count("<em>") == 1 and "2*d*k ni a * b * c" in shown
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError
+
+
+class Unlike:
+    """What answers no question that is asked of an array."""
+
+    @property
+    def shape(self):
+        raise KeyError
+
+    dtype = property(lambda self: 1 / 0)
+
+
+def fails():
+    raise Mute
+
+
+def in_itself():
+    rows = []
+    rows.append(rows)
+    return rows
+
+
+@pytest.mark.parametrize(
+    "returned, said",
+    [
+        (lambda: np.broadcast_to(0.5, (10**4, 10**4)), "has shape `(10000, 10000)`"),
+        (lambda: torch.zeros(1).expand(10**9), "has shape `(1000000000,)`"),
+        (lambda: range(10**9), "has shape `(1000000000,)`"),
+        (lambda: [range(10**8)] * 10, "has shape `(10, 100000000)`"),
+        (lambda: [[0.0] * 3000] * 3000, "has shape `(3000, 3000)`"),
+        (lambda: tuple([0.0] * 10**6), "has shape `(1000000,)`"),
+        (itertools.count, "returns `count`"),
+        (in_itself, "returns `list`"),
+        (lambda: "x" * 10**7, "returns `str`"),
+        (Unlike, "returns `Unlike`"),
+        (lambda: type("x" * 10**6, (), {})(), "returns `xxx"),
+        (fails, "raises `Mute`"),
+    ],
+)
+def test_an_answer_costs_no_more_than_a_look_at_what_it_is(returned, said):
+    attn_course.set_language("en")
+    check("softmax", softmax)  # which makes what every check needs
+    tracemalloc.start()
+    result = check("softmax", lambda scores: returned())
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2**25
+    assert result.status == "failed" and said in result.message and len(result.message) < 1000

@@ -1,4 +1,4 @@
-"""What the applications share: how their models are trained, kept on disk, and asked in batches."""
+"""What the applications share: how models are trained, moved, kept on disk, asked in batches."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -14,7 +14,7 @@ from attn.applications._folder import About, read_folder, whole_folder
 from attn.applications._sequences import Sequenced, by_length
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.base import Tokenizer
-from attn.training import History, Progress, TrainingConfig, train
+from attn.training import History, Progress, TrainingConfig, choose_device, train
 from attn.transformer import TransformerConfig
 
 # Some fields of a `TransformerConfig`, which checks them itself.
@@ -24,7 +24,7 @@ Sizes: TypeAlias = Mapping[str, Any] | tuple[()]
 class SavedModel(Protocol):
     """A module with `attn.transformer.checkpoint.Checkpoint`."""
 
-    def cpu(self) -> Self: ...
+    def to(self, device: torch.device) -> Self: ...
     def eval(self) -> Self: ...
     def save(self, path: str | Path, *, quantised: bool = ...) -> None: ...
     @classmethod
@@ -44,7 +44,8 @@ class Application(Generic[Model]):
     Parameters
     ----------
     model : Module
-        It is moved to the CPU, and into evaluation mode.
+        It is put into evaluation mode. The application computes on the device and in the dtype
+        of its parameters, also after they are moved.
     history : attn.training.History, optional
         What became of the loss in training. It is not saved.
     """
@@ -55,7 +56,36 @@ class Application(Generic[Model]):
     _model_file = "model.safetensors"
 
     def __init__(self, model: Model, history: History | None = None) -> None:
-        self.model, self.history = model.cpu().eval(), history
+        self.model, self.history = model.eval(), history
+
+    def to(self, device: str | torch.device) -> Self:
+        """Move the model to another device.
+
+        Parameters
+        ----------
+        device : str or torch.device
+            As PyTorch names it, or "auto" for the fastest there is.
+
+        Returns
+        -------
+        Application
+            This one.
+
+        Raises
+        ------
+        ValueError
+            If this machine has no such device.
+
+        Examples
+        --------
+        >>> from attn.applications.translation import Translator
+        >>> translator = Translator.pretrained("grammar").to("cpu")
+        >>> translator.to("tpu")
+        Traceback (most recent call last):
+        ValueError: device: expected one that this machine has, got 'tpu'
+        """
+        self.model = self.model.to(present(device))
+        return self
 
     def save(self, folder: str | Path, *, quantised: bool = False) -> None:
         """Write model and vocabularies to a folder, replacing it only at the end.
@@ -78,12 +108,14 @@ class Application(Generic[Model]):
                 tokenizer.save(unfinished / f"{name}.json")
 
     @classmethod
-    def load(cls, folder: str | Path) -> Self:
+    def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> Self:
         """Read what `save` wrote.
 
         Parameters
         ----------
         folder : str or Path
+        device : str or torch.device, default "cpu"
+            As in `to`.
 
         Returns
         -------
@@ -93,11 +125,13 @@ class Application(Generic[Model]):
         Raises
         ------
         ValueError
-            If there is none, or it is damaged.
+            If there is none, or it is damaged, or no such device.
         """
-        folder = Path(folder)
+        device, folder = present(device), Path(folder)
         about = read_folder(folder, cls._format)
-        return cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file))
+        return cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file)).to(
+            device
+        )
 
     def _about(self) -> About:
         """Return what ``about.json`` says beside the format."""
@@ -128,10 +162,13 @@ class Application(Generic[Model]):
         """Make a model and train it; return it and its history.
 
         Its weights depend on the seed of `training` alone, and PyTorch's generator is left as
-        it was. `loss` takes the ``label_smoothing`` of `training`; the other arguments are those
+        it was. It ends on the device of `training`. `loss` takes the ``label_smoothing`` of `training`; the other arguments are those
         of `attn.training.train`.
         """
-        with torch.random.fork_rng(devices=[]):
+        if not isinstance(training, TrainingConfig):
+            raise wrong("training", "a TrainingConfig", type(training).__name__)
+        # On the CPU, whatever PyTorch's default device: each device has random numbers of its own.
+        with torch.random.fork_rng(devices=[]), torch.device("cpu"):
             torch.default_generator.manual_seed(training.seed)
             model = make_model()
         history = train(
@@ -165,11 +202,25 @@ def configured(
     usual: Mapping[str, Any], sizes: Sizes, vocab_size: int, tgt_vocab_size: int | None = None
 ) -> TransformerConfig:
     """Return the configuration of a model: the usual one but for `sizes`, which a user gave."""
+    if not isinstance(sizes, Mapping) and sizes != ():
+        raise wrong("sizes", "a dict", type(sizes).__name__)
     known = {field.name for field in fields(TransformerConfig)} - {"vocab_size", "tgt_vocab_size"}
     others = sorted(map(repr, dict(sizes).keys() - known))
     if others:
         raise wrong("sizes", "fields of TransformerConfig, but no vocab_size", ", ".join(others))
     return TransformerConfig(vocab_size, tgt_vocab_size, **{**usual, **dict(sizes)})
+
+
+def present(device: str | torch.device) -> torch.device:
+    """Return the device of a name; refuse one that this machine lacks or that holds no values."""
+    if device == "auto":
+        return choose_device()
+    try:
+        found = torch.device(device)
+        torch.zeros((), device=found).item()
+    except (AssertionError, ImportError, RuntimeError, TypeError, ValueError):
+        raise wrong("device", "one that this machine has", repr(device)) from None
+    return found
 
 
 def read_words(folder: Path, vocab_size: int) -> WordTokenizer:

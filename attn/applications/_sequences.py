@@ -1,23 +1,29 @@
-"""Sequences to sequences: a batch of pairs, what the Transformer says of it, and the loss."""
+"""Sequences to sequences: a batch of pairs, what the Transformer says of it, and the loss.
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+Beside it what all applications do with what they are given: check it, count it, move it.
+"""
+
+import reprlib
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from attn._checks import check_size, wrong
 from attn.corpus.pairs_file import normalise
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.metrics import token_accuracy
+from attn.metrics.text import as_array
+from attn.positions import SCHEMES, LearnedPositions
 from attn.tokenizer import WordTokenizer, words
 from attn.tokenizer.base import Tokenizer
 from attn.training import cross_entropy, pad, shift
-from attn.transformer import Transformer
+from attn.transformer import Transformer, TransformerConfig
 
 AT_A_TIME = 128
 
@@ -25,6 +31,46 @@ Sequenced = TypeVar("Sequenced", bound=Sized)
 Ids: TypeAlias = list[int]
 # Sources, their lengths, targets.
 Batch: TypeAlias = tuple[Tensor, Tensor, Tensor]
+
+
+def listed(
+    name: str, given: Iterable[Any], wanted: str, is_one: Callable[[Any], bool], kind: str
+) -> list[Any]:
+    """Return several of a kind as a list; refuse one alone, none, and what is none of its kind."""
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise wrong(name, f"several, each {wanted}", reprlib.repr(given))
+    some = list(given)
+    if not some:
+        raise wrong(name, f"at least one {kind}", "none")
+    for i, one in enumerate(some):
+        if not is_one(one):
+            raise wrong(f"{name}[{i}]", wanted, reprlib.repr(one))
+    return some
+
+
+def are_texts(*values: object) -> bool:
+    """Return whether all are strings."""
+    return all(isinstance(value, str) for value in values)
+
+
+def most_tokens(config: TransformerConfig) -> int | None:
+    """Return how many tokens a model can read, as many as it learned positions; None if any."""
+    is_learned = issubclass(SCHEMES[config.positions], LearnedPositions)
+    return config.max_len if is_learned else None
+
+
+def check_fits(name: str, n_tokens: int, config: TransformerConfig, beside: int = 0) -> None:
+    """Raise ``ValueError`` if a model learned no positions for tokens, with others `beside` them."""
+    most = most_tokens(config)
+    if most is not None and n_tokens + beside > most:
+        wanted = f"at most {most - beside} tokens, for which the model learned positions"
+        raise wrong(name, wanted, n_tokens)
+
+
+def placed(model: nn.Module, *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Return tensors on the device of a model's parameters."""
+    device = next(model.parameters()).device
+    return tuple(tensor.to(device) for tensor in tensors)
 
 
 def by_length(
@@ -78,7 +124,8 @@ def token_accuracy_of(model: Transformer, examples: Sequence[tuple[Ids, Ids]]) -
     """Return the fraction of tokens predicted right, given the right ones before them."""
     right, count = 0.0, 0
     for some in by_length([source for source, _ in examples]):
-        logits, targets = predict(model, collate([examples[i] for i in some]))
+        src, lengths, tgt = placed(model, *collate([examples[i] for i in some]))
+        logits, targets = predict(model, (src, lengths, tgt))
         n_tokens = int((targets != Tokenizer.pad_id).sum())
         right += n_tokens * token_accuracy(logits.argmax(dim=-1), targets)
         count += n_tokens
@@ -88,9 +135,9 @@ def token_accuracy_of(model: Transformer, examples: Sequence[tuple[Ids, Ids]]) -
 @torch.no_grad()
 def attention_of(model: Transformer, src: Ids, tgt: Ids) -> list[NDArray[np.floating]]:
     """Return the weights of encoder, decoder and cross-attention, layer by layer, for one pair."""
-    inputs = torch.tensor([Tokenizer.sos_id, *tgt])
-    _, weights = model(torch.tensor(src), inputs, need_weights=True)
-    return [torch.stack(layers).numpy() for layers in weights]
+    ids, inputs = placed(model, torch.tensor(src), torch.tensor([Tokenizer.sos_id, *tgt]))
+    _, weights = model(ids, inputs, need_weights=True)
+    return [as_array(torch.stack(layers)) for layers in weights]
 
 
 def as_written(text: str, tokenizer: Tokenizer) -> str:
@@ -129,11 +176,13 @@ def write(
     if check_size("beam_width", beam_width, least=1) == 1 and length_penalty:
         wanted = "0 with a beam_width of 1, which leaves nothing to choose from"
         raise wrong("length_penalty", wanted, length_penalty)
-    src, lengths = pad(sources, Tokenizer.pad_id)
+    src, lengths = placed(model, *pad(sources, Tokenizer.pad_id))
     src_mask = padding_mask(lengths, src.shape[1])
     memory, _ = model.encode(src, src_mask)
     step = partial(model.step, memory=memory, src_mask=src_mask)
-    prompt = torch.full((len(src), 1), Tokenizer.sos_id)
+    prompt = src.new_full((len(src), 1), Tokenizer.sos_id)
+    most = most_tokens(model.config)
+    max_new_tokens = max_new_tokens if most is None else min(max_new_tokens, most)
     limits = {"end_id": Tokenizer.eos_id, "max_new_tokens": max_new_tokens}
     cache = model.new_cache()
     if beam_width == 1:

@@ -101,7 +101,9 @@ def fused(
     # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
     outer, inner = batch[:-1], (1, *batch)[-1]
     queries, keys, values = (
-        t.expand(*outer, *((heads,) if batch else ()), *t.shape[-2:]).reshape(
+        t
+        if len(batch) == 2 and t.shape[:-2] == (*outer, heads)
+        else t.expand(*outer, *((heads,) if batch else ()), *t.shape[-2:]).reshape(
             math.prod(outer), heads, *t.shape[-2:]
         )
         for t, heads in ((query, inner), (key, inner // group), (value, inner // group))
@@ -112,6 +114,12 @@ def fused(
         if any(size != 1 for size in mask.shape[:-3]):
             mask = mask.expand(*outer, *mask.shape[-3:])
         mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
+    if group > 1 and query.shape[-2] == 1:
+        # Heads that share keys are as many queries of one head: kernels for that are more and faster.
+        queries = queries.reshape(*queries.shape[:1], inner // group, group, queries.shape[-1])
+        if mask is not None and mask.shape[-3] > 1:
+            mask = mask.reshape(len(mask), inner // group, group, mask.shape[-1])
+        group = 1
     # Autocast would round a bias that is more precise than its own type.
     is_kept = bias is not None and autocasts(query.device)
     with torch.autocast(query.device.type, enabled=False) if is_kept else nullcontext():
@@ -152,6 +160,6 @@ def refuse_non_finite(
 def _all_finite(tensors: Sequence[Tensor]) -> bool:
     # No NaN or infinity gets lost in a sum, which is ten times as fast as isfinite(). A sum
     # of finite numbers can overflow too; only then is each looked at.
-    if holds(lambda: reduce(add, (t.sum() for t in tensors)).isfinite(), otherwise=True):
+    if holds(lambda: math.isfinite(reduce(add, (t.sum() for t in tensors)).item()), otherwise=True):
         return True
     return all(holds(tensor.isfinite().all, otherwise=True) for tensor in tensors)

@@ -9,14 +9,17 @@ from attn._checks import (
     check_divides,
     check_fraction,
     check_mask,
+    check_shape,
     check_size,
     wrong,
 )
+from attn._linear import Linear
 from attn._restored import restored_on_error
 from attn._values import check_tensor
 from attn.attention._types import Attended, Relative
 from attn.attention.variant import ScaledDotProduct
 from attn.cache import KVCache, MemoryCache
+from attn.positions import RelativePositions
 
 
 class MultiHeadAttention(nn.Module):
@@ -79,12 +82,14 @@ class MultiHeadAttention(nn.Module):
         check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads)
         check_fraction("dropout", dropout)
         self.dropout, self.relative = dropout, relative
+        # Rotary positions only turn: without this, each step would count all keys for nothing.
+        self._adds_bias = getattr(type(relative), "bias", None) is not RelativePositions.bias
         self.attention = ScaledDotProduct() if attention is None else attention
         d_kv = d_model // n_heads * n_kv_heads
-        self.q_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.k_proj = nn.Linear(d_model, d_kv, bias=bias)
-        self.v_proj = nn.Linear(d_model, d_kv, bias=bias)
-        self.out_proj = nn.Linear(d_model, d_model, bias=bias)
+        self.q_proj = Linear(d_model, d_model, bias=bias)
+        self.k_proj = Linear(d_model, d_kv, bias=bias)
+        self.v_proj = Linear(d_model, d_kv, bias=bias)
+        self.out_proj = Linear(d_model, d_model, bias=bias)
         for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
@@ -148,8 +153,9 @@ class MultiHeadAttention(nn.Module):
         with restored_on_error(cache):
             query_heads = self._split(self.q_proj(query), self.n_heads)
             if key is None and not isinstance(cache, MemoryCache):
-                src_len = query.shape[-2] + (0 if cache is None else cache.length)
-                mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
+                if mask is not None:
+                    src_len = query.shape[-2] if cache is None else cache.src_len(query.shape[-2])
+                    mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
                 query_heads, key_heads, value_heads, bias = self._own(
                     query, query_heads, positions, cache
                 )
@@ -196,12 +202,12 @@ class MultiHeadAttention(nn.Module):
         if cache is not None:
             key, value = cache.append(key, value, positions)
         bias = None
-        if self.relative is not None:
-            stand = positions if cache is None else cache.positions
-            if stand is None:
-                stand = torch.arange(key.shape[-2], device=x.device)
-            queries = stand[..., key.shape[-2] - tgt_len :]
-            bias = self.relative.bias(queries, stand, query.dtype)
+        if self.relative is not None and self._adds_bias:
+            keys = positions if cache is None else cache.positions
+            if keys is None:
+                keys = torch.arange(key.shape[-2], device=x.device)
+            queries = stand if isinstance(stand, Tensor) else keys[..., stand : stand + tgt_len]
+            bias = self.relative.bias(queries, keys, query.dtype)
         return query, key, value, bias
 
     def _of_memory(
@@ -215,6 +221,9 @@ class MultiHeadAttention(nn.Module):
         if cache is not None and cache.key is not None and cache.value is not None:
             if source is not None:
                 cache.check(*source)
+            # One head of another model would serve all the heads of this one.
+            fits = (..., self.n_kv_heads, "src_len", self.d_model // self.n_heads)
+            check_shape("cache", cache.key, fits)
             return cache.key, cache.value
         if source is None:
             raise wrong("key", "the memory that is to fill the cache", None)

@@ -121,9 +121,10 @@ def sample(
     Examples
     --------
     >>> logits = torch.zeros(4, 4)
-    >>> sample(lambda ids, cache: logits[ids[:, -1]], torch.tensor([[2]]), end_id=None,
-    ...        max_new_tokens=5, top_k=2, generator=torch.Generator().manual_seed(0))
-    tensor([[2, 1, 0, 1, 0, 1]])
+    >>> ids = sample(lambda ids, cache: logits[ids[:, -1]], torch.tensor([[2]]), end_id=None,
+    ...              max_new_tokens=99, top_k=2, generator=torch.Generator().manual_seed(0))
+    >>> ids.shape, ids[0, 1:].unique()
+    (torch.Size([1, 100]), tensor([0, 1]))
     """
     _check_options(temperature, top_k, top_p)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attn._checks import check_finite, check_size, wrong
+from attn.metrics.text import as_array
 
 # Pairs of places: of a source token, and of the target token that it became.
 Links = set[tuple[int, int]]
@@ -46,7 +47,7 @@ def align(weights: ArrayLike) -> Links:
     >>> sorted(align(weights))
     [(0, 0), (1, 2), (2, 1)]
     """
-    weights = np.asarray(weights, dtype=float)
+    weights = as_array(weights).astype(float)
     if weights.ndim != 2 or weights.shape[1] == 0:
         raise wrong("weights", "shape (tgt_len, src_len), src_len at least 1", weights.shape)
     check_finite("weights", np.isfinite(weights))

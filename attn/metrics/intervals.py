@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from attn._checks import check_finite, check_size, wrong
+from attn.metrics.text import as_array
 
 Z = 1.959964  # the normal quantile that leaves 2.5% on either side
 
@@ -92,10 +93,10 @@ def bootstrap_interval(
     >>> round(low, 1), round(high, 1)
     (0.4, 0.6)
     """
-    numerators = np.asarray(numerators, float)
+    numerators = as_array(numerators).astype(float)
     if denominators is None:
         denominators = np.ones_like(numerators)
-    denominators = np.asarray(denominators, float)
+    denominators = as_array(denominators).astype(float)
     if numerators.ndim != 1 or not len(numerators):
         raise wrong("numerators", "one number for each of some sentences", numerators.shape)
     if denominators.shape != numerators.shape:

@@ -1,18 +1,22 @@
 """Scores of texts against the right ones: the whole, the tokens, and what n-grams share."""
 
 import operator
-import re
 import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+import regex
+from numpy.typing import ArrayLike, NDArray
 
 from attn._checks import wrong
+from attn._letters import LETTERS
 
 if TYPE_CHECKING:  # imported where it is used, since it takes longer than all the rest
     from sacrebleu.metrics.base import Metric
+
+
+_WORD = regex.compile(LETTERS)
 
 
 class BleuScore(NamedTuple):
@@ -64,6 +68,14 @@ def _plain(one: Any) -> Any:
     return one.tolist() if hasattr(one, "tolist") else one
 
 
+def as_array(x: Any) -> NDArray[Any]:
+    """Return numbers as an array: a tensor of any device too, of at least 32 bits for NumPy."""
+    if hasattr(x, "detach"):
+        x = x.detach().cpu()
+        x = x.float() if x.is_floating_point() and x.dtype.itemsize < 4 else x
+    return np.asarray(x)
+
+
 def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) -> float:
     """Return the fraction of positions with the right token, padding left out.
 
@@ -88,7 +100,7 @@ def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) 
     >>> token_accuracy([[5, 6, 9], [7, 4, 4]], [[5, 6, 3], [7, 3, 0]])
     0.6
     """
-    predictions, targets = np.asarray(predictions), np.asarray(targets)
+    predictions, targets = as_array(predictions), as_array(targets)
     if predictions.shape != targets.shape:
         raise wrong("predictions", f"shape {targets.shape} to match targets", predictions.shape)
     counts = targets != pad_id
@@ -209,7 +221,8 @@ class _Words:
     """The words of a text in lower case. The library's own drops every accented letter."""
 
     def tokenize(self, text: str) -> list[str]:
-        return re.findall(r"\w+", unicodedata.normalize("NFC", text.lower()))
+        text = unicodedata.normalize("NFC", text.lower())
+        return [match[0] for match in _WORD.finditer(text)]
 
 
 def _by_sacrebleu(

@@ -1,6 +1,6 @@
 """The sine and the cosine of each wave at each position, right for any position in any dtype.
 
-An angle matters only up to whole turns. So it is counted in 2**-62 of a turn, as int64, and the
+An angle matters only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the
 whole turns are cut off. In float32 the angle of position 100,000 would be wrong by up to .005,
 and Apple's devices have no float64.
 """
@@ -12,11 +12,12 @@ from torch import Tensor
 
 from attn._checks import check_size, wrong
 from attn._registry import ModelConfig
+from attn._values import constant
 
-# Positions and speeds are multiplied limb by limb, 31 bits each, so that no product overflows.
+# Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
 # PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
 # compiler infers that no position makes one, and leaves out every position behind the first.
-LIMB = 2**31
+LIMB = 2**30
 LOW_BITS = LIMB - 1
 WHOLE_TURN = LIMB**2
 TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770  # times 2**128
@@ -77,14 +78,17 @@ class Waves:
         size : int
             Twice the number of waves.
         dtype : torch.dtype
-            Computed in float64 if it is that, in float32 otherwise.
+            Computed in float64 if its numbers are that, in float32 otherwise.
 
         Returns
         -------
         Tensor of `dtype`, shape (..., seq_len, size / 2, 2)
+            Of a complex one, shape (..., seq_len, size / 2): the cosine and i times the sine.
         """
-        computed = torch.float64 if dtype == torch.float64 else torch.float32
-        high, low = torch.tensor(self._speeds(size), device=positions.device)
+        is_double = dtype in (torch.float64, torch.complex128)
+        computed = torch.float64 if is_double else torch.float32
+        device = positions.device
+        high, low = (constant(part, device, torch.int64) for part in self._speeds(size))
         whole = positions.long()[..., None]
         near, far = whole & LOW_BITS, whole // LIMB & LOW_BITS
         count = near * low + (near * high + far * low & LOW_BITS) * LIMB
@@ -93,12 +97,14 @@ class Waves:
         angles = count.to(computed) * (6.283185307179586 / WHOLE_TURN)
         if positions.is_floating_point():
             beyond = (positions - positions.trunc()).to(computed)
-            radians = torch.tensor(self.radians(size), dtype=computed, device=positions.device)
+            radians = constant(self.radians(size), device, computed)
             angles = angles + beyond[..., None] * radians
+        if dtype.is_complex:
+            return torch.complex(angles.cos(), angles.sin())
         return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
 
     def _speeds(self, size: int) -> list[list[int]]:
-        """Return the two halves of the speed of each wave, in 2**-62 of a turn per position."""
+        """Return the two halves of the speed of each wave, in 2**-60 of a turn per position."""
         if torch.compiler.is_compiling():
             return self._counted(size)
         if size not in self._speeds_kept:
@@ -106,7 +112,7 @@ class Waves:
         return self._speeds_kept[size]
 
     def _counted(self, size: int) -> list[list[int]]:
-        speeds = [int(angle * 2.0**116) * TURNS_PER_RADIAN >> 182 for angle in self.radians(size)]
+        speeds = [int(angle * 2.0**116) * TURNS_PER_RADIAN >> 184 for angle in self.radians(size)]
         return [[speed // LIMB for speed in speeds], [speed & LOW_BITS for speed in speeds]]
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from attn._checks import broadcast_shapes, check_size, wrong
 from attn._registry import ModelConfig
+from attn._values import constant
 from attn.positions._scaling import ScaledWaves, check_waves, checked_scaling
 from attn.positions._waves import Waves, check_even, refuse_odd
 from attn.positions.absolute import check_vectors
@@ -59,15 +60,29 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
         raise wrong("positions", f"shape ({shape[-1]},) to match x", tuple(positions.shape))
     check_even("d_k", x.shape[-1])
-    return _turned(x, Waves(base).at(positions, x.shape[-1], x.dtype))
+    return _turned(x, Waves(base).at(positions, x.shape[-1], _turns_dtype(x.dtype)))
+
+
+def _turns_dtype(dtype: torch.dtype) -> torch.dtype:
+    # PyTorch's compiler writes no code for complex numbers.
+    if torch.compiler.is_compiling():
+        return dtype
+    return torch.complex128 if dtype == torch.float64 else torch.complex64
 
 
 def _turned(x: Tensor, waves: Tensor) -> Tensor:
-    sine, cosine = waves.unbind(dim=-1)
-    even, odd = x[..., 0::2], x[..., 1::2]
-    turned_even = torch.addcmul(even * cosine, odd, sine, value=-1)
-    turned_odd = torch.addcmul(even * sine, odd, cosine)
-    return torch.stack((turned_even, turned_odd), dim=-1).flatten(-2)
+    if not waves.is_complex():
+        sine, cosine = waves.unbind(dim=-1)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        turned_even = torch.addcmul(even * cosine, odd, sine, value=-1)
+        turned_odd = torch.addcmul(even * sine, odd, cosine)
+        return torch.stack((turned_even, turned_odd), dim=-1).flatten(-2)
+    # As complex numbers the pairs turn in one pass, a tenth of the time that their halves take.
+    precise = x if waves.dtype == torch.complex128 else x.float()
+    pairs = precise.unflatten(-1, (-1, 2))
+    if any(step % 2 for step in pairs.stride()[:-1]) or pairs.storage_offset() % 2:
+        pairs = pairs.clone(memory_format=torch.contiguous_format)
+    return torch.view_as_real(torch.view_as_complex(pairs) * waves).flatten(-2).to(x.dtype)
 
 
 @register("rotary")
@@ -133,12 +148,14 @@ class RotaryPositions(RelativePositions):
         """Return both turned, as `rotary` does; see `RelativePositions.rotate`."""
         *_, seq_len, d_k = query.shape
         check_even("d_k", d_k)
+        dtype = _turns_dtype(query.dtype)
         if isinstance(positions, torch.Tensor):
             # One set of angles for all heads.
-            waves = self._waves.at(positions, d_k, query.dtype).unsqueeze(-4)
+            waves = self._waves.at(positions, d_k, dtype)
+            waves = waves.unsqueeze(-3 if dtype.is_complex else -4)
         else:
             stop = positions + seq_len
-            waves = self._waves.between(positions, stop, d_k, query.dtype, query.device)
+            waves = self._waves.between(positions, stop, d_k, dtype, query.device)
         return _turned(query, waves), _turned(key, waves)
 
 
@@ -191,5 +208,5 @@ class ALiBiPositions(RelativePositions):
         """
         dtype = torch.promote_types(dtype, torch.float32)
         distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
-        slopes = torch.tensor(self.slopes(), dtype=dtype, device=distances.device)
+        slopes = constant(self.slopes(), distances.device, dtype)
         return -slopes[:, None, None] * distances[..., None, :, :]

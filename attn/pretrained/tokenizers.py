@@ -11,7 +11,8 @@ These cannot change what our `encode` returns and are not read:
 - ``vocab.txt``, ``vocab.json``, ``merges.txt``, ``added_tokens.json``, ``special_tokens_map.json``,
   which say again what ``tokenizer.json`` says;
 - in ``generation_config.json`` all but the ids of the start, of the ends and of padding: a
-  temperature, say, is an argument of whoever decodes.
+  temperature, say, is an argument of whoever decodes. Ids that it leaves out are those of
+  ``config.json``.
 """
 
 import re
@@ -73,11 +74,12 @@ CONFIG: Wanted = {
     "tokenize_chinese_chars": (None, True), "do_basic_tokenize": (None, True),
     "do_lower_case": BOOL, "strip_accents": BOOL,
     "added_tokens_decoder": None, **dict.fromkeys(NAMED), **dict.fromkeys((
-        "add_bos_token", "add_eos_token", "auto_map", "backend", "chat_template",
-        "clean_up_tokenization_spaces", "errors", "fast_tokenizer_files", "is_local", "legacy",
+        "_commit_hash", "add_bos_token", "add_eos_token", "auto_map", "backend", "chat_template",
+        "clean_up_tokenization_spaces", "errors", "fast_tokenizer_files", "from_slow", "is_local", "legacy",
         "local_files_only", "max_len", "max_length", "merges_file", "model_input_names",
         "model_max_length", "name_or_path", "never_split", "pad_to_multiple_of",
         "pad_token_type_id", "padding_side", "processor_class", "response_schema",
+        "sp_model_kwargs", "spaces_between_special_tokens", "use_default_system_prompt",
         "special_tokens_map_file", "stride", "tokenizer_class", "tokenizer_file",
         "truncation_side", "truncation_strategy", "use_fast", "vocab_file", "vocab_size",
     )),
@@ -134,9 +136,9 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     _check_config(folder / "tokenizer_config.json", tokenizer)
-    ends = _ends(folder, config, tokenizer.vocab_size)
     if isinstance(tokenizer, WordPieceTokenizer):
-        return tokenizer
+        return tokenizer  # whose [PAD], [CLS] and [SEP] are known by their names
+    ends = _ends(folder, config, tokenizer.vocab_size)
     return ByteLevelTokenizer(
         tokenizer.vocabulary, tokenizer.merges, tokenizer.added, tokenizer.patterns,
         whole_words=tokenizer.whole_words, **ends,

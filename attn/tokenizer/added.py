@@ -124,6 +124,8 @@ class _Finder:
                 continue
             while token.lstrip and start > done and text[start - 1] in SPACES:
                 start -= 1
+            if token.rstrip:
+                stop = max(stop, done)  # in white space that was taken, which ends there
             while token.rstrip and stop < len(text) and text[stop] in SPACES:
                 stop += 1
             if token.lstrip and done >= stop:

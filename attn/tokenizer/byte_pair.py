@@ -1,13 +1,15 @@
 """Byte-pair encoding: frequent sequences of bytes become tokens, so no text is unknown."""
 
 import heapq
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Self
 
+import regex
+
 from attn._checks import check_size, shown, wrong
+from attn._letters import JOINERS, SPACE
 from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer
 from attn.tokenizer.text import check_texts
 
@@ -19,9 +21,13 @@ MAX_WORDS_KEPT = 100_000
 MAX_LENGTH_KEPT = 100
 MERGED = -1  # in the place of an id that went into the one before it
 
-# A run of letters, of digits or of other marks, with one space before it; or white space, of
-# which the last space is left to the word that follows.
-_WORD = re.compile(r" ?(?:[^\W\d_]+|\d+|(?:[^\w\s]|_)+)|\s+(?!\S)|\s+")
+# A run of letters with their marks, of digits or of other marks, with one space before it; or white
+# space, of which the last space is left to the word that follows.
+_NO_DIGITS = r"\p{L}\p{Nl}\p{No}"
+_WORD = regex.compile(
+    rf" ?(?:[{_NO_DIGITS}][{_NO_DIGITS}\p{{M}}{JOINERS}]*|\p{{Nd}}+|[^\p{{L}}\p{{N}}{SPACE}]+)"
+    rf"|[{SPACE}]+(?![^{SPACE}])|[{SPACE}]+"
+)
 
 
 class BytePairTokenizer(Tokenizer):
@@ -146,7 +152,7 @@ def split(text: str) -> list[str]:
     >>> split("¿Qué son  42 grados?\\n")
     ['¿', 'Qué', ' son', ' ', ' 42', ' grados', '?', '\\n']
     """
-    return _WORD.findall(text)
+    return [match[0] for match in _WORD.finditer(text)]
 
 
 class MergedWords:

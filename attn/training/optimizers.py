@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from attn._checks import wrong
 from attn.positions import PositionScheme
 from attn.training.config import TrainingConfig
 
@@ -33,6 +34,8 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     decay = {"weight_decay": config.weight_decay}
     rest = {"params": others, "weight_decay": 0.0}
     if config.optimizer == "muon":
+        if not hasattr(torch.optim, "Muon"):
+            raise wrong("optimizer", "'adamw', since Muon comes with PyTorch 2.9", "'muon'")
         # It takes matrices alone. Stacks of them, as a convolution has, are left to AdamW.
         flat = [p for p in matrices if p.ndim == 2]
         stacks = {"params": [p for p in matrices if p.ndim > 2], **decay}

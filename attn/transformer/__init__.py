@@ -7,11 +7,13 @@
 `encoder_decoder`   ``Transformer``: both, for translation and the like
 `encoder_only`      ``EncoderOnly``: reads a text, a prediction for every token
 `decoder_only`      ``DecoderOnly``: writes a text, one token after another
+`captured`          ``Captured``: its step, recorded once and replayed by a GPU
 `checkpoint`        ``save`` and ``load``, which all three models have
 `torch_weights`     ``from_torch``, ``to_torch``: the same as PyTorch's own modules
 ==================  ===================================================================
 """
 
+from attn.transformer.captured import Captured
 from attn.transformer.config import TransformerConfig
 from attn.transformer.decoder_only import DecoderOnly
 from attn.transformer.encoder_decoder import Transformer, TransformerWeights
@@ -20,6 +22,7 @@ from attn.transformer.stacks import Decoder, Encoder
 from attn.transformer.torch_weights import from_torch, to_torch
 
 __all__ = [
+    "Captured",
     "Decoder",
     "DecoderOnly",
     "Encoder",

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attn._checks import wrong
+from attn._linear import Linear
 from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.feed_forward import FeedForward
 
@@ -69,7 +70,7 @@ def check_ours(attention: MultiHeadAttention) -> None:
 
 
 def check_part(part: nn.Module) -> None:
-    if type(part) not in (nn.Linear, nn.LayerNorm):
+    if type(part) not in (nn.Linear, Linear, nn.LayerNorm):
         raise wrong("module", "linear layers nn.Linear and norms nn.LayerNorm", type(part).__name__)
     _check_names(part, {"weight", "bias"})
 

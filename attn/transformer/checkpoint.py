@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 from typing import Self
 
+import torch
 from torch import Tensor, nn
 
 from attn._checks import wrong
@@ -72,7 +73,8 @@ class Checkpoint(nn.Module):
         if about.get("model") != cls.__name__:
             raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
-            model = cls(TransformerConfig(**about["config"]))
+            with torch.device("cpu"):  # whatever PyTorch's default device
+                model = cls(TransformerConfig(**about["config"]))
             trained = dict(model.named_parameters())
             weights = {
                 name: nn.Parameter(x) if name in trained else x

@@ -2,8 +2,10 @@
 
 from torch import Tensor, nn
 
+from attn._checks import wrong
+from attn._linear import Linear
 from attn._restored import restored_on_error
-from attn.cache import DecoderCache
+from attn.cache import DecoderCache, FixedCache
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
 from attn.transformer.embedding import TokenEmbedding, following, unseen
@@ -40,7 +42,7 @@ class DecoderOnly(Checkpoint):
         self.config = config
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.stack = Encoder(config)
-        self.output = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.output = Linear(config.d_model, config.vocab_size, bias=False)
         nn.init.xavier_uniform_(self.output.weight)
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight
@@ -76,13 +78,51 @@ class DecoderOnly(Checkpoint):
         weights : tuple of Tensor, or None
             Those of each layer; None unless `need_weights`.
         """
+        if isinstance(cache, FixedCache):
+            for name, given in {"mask": mask, "positions": positions}.items():
+                if given is not None:
+                    raise wrong(name, "None, since the room of the cache is fixed", "a tensor")
+            logits, weights = self.in_room(ids, cache, cache.slots(ids.shape[-1]), need_weights)
+            cache.advance(ids.shape[-1])
+            cache.keep_ids(ids)
+            return logits, weights
         start = following(ids, cache) if positions is None else positions
         with restored_on_error(cache):
             x, weights = self.stack(
                 self.embedding(ids, start), mask, positions=positions, is_causal=True,
                 need_weights=need_weights, cache=cache,
             )  # fmt: skip
-            return self.output(x), weights
+            logits = self.output(x)
+        if cache is not None:
+            cache.keep_ids(ids)
+        return logits, weights
+
+    def in_room(
+        self, ids: Tensor, cache: FixedCache, slots: Tensor, need_weights: bool = False
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
+        """Write tokens into slots of a cache and score what follows each, as `forward` does.
+
+        It neither reads nor changes how long the cache is: `FixedCache.advance` does. So it is
+        the same for every step, and can be recorded or compiled once.
+
+        Parameters
+        ----------
+        ids : Tensor of int64, shape (n_rows, n_new)
+        cache : attn.cache.FixedCache
+        slots : Tensor of int64, shape (n_new,)
+            From `FixedCache.slots`, on the device of the cache.
+        need_weights : bool, default False
+            As in `forward`; their last axis has all the room.
+
+        Returns
+        -------
+        logits : Tensor, shape (n_rows, n_new, vocab_size)
+        weights : tuple of Tensor, or None
+        """
+        visible = cache.place(slots)
+        x = self.embedding(ids, slots)
+        x, weights = self.stack(x, visible, need_weights=need_weights, cache=cache)
+        return self.output(x), weights
 
     def step(
         self,
@@ -135,6 +175,28 @@ class DecoderOnly(Checkpoint):
         logits: Tensor = self(ids, mask, positions=positions, cache=cache)[0]
         return logits[:, -1]
 
-    def new_cache(self) -> DecoderCache:
-        """Return an empty cache for `forward` and `step`."""
-        return DecoderCache(self.config.n_layers)
+    def new_cache(self, room: int | None = None, n_rows: int = 1) -> DecoderCache:
+        """Return an empty cache for `forward` and `step`.
+
+        Parameters
+        ----------
+        room : int, optional
+            Return an `attn.cache.FixedCache` for so many tokens, of the type and on the device
+            of the model, which `attn.transformer.Captured` needs; its rows begin alike, without
+            `mask` and `positions`. If not given, the cache grows as it is filled.
+        n_rows : int, default 1
+            Number of rows of a fixed cache.
+        """
+        if room is None:
+            return DecoderCache(self.config.n_layers)
+        if self.config.attention != "scaled_dot_product":
+            # Another kind may count on the last query standing at the last key.
+            wanted = "None, since the attention is not scaled_dot_product"
+            raise wrong("room", wanted, room)
+        if self.config.positions == "learned" and room > self.config.max_len:
+            raise wrong("room", f"at most max_len = {self.config.max_len}", room)
+        config, weight = self.config, self.embedding.tokens.weight
+        return FixedCache(
+            config.n_layers, n_rows, config.n_kv_heads or config.n_heads, room,
+            config.d_model // config.n_heads, weight.dtype, weight.device,
+        )  # fmt: skip

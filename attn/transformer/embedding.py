@@ -98,7 +98,12 @@ class TokenEmbedding(nn.Module):
 
 def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:
     """Return the positions of tokens behind those that a cache has seen."""
-    return 0 if cache is None else cache.following(ids.shape[-1])
+    if cache is None:
+        return 0
+    if not isinstance(cache, DecoderCache):
+        raise wrong("cache", "a DecoderCache, as new_cache returns it", type(cache).__name__)
+    check_tensor("ids", ids, "a tensor of int64 or int32")
+    return cache.following(ids.shape[-1])
 
 
 def unseen(
@@ -129,6 +134,8 @@ def unseen(
     start, (n_rows, length) = 0 if cache is None else cache.length, ids.shape
     if length <= start:
         raise wrong("ids", f"more than the {start} tokens that were read before", length)
+    if cache is not None:
+        cache.check_ids(ids)
     if mask is not None:
         check_tensor("mask", mask, "a tensor of bool")
         check_mask("mask", mask)

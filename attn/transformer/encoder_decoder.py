@@ -5,6 +5,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from attn._checks import check_repeats
+from attn._linear import Linear
 from attn._restored import restored_on_error
 from attn._values import check_tensor
 from attn.cache import DecoderCache
@@ -51,9 +52,7 @@ class Transformer(Checkpoint):
         self.src_embedding = TokenEmbedding(config.vocab_size, config)
         self.tgt_embedding = TokenEmbedding(config.tgt_vocab_size or config.vocab_size, config)
         self.encoder, self.decoder = Encoder(config), Decoder(config)
-        self.output = nn.Linear(
-            config.d_model, self.tgt_embedding.tokens.num_embeddings, bias=False
-        )
+        self.output = Linear(config.d_model, self.tgt_embedding.tokens.num_embeddings, bias=False)
         nn.init.xavier_uniform_(self.output.weight)
         if config.tie_embeddings:
             self.output.weight = self.tgt_embedding.tokens.weight
@@ -160,7 +159,10 @@ class Transformer(Checkpoint):
                 self.tgt_embedding(tgt, start), memory, tgt_mask, src_mask,
                 positions=tgt_positions, need_weights=need_weights, cache=cache,
             )  # fmt: skip
-            return self.output(x), weights
+            logits = self.output(x)
+        if cache is not None:
+            cache.keep_ids(tgt)
+        return logits, weights
 
     def step(
         self,

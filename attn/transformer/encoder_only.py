@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from attn._linear import Linear
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
 from attn.transformer.embedding import TokenEmbedding
@@ -38,9 +39,9 @@ class EncoderOnly(Checkpoint):
         self.encoder = Encoder(config)
         self.head: nn.Module = nn.Identity()
         if config.prediction_head:
-            inner = nn.Linear(config.d_model, config.d_model)
+            inner = Linear(config.d_model, config.d_model)
             self.head = nn.Sequential(inner, nn.GELU(), config.new_norm())
-        self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.prediction_head)
+        self.output = Linear(config.d_model, config.vocab_size, bias=config.prediction_head)
         nn.init.xavier_uniform_(self.output.weight)
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight

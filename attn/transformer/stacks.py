@@ -40,6 +40,8 @@ class _Stack(nn.Module):
         """Return for each layer the cache of its self-attention and of its cross-attention."""
         if cache is None:
             return [(None, None)] * len(self.layers)
+        if not isinstance(cache, DecoderCache):
+            raise wrong("cache", "a DecoderCache", type(cache).__name__)
         pairs = list(zip(cache.self_attention, cache.cross_attention, strict=True))
         if len(pairs) != len(self.layers):
             raise wrong("cache", f"one of n_layers = {len(self.layers)}", len(pairs))

@@ -8,7 +8,7 @@ import traceback
 
 import numpy as np
 
-from attn_course.exercises.compare import close, same_kind
+from attn_course.exercises.compare import close, said, same_kind
 from attn_course.exercises.errors import meaning
 from attn_course.exercises.shapes import wrong_number
 from attn_course.language import text
@@ -164,7 +164,7 @@ def _wrong_total(name, got, wanted):
 
 def raised(attempt, error):
     """Return what the attempt raised, where, and what that means if it is a common exception."""
-    message = re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", str(error))
+    message = re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", said(error))
     message = textwrap.shorten(message, 300, placeholder=" ...")
     exception = f"{type(error).__name__}: {message}" if message else type(error).__name__
     line = _line(attempt, error)
@@ -179,7 +179,7 @@ def raised(attempt, error):
             en=f" `{error.name}` is not defined in the notebook yet: run the cell that defines "
             "it, or check its spelling.",
         )
-    return _with(sentence, meaning(str(error)))
+    return _with(sentence, meaning(said(error)))
 
 
 def _line(attempt, error):

@@ -1,14 +1,18 @@
-"""A second device to test on: memory of its own, and like Apple's GPUs no float64.
+"""A second device to test on: memory of its own, and like Apple's GPUs no float64 unless told.
 
 PyTorch calls the device "meta", because of those that need no driver it is the one that is not
 the CPU. Unlike the real one it computes: each of its tensors wraps a tensor on the CPU.
 """
 
+import pytest
 import torch
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 DEVICE = torch.device("meta")
+# Operations that make a tensor of Python's numbers, which PyTorch does not show to a dispatch mode.
+MAKERS = (torch.tensor, torch.as_tensor)
 COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
 
 
@@ -24,6 +28,9 @@ class OtherTensor(torch.Tensor):
     def __init__(self, on_cpu):
         self.on_cpu = on_cpu
 
+    def data_ptr(self):
+        return self.on_cpu.data_ptr()
+
     def __repr__(self):
         return f"OtherTensor({self.on_cpu})"
 
@@ -35,11 +42,43 @@ class OtherTensor(torch.Tensor):
 class OtherDevice(TorchDispatchMode):
     """While it is active, tensors can be moved to the device, made there, and brought back."""
 
+    def __init__(self, *, float64=False):
+        super().__init__()
+        self.float64 = float64
+
+    def __enter__(self):
+        if torch.get_default_device().type != "cpu":
+            pytest.skip("one device at a time: DEVICE names another than this one")
+        self.makers = Makers()
+        self.makers.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        super().__exit__(*error)
+        self.makers.__exit__(*error)
+
     def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        return _compute(function, args, kwargs or {})
+        return _compute(function, args, kwargs or {}, self.float64)
 
 
-def _compute(function, args, kwargs):
+class Makers(TorchFunctionMode):
+    """Make on the CPU, and then move, what is to be made on the device of Python's numbers."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if function is torch.Tensor.tolist:  # which PyTorch refuses to a class of one's own
+            args = (args[0].cpu(),)
+        if function == torch.Tensor.data.__set__ and isinstance(args[0], OtherTensor):
+            args[0].on_cpu = args[1].on_cpu  # as where a module becomes one of another precision
+        device = kwargs.get("device") or torch.get_default_device()
+        if function in MAKERS and torch.device(device) == DEVICE:
+            gradient = kwargs.get("requires_grad", False)
+            made = function(*args, **kwargs | {"device": "cpu"}).detach().to(DEVICE)
+            return made.requires_grad_(gradient)
+        return function(*args, **kwargs)
+
+
+def _compute(function, args, kwargs, float64=False):
     tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)]
     there = [x for x in tensors if isinstance(x, OtherTensor)]
     # As on any device, a number in a tensor of its own may come from the CPU.
@@ -57,7 +96,7 @@ def _compute(function, args, kwargs):
     def wrap(x):
         if not stays or not isinstance(x, torch.Tensor):
             return x
-        if x.dtype == torch.float64:
+        if x.dtype == torch.float64 and not float64:
             raise TypeError(f"{function}: the device has no float64")
         return wrapped[id(x)] if id(x) in wrapped else OtherTensor(x)
 

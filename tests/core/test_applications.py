@@ -1,12 +1,12 @@
-"""What every application does alike: train from a seed, keep the history, come back to the CPU."""
+"""What every application does alike: train from a seed, keep the history, move, refuse."""
 
+import copy
 import dataclasses
 import re
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from attn.applications import (
     _application,
@@ -17,10 +17,13 @@ from attn.applications import (
     visual_question,
 )
 from attn.applications._application import Application
+from attn.applications.summarization import summarizer
+from attn.applications.translation import facts
 from attn.corpus import Pair
+from attn.decoding import _steps
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
-from tests.core.other_device import DEVICE, OtherDevice, OtherTensor
+from tests.core.other_device import DEVICE, OtherDevice
 
 ONE_STEP = TrainingConfig(steps=1, device="cpu")
 
@@ -30,21 +33,24 @@ class Seen:
     image: np.ndarray
     question: str
     answer: str
+    kind: str = ""
+    asked: np.ndarray | None = None
 
 
 def fit(name, **options):
     """Train one application for one step, on one or two examples."""
+    options = {"training": ONE_STEP, **options}
     if name == "translation":
         pairs = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")]
-        return translation.Translator.fit(pairs, training=ONE_STEP, **options)
+        return translation.Translator.fit(pairs, **options)
     if name == "question_answering":
         examples = [("The sky is blue.", "What is blue?", "sky", 1)] * 5
-        return question_answering.QuestionAnswerer.fit(examples, training=ONE_STEP, **options)
+        return question_answering.QuestionAnswerer.fit(examples, **options)
     if name == "summarization":
         examples = [("A storm hit Lima.", "Storm hits Lima"), ("Schools closed.", "Schools close")]
-        return summarization.Summarizer.fit(examples, training=ONE_STEP, **options)
+        return summarization.Summarizer.fit(examples, **options)
     examples = [Seen(np.zeros((48, 48, 3), np.uint8), "Is there a ball?", "no")]
-    return visual_question.VisualQuestionAnswerer.fit(examples, training=ONE_STEP, **options)
+    return visual_question.VisualQuestionAnswerer.fit(examples, **options)
 
 
 every_application = pytest.mark.parametrize(
@@ -223,14 +229,106 @@ def test_a_batch_is_of_about_one_length_and_of_many(monkeypatch):
         Application._in_batches(texts, lambda some: some[1:])
 
 
-def test_models_come_back_from_the_device():
+def ask(application):
+    """Return all that the public methods of an application say, for one or two inputs each."""
+    if isinstance(application, translation.Translator):
+        pairs = [Pair("cat", "gato"), Pair("a", "la roja")]
+        texts = [pair.source for pair in pairs]
+        yield application.translate(texts)
+        yield from application.attention(texts[0])
+        yield application.attention(texts[0], "un gato").cross
+        yield from application.evaluate(pairs, beam_width=2).values()
+        yield facts.predictions(application, pairs[0])
+        yield list(translation.translate_lines(application, texts))
+    elif isinstance(application, question_answering.QuestionAnswerer):
+        told = ("The sky is blue.", "What is blue?", "sky", 1)
+        yield from application.answer(*told[:2])
+        yield from application.attention(*told[:2])
+        yield from application.evaluate([told, ("It is.", "Who?", "", None)]).values()
+    elif isinstance(application, summarization.Summarizer):
+        text = "A storm hit Lima. Schools closed."
+        yield application.generate(text)
+        yield application.extract(text)
+        yield from application.sentence_scores(text)
+        yield from application.attention(text)
+        yield from application.evaluate([(text, "Storm hits Lima")])["generate"].values()
+    else:
+        image, asked = np.zeros((48, 48, 3), np.uint8), np.eye(6, dtype=bool)
+        yield from application.answer(image, "Is there a ball?")
+        yield from application.attention(image, "Is there a ball?")
+        one = Seen(image, "Is there a ball?", "no", "exists", asked)
+        yield from application.evaluate([one, one]).values()
+
+
+def assert_alike(found, expected, tolerance=1e-5):
+    for ours, theirs in zip(found, expected, strict=True):
+        if isinstance(theirs, (np.ndarray, float)):
+            np.testing.assert_allclose(ours, theirs, atol=tolerance)
+        else:
+            assert ours == theirs
+
+
+@pytest.fixture
+def other_device(monkeypatch):
+    """A second device, of which decoding is told that it has no float64."""
+    monkeypatch.setattr(_steps, "WITHOUT_FLOAT64", {DEVICE.type})
+    monkeypatch.setattr(summarizer, "MAX_TOKENS", 4)  # since every operation there takes long
     with OtherDevice():
-        model = nn.Linear(2, 3)
-        for name, parameter in model.named_parameters():
-            setattr(model, name, nn.Parameter(OtherTensor(parameter.detach())))
-        assert model.weight.device == DEVICE
-        application = Application(model)
-    assert {parameter.device.type for parameter in application.model.parameters()} == {"cpu"}
+        yield DEVICE
+
+
+@every_application
+def test_it_computes_where_its_model_is_and_is_saved_as_from_the_cpu(name, tmp_path, other_device):
+    fitted = fit(name, sizes={"n_layers": 1})
+    expected, weights = list(ask(fitted)), copy.deepcopy(fitted.model.state_dict())
+    assert fitted.to(other_device) is fitted
+    assert {p.device for p in fitted.model.parameters()} == {other_device}
+    assert_alike(ask(fitted), expected)
+    fitted.save(tmp_path / "there")
+    fitted.model.to("cpu")  # without a word to the application
+    assert_alike(ask(fitted), expected)
+    again = type(fitted).load(tmp_path / "there")
+    assert all(map(torch.equal, again.model.state_dict().values(), weights.values()))
+    again = type(fitted).load(tmp_path / "there", device=other_device)
+    assert {p.device for p in again.model.parameters()} == {other_device}
+
+
+@every_application
+def test_where_it_is_trained_it_stays(name, monkeypatch, other_device):
+    def train(model, *_, **__):
+        model.to(other_device)
+        return History()
+
+    monkeypatch.setattr(_application, "train", train)
+    fitted = fit(name)
+    assert {p.device for p in fitted.model.parameters()} == {other_device}
+
+
+@every_application
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_it_computes_in_the_precision_of_its_model(name, dtype):
+    fitted = fit(name)
+    expected = [x for x in ask(fitted) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    fitted.model.to(dtype)
+    arrays = [x for x in ask(fitted) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
+    wanted = np.float64 if dtype == torch.float64 else np.float32  # NumPy has no bfloat16
+    assert {array.dtype.type for array in arrays} == {wanted}
+    for ours, theirs in zip(arrays, expected, strict=True):
+        if ours.shape == theirs.shape:  # unless it wrote other words
+            np.testing.assert_allclose(ours, theirs, atol=1e-6 if wanted is np.float64 else 0.02)
+
+
+@every_application
+@pytest.mark.parametrize("device", ["cuda:99", "meta", "tpu", "", None, 1.5, torch.device("meta")])
+def test_a_device_that_is_not_there_is_refused(name, device, tmp_path):
+    fitted = fit(name)
+    fitted.save(tmp_path / "one")
+    message = f"^device: expected one that this machine has, got {re.escape(repr(device))}$"
+    for use in (fitted.to, lambda device: type(fitted).load(tmp_path / "one", device=device)):
+        with pytest.raises(ValueError, match=message):
+            use(device)
+    assert fitted.model.output.weight.device.type == "cpu"
+    assert fitted.to("auto") is fitted
 
 
 @pytest.mark.parametrize("n_words", [1, 3])
@@ -248,3 +346,158 @@ def test_a_translation_has_at_most_twice_its_words_and_ten(n_words, monkeypatch)
     for beam_width in (1, 2):
         written = translator.translate([text, "the red cat"], beam_width=beam_width)[0].split()
         assert written == [translator.target.tokens[word]] * (2 * n_words + 10)
+
+
+LEARNED = {"positions": "learned", "n_layers": 1}
+
+
+@pytest.mark.parametrize("beam_width", [1, 2])
+def test_a_translation_ends_where_the_positions_that_were_learned_end(beam_width, monkeypatch):
+    translator = fit("translation", sizes=LEARNED | {"max_len": 5})
+    translator.max_len = 100  # as where it was trained on longer texts
+    output, word = translator.model.output, torch.tensor([translator.target.vocab_size - 1])
+    output.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, word, 99.0))
+    assert len(translator.translate("the red house", beam_width=beam_width).split()) == 5
+    assert len(translator.attention("cat").target) == 5  # four words and the end
+    message = "^text: expected at most 5 tokens, for which the model learned positions, got 6$"
+    for use in (translator.translate, translator.attention):
+        with pytest.raises(ValueError, match=message):
+            use("the red house the red house")
+    message = "^translation: expected at most 4 tokens, for which .* positions, got 5$"
+    with pytest.raises(ValueError, match=message):
+        translator.attention("cat", "la casa roja la casa")
+
+
+@pytest.mark.parametrize(
+    "name, most, message",
+    [
+        ("translation", 3, r"pairs\[0\].target: expected at most 2 tokens"),
+        ("translation", 2, r"pairs\[0\].source: expected at most 2 tokens"),
+        ("question_answering", 10, r"examples\[0\]: expected at most 10 tokens"),
+        ("summarization", 3, r"examples\[0\], text: expected at most 3 tokens"),
+        ("visual_question", 5, r"examples\[0\].question: expected at most 4 tokens"),
+    ],
+)
+def test_what_is_longer_than_the_positions_is_not_learned_from(name, most, message):
+    wanted = f"^{message}, for which the model learned positions, got "
+    with pytest.raises(ValueError, match=wanted):
+        fit(name, sizes=LEARNED | {"max_len": most})
+    longest = {"translation": 4, "question_answering": 11, "summarization": 8, "visual_question": 6}
+    assert list(ask(fit(name, sizes=LEARNED | {"max_len": longest[name]})))
+
+
+@pytest.mark.parametrize(
+    "name, ask, message",
+    [
+        (
+            "question_answering",
+            ("The sky is blue.", "Which of them is it?"),
+            "context and question",
+        ),
+        ("summarization", ("A storm hit Lima. Schools closed.",), "text"),
+        ("visual_question", (np.zeros((48, 48, 3), np.uint8), "Is there a ball? a"), "question"),
+    ],
+)
+def test_a_text_longer_than_the_positions_is_refused(name, ask, message):
+    longest = {"question_answering": 11, "summarization": 5, "visual_question": 6}
+    fitted = fit(name, sizes=LEARNED | {"max_len": longest[name]})
+    methods = [getattr(fitted, x, None) for x in ("answer", "generate", "extract", "attention")]
+    for use in filter(None, methods):
+        with pytest.raises(ValueError, match=f"^{message}: expected at most .* positions, got "):
+            use(*ask)
+
+
+def example(name):
+    """Return one example as `fit` has them."""
+    return {
+        "translation": Pair("the red house", "la casa roja"),
+        "question_answering": ("The sky is blue.", "What is blue?", "sky", 1),
+        "summarization": ("A storm hit Lima.", "Storm hits Lima"),
+        "visual_question": Seen(
+            np.zeros((48, 48, 3), np.uint8), "Is there a ball?", "no", "", np.eye(6, dtype=bool)
+        ),
+    }[name]
+
+
+def learn(name, examples, **options):
+    """Train one application for one step on what is given."""
+    applications = {
+        "translation": translation.Translator,
+        "question_answering": question_answering.QuestionAnswerer,
+        "summarization": summarization.Summarizer,
+        "visual_question": visual_question.VisualQuestionAnswerer,
+    }
+    return applications[name].fit(examples, training=ONE_STEP, **options)
+
+
+@every_application
+def test_examples_may_come_one_by_one(name):
+    fitted = learn(name, (example(name) for _ in range(5)))
+    listed = learn(name, [example(name)] * 5)
+    for ours, theirs in zip(fitted.model.parameters(), listed.model.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+    scores = listed.evaluate(example(name) for _ in range(2))
+    assert scores == listed.evaluate([example(name)] * 2)
+
+
+@every_application
+@pytest.mark.parametrize(
+    "kind", ["text", "one", "number", "none", "texts", "triples", "other type"]
+)
+def test_what_are_no_examples_is_refused_by_fit_and_evaluate(name, kind):
+    fitted = fit(name)
+    good = example(name)
+    given, got = {
+        "text": ("the red house", "'the red house'"),
+        "one": (5, "5"),
+        "number": ([good, 5], "5"),
+        "none": (iter([]), "none"),
+        "texts": ([good, "ab"], "'ab'"),
+        "triples": ([good, ("a", "b", "c")], r"\('a', 'b', 'c'\)"),
+        "other type": ([good, Pair(b"a", "b")], "Pair"),
+    }[kind]
+    argument = "pairs" if name == "translation" else "examples"
+    place = "" if kind in ("text", "one", "none") else r"\[1\]"
+    message = rf"^{argument}{place}: expected .*, got {got}"
+    for use in (fitted.evaluate, lambda some: learn(name, some)):
+        with pytest.raises(ValueError, match=message):
+            use(given)
+
+
+@every_application
+@pytest.mark.parametrize("wrong", [["a list"], ("a", "tuple"), b"bytes", None, 5])
+def test_a_text_is_a_string(name, wrong):
+    """But `translate` takes a list of texts too."""
+    fitted = fit(name)
+    if name == "translation":
+        uses = [lambda x: fitted.translate([x]), fitted.attention, fitted.source_ids]
+        uses += [lambda x: fitted.attention("cat", x)] if wrong is not None else []
+        uses += [] if wrong == ["a list"] else [fitted.translate]
+    elif name == "question_answering":
+        uses = [lambda x: fitted.answer(x, "Who?"), lambda x: fitted.answer("It is.", x)]
+    elif name == "summarization":
+        uses = [fitted.generate, fitted.extract, fitted.sentence_scores, summarization.lead]
+    else:
+        uses = [lambda x: fitted.answer(np.zeros((48, 48, 3), np.uint8), x)]
+    for use in uses:
+        with pytest.raises(ValueError, match="^[a-z]+: expected (a string|text), got "):
+            use(wrong)
+
+
+@every_application
+def test_options_of_another_kind_are_refused(name):
+    with pytest.raises(ValueError, match="^training: expected a TrainingConfig, got dict$"):
+        fit(name, training={"steps": 1})
+    with pytest.raises(ValueError, match="^sizes: expected a dict, got str$"):
+        fit(name, sizes="small")
+
+
+def test_validation_is_as_the_pairs_are():
+    good = example("translation")
+    with pytest.raises(ValueError, match=r"^validation\[0\]: expected a pair .*, got 5$"):
+        learn("translation", [good], validation=[5])
+    with pytest.raises(ValueError, match="^validation: expected at least one pair .*, got none$"):
+        learn("translation", [good], validation=iter([]))
+    training = dataclasses.replace(ONE_STEP, validate_every=1)
+    fitted = translation.Translator.fit([good], validation=iter([good]), training=training)
+    assert len(fitted.history.validation) == 1

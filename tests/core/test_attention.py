@@ -648,6 +648,87 @@ def test_the_heads_of_queries_are_a_multiple_of_those_of_keys():
         scaled_dot_product_attention(query, key[:0], key[:0], enable_gqa=True)
 
 
+# rows that see nothing
+
+
+def bounded(hidden):
+    """PyTorch's function as a kernel that gives a hidden score this value computes it.
+
+    Of the lowest number, a row that sees nothing becomes a mean of all values, as in cuDNN; of
+    minus infinity, NaN, as in an exported graph.
+    """
+
+    def kernel(query, key, value, mask=None, *, dropout_p, is_causal, enable_gqa):
+        assert not dropout_p and not enable_gqa
+        scores = query @ key.mT / math.sqrt(query.shape[-1])
+        if is_causal:
+            mask = torch.ones(scores.shape[-2:], dtype=torch.bool).tril()
+        if mask is not None and mask.dtype == torch.bool:
+            scores = scores.masked_fill(~mask, hidden)
+        elif mask is not None:
+            scores = (scores + mask).clamp(min=hidden)
+        return scores.softmax(dim=-1) @ value
+
+    return kernel
+
+
+BLIND = {
+    "no key for some": lambda: random(3, 6, 6, seed=3) > 1,
+    "padding on the left": lambda: padding_mask([6, 4, 0], 6).flip(-1),
+    "one row for all": lambda: torch.zeros(6, dtype=torch.bool),
+    "more queries than keys": lambda: None,
+}
+
+
+@pytest.mark.parametrize("hidden", [-1e300, -math.inf], ids=["mean", "nan"])
+@pytest.mark.parametrize("run", ["eager", "compiled", "vmap"])
+@pytest.mark.parametrize("with_bias", [False, True])
+@pytest.mark.parametrize("kind", BLIND)
+def test_a_row_that_sees_nothing_is_zero_whatever_the_kernel(
+    kind, with_bias, run, hidden, monkeypatch
+):
+    """Its output and all that it adds to the gradients."""
+    tensors = inputs((3,), 6, 4 if kind == "more queries than keys" else 6)
+    mask = BLIND[kind]()
+    bias = random(6, tensors[1].shape[-2], seed=5) if with_bias else None
+    may_see = visible(6, tensors[1].shape[-2]) & (True if mask is None else mask)
+
+    def attend(query, key, value, mask, need_weights=False):
+        return scaled_dot_product_attention(
+            query, key, value, mask, bias=bias, is_causal=True, need_weights=need_weights
+        )[0]
+
+    expected = attend(*tensors, mask, need_weights=True)
+    monkeypatch.setattr(F, "scaled_dot_product_attention", bounded(hidden))
+    if run == "compiled":
+        torch.compiler.reset()
+        output = torch.compile(attend, backend="eager", fullgraph=True)(*tensors, mask)
+    elif run == "vmap":
+        of_all = mask is None or mask.ndim < 3
+        output = torch.vmap(attend, in_dims=(0, 0, 0, None if of_all else 0))(*tensors, mask)
+    else:
+        output = attend(*tensors, mask)
+    blind = ~may_see.any(dim=-1).expand(3, 6)
+    assert blind.any() and not output[blind].any()
+    assert_close(output, expected)
+    found = gradients(output, tensors)
+    assert not found[0][blind].any()
+    assert_close(found, gradients(expected, tensors))
+
+
+def test_where_every_row_sees_something_the_output_is_the_kernel_s_own(monkeypatch):
+    outputs, kernel = [], F.scaled_dot_product_attention
+
+    def kept(*args, **options):
+        outputs.append(kernel(*args, **options))
+        return outputs[-1]
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", kept)
+    for mask in (None, visible(5, 5), padding_mask([5, 2], 5)[:, None]):
+        output, _ = scaled_dot_product_attention(*inputs((2, 3)), mask, is_causal=True)
+        assert output.data_ptr() == outputs.pop().data_ptr()
+
+
 # where values cannot be read
 
 

@@ -546,9 +546,10 @@ def test_one_query_needs_no_causal_mask_and_groups_no_copies():
     module(x, is_causal=True, cache=cache)
     with patch.object(F, "scaled_dot_product_attention", wraps=F.scaled_dot_product_attention) as f:
         module(x[:, :1], is_causal=True, cache=cache)
-    (_, key, value, mask), options = f.call_args
-    assert mask is None and not options["is_causal"] and options["enable_gqa"]
-    assert key.shape == value.shape == (2, 2, 10, 4)
+    (query, key, value, mask), options = f.call_args
+    assert mask is None and not options["is_causal"]
+    # The two heads that share keys are two queries.
+    assert query.shape == (2, 2, 2, 4) and key.shape == value.shape == (2, 2, 10, 4)
 
 
 def test_few_steps_copy_what_is_kept():

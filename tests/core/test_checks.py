@@ -60,7 +60,7 @@ def test_without_checks_neither_loss_nor_a_decoding_step_reads_on_a_gpu(monkeypa
     logits, target = torch.randn(2, 5), torch.tensor([1, 4])
     calls = [
         lambda: cross_entropy(logits, target, label_smoothing=0.1, pad_id=0),
-        lambda: next_logits(lambda *_: logits, target[:, None], None, target > 1, 3, 0),
+        lambda: next_logits(lambda *_: logits, target[:, None], None, target > 1, [3], 0),
     ]
     for call in calls:
         with attn.checks(False), NoReading():

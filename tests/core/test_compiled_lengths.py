@@ -35,7 +35,7 @@ class EveryScheme(nn.Module):
         outputs = []
         for sinusoidal, x in zip(self.sinusoidal, xs, strict=True):
             attended, _ = scaled_dot_product_attention(x, x, x, bias=bias, is_causal=True)
-            outputs += [sinusoidal(x, start), *self.rotary.rotate(x, 2 * x, start), attended]
+            outputs += [sinusoidal(x, start), self.rotary.rotate(x, x, start)[0], attended]
         return outputs
 
 

@@ -27,10 +27,22 @@ from attn.metrics import (
     uniform_alignment,
     wilson_interval,
 )
+from tests.core.other_device import DEVICE, OtherDevice
 
 
 def refuses(message):
     return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
+
+
+def test_tensors_of_any_device_are_numbers_too():
+    weights, right = torch.tensor([[0.9, 0.1], [0.25, 0.75]]), torch.tensor([[5, 6, 0]])
+    with OtherDevice():
+        for x in (weights.to(DEVICE), weights.bfloat16().to(DEVICE), weights.requires_grad_()):
+            assert align(x) == {(0, 0), (1, 1)}
+            assert bootstrap_interval(x[0]) == bootstrap_interval(x[0].tolist())
+        said = torch.tensor([[5, 7, 0]]).to(DEVICE)
+        assert token_accuracy(said, right.to(DEVICE)) == 0.5
+        assert exact_match(list(said), list(right.to(DEVICE))) == 0
 
 
 # texts
@@ -173,6 +185,18 @@ def test_rouge_sees_accents_but_no_case_and_no_marks():
     assert rouge(["canta"], ["cantas"])["rouge1"] == 0.0  # no stemming
     assert rouge(["Strasse"], ["Straße"])["rouge1"] == 0.0  # whose capitals are the same
     assert rouge([""], ["nada"])["rougeL"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("की", "का", 0), ("कि", "कु", 0), ("राम की", "राम का", 0.5), ("हिन्दी भाषा", "हिन्दी भाषा", 1),
+        ("เป้า", "เป่า", 0), ("el año", "el ano", 0.5), ("كَتَبَ", "كُتِبَ", 0), ("می\u200cروم", "می روم", 0),
+        ("don't_2 go", "DON'T_2 stay", 2 / 3), ("a\u0301", "á", 1),
+    ],
+)  # fmt: skip
+def test_the_marks_of_a_script_tell_words_apart(one, other, shared):
+    assert rouge([one], [other])["rouge1"] == pytest.approx(shared, abs=1e-12)
 
 
 @pytest.mark.parametrize("metric", [exact_match, bleu, chrf, rouge])

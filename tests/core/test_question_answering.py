@@ -642,7 +642,7 @@ def test_answers_and_attention_and_evaluation_refuse(untrained):
             ask("", "Why?")
         with pytest.raises(ValueError, match="^question: expected a string, got int$"):
             ask("Because.", 3)
-    with pytest.raises(ValueError, match="^references: expected at least one, got none$"):
+    with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
         untrained.evaluate([])
 
 

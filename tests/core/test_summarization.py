@@ -389,7 +389,7 @@ def test_bad_arguments_are_refused(untrained):
             method(3)
     with pytest.raises(ValueError, match="^n_sentences: expected at least 1, got 0$"):
         untrained.extract("A word.", 0)
-    with pytest.raises(ValueError, match="^references: expected at least one, got none$"):
+    with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
         untrained.evaluate([])
     with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
         Summarizer.fit([], training=SHORT)

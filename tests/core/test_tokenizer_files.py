@@ -119,6 +119,16 @@ def test_added_tokens_of_all_flags_have_the_ids_of_tokenizers(tmp_path, kind):
     assert n_read > 50
 
 
+def test_white_space_that_one_token_has_taken_is_not_taken_again(tmp_path):
+    theirs = word_pieces()
+    theirs.add_tokens([
+        tokenizers.AddedToken("12", rstrip=True), tokenizers.AddedToken("  ", normalized=False),
+        tokenizers.AddedToken("\t", lstrip=True, rstrip=True, normalized=False),
+    ])  # fmt: skip
+    lines = ["12\t\te", "e\t\t12\t e", "\t12 \t", "\t\t", "12    e", "12   \t  e"]
+    assert_same_ids(read(tmp_path, theirs), theirs, lines)
+
+
 def test_what_a_user_types_becomes_no_mark_and_other_added_tokens_are_shown(tmp_path):
     theirs = byte_pairs()
     theirs.add_special_tokens(["<|end|>"])
@@ -333,7 +343,7 @@ def damaged(rng, content):
         if choice == 0:
             del part[last]
         elif choice == 1 and isinstance(part, dict):
-            part[rng.choice(["new", "dropout", "x" * 200, "a\nb"])] = rng.choice(JUNK)
+            part[rng.choice(["new", "dropout", "x" * 200, "a\nb"])] = copy.deepcopy(rng.choice(JUNK))
         else:
             part[last] = copy.deepcopy(rng.choice(JUNK))
     text = json.dumps(content)

@@ -617,7 +617,7 @@ def test_training_lowers_the_loss_it_says():
 
 def test_it_refuses_to_learn_from_or_to_be_measured_by_nothing(untrained):
     for use in (VisualQuestionAnswerer.fit, untrained.evaluate):
-        with pytest.raises(ValueError, match="^examples: expected at least one, got none$"):
+        with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
             use([])
 
 
@@ -629,7 +629,7 @@ IMAGE = draw(SCENE, np.random.default_rng(0))
     [
         (IMAGE, "", "question: expected a question, got ''"),
         (IMAGE, "  ", "question: expected a question, got '  '"),
-        (IMAGE, 5, "text: expected a string, got int"),
+        (IMAGE, 5, "question: expected a string, got int"),
         (
             IMAGE,
             "Where is the Dog and a cat?",

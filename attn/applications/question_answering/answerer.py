@@ -7,17 +7,21 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypedDict
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from attn._checks import wrong
 from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
+from attn.applications._sequences import are_texts, check_fits, listed, placed
 from attn.applications.question_answering.answers import Answer, quote
 from attn.applications.question_answering.encoding import Encoded, collate, encode, words_of
 from attn.applications.question_answering.spans import SpanReader, flat_logits, span_loss
 from attn.metrics import exact_match
+from attn.metrics.text import as_array
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.words import join
 from attn.training import History, TrainingConfig
+from attn.training.loss import at_least_float32
 
 # What is asked is who stands beside whom: positions relative to each other serve best.
 SIZES: dict[str, Any] = {
@@ -109,7 +113,7 @@ class QuestionAnswerer(Application[SpanReader]):
 
         Parameters
         ----------
-        examples : sequence of (context, question, answer, start)
+        examples : iterable of (context, question, answer, start)
             Texts, and which of the words of the context is the answer's first, counted from 0;
             an empty answer and None if it does not tell.
         sizes : dict, optional
@@ -127,15 +131,17 @@ class QuestionAnswerer(Application[SpanReader]):
         Raises
         ------
         ValueError
-            If there are no examples, an answer is not where it is said to be, or an argument
-            is not as above.
+            If there are no examples, an answer is not where it is said to be, one is longer
+            than the positions that can be learned, or an argument is not as above.
         """
-        examples = list(examples)
+        examples = _checked(examples)
         # Rare words have no id of their own, so that training meets the unknown.
         texts = (text for example in examples for text in example[:2])
         tokenizer = WordTokenizer.train(texts, min_count=MIN_COUNT)
         encoded = [encode(tokenizer, marks_question_words, *example) for example in examples]
         config = configured(SIZES, sizes, tokenizer.vocab_size)
+        for i, one in enumerate(encoded):
+            check_fits(f"examples[{i}]", len(one.ids), config)
         model, history = cls._train(
             lambda: SpanReader(config), span_loss, encoded, collate, training,
             length=lambda one: len(one.ids),
@@ -157,7 +163,7 @@ class QuestionAnswerer(Application[SpanReader]):
         Raises
         ------
         ValueError
-            If a text has no words.
+            If a text has no words, or they are more than the model learned positions for.
         """
         return self._answer([self._encode(context, question)])[0]
 
@@ -178,19 +184,19 @@ class QuestionAnswerer(Application[SpanReader]):
             As `answer` does.
         """
         encoded = self._encode(context, question)
-        batch = collate([encoded])
-        with torch.inference_mode():
+        batch = self._batch([encoded])
+        with torch.no_grad():
             *_, weights = self.model(
                 batch["ids"], batch["roles"], batch["lengths"], need_weights=True
             )
-        return ReadingAttention(encoded.tokens, torch.cat(weights).numpy())
+        return ReadingAttention(encoded.tokens, as_array(torch.cat(weights)))
 
-    def evaluate(self, examples: Sequence[Example]) -> AnswerScores:
+    def evaluate(self, examples: Iterable[Example]) -> AnswerScores:
         """Compare answers with the right ones.
 
         Parameters
         ----------
-        examples : sequence of (context, question, answer, start)
+        examples : iterable of (context, question, answer, start)
 
         Returns
         -------
@@ -203,6 +209,7 @@ class QuestionAnswerer(Application[SpanReader]):
         ValueError
             If there are no examples, or a text has no words.
         """
+        examples = _checked(examples)
         encoded = [self._encode(*example[:2]) for example in examples]
         found = [answer.text for answer in self._answer(encoded)]
         right = [join(words_of("answer", answer)) if answer else "" for _, _, answer, _ in examples]
@@ -228,13 +235,35 @@ class QuestionAnswerer(Application[SpanReader]):
         return cls(model, read_words(folder, model.config.vocab_size), marks)
 
     def _encode(self, context: str, question: str) -> Encoded:
-        return encode(self.tokenizer, self.marks_question_words, context, question)
+        encoded = encode(self.tokenizer, self.marks_question_words, context, question)
+        check_fits("context and question", len(encoded.ids), self.model.config)
+        return encoded
 
     def _answer(self, encoded: Sequence[Encoded]) -> list[Answer]:
         return self._in_batches(encoded, self._answer_batch, length=lambda one: len(one.ids))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def _answer_batch(self, encoded: list[Encoded]) -> Iterable[Answer]:
-        logits = flat_logits(self.model, collate(encoded))
-        probabilities, spans = logits.softmax(dim=-1).max(dim=-1)
+        logits = flat_logits(self.model, self._batch(encoded))
+        probabilities, spans = logits.softmax(dim=-1, dtype=at_least_float32(logits)).max(dim=-1)
         return map(quote, encoded, spans.tolist(), probabilities.tolist())
+
+    def _batch(self, encoded: list[Encoded]) -> dict[str, Tensor]:
+        batch = collate(encoded)
+        return dict(zip(batch, placed(self.model, *batch.values()), strict=True))
+
+
+def _checked(examples: Iterable[Example]) -> list[Example]:
+    """Return examples as a list; refuse none, and what is no example."""
+
+    def is_one(example: Any) -> bool:
+        if not isinstance(example, (tuple, list)) or len(example) != 4:
+            return False
+        start = example[3]
+        is_place = (
+            isinstance(start, (int, np.integer)) and not isinstance(start, bool) and start >= 0
+        )
+        return are_texts(*example[:3]) and (start is None or bool(is_place and example[2]))
+
+    wanted = "(context, question, answer, start), or with an answer of '' and None for start"
+    return listed("examples", examples, wanted, is_one, "example")

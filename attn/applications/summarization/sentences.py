@@ -3,6 +3,7 @@
 import re
 
 from attn._checks import check_size
+from attn.tokenizer.text import check_text
 
 
 def sentences_of(text: str) -> list[str]:
@@ -13,7 +14,7 @@ def sentences_of(text: str) -> list[str]:
     >>> sentences_of('It costs 3.50 euros. "Too much!" said Ana.')
     ['It costs 3.50 euros.', '"Too much!" said Ana.']
     """
-    return re.split(r"(?<=[.?!])\s+", text.strip())
+    return re.split(r"(?<=[.?!])\s+", check_text("text", text).strip())
 
 
 def lead(text: str, n_sentences: int = 1) -> str:

@@ -1,6 +1,6 @@
 """Summaries of a story: a headline that is written, and sentences that are picked."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,13 +11,25 @@ from numpy.typing import NDArray
 from attn._checks import check_size
 from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
-from attn.applications._sequences import as_written, collate, sequence_loss, write
+from attn.applications._sequences import (
+    are_texts,
+    as_written,
+    attention_of,
+    check_fits,
+    collate,
+    listed,
+    placed,
+    sequence_loss,
+    write,
+)
 from attn.applications.summarization.encoding import encode
 from attn.applications.summarization.results import SummaryAttention, SummaryScores
 from attn.applications.summarization.sentences import lead, sentences_of
 from attn.metrics import exact_match, rouge
+from attn.metrics.text import as_array
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
+from attn.training.loss import at_least_float32
 from attn.transformer import Transformer
 
 # Which name stands beside which verb decides, wherever the sentence was shuffled to: positions
@@ -76,7 +88,7 @@ class Summarizer(Application[Transformer]):
 
         Parameters
         ----------
-        examples : sequence of (text, headline)
+        examples : iterable of (text, headline)
         sizes : dict, optional
             Of `attn.transformer.TransformerConfig`, where they are to differ from `SIZES`.
         training : attn.training.TrainingConfig, optional
@@ -88,9 +100,10 @@ class Summarizer(Application[Transformer]):
         Raises
         ------
         ValueError
-            If there are no examples, or a text of them has no words.
+            If there are no examples, a text of them has no words or more than the positions
+            that can be learned, or an argument is not as above.
         """
-        examples = list(examples)
+        examples = _checked(examples)
         tokenizer = WordTokenizer.train(
             (text for pair in examples for text in pair), lowercase=False
         )
@@ -99,6 +112,9 @@ class Summarizer(Application[Transformer]):
             for text, headline in examples
         ]
         config = configured(SIZES, sizes, tokenizer.vocab_size)
+        for i, (src, tgt) in enumerate(pairs):
+            check_fits(f"examples[{i}], text", len(src), config)
+            check_fits(f"examples[{i}], headline", len(tgt), config, beside=1)  # <sos>
         model, history = cls._train(
             lambda: Transformer(config), sequence_loss, pairs, collate, training,
             length=lambda pair: len(pair[0]),
@@ -120,7 +136,7 @@ class Summarizer(Application[Transformer]):
         Raises
         ------
         ValueError
-            If `text` has no words.
+            If `text` has no words, or more than the model learned positions for.
         """
         return self._generate([text])[0]
 
@@ -172,11 +188,13 @@ class Summarizer(Application[Transformer]):
         ----------
         Document 000, section 3.3.4: the mean over the queries, and the tokens with the most.
         """
-        ids = encode(self.tokenizer, "text", text)
+        ids = self._encode(text)
         sentences = sentences_of(text)
-        with torch.inference_mode():
-            _, weights = self.model.encode(torch.tensor(ids), need_weights=True)
-        received = torch.stack(weights or ()).mean(dim=(0, 1, 2)).numpy()
+        with torch.no_grad():
+            (read,) = placed(self.model, torch.tensor(ids))
+            _, layers = self.model.encode(read, need_weights=True)
+        weights = torch.stack(layers or ())
+        received = as_array(weights.to(at_least_float32(weights)).mean(dim=(0, 1, 2)))
         ends = np.cumsum([len(self.tokenizer.encode(sentence)) for sentence in sentences])
         return sentences, np.array([part.mean() for part in np.split(received, ends[:-1])])
 
@@ -196,21 +214,17 @@ class Summarizer(Application[Transformer]):
         ValueError
             If `text` has no words.
         """
-        src = encode(self.tokenizer, "text", text)
+        src = self._encode(text)
         tgt = write(self.model, [src], MAX_TOKENS)[0]
-        with torch.inference_mode():
-            inputs = torch.tensor([self.tokenizer.sos_id, *tgt[:-1]])
-            _, weights = self.model(torch.tensor(src), inputs, need_weights=True)
         story, headline = ([self.tokenizer.tokens[i] for i in ids] for ids in (src, tgt))
-        encoder, decoder, cross = (torch.stack(layers).numpy() for layers in weights)
-        return SummaryAttention(story, headline, encoder, decoder, cross)
+        return SummaryAttention(story, headline, *attention_of(self.model, src, tgt[:-1]))
 
-    def evaluate(self, examples: Sequence[tuple[str, str]], n_sentences: int = 1) -> SummaryScores:
+    def evaluate(self, examples: Iterable[tuple[str, str]], n_sentences: int = 1) -> SummaryScores:
         """Compare summaries with the right headlines, and with the first sentences.
 
         Parameters
         ----------
-        examples : sequence of (text, headline)
+        examples : iterable of (text, headline)
         n_sentences : int, default 1
             How many `extract` and `lead` take.
 
@@ -225,6 +239,7 @@ class Summarizer(Application[Transformer]):
         ValueError
             If there are no examples, or an argument is not as in `extract`.
         """
+        examples = _checked(examples)
         texts = [example[0] for example in examples]
         right = [as_written(example[1], self.tokenizer) for example in examples]
         written = self._generate(texts)
@@ -247,6 +262,20 @@ class Summarizer(Application[Transformer]):
 
     def _generate(self, texts: list[str]) -> list[str]:
         """Write a headline for each text."""
-        sources = [encode(self.tokenizer, "text", text) for text in texts]
+        sources = [self._encode(text) for text in texts]
         written = self._in_batches(sources, lambda some: write(self.model, some, MAX_TOKENS))
         return [self.tokenizer.decode(ids) for ids in written]
+
+    def _encode(self, text: str) -> list[int]:
+        ids = encode(self.tokenizer, "text", text)
+        check_fits("text", len(ids), self.model.config)
+        return ids
+
+
+def _checked(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return examples as a list; refuse none, and what is no text with its headline."""
+
+    def is_one(example: Any) -> bool:
+        return isinstance(example, (tuple, list)) and len(example) == 2 and are_texts(*example)
+
+    return listed("examples", examples, "a pair of texts (text, headline)", is_one, "example")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attn.applications.translation.translator import Translator
+from attn.applications.translation.vocabularies import checked_pairs
 from attn.corpus import Pair
 from attn.metrics import (
     align,
@@ -50,6 +51,9 @@ def alignment_errors(
     ----------
     Och and Ney (2003) for the rate.
     """
+    pairs = checked_pairs(pairs)
+    if learn_from is not None:
+        learn_from = checked_pairs(learn_from, "learn_from")
     attention = [translator.attention(pair.source, pair.target) for pair in pairs]
     # The last row predicts <eos>, which translates nothing.
     cross = [a.cross[..., :-1, :] for a in attention]

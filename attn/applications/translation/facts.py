@@ -13,10 +13,11 @@ import torch
 from numpy.typing import NDArray
 
 from attn._checks import wrong
-from attn.applications._sequences import collate, predict
+from attn.applications._sequences import collate, placed, predict
 from attn.applications.translation._alignments import alignment_errors
 from attn.applications.translation._heads import STACKS, make_uniform, without_head
 from attn.applications.translation.translator import Translator
+from attn.applications.translation.vocabularies import checked_pairs
 from attn.corpus import Pair
 
 __all__ = [
@@ -74,7 +75,7 @@ def coreference(translator: Translator, pairs: Sequence[Pair]) -> CoreferenceFac
     word_points: list[NDArray[np.bool_]] = []
     chance: list[float] = []
     right: list[bool] = []
-    for pair in pairs:
+    for pair in checked_pairs(pairs):
         if not pair.coreferences:
             continue
         attention = translator.attention(pair.source, pair.target)
@@ -121,7 +122,7 @@ def polysemy(
         If no pair has such a word.
     """
     found: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    for pair in pairs:
+    for pair in checked_pairs(pairs):
         if pair.polysemes:
             predicted = predictions(translator, pair)
             for known in pair.polysemes:
@@ -150,7 +151,7 @@ def agreement(translator: Translator, pairs: Sequence[Pair]) -> dict[int, tuple[
         If no pair has a word that agrees.
     """
     found: dict[int, list[bool]] = defaultdict(list)
-    for pair in pairs:
+    for pair in checked_pairs(pairs):
         if pair.agreements:
             predicted = predictions(translator, pair)
             for agreeing in pair.agreements:
@@ -200,9 +201,9 @@ def predictions(translator: Translator, pair: Pair) -> NDArray[np.bool_]:
     array of bool, shape (tgt_len + 1,)
         The last stands for ``<eos>``.
     """
-    batch = collate(translator._examples([pair]))
-    logits, targets = predict(translator.model, batch)
-    return (logits.argmax(dim=-1) == targets)[0].numpy()
+    src, lengths, tgt = placed(translator.model, *collate(translator._examples([pair])))
+    logits, targets = predict(translator.model, (src, lengths, tgt))
+    return (logits.argmax(dim=-1) == targets)[0].cpu().numpy()
 
 
 def _refuse_none(found: Sized, what: str) -> None:

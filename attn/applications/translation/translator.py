@@ -1,8 +1,10 @@
 """A translator: the Transformer, two vocabularies, and how a sentence passes through them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
+
+import torch
 
 from attn._checks import check_choice, check_size, wrong
 from attn.applications import _sequences, models
@@ -53,7 +55,7 @@ class Translator(Application[Transformer]):
 
     @classmethod
     def fit(
-        cls, pairs: Sequence[Pair], *, validation: Sequence[Pair] | None = None,
+        cls, pairs: Iterable[Pair], *, validation: Iterable[Pair] | None = None,
         tokenizer: str = "words", vocab_size: int | None = None, joint_vocabulary: bool = False,
         sizes: Sizes = (), training: TrainingConfig = TRAINING, checkpoint: str | Path | None = None,
         prepare: Callable[[Transformer], object] | None = None,
@@ -63,7 +65,7 @@ class Translator(Application[Transformer]):
 
         Parameters
         ----------
-        pairs : sequence of attn.corpus.Pair
+        pairs : iterable of attn.corpus.Pair
             Anything with a ``source`` and a ``target``.
         tokenizer : {"words", "bpe"}, default "words"
             Byte pairs know no unknown words, and take longer to learn.
@@ -75,7 +77,7 @@ class Translator(Application[Transformer]):
         sizes : dict, optional
             Of `attn.transformer.TransformerConfig`, where they differ from `SIZES`.
         training, validation, checkpoint, report
-            As in `attn.training.train`.
+            As in `attn.training.train`. The translator stays on the device of the training.
         prepare : callable, (Transformer) -> None, optional
             Changes the model before it learns, as `facts.make_uniform` does.
 
@@ -86,8 +88,12 @@ class Translator(Application[Transformer]):
         Raises
         ------
         ValueError
-            If there are no pairs, or an argument is not as above.
+            If there are no pairs, one is longer than the positions that can be learned, or an
+            argument is not as above.
         """
+        pairs = vocabularies.checked_pairs(pairs)
+        if validation is not None:
+            validation = vocabularies.checked_pairs(validation, "validation")
         source, target = vocabularies.learn(pairs, tokenizer, vocab_size, joint=joint_vocabulary)
         tgt_vocab_size = None if joint_vocabulary else target.vocab_size
         config = configured(SIZES, sizes, source.vocab_size, tgt_vocab_size)
@@ -98,12 +104,12 @@ class Translator(Application[Transformer]):
                 prepare(model)
             return model
 
-        examples = vocabularies.encoded(source, target, pairs)
+        examples = vocabularies.encoded(source, target, pairs, config)
         model, history = cls._train(
             make_model, _sequences.sequence_loss, examples, _sequences.collate, training,
             checkpoint=checkpoint, report=report, length=lambda pair: len(pair[0]) + len(pair[1]),
             validation=None if validation is None
-            else vocabularies.encoded(source, target, validation),
+            else vocabularies.encoded(source, target, validation, config, "validation"),
         )  # fmt: skip
         max_len, written = max(len(src) for src, _ in examples), vocabularies.are_sentences(pairs)
         return cls(model, source, target, max_len, history, punctuated=written)
@@ -128,7 +134,8 @@ class Translator(Application[Transformer]):
         UnknownWordError
             If the vocabulary lacks a word: a ``ValueError`` that says which.
         ValueError
-            If a sentence is empty, or longer than any in training, or an option out of range.
+            If a sentence is empty, longer than any in training or than the positions that the
+            model learned, or an option out of range.
         """
         texts = text if isinstance(text, list) else [text]
         written = self._write([self.source_ids(one) for one in texts], beam_width, length_penalty)
@@ -158,18 +165,22 @@ class Translator(Application[Transformer]):
             said = [i for i in self._write([src])[0] if i != self.target.eos_id]
         else:
             said = self.target.encode(vocabularies.checked("translation", translation, self.target))
+        most = _sequences.most_tokens(self.model.config)
+        if translation is None:  # one that found no end may fill all positions
+            said = said[: None if most is None else most - 1]
+        _sequences.check_fits("translation", len(said), self.model.config, beside=1)
         source = [self.source.tokens[i] for i in src]
         target = [self.target.tokens[i] for i in (*said, self.target.eos_id)]
         return TranslationAttention(source, target, *_sequences.attention_of(self.model, src, said))
 
     def evaluate(
-        self, pairs: Sequence[Pair], *, beam_width: int = 1, length_penalty: float = 0.0
+        self, pairs: Iterable[Pair], *, beam_width: int = 1, length_penalty: float = 0.0
     ) -> TranslationScores:
         """Compare translations with the right ones.
 
         Parameters
         ----------
-        pairs : sequence of attn.corpus.Pair
+        pairs : iterable of attn.corpus.Pair
         beam_width, length_penalty
             As in `translate`.
 
@@ -183,9 +194,9 @@ class Translator(Application[Transformer]):
         Raises
         ------
         ValueError
-            If there are no pairs.
+            If there are no pairs, or one is longer than the positions that the model learned.
         """
-        vocabularies.check_some(pairs)
+        pairs = vocabularies.checked_pairs(pairs)
         examples = self._examples(pairs)
         written = self._write([src for src, _ in examples], beam_width, length_penalty)
         found = [self.target.decode(ids) for ids in written]
@@ -207,13 +218,17 @@ class Translator(Application[Transformer]):
         return cls(model, source, target, max_len, punctuated=about.get("punctuated") is True)
 
     @classmethod
-    def pretrained(cls, name: str = models.TRANSLATOR) -> Self:
+    def pretrained(
+        cls, name: str = models.TRANSLATOR, *, device: str | torch.device = "cpu"
+    ) -> Self:
         """Read a translator that comes with the course: ``make model`` trains it.
 
         Parameters
         ----------
         name : {"tatoeba", "grammar"}
             What it learnt: real sentences, or those of the course's grammar.
+        device : str or torch.device, default "cpu"
+            As in `to`.
 
         Returns
         -------
@@ -225,7 +240,7 @@ class Translator(Application[Transformer]):
         'el gato que persiguió al ratón era negro'
         """
         check_choice("name", name, models.TRANSLATORS)
-        return cls.load(models.folder(f"{name}_translator"))
+        return cls.load(models.folder(f"{name}_translator"), device=device)
 
     def source_ids(self, text: str) -> Ids:
         """Return the ids that the encoder reads; ``ValueError`` as in `translate`."""
@@ -235,10 +250,11 @@ class Translator(Application[Transformer]):
         ids = self.source.encode(text)
         if len(ids) > self.max_len:
             raise wrong("text", f"at most {self.max_len} tokens, as in training", len(ids))
+        _sequences.check_fits("text", len(ids), self.model.config)
         return ids
 
     def _examples(self, pairs: Sequence[Pair]) -> list[tuple[Ids, Ids]]:
-        return vocabularies.encoded(self.source, self.target, pairs)
+        return vocabularies.encoded(self.source, self.target, pairs, self.model.config)
 
     def _write(
         self, sources: Sequence[Ids], beam_width: int = 1, length_penalty: float = 0.0

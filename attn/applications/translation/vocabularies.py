@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from attn._checks import check_choice, wrong
-from attn.applications._sequences import Ids
+from attn.applications._sequences import Ids, are_texts, check_fits, listed
 from attn.corpus import Pair
 from attn.corpus.pairs_file import normalise
 from attn.tokenizer import BytePairTokenizer, WordTokenizer
 from attn.tokenizer.base import Tokenizer
+from attn.transformer import TransformerConfig
 
 TOKENIZERS: dict[str, type[Tokenizer]] = {"words": WordTokenizer, "bpe": BytePairTokenizer}
 
@@ -35,7 +36,6 @@ def learn(
     A `joint` one is learned from both languages, and comes twice.
     """
     check_choice("tokenizer", kind, tuple(TOKENIZERS))
-    check_some(pairs)
 
     def learn_one(texts: Iterable[str]) -> Tokenizer:
         texts = map(normalise, texts)
@@ -77,19 +77,32 @@ def read(folder: Path, kind: Any, sizes: tuple[int, int | None]) -> tuple[Tokeni
     return found[0], found[-1]
 
 
-def check_some(pairs: Sequence[Pair]) -> None:
-    """Raise ``ValueError`` if there are no pairs."""
-    if not len(pairs):
-        raise wrong("pairs", "at least one pair of sentences", "none")
+def checked_pairs(pairs: Iterable[Pair], name: str = "pairs") -> list[Pair]:
+    """Return pairs as a list; refuse none, and what is no pair."""
+
+    def is_pair(one: Any) -> bool:
+        return are_texts(getattr(one, "source", None), getattr(one, "target", None))
+
+    wanted = "a pair with the texts source and target, as attn.corpus.Pair"
+    return listed(name, pairs, wanted, is_pair, "pair of sentences")
 
 
-def encoded(source: Tokenizer, target: Tokenizer, pairs: Iterable[Pair]) -> list[tuple[Ids, Ids]]:
+def encoded(
+    source: Tokenizer,
+    target: Tokenizer,
+    pairs: Iterable[Pair],
+    config: TransformerConfig,
+    name: str = "pairs",
+) -> list[tuple[Ids, Ids]]:
     """Return the ids of both sentences of each pair, which are written as `normalise` does."""
     normalised = ((normalise(pair.source), normalise(pair.target)) for pair in pairs)
     found = [(source.encode(text), target.encode(translation)) for text, translation in normalised]
     empty = next((i for i, both in enumerate(found) if not all(both)), None)
     if empty is not None:
-        raise wrong("pairs", "two sentences each", f"an empty one in pair {empty}")
+        raise wrong(name, "two sentences each", f"an empty one in pair {empty}")
+    for i, (src, tgt) in enumerate(found):
+        check_fits(f"{name}[{i}].source", len(src), config)
+        check_fits(f"{name}[{i}].target", len(tgt), config, beside=1)  # <sos>
     return found
 
 

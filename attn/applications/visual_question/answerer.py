@@ -1,6 +1,6 @@
 """An answerer of questions about images: the model, its words and its answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,13 +13,17 @@ from attn._checks import check_shape, wrong
 from attn.applications import models
 from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
+from attn.applications._sequences import are_texts, check_fits, listed, placed
 from attn.applications.visual_question.example import Example, MarkedExample
 from attn.applications.visual_question.model import VisualQuestionModel, answer_loss, collate
 from attn.applications.visual_question.patches import N_COLUMNS, N_ROWS, PATCH_SIZE
 from attn.applications.visual_question.results import Answer, VisualAttention
 from attn.masks import padding_mask
+from attn.metrics.text import as_array
 from attn.tokenizer import WordTokenizer
+from attn.tokenizer.text import check_text
 from attn.training import History, TrainingConfig
+from attn.training.loss import at_least_float32
 
 SIZES: dict[str, Any] = {
     "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 128, "dropout": 0.0, "norm": "pre",
@@ -63,7 +67,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     @classmethod
     def fit(
         cls,
-        examples: Sequence[Example],
+        examples: Iterable[Example],
         *,
         sizes: Sizes = (),
         training: TrainingConfig = TRAINING,
@@ -72,7 +76,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
 
         Parameters
         ----------
-        examples : sequence of Example
+        examples : iterable of Example
             From `make_examples`; 20,000 with the default `training`.
         sizes : dict, optional
             Of `attn.transformer.TransformerConfig`, where they are not to be the small ones
@@ -86,9 +90,10 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Raises
         ------
         ValueError
-            If there are no examples, or an argument is not as above.
+            If there are no examples, a question is empty or longer than the positions that can
+            be learned, or an argument is not as above.
         """
-        _check_some(examples)
+        examples = _checked(examples)
         tokenizer = WordTokenizer.train(example.question for example in examples)
         answers = sorted({example.answer for example in examples})
         config = configured(SIZES, sizes, tokenizer.vocab_size, len(answers))
@@ -97,6 +102,10 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
             (example.image, tokenizer.encode(example.question, sos=True), index[example.answer])
             for example in examples
         ]
+        for i, (_, ids, _) in enumerate(encoded):
+            if len(ids) == 1:
+                raise wrong(f"examples[{i}].question", "a question", repr(examples[i].question))
+            check_fits(f"examples[{i}].question", len(ids) - 1, config, beside=1)  # <sos>
         model, history = cls._train(
             lambda: VisualQuestionModel(config), answer_loss, encoded, collate, training
         )
@@ -117,13 +126,13 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Raises
         ------
         ValueError
-            If `image` is no such array, or the question is empty or has a word that no
-            question in training had.
+            If `image` is no such array, or the question is empty, has a word that no question
+            in training had, or more words than the model learned positions for.
         """
         with torch.no_grad():
             logits, _ = self.model(*self._inputs(image, question))
-        probability, best = logits.softmax(dim=-1).max(dim=-1)
-        return Answer(self.answers[best], probability.item())
+        probability, best = logits.softmax(dim=-1, dtype=at_least_float32(logits)).max(dim=-1)
+        return Answer(self.answers[int(best)], probability.item())
 
     def attention(self, image: NDArray[np.uint8], question: str) -> VisualAttention:
         """Return the cross-attention weights with which a question is answered.
@@ -147,15 +156,16 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         tokens = [self.tokenizer.tokens[i] for i in self.tokenizer.encode(question, sos=True)]
         weights = torch.stack(cross)
         maps = weights.reshape(*weights.shape[:-1], N_ROWS, N_COLUMNS)
-        return VisualAttention(tokens, maps.numpy())
+        return VisualAttention(tokens, as_array(maps))
 
     @torch.no_grad()
-    def evaluate(self, examples: Sequence[MarkedExample]) -> dict[str, float]:
+    def evaluate(self, examples: Iterable[MarkedExample]) -> dict[str, float]:
         """Compare answers with the right ones, and the weights with where they should be.
 
         Parameters
         ----------
-        examples : sequence of Example
+        examples : iterable of Example
+            With a ``kind`` and the patches ``asked`` about.
 
         Returns
         -------
@@ -169,20 +179,22 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Raises
         ------
         ValueError
-            If there are no examples, or one has a word that was not in training.
+            If there are no examples, or one is not as above or has a word that was not in
+            training.
         """
-        _check_some(examples)
+        examples = _checked(examples, "kind", "asked")
         is_right: list[bool] = []
         parts: list[NDArray[np.floating]] = []
         for start in range(0, len(examples), AT_A_TIME):
             some = examples[start : start + AT_A_TIME]
             batch = [(example.image, self._encode(example.question), 0) for example in some]
-            image, ids, lengths, _ = collate(batch)
+            image, ids, lengths, _ = placed(self.model, *collate(batch))
             mask = padding_mask(lengths, ids.shape[1])
             logits, (_, cross) = self.model(image, ids, mask, need_weights=True)
-            found = [self.answers[i] for i in logits.argmax(dim=-1)]
+            found = [self.answers[i] for i in logits.argmax(dim=-1).tolist()]
             is_right += [text == example.answer for text, example in zip(found, some, strict=True)]
-            parts.append(torch.stack(cross)[:, :, :, 0].mean(dim=(0, 2)).numpy())
+            weights = torch.stack(cross)[:, :, :, 0]
+            parts.append(as_array(weights.to(at_least_float32(weights)).mean(dim=(0, 2))))
         right, maps = np.array(is_right), np.concatenate(parts)
         kinds = np.array([example.kind for example in examples])
         scores = {"accuracy": right.mean()}
@@ -211,10 +223,15 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         return cls(model, tokenizer, answers)
 
     @classmethod
-    def pretrained(cls) -> Self:
+    def pretrained(cls, *, device: str | torch.device = "cpu") -> Self:
         """Read the answerer that comes with the course, which knows both languages.
 
         ``python -m benchmarks.applications models visual_question`` trains it.
+
+        Parameters
+        ----------
+        device : str or torch.device, default "cpu"
+            As in `to`.
 
         Returns
         -------
@@ -227,26 +244,40 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         >>> answerer.answer(empty, "Is there a ball?").text
         'no'
         """
-        return cls.load(models.folder("visual_question"))
+        return cls.load(models.folder("visual_question"), device=device)
 
     def _encode(self, question: str) -> list[int]:
-        ids = self.tokenizer.encode(question, sos=True)
+        ids = self.tokenizer.encode(check_text("question", question), sos=True)
         if len(ids) == 1:
             raise wrong("question", "a question", repr(question))
         unknown = self.tokenizer.unknown(question)
         if unknown:
             raise wrong("question", "words of the questions in training", ", ".join(unknown))
+        check_fits("question", len(ids) - 1, self.model.config, beside=1)  # <sos>
         return ids
 
-    def _inputs(self, image: NDArray[np.uint8], question: str) -> tuple[Tensor, Tensor]:
+    def _inputs(self, image: NDArray[np.uint8], question: str) -> tuple[Tensor, ...]:
         """Return an image and the ids of a question, both checked, as the model takes them."""
-        size = (N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3)
-        if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
-            raise wrong("image", "an array of uint8", getattr(image, "dtype", type(image).__name__))
-        check_shape("image", image, size)
-        return torch.from_numpy(image), torch.tensor(self._encode(question))
+        _check_image("image", image)
+        ids = torch.tensor(self._encode(question))
+        return placed(self.model, torch.from_numpy(image), ids)
 
 
-def _check_some(examples: Sequence[Example]) -> None:
-    if not len(examples):
-        raise wrong("examples", "at least one", "none")
+def _checked(examples: Iterable[Any], *marks: str) -> list[Any]:
+    """Return examples as a list; refuse none, and what is no example or lacks one of the marks."""
+
+    def is_one(example: Any) -> bool:
+        has_all = all(hasattr(example, name) for name in ("image", *marks))
+        return has_all and are_texts(*(getattr(example, x, None) for x in ("question", "answer")))
+
+    names = ", ".join(("image", "question", "answer", *marks))
+    found = listed("examples", examples, f"an example with {names}", is_one, "example")
+    for i, example in enumerate(found):
+        _check_image(f"examples[{i}].image", example.image)
+    return found
+
+
+def _check_image(name: str, image: object) -> None:
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
+        raise wrong(name, "an array of uint8", getattr(image, "dtype", type(image).__name__))
+    check_shape(name, image, (N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3))
