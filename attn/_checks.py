@@ -7,6 +7,7 @@ imported. Every error has one pattern: the argument, what was expected, what cam
 import numbers
 import operator
 import reprlib
+import sys
 from collections.abc import Collection, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeGuard, TypeVar
@@ -61,6 +62,8 @@ def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:
     """Return `size` as an int of at least `least`; otherwise raise ``ValueError``."""
     if not _is_int(size):
         try:
+            if isinstance(size, bool) or _is_boolean(size):
+                raise TypeError
             size = operator.index(size)
         except TypeError:
             raise wrong(name, "an integer", repr(size)) from None
@@ -71,18 +74,33 @@ def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:
 
 def _is_int(size: object) -> TypeGuard[int]:
     # A size that is a symbol in a graph of PyTorch stays one, so that the graph is good for all.
-    return isinstance(size, int) or type(size).__name__ == "SymInt"
+    is_int = isinstance(size, int) and not isinstance(size, bool)
+    return is_int or type(size).__name__ == "SymInt"
 
 
 def check_fraction(name: str, fraction: object) -> None:
     """Raise ``ValueError`` unless `fraction` is a number from 0 up to, but not including, 1."""
-    if not isinstance(fraction, numbers.Real) or fraction < 0 or not fraction < 1:
+    if not _is_number(fraction) or fraction < 0 or not fraction < 1:
         raise wrong(name, "a number in [0, 1)", repr(fraction))
+
+
+def check_number(name: str, number: object, least: float = 0) -> float:
+    """Return a number above 0 and of at least `least` as a float; else raise ``ValueError``."""
+    # An integer may be too large for a float, so it is compared first.
+    most = sys.float_info.max
+    if not _is_number(number) or number <= 0 or number < least or not number <= most:
+        wanted = f"a finite number of at least {least}" if least else "a number above 0"
+        raise wrong(name, wanted, reprlib.repr(number))
+    return float(number)
+
+
+def _is_number(number: object) -> TypeGuard[numbers.Real]:
+    return isinstance(number, numbers.Real) and not isinstance(number, bool)
 
 
 def check_choice(name: str, choice: str, choices: Collection[str]) -> None:
     """Raise ``ValueError`` unless `choice` is one of `choices`."""
-    if choice not in choices:
+    if not isinstance(choice, str) or choice not in choices:
         raise wrong(name, " or ".join(map(repr, choices)), repr(choice))
 
 

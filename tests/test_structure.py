@@ -81,7 +81,13 @@ MAY_IMPORT = {
         "attn.training",
         "attn.transformer",
     },
-    "attn.pretrained": {"attn._checks", "attn._fetch", "attn.tokenizer", "attn.transformer"},
+    "attn.pretrained": {
+        "attn._checks",
+        "attn._fetch",
+        "attn.positions",
+        "attn.tokenizer",
+        "attn.transformer",
+    },
     "attn.__main__": {"attn._commands"},
     "attn._commands": {
         "attn._checks",

@@ -449,6 +449,30 @@ def test_rotations_that_do_not_exist(x, positions, base, message):
 # ALiBi
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "scaling",
+    [
+        {
+            "rope_type": "llama3",
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 32,
+        },
+        {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16},
+    ],
+    ids=lambda scaling: scaling["rope_type"],
+)
+def test_scaled_positions_compile_into_one_graph_for_every_length(scaling):
+    torch.compiler.reset()
+    scheme = RotaryPositions(100.0, scaling)
+    compiled = torch.compile(scheme.rotate, dynamic=True, backend="aot_eager", fullgraph=True)
+    for seq_len in (6, 9):
+        x = random(2, 1, seq_len, 8)
+        assert torch.equal(compiled(x, x, 3)[0], scheme.rotate(x, x, 3)[0])
+
+
 @pytest.mark.parametrize("n_heads", PUBLISHED_SLOPES)
 def test_slopes_are_those_published(n_heads):
     slopes = ALiBiPositions(n_heads).slopes()

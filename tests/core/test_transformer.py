@@ -1211,6 +1211,7 @@ def test_the_defaults_are_the_paper_s_base_model():
         "n_token_types": 0,
         "embedding_norm": False,
         "prediction_head": False,
+        "rotary_scaling": None,
     }
 
 
@@ -1227,6 +1228,26 @@ FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "predic
         *(({name: 0}, f"{name}: expected at least 1, got 0") for name in SIZES),
         *(({name: 2.0}, f"{name}: expected an integer, got 2.0") for name in SIZES),
         *(({name: "8"}, f"{name}: expected an integer, got '8'") for name in SIZES),
+        *(({name: True}, f"{name}: expected an integer, got True") for name in SIZES),
+        ({"vocab_size": torch.tensor(True)}, "vocab_size: expected an integer, got tensor(True)"),
+        ({"n_token_types": False}, "n_token_types: expected an integer, got False"),
+        ({"attention_dropout": False}, "attention_dropout: expected a number in [0, 1), got False"),
+        ({"norm_eps": True}, "norm_eps: expected a number above 0, got True"),
+        ({"rotary_base": None}, "rotary_base: expected a finite number of at least 1, got None"),
+        ({"norm": ["pre"]}, "norm: expected 'post' or 'pre', got ['pre']"),
+        ({"normalization": None}, "normalization: expected 'layer' or 'rms', got None"),
+        ({"rotary_scaling": 2.0}, "rotary_scaling: expected a dictionary or None, got 2.0"),
+        (
+            {"rotary_scaling": {"rope_type": "linear", "factor": 2}},
+            "rotary_scaling: expected None unless positions are rotary, got 'linear'",
+        ),
+        (
+            {
+                "positions": "rotary",
+                "rotary_scaling": {"rope_type": "factors", "factors": [1, 2, 3]},
+            },
+            "rotary_scaling.factors: expected 2 numbers, one for each wave, got 3",
+        ),
         *(({name: 1}, f"{name}: expected True or False, got 1") for name in FLAGS),
         *(({name: None}, f"{name}: expected True or False, got None") for name in FLAGS),
         ({"vocab_size": None}, "vocab_size: expected an integer, got None"),
@@ -1238,8 +1259,8 @@ FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "predic
         ({"norm": "Pre"}, "norm: expected 'post' or 'pre', got 'Pre'"),
         ({"normalization": "RMS"}, "normalization: expected 'layer' or 'rms', got 'RMS'"),
         ({"norm_eps": 0.0}, "norm_eps: expected a number above 0, got 0.0"),
-        ({"rotary_base": 0.5}, "rotary_base: expected a number of at least 1, got 0.5"),
-        ({"rotary_base": math.inf}, "rotary_base: expected a number above 0, got inf"),
+        ({"rotary_base": 0.5}, "rotary_base: expected a finite number of at least 1, got 0.5"),
+        ({"rotary_base": math.inf}, "rotary_base: expected a finite number of at least 1, got inf"),
         ({"norm_eps": "1e-5"}, "norm_eps: expected a number above 0, got '1e-5'"),
         ({"n_token_types": -1}, "n_token_types: expected at least 0, got -1"),
         (
@@ -1264,6 +1285,15 @@ def test_the_configuration_refuses_what_makes_no_model(change, message):
     refused = pytest.raises(ValueError, match="^" + re.escape(message) + "$")
     with patch.dict(SCHEMES, OWN_SCHEMES, clear=True), refused:
         dataclasses.replace(SMALL, **change)
+
+
+def test_a_scaling_of_positions_is_a_whole_copy():
+    given = {"rope_type": "linear", "factor": 2}
+    config = dataclasses.replace(SMALL, positions="rotary", rotary_scaling=given)
+    given["factor"] = 3
+    assert config.rotary_scaling == {"rope_type": "linear", "factor": 2.0}
+    other = dataclasses.replace(config, rotary_scaling=given)
+    assert config != other and len({config, other, dataclasses.replace(config)}) == 2
 
 
 @pytest.mark.parametrize("positions", ["learned", "alibi", "none"])
