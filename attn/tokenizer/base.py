@@ -2,14 +2,13 @@
 
 import json
 import operator
-import os
 import reprlib
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from attn._checks import wrong
+from attn.io import write_whole
 from attn.tokenizer._json import read_json, to_json
 from attn.tokenizer.text import check_text
 
@@ -160,16 +159,7 @@ class Tokenizer:
         ValueError
             If the file cannot be written.
         """
-        path = Path(path)
-        temporary = Path(f"{path}.{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(to_json(self._content()).encode())
-            os.replace(temporary, path)
-        except OSError as error:
-            raise wrong(str(path), "a file that can be written", error.strerror) from None
-        finally:
-            with suppress(OSError):
-                temporary.unlink()
+        write_whole(path, to_json(self._content()))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
