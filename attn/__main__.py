@@ -1,9 +1,14 @@
 """The command line: ``python -m attn translate``, ``train``, ``evaluate``, ``fetch``."""
 
 import argparse
+import codecs
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from attn import _commands
@@ -14,24 +19,61 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     What a person can mend is said in one sentence, without a stack trace.
     """
+    lacking: set[str] = set()
+    codecs.register_error("attn.escape", partial(_escape, lacking))
+    # A stream that was closed is None, and one of a test need not be a file.
+    getattr(sys.stdout, "reconfigure", dict)(errors="attn.escape")
     options = _parser().parse_args(arguments)
     try:
-        options.run(options)
-        if sys.stdout is not None:  # as where it was closed
-            sys.stdout.flush()
+        with _terminated_as_interrupted():
+            options.run(options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        if lacking:
+            names = " ".join(sorted(lacking)).encode("ascii", "backslashreplace").decode()
+            encoding = getattr(sys.stdout, "encoding", None)
+            said = f"the encoding {encoding} lacks some letters, which are written as {names}"
+            print(f"output: {said}; PYTHONIOENCODING=utf-8 has all", file=sys.stderr)
         return 0
     except ValueError as error:
         print(error, file=sys.stderr)
     except ModuleNotFoundError as error:  # as where NumPy alone was installed
         print(f'{error.name} is missing: pip install ".[torch]" brings it', file=sys.stderr)
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):  # whose reader has what it wanted, as `head`
-            print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
         # What is still to be written goes nowhere, or Python would fail on it once more.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
+        # The program that reads our output, such as head, has closed the pipe. That is no error.
+        if isinstance(error, BrokenPipeError):
+            return 0
+        print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
         print("\nInterrupted.", file=sys.stderr)
+        return 128 + (signal.SIGTERM if interrupt.args else signal.SIGINT)
     return 1
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl+C does: files whole, locks and processes gone."""
+
+    def interrupt(number: int, _: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # No other may set what a signal does.
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _escape(lacking: set[str], error: UnicodeError) -> tuple[str | bytes, int]:
+    """Write letters that an encoding lacks as Python does in a string, and keep them in mind."""
+    if isinstance(error, UnicodeEncodeError):
+        lacking.update(error.object[error.start : error.end])
+    return codecs.backslashreplace_errors(error)
 
 
 def _parser() -> argparse.ArgumentParser:
