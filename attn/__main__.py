@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f'{error.name} is missing: pip install ".[torch]" brings it', file=sys.stderr)
     except OSError as error:
         # What is still to be written goes nowhere, or Python would fail on it once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         # The program that reads our output, such as head, has closed the pipe. That is no error.
         if isinstance(error, BrokenPipeError):
             return 0

@@ -123,7 +123,7 @@ MAY_IMPORT = {
     "attn_course.images": {"attn._checks", "attn.applications"},
     "attn_course.drawings": {"attn._checks", "attn_course.language", "attn_course.palette"},
     "attn_course.plots": {"attn.reference", "attn_course.language", "attn_course.palette"},
-    "attn_course.exercises": {"attn._checks", "attn.reference", "attn_course.language"},
+    "attn_course.exercises": {"attn._checks", "attn.io", "attn.reference", "attn_course.language"},
     "attn_course.in_page": {"attn_course.exercises", "attn_course.language"},
     "attn_course.own_machine": {
         "attn._checks",

@@ -62,8 +62,6 @@ def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
                 _take_place(unfinished, folder)
             else:
                 os.rename(unfinished, folder)
-        except NotWritten as error:
-            raise NotWritten("folder", folder, error.reason) from None
         except OSError as error:
             reason = error.strerror or "its other files cannot be kept"
             raise NotWritten("folder", folder, reason) from None

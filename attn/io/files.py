@@ -15,18 +15,15 @@ from attn._checks import wrong
 from attn.io.locks import beside, try_lock
 
 
-class NotWritten(ValueError):
-    """A place that cannot be written.
+class NotWritten(OSError, ValueError):
+    """A place that cannot be written: an argument that is wrong, and an error of the system.
 
-    Attributes
-    ----------
-    reason : str
-        Why, in the words of the system.
+    Its ``strerror`` is the reason, in the words of the system.
     """
 
     def __init__(self, name: str, path: str | Path, reason: str) -> None:
         super().__init__(*wrong(name, "a place that can be written", f"{path}: {reason}").args)
-        self.reason = reason
+        self.strerror = reason
 
 
 class _Scratch(io.FileIO):
@@ -66,7 +63,7 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
     Raises
     ------
     NotWritten
-        A ``ValueError``: if there can be no such file, or the disk is full, or what writes into
+        A ``ValueError`` and ``OSError``: if there can be no such file, or the disk is full, or what writes into
         the file raises an ``OSError``.
 
     Examples
