@@ -93,7 +93,7 @@ def train(options: argparse.Namespace) -> None:
     )
     if is_main_process():
         translator.save(out, quantised=options.quantised)
-        checkpoint.unlink()
+        checkpoint.unlink(missing_ok=True)
         if validation:
             found = translator.evaluate(validation)
             scores = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(found)

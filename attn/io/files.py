@@ -172,8 +172,8 @@ def _clear(place: Path) -> None:
     """Remove what processes left beside `place` that were killed while they wrote."""
     before, after = str(beside(place, ".?.part").name).split("?")
     ours = re.compile(re.escape(before) + "[0-9a-f]{16}" + re.escape(after))
-    for name in os.listdir(place.parent):
-        if ours.fullmatch(name):
+    with suppress(OSError):  # a folder that may not be listed
+        for name in filter(ours.fullmatch, os.listdir(place.parent)):
             with suppress(OSError), open(place.with_name(name), "rb") as left:
                 if try_lock(left.fileno()):
                     os.unlink(left.name)
