@@ -12,7 +12,7 @@ import time
 import pytest
 import torch
 
-from attn.io import files, locked, whole_file, write_whole
+from attn.io import files, locked, locks, whole_file, write_whole
 from attn.io.locks import beside
 
 
@@ -192,6 +192,19 @@ def test_a_child_that_leaves_the_block_leaves_the_lock_to_its_parent(tmp_path):
         with pytest.raises(ValueError, match=holder), locked(tmp_path / "a"):
             pass
     assert not os.listdir(tmp_path)
+
+
+def test_a_lock_whose_file_another_has_just_removed_is_taken_anew(tmp_path, monkeypatch):
+    left = iter([tmp_path / ".a.lock"])
+
+    def late(descriptor, original=locks.try_lock):
+        for place in left:
+            place.unlink()
+        return original(descriptor)
+
+    monkeypatch.setattr(locks, "try_lock", late)
+    with locked(tmp_path / "a"):
+        assert os.listdir(tmp_path) == [".a.lock"]
 
 
 COUNT = """
