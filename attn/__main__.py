@@ -7,8 +7,8 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 
 from attn import _commands
@@ -19,21 +19,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     What a person can mend is said in one sentence, without a stack trace.
     """
-    lacking: set[str] = set()
-    codecs.register_error("attn.escape", partial(_escape, lacking))
-    # A stream that was closed is None, and one of a test need not be a file.
-    getattr(sys.stdout, "reconfigure", dict)(errors="attn.escape")
-    options = _parser().parse_args(arguments)
+    with _escaped_output(), _terminated_as_interrupted():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
-        with _terminated_as_interrupted():
-            options.run(options)
-            if sys.stdout is not None:
-                sys.stdout.flush()
-        if lacking:
-            names = " ".join(sorted(lacking)).encode("ascii", "backslashreplace").decode()
-            encoding = getattr(sys.stdout, "encoding", None)
-            said = f"the encoding {encoding} lacks some letters, which are written as {names}"
-            print(f"output: {said}; PYTHONIOENCODING=utf-8 has all", file=sys.stderr)
+        options = _parser().parse_args(arguments)
+        options.run(options)
+        if sys.stdout is not None:  # as where it was closed
+            sys.stdout.flush()
         return 0
     except ValueError as error:
         print(error, file=sys.stderr)
@@ -54,6 +49,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextmanager
+def _escaped_output() -> Iterator[None]:
+    """Write letters that the encoding of the output lacks as a string in Python would, and say so."""
+    lacking: set[str] = set()
+
+    def escape(error: UnicodeError) -> tuple[str | bytes, int]:
+        if isinstance(error, UnicodeEncodeError):
+            letters = {*error.object[error.start : error.end]}
+            lacking.update(c for c in letters if not "\ud800" <= c <= "\udfff")
+        return codecs.backslashreplace_errors(error)
+
+    output = sys.stdout
+    if not isinstance(output, TextIOWrapper):  # None where it was closed, or one of a test
+        yield
+        return
+    before = output.errors
+    codecs.register_error("attn.escape", escape)
+    output.reconfigure(errors="attn.escape")
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # what is still to be written
+            output.reconfigure(errors=before)
+        if lacking:
+            names = " ".join(sorted(lacking)).encode("ascii", "backslashreplace").decode()
+            said = f"the encoding {output.encoding} lacks letters, which are written as {names}"
+            print(f"output: {said}; PYTHONIOENCODING=utf-8 has all", file=sys.stderr)
+
+
+@contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
     """Let SIGTERM end a command as Ctrl+C does: files whole, locks and processes gone."""
 
@@ -67,14 +91,7 @@ def _terminated_as_interrupted() -> Iterator[None]:
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _escape(lacking: set[str], error: UnicodeError) -> tuple[str | bytes, int]:
-    """Write letters that an encoding lacks as Python does in a string, and keep them in mind."""
-    if isinstance(error, UnicodeEncodeError):
-        lacking.update(error.object[error.start : error.end])
-    return codecs.backslashreplace_errors(error)
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _parser() -> argparse.ArgumentParser:

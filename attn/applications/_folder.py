@@ -110,7 +110,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _old(folder: Path) -> Path:
-    return beside(folder, ".old")
+    return beside(folder, ".attn.old")
 
 
 def _put_back(folder: Path) -> None:

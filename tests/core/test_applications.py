@@ -181,6 +181,14 @@ def killing(function, left):
     return step
 
 
+def test_a_save_after_a_kill_between_two_steps_keeps_files_of_a_user(tmp_path):
+    folder, _, new = saved(tmp_path)
+    folder.rename(_folder._old(folder))
+    new.save(folder)
+    assert (folder / "notes" / "diary.txt").read_text() == "mine"
+    assert [*tmp_path.iterdir()] == [folder]
+
+
 def test_an_old_one_that_cannot_be_put_back_is_named(tmp_path, monkeypatch):
     folder, *_ = saved(tmp_path)
     old = _folder._old(folder)

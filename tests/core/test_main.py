@@ -88,8 +88,8 @@ def test_an_output_that_takes_no_more_ends_it_without_a_trace():
 @pytest.mark.parametrize(
     "encoding, written, said",
     [
-        ("ascii", rb"la casa peque\xf1a es roja", r"ascii lacks some letters, .* as \\xf1;"),
-        ("cp1253", rb"la casa peque\xf1a es roja", r"cp1253 lacks some letters, .* as \\xf1;"),
+        ("ascii", rb"la casa peque\xf1a es roja", r"ascii lacks letters, .* as \\xf1;"),
+        ("cp1253", rb"la casa peque\xf1a es roja", r"cp1253 lacks letters, .* as \\xf1;"),
         ("latin-1", "la casa pequeña es roja".encode("latin-1"), None),
         ("utf-8", "la casa pequeña es roja".encode(), None),
     ],
