@@ -140,7 +140,7 @@ def place_of(path: str | Path, name: str = "path") -> Path:
         If its folder does not exist, or something else than a file has this name.
     """
     try:
-        place = Path(os.path.realpath(path))
+        place = Path(os.path.realpath(Path(path)))
         if place.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         try:
@@ -155,7 +155,7 @@ def place_of(path: str | Path, name: str = "path") -> Path:
         raise OSError(kind, reason)
     except OSError as error:
         raise NotWritten(name, path, error.strerror or str(error)) from None
-    except ValueError as error:  # a NUL in the name
+    except (TypeError, ValueError) as error:  # no path, or a NUL in it
         raise NotWritten(name, repr(path), str(error)) from None
 
 

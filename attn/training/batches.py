@@ -4,6 +4,7 @@ import numbers
 import reprlib
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from types import EllipsisType
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -80,7 +81,7 @@ def checked(collate: Collate) -> Collate:
         if not isinstance(batch, dict | tuple | list):
             raise wrong("collate", expected, kind_of(batch))
         for part in batch.values() if isinstance(batch, dict) else batch:
-            if not isinstance(part, Tensor) or part.layout != torch.strided:
+            if not isinstance(part, Tensor) or part.layout != torch.strided or part.is_nested:
                 got = f"a {type(batch).__name__} with {kind_of(part)} in it"
                 raise wrong("collate", expected, got)
         return batch
@@ -91,11 +92,15 @@ def checked(collate: Collate) -> Collate:
 def kind_of(value: object) -> str:
     """Return what a value is, in a few words."""
     if isinstance(value, Tensor):
+        if value.is_nested:
+            return "a nested tensor"
         dense = "" if value.layout == torch.strided else f"{value.layout} "
         return f"a {dense}tensor of {value.dtype} and shape {tuple(value.shape)}"
     if isinstance(value, tuple | list):
         return f"a {type(value).__name__} of {len(value)}"
-    return reprlib.repr(value)
+    if isinstance(value, numbers.Number | str | dict | EllipsisType | None):
+        return reprlib.repr(value)
+    return f"a {type(value).__name__}"
 
 
 class Batches:

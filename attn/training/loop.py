@@ -92,8 +92,10 @@ def train(
     '3.00'
     """
     _check(config, examples, validation, checkpoint)
-    for name, function in {"loss": loss, "collate": collate}.items():
-        if not callable(function):
+    functions = {"loss": loss, "collate": collate, "length": length, "report": report}
+    for name, function in functions.items():
+        may_lack = name in ("length", "report") and function is None
+        if not callable(function) and not may_lack:
             raise wrong(name, "a function", kind_of(function))
     if not isinstance(model, nn.Module) or not any(p.requires_grad for p in model.parameters()):
         got = "one without any" if isinstance(model, nn.Module) else kind_of(model)

@@ -3,7 +3,8 @@
 import itertools
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -108,12 +109,13 @@ class Run:
         processes.share(self.model.buffers())  # as those of a batch norm, which each step changes
         try:
             total, count = self._losses(self.compiled, batches, step - 1)
+            all_total, all_count = processes.sum(total, count)
+            # Over the processes, these gradients sum to that of the mean over the whole batch.
+            with _told_of_loss():
+                (total / all_count).backward()
         except Exception as error:
             error.add_note(f"In step {step} of the training.")
             raise
-        all_total, all_count = processes.sum(total, count)
-        # Over the processes, these gradients sum to that of the mean over the whole batch.
-        (total / all_count).backward()
         processes.sum_gradients(self.parameters)
         norm = nn.utils.clip_grad_norm_(self.parameters, config.clip_norm)
         value: float
@@ -152,11 +154,9 @@ class Run:
     ) -> tuple[Tensor, Tensor]:
         processes, is_bf16 = self.processes, self.config.precision == "bfloat16"
         batch = _move(batches.share(index, processes.rank, processes.count), processes.device)
-        try:
-            with torch.autocast(processes.device.type, torch.bfloat16, enabled=is_bf16):
-                found = objective(batch)
-        except Exception as error:  # noqa: BLE001 - a user's function can raise anything
-            fault("loss", LOSS, error)
+        autocast = torch.autocast(processes.device.type, torch.bfloat16, enabled=is_bf16)
+        with _told_of_loss(), autocast:
+            found = objective(batch)
         total, count = _checked(found)
         return total.to(at_least_float32(total)), torch.as_tensor(count, device=total.device)
 
@@ -191,6 +191,14 @@ class Objective(nn.Module):
 
     def forward(self, batch: Batch) -> tuple[Tensor, int | Tensor]:
         return self.loss(self.model, batch)
+
+
+@contextmanager
+def _told_of_loss() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - a user's function can raise anything
+        fault("loss", LOSS, error)
 
 
 def _checked(found: object) -> tuple[Tensor, int | Tensor]:

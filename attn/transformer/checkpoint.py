@@ -88,6 +88,8 @@ class Checkpoint(nn.Module):
         return model
 
     def _to_bytes(self, quantised: bool) -> bytes:
+        if not isinstance(self.config, TransformerConfig):
+            raise wrong("model", "a TransformerConfig as its config", type(self.config).__name__)
         # A tensor that has two names is stored under the first.
         names: dict[tuple[object, ...], list[str]] = {}
         stored: dict[str, Tensor] = {}

@@ -283,6 +283,7 @@ def first_layer(name, value):
         (replaced(rotary_base=50.0), r"relative\.base 10000\.0, which by config is 50\.0"),
         (replaced(activation="gelu"), r"activation 'relu', which by config is 'gelu'"),
         (replaced(n_layers=1), "Unexpected"),
+        (with_parts(lambda m: setattr(m, "config", None)), "NoneType"),
         (replaced(vocab_size=12), "size mismatch"),
         (with_parts(lambda m: m.to("meta")), "on the meta device"),
         (with_parts(lambda m: m.register_buffer("x", torch.eye(2).to_sparse())), "sparse_coo in x"),

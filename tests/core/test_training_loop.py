@@ -749,6 +749,11 @@ def total(model, batch):
     return (model.weight - batch[0]).square().sum()
 
 
+def fails_backward(total):
+    total.register_hook(lambda gradient: 1 / 0)
+    return total
+
+
 WANTED_OF_LOSS = (
     "a function (model, batch) that returns the sum of the losses, "
     "a floating-point tensor of shape (), and their number"
@@ -778,6 +783,7 @@ WANTED_OF_LOSS = (
         ),
         (lambda model, batch: (total(model, batch), -2), "the number -2 in step 1"),
         (raises, "KeyError: 'mine'"),
+        (lambda model, batch: (fails_backward(total(model, batch)), 1), "ZeroDivisionError: "),
         (lambda model: None, "TypeError: "),
     ],
 )
@@ -871,6 +877,8 @@ def test_what_is_no_sequence_is_refused_before_anything_is_taken(name, some):
         ({"model": nn.Linear(1, 1).requires_grad_(False)}, "model: expected a module with a param"),
         ({"loss": None}, "loss: expected a function, got None"),
         ({"collate": "pad"}, "collate: expected a function, got 'pad'"),
+        ({"length": 3}, "length: expected a function, got 3"),
+        ({"report": []}, "report: expected a function, got a list of 0"),
         ({"config": None}, "config: expected a TrainingConfig, got None"),
     ],
 )
