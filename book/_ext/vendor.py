@@ -131,7 +131,6 @@ def _unpack(name, folder):
         unpacked = Path(scratch, "package")
         files = sorted(path for path in unpacked.rglob("*") if path.is_file())
         sums = {path.relative_to(unpacked).as_posix(): _sum(path) for path in files}
-        _kept_sums(folder).unlink(missing_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
         unpacked.rename(folder)
         write_whole(_kept_sums(folder), json.dumps(sums, indent=0))
