@@ -5,6 +5,7 @@ import io
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +87,7 @@ def train(options: argparse.Namespace) -> None:
     )
     if is_main_process():
         translator.save(out, quantised=options.quantised)
-        checkpoint.unlink()
+        checkpoint.unlink(missing_ok=True)
         if validation:
             found = translator.evaluate(validation)
             scores = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(found)
@@ -105,7 +106,8 @@ class _Log:
         if 100 * now.step // now.steps > 100 * (now.step - 1) // now.steps:
             rate = self.n_tokens / (time.monotonic() - self.began)
             said = f"loss {now.loss:.3f}, {rate:,.0f} tokens a second"
-            print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
+            with suppress(BrokenPipeError):  # Who reads no longer does not end the training.
+                print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
 
 
 def evaluate(options: argparse.Namespace) -> None:

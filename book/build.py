@@ -21,6 +21,8 @@ import attn_launch
 import attn_python
 from vendor import VendorError, fetch
 
+from attn.io import locked
+
 
 def merge(base, changes):
     """Return `base` with `changes` laid over it, mapping by mapping."""
@@ -63,9 +65,15 @@ def start(language):
 
 
 def main():
-    """Build everything into ``build/site``; return the exit status."""
-    began = time.monotonic()
+    """Build everything into ``build/site``, after any other build; return the exit status."""
     BUILD.mkdir(exist_ok=True)
+    with locked(SITE, wait=True):
+        return build()
+
+
+def build():
+    """Build everything; return the exit status."""
+    began = time.monotonic()
     print("Building the site ...", flush=True)
     try:
         for package in ("katex", "@fontsource-variable/source-serif-4"):

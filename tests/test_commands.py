@@ -1,6 +1,9 @@
 """What happens when a command lacks something: one sentence, and nothing half done."""
 
+import base64
+import contextlib
 import errno
+import hashlib
 import http.server
 import os
 import re
@@ -9,6 +12,8 @@ import shutil
 import socket
 import subprocess
 import sys
+import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import vendor
+
+from attn.io import locked
 
 
 def run(*command, **options):
@@ -148,6 +155,74 @@ def test_a_silent_registry_is_reported_in_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(vendor.VendorError, match="could not be fetched .* needs the network"):
         vendor.fetch("katex")
     assert list((tmp_path / "vendor").iterdir()) == []
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of our own in place of a pinned one; return its folder, once it was fetched."""
+    archive = tmp_path / "a.tgz"
+    (tmp_path / "package" / "dist").mkdir(parents=True)
+    (tmp_path / "package" / "dist" / "a.css").write_text("whole")
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(tmp_path / "package", "package")
+    digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+    monkeypatch.setattr(vendor, "PACKAGES", {"a": ("1.0", digest)})
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(vendor, "_compared", set())
+    monkeypatch.setattr(vendor, "_download", lambda *_: archive)
+    return vendor.fetch("a")
+
+
+def offline(*_):
+    raise vendor.VendorError("a 1.0 could not be fetched")
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing", "no sums"])
+def test_damage_in_an_unpacked_package_is_noticed_and_mended(damage, package, monkeypatch, capsys):
+    file, sums = package / "dist" / "a.css", vendor._kept_sums(package)
+    assert {path.name for path in package.parent.iterdir()} == {package.name, sums.name}
+    {"changed": lambda: file.write_text("wh\0le"), "missing": file.unlink,
+     "no sums": lambda: sums.write_text("")}[damage]()  # fmt: skip
+    vendor._compared.clear()
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setattr(vendor, "_download", offline)
+        message = rf"^{package} is damaged; delete it\. a 1\.0 could not be fetched$"
+        with pytest.raises(vendor.VendorError, match=message):
+            vendor.fetch("a")
+    assert vendor.fetch("a") == package and file.read_text() == "whole"
+    assert f"{package} is damaged" in capsys.readouterr().out
+    monkeypatch.setattr(vendor, "_download", None)
+    vendor._compared.clear()
+    assert vendor.fetch("a") == package
+
+
+def test_a_package_that_an_older_build_unpacked_is_used_where_there_is_no_network(
+    package, monkeypatch, capsys
+):
+    vendor._kept_sums(package).unlink()
+    vendor._compared.clear()
+    monkeypatch.setattr(vendor, "_download", offline)
+    assert vendor.fetch("a") == package
+    assert f"{package} is used as it is, since it cannot be checked" in capsys.readouterr().out
+
+
+def test_a_vendor_folder_that_cannot_be_written_is_a_sentence(package, tmp_path, monkeypatch):
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "a.tgz")
+    with pytest.raises(vendor.VendorError, match=r"^path: expected a place that can be written"):
+        vendor.fetch("a")
+
+
+def test_a_second_build_waits_for_the_first(monkeypatch, tmp_path, capsys):
+    build = runpy.run_path(str(ROOT / "book" / "build.py"))["main"]
+    names = build.__globals__
+    names |= {"BUILD": tmp_path, "SITE": tmp_path / "site", "build": lambda: 7}
+    first = contextlib.ExitStack()
+    first.enter_context(locked(tmp_path / "site"))
+    monkeypatch.setattr(time, "sleep", lambda _: first.close())
+    assert build() == 7
+    assert f"{tmp_path / 'site'}: waiting for process {os.getpid()}" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow

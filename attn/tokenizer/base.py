@@ -2,13 +2,12 @@
 
 import json
 import operator
-import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from attn._checks import shown, wrong
+from attn.io import write_whole
 from attn.tokenizer._json import read_json, to_json
 from attn.tokenizer.text import check_text
 
@@ -162,16 +161,7 @@ class Tokenizer:
         ValueError
             If the file cannot be written.
         """
-        path = Path(path)
-        temporary = Path(f"{path}.{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(to_json(self._content()).encode())
-            os.replace(temporary, path)
-        except OSError as error:
-            raise wrong(str(path), "a file that can be written", error.strerror) from None
-        finally:
-            with suppress(OSError):
-                temporary.unlink()
+        write_whole(path, to_json(self._content()))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -4,8 +4,11 @@ import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -71,16 +74,37 @@ def test_it_reads_standard_input(capsys, monkeypatch):
 def test_an_output_that_takes_no_more_ends_it_without_a_trace():
     reader, closed = os.pipe()
     os.close(reader)
-    outputs = {closed: ""}
+    outputs = {closed: (0, "")}
     if os.path.exists("/dev/full"):  # Linux's disk on which there is never room
-        outputs[os.open("/dev/full", os.O_WRONLY)] = "output: No space left on device\n"
-    for output, said in outputs.items():
+        outputs[os.open("/dev/full", os.O_WRONLY)] = (1, "output: No space left on device\n")
+    for output, ends in outputs.items():
         done = subprocess.run(
             [sys.executable, "-m", "attn", "translate", *GRAMMAR, "the red house"],
             check=False, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         os.close(output)
-        assert (done.returncode, done.stderr) == (1, said)
+        assert (done.returncode, done.stderr) == ends
+
+
+@pytest.mark.parametrize(
+    "encoding, written, said",
+    [
+        ("ascii", rb"la casa peque\xf1a es roja", r"ascii lacks letters, .* as \\xf1;"),
+        ("cp1253", rb"la casa peque\xf1a es roja", r"cp1253 lacks letters, .* as \\xf1;"),
+        ("latin-1", "la casa pequeña es roja".encode("latin-1"), None),
+        ("utf-8", "la casa pequeña es roja".encode(), None),
+    ],
+)
+def test_letters_that_an_encoding_lacks_are_escaped_and_told(
+    encoding, written, said, capsys, monkeypatch
+):
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding=encoding))
+    assert main(["translate", *GRAMMAR, "The little house is red."]) == 0
+    assert output.getvalue() == written + b"\n"
+    told = capsys.readouterr().err
+    assert re.search(f"^output: the encoding {said}", told) if said else told == ""
+    output.close()
 
 
 @pytest.mark.parametrize("text", [(), ("the red house",)])
@@ -276,6 +300,29 @@ def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):
     a, b = (Translator.load(tmp_path / name).model.state_dict() for name in "ab")
     assert all(torch.equal(a[name], b[name]) for name in a)
     assert not (tmp_path / "a.checkpoint").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs, tmp_path):
+    """A second training with the same folder is refused while the first is at work."""
+    command = [sys.executable, "-m", "attn", "train", "--pairs", pairs, "--steps", "100000"]
+    command += ["--width", "8", "--layers", "1", "--heads", "1", "--device", "cpu", "--out"]
+    run = partial(subprocess.Popen, [*command, tmp_path / "model"], cwd=ROOT, text=True)
+    first = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (tmp_path / "model.checkpoint").exists():
+        assert first.poll() is None
+        time.sleep(0.1)
+    second = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = second.communicate(timeout=100)
+    path = tmp_path / "model.checkpoint"
+    message = f"no other process is using, got {path}, which process {first.pid} is using\n"
+    assert (second.returncode, out) == (1, "") and err.endswith(message) and err.count("\n") == 1
+    first.send_signal(number)
+    out, err = first.communicate(timeout=100)
+    assert (first.returncode, out) == (128 + number, "") and err.endswith("\nInterrupted.\n")
+    assert "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.checkpoint", "pairs.tsv"]
 
 
 @pytest.mark.slow

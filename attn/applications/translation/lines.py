@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from attn._checks import wrong
 from attn._lines import Line
 from attn.applications.translation.translator import Translator
 
