@@ -206,7 +206,10 @@ class Batch:
         claim.flush()
         try:
             models, secret = self.models[handed.language], self.course.secret
-            graded = grade(handed.path, self.set, secret, models=models, unsafe=self.unsafe)
+            setup = self.course.setup(handed.language, self.name)
+            graded = grade(
+                handed.path, self.set, secret, models=models, setup=setup, unsafe=self.unsafe
+            )
             result["graded"] = asdict(graded)
             result["seconds"] = round(time.monotonic() - began, 1)
             if self.trial:

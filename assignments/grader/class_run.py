@@ -13,6 +13,7 @@ from assignments.grader.batch import Batch
 from assignments.grader.export import export
 from assignments.grader.gradebook import check_gradebook, enter_names
 from assignments.grader.roster import Roster
+from assignments.grader.submission import BadSubmission, code_number, read
 
 ROOT = Path(assignments.__file__).resolve().parents[1]
 BAR = 24
@@ -134,10 +135,22 @@ def line(handed, result):
         if mark["status"] in ("partial", "wrong", "stopped"):
             why = mark["misconception"] or mark["error"] or mark["modified"] or mark["status"]
             notes.append(f"{mark['grade_id']}: {why}")
-    broken = dict.fromkeys((graded["broken_cells"] or {}).values())
-    if broken and any(mark["status"] == "unanswered" for mark in graded["marks"]):
-        notes.append(f"cells broke: {', '.join(broken)}")  # such as one that was to answer
+    if graded["broken_cells"]:
+        notes.append(_broken(handed, graded["broken_cells"]))
     return shown + ("  " + ", ".join(notes) if notes else "")
+
+
+def _broken(handed, broken):
+    """Return which cells broke, counted as the reader counts them, and how."""
+    try:
+        cells = read(handed.path).cells
+    except BadSubmission:
+        cells = ()
+    numbers = sorted(code_number(cells, int(number)) for number in broken)
+    kinds = dict.fromkeys(kind for kinds in broken.values() for kind in kinds.split("; "))
+    *before, last = map(str, numbers)
+    cells = f"cells {', '.join(before)} and {last}" if before else f"cell {last}"
+    return f"{cells} broke: {', '.join(kinds)}"
 
 
 def _start(command, n_workers):

@@ -98,6 +98,17 @@ class Course:
             if f"{grade_id}-answer" in marked
         }
 
+    def setup(self, language, name):
+        """Return the cells of a set that were handed out locked, to be run and not to be graded."""
+        return [
+            cell.source
+            for cell in self.released(language, name).cells
+            if cell.cell_type == "code"
+            and (mine := cell.metadata.get("nbgrader", {})).get("locked")
+            and not mine.get("grade")
+            and not mine.get("solution")
+        ]
+
     @property
     def secret(self):
         """The bytes from which inputs are drawn.

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from assignments.grader.autograded import is_unanswered
 from assignments.grader.regrade import form
 from assignments.grader.standins import DISPLAY
-from assignments.grader.submission import REASONS
+from assignments.grader.submission import REASONS, code_number
 from assignments.grader.words import GROUPS, LIMITS, WORDS
 from attn_course.exercises.result import EMPHASIS
 from attn_course.palette import DARK, LIGHT, css_variables
@@ -192,15 +192,17 @@ def _answer(released_cell, submission, comments):
 def _broken(problem_set, submission, graded, language):
     words, lines = WORDS[language], []
     cells = submission.cells if submission else ()
-    for number, kind in sorted((graded.broken_cells or {}).items()):
-        # As the reader counts them: cells of code, from 1.
-        where = [cell.kind for cell in cells[: number + 1]].count("code")
-        if kind in LIMITS:
-            lines.append(words["cell_limit"].format(number=where, why=LIMITS[kind][language]))
-        else:
-            source = cells[number].source if number < len(cells) else ""
-            said = words["cell"].format(number=where, kind=kind.replace("`", ""))
-            lines.append(" ".join([said, *_not_allowed(kind, source, problem_set, language)]))
+    for number, kinds in sorted((graded.broken_cells or {}).items()):
+        where, source = code_number(cells, number), ""
+        if number < len(cells):
+            source = cells[number].source
+        for kind in kinds.split("; "):
+            if kind in LIMITS:
+                lines.append(words["cell_limit"].format(number=where, why=LIMITS[kind][language]))
+            else:
+                said = words["cell"].format(number=where, kind=kind.replace("`", ""))
+                missing = _not_allowed(kind.partition(" ")[0], source, problem_set, language)
+                lines.append(" ".join([said, *missing]))
     return lines
 
 

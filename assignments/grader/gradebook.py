@@ -11,7 +11,7 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from assignments.grader.course import CourseError
 from assignments.grader.lateness import Lateness
-from assignments.grader.submitted import parse_time
+from assignments.grader.times import EXAMPLE, NoTime, read_time, told
 
 NO_RESPONSE = "No response."
 
@@ -178,13 +178,16 @@ def set_due(config, name, text):
         If the time is none, or the gradebook knows no such set.
     """
     check_gradebook(config, name)
-    due = None if text == "none" else parse_time(text)
-    if due is None and text != "none":
-        raise CourseError(f"Expected a time such as 2026-03-06 23:00 UTC, or none, got {text!r}.")
+    try:
+        due = None if text.strip().lower() == "none" else read_time(text)
+    except NoTime as reason:
+        raise CourseError(
+            f"Expected a time such as {EXAMPLE}, or none, got {text!r}: {reason}."
+        ) from None
     with open_gradebook(config) as book:
         book.find_assignment(name).duedate = due
         book.db.commit()
-    return f"{name} is due {due:%Y-%m-%d %H:%M} UTC." if due else f"{name} has no due date."
+    return f"{name} is due {told(due)}." if due else f"{name} has no due date."
 
 
 def enter_names(config, people):

@@ -17,6 +17,7 @@ import types
 from pathlib import Path
 
 JOB = Path(sys.argv[1])
+MOST_ERRORS = 20  # of a cell that are told
 
 
 def limit(limits):
@@ -26,7 +27,8 @@ def limit(limits):
 
 
 def say(error):
-    return {"type": type(error).__name__, "message": str(error)[:200]}
+    said = {"type": type(error).__name__, "message": str(error)[:200]}
+    return said | ({"module": str(error.name)[:60]} if isinstance(error, ModuleNotFoundError) else {})
 
 
 class TimeUp(BaseException):
@@ -129,7 +131,7 @@ def main():
     clock = Clock(*job["clock"])
     shown = ("display", "help", "exit", "quit")
     namespace = {"__name__": "__main__", **dict.fromkeys(shown, Nothing())}
-    shell = Shell(namespace, transform)
+    shell = Shell(namespace, transform, TimeUp)
     namespace["get_ipython"] = importlib.import_module("IPython").get_ipython = shell
     asked, slow = {}, set()  # by task, the function asked last; tasks that had their time
 
@@ -146,12 +148,18 @@ def main():
         answers, arrays = found or (None, {})
         write_frame(out, {"task": name, "at_end": at_end, "answers": answers}, arrays)
 
-    for index, source in job["cells"]:
+    for index, source, *definitions_only in job["cells"]:
         write_frame(out, {"begins": ["cell", index]})
-        _, error = clock.run(shell.run_cell, source, f"<cell {index}>")
-        if error is not None:
-            late = isinstance(error, TimeUp)
-            write_frame(out, {"cell": index, "late": late, "error": say(error)})
+        shell.errors = []
+        name = f"<cell {index}>"
+        _, error = clock.run(shell.run_cell, source, name, bool(definitions_only))
+        if isinstance(error, TimeUp) and shell.definitions:
+            write_frame(out, {"begins": ["cell", index]})
+            clock.run(shell.run_definitions)
+        for raised in [*shell.errors, error][:MOST_ERRORS]:
+            if raised is not None:
+                late = isinstance(raised, TimeUp)
+                write_frame(out, {"cell": index, "late": late, "error": say(raised)})
         # As soon as there is a new function: what comes after it shall not cost it.
         for task in job["tasks"]:
             function = defined(task)

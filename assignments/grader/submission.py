@@ -102,6 +102,11 @@ def parse(data):
     return Submission(hashlib.sha256(data).hexdigest(), tuple(_cell(cell) for cell in cells))
 
 
+def code_number(cells, place):
+    """Return the number of a cell as its reader counts: those of code, from 1."""
+    return [cell.kind for cell in cells[: place + 1]].count("code")
+
+
 def text_of(value):
     """Return text that nbformat may keep as a list of lines; None if it is neither.
 
