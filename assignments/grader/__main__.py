@@ -2,12 +2,13 @@
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
 from assignments.grader import sandbox
 from assignments.grader.batch import Batch
-from assignments.grader.class_run import grade_class, line
+from assignments.grader.class_run import end_with_parent, grade_class, line
 from assignments.grader.course import Course, CourseError
 from assignments.grader.export import export
 from assignments.grader.gradebook import enter_names, overrule, set_due
@@ -38,13 +39,29 @@ def main(arguments):
             "--unsafe."
         )
         print(f"No sandbox: {reason}. {otherwise}", file=sys.stderr)
+    except BrokenPipeError:
+        # Whoever read what this prints is gone, as `head` is when it has had its lines.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        what = ascii(str(error.filename or options.course))[1:-1]
+        print(
+            f"{what}: {error.strerror or error}. What was done stays; put that right, and run the "
+            "command again.",
+            file=sys.stderr,
+        )
     return 1
+
+
+def _stopped(number, frame):
+    raise KeyboardInterrupt
 
 
 def _roster(course, options):
     if options.source:
-        place, n_new, n_known = import_roster(course, options.source)
+        place, n_new, n_known, unread = import_roster(course, options.source)
         print(f"{place}: {n_new} new, {n_known} known.")
+        if unread:
+            print(f"Columns that were not read: {', '.join(unread)}.")
     roster = Roster.of(course)
     if roster is None:
         raise CourseError(
@@ -55,7 +72,9 @@ def _roster(course, options):
 
 
 def _collect(course, options):
-    collected = collect(course, options.set, options.source, options.language)
+    course.problem_set(options.set)
+    with course.turn(options.set, "collect"):
+        collected = collect(course, options.set, options.source, options.language)
     print(collected)
     return 1 if collected.left_out else 0
 
@@ -152,7 +171,7 @@ EDITION = _option("--language", choices=["en", "es"], help="of notebooks that do
 # By name: what it is for, what it does, and its arguments after the course.
 COMMANDS = {
     "roster": (
-        "take the students from a table of Moodle or Canvas",
+        "take the students from a table of Moodle, Canvas, Blackboard or your own",
         _roster,
         [_option(SOURCE, dest="source", type=_path, metavar="CSV", help="the table, if there is one")],
     ),
@@ -274,4 +293,12 @@ def _parser():
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _stopped)
+    is_quiet = end_with_parent()
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        if not is_quiet:
+            print("Stopped. What was done stays; the same command goes on.", file=sys.stderr)
+        sys.exit(130)

@@ -12,7 +12,7 @@ import struct
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from assignments.grader.submission import text_of
+from assignments.grader.submission import plain, text_of
 
 MOST_TEXT = 20_000
 MOST_IMAGE = 2**20
@@ -71,7 +71,7 @@ def rebuild(released, submission, verdicts):
 
 def is_unanswered(released_cell, cell):
     """Return whether an answer is missing, empty or as it was given out."""
-    return cell is None or cell.source.strip() in ("", released_cell.source.strip())
+    return cell is None or plain(cell.source) in ("", plain(released_cell.source))
 
 
 def written_elsewhere(released_cells, submission):
@@ -80,10 +80,10 @@ def written_elsewhere(released_cells, submission):
     Such a cell is new, the second of its id, or has lost what tells its id.
     """
     known = {_grade_id(cell) for cell in released_cells} - {None}
-    given, seen = {cell.source.strip() for cell in released_cells}, set()
+    given, seen = {plain(cell.source) for cell in released_cells}, set()
     for cell in submission.cells:
         is_own = cell.grade_id not in known or cell.grade_id in seen
-        if is_own and cell.kind != "code" and cell.source.strip() not in {"", *given}:
+        if is_own and cell.kind != "code" and plain(cell.source) not in {"", *given}:
             return True
         seen.add(cell.grade_id)
     return False

@@ -1,7 +1,10 @@
 """`grade`: start workers, show how far they are, then bring everything up to date and sum up."""
 
+import ctypes
+import os
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +21,8 @@ from assignments.grader.submission import BadSubmission, code_number, read
 ROOT = Path(assignments.__file__).resolve().parents[1]
 BAR = 24
 N_LONGEST = 3
+PATIENCE_S = 20  # with a worker that has been told to stop
+PARENT = "ATTN_STARTED_BY"  # the variable that tells a worker who reads what it prints
 
 
 def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, agreed=None):
@@ -47,6 +52,12 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     CourseError
         If nothing can be graded: no such set, no submissions, no gradebook.
     """
+    Batch(course, name, unsafe, student)  # or say what is missing, without waiting
+    with course.turn(name, "grade"):
+        return _grade_class(course, name, jobs, unsafe, again, student, agreed)
+
+
+def _grade_class(course, name, jobs, unsafe, again, student, agreed):
     began = time.monotonic()
     batch = Batch(course, name, unsafe, student)
     check_gradebook(batch.config["es"], name)
@@ -81,6 +92,24 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     status = _sum_up(batch, len(unchanged), table)
     print(_times(batch, waiting, time.monotonic() - began))
     return status or int(failed)
+
+
+def end_with_parent():
+    """Let a worker that `grade_class` started be told to stop when that is killed.
+
+    Returns
+    -------
+    bool
+        Whether this is one.
+    """
+    parent = os.environ.get(PARENT)
+    if parent is None:
+        return False
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    if os.getppid() != int(parent):
+        sys.exit(1)
+    return True
 
 
 def _work_off(batch, command, jobs):
@@ -162,6 +191,8 @@ def _start(command, n_workers):
             encoding="utf-8",
             errors="replace",
             cwd=ROOT,
+            env=os.environ | {PARENT: str(os.getpid())},
+            process_group=0,  # Ctrl+C is for us, and we tell them
         )
         for _ in range(n_workers)
     ]
@@ -195,7 +226,11 @@ class _Progress:
         finally:
             for worker in workers:
                 worker.terminate()
-                worker.wait()
+            for worker in workers:
+                try:
+                    worker.wait(PATIENCE_S)
+                except subprocess.TimeoutExpired:
+                    worker.kill()
                 worker.stdout.close()
             self.clear()
 

@@ -28,7 +28,9 @@ def limit(limits):
 
 def say(error):
     said = {"type": type(error).__name__, "message": str(error)[:200]}
-    return said | ({"module": str(error.name)[:60]} if isinstance(error, ModuleNotFoundError) else {})
+    return said | (
+        {"module": str(error.name)[:60]} if isinstance(error, ModuleNotFoundError) else {}
+    )
 
 
 class TimeUp(BaseException):

@@ -50,11 +50,24 @@ WEEKDAYS = {
 }
 # Hours from UTC of the abbreviations that mean one zone to nearly everyone.
 ZONES = {
-    **{"UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "BST": 1, "CET": 1, "CEST": 2, "MEZ": 1},
-    **{"MESZ": 2, "EET": 2, "EEST": 3, "MSK": 3, "EST": -5, "EDT": -4, "CDT": -5, "MST": -7},
-    **{"MDT": -6, "PST": -8, "PDT": -7, "AKST": -9, "AKDT": -8, "HST": -10, "ART": -3, "BRT": -3},
-    **{"CLT": -4, "CLST": -3, "COT": -5, "PET": -5, "VET": -4, "UYT": -3, "BOT": -4, "JST": 9},
-    **{"NZST": 12, "NZDT": 13, "AEST": 10, "AEDT": 11, "AWST": 8, "HKT": 8},
+    **dict.fromkeys(("UTC", "GMT", "Z", "WET"), 0),
+    **dict.fromkeys(("BST", "CET", "MEZ", "WEST"), 1),
+    **dict.fromkeys(("CEST", "MESZ", "EET"), 2),
+    **dict.fromkeys(("EEST", "MSK"), 3),
+    **dict.fromkeys(("AWST",), 8),
+    **dict.fromkeys(("JST",), 9),
+    **dict.fromkeys(("AEST",), 10),
+    **dict.fromkeys(("AEDT",), 11),
+    **dict.fromkeys(("NZST",), 12),
+    **dict.fromkeys(("NZDT",), 13),
+    **dict.fromkeys(("ART", "BRT", "CLST", "UYT"), -3),
+    **dict.fromkeys(("BOT", "CLT", "EDT", "VET"), -4),
+    **dict.fromkeys(("CDT", "COT", "EST", "PET"), -5),
+    **dict.fromkeys(("MDT",), -6),
+    **dict.fromkeys(("MST", "PDT"), -7),
+    **dict.fromkeys(("AKDT", "PST"), -8),
+    **dict.fromkeys(("AKST",), -9),
+    **dict.fromkeys(("HST",), -10),
 }
 AMBIGUOUS = {"CST", "IST", "AST", "ADT", "ECT", "AMT", "GST", "PYT", "SST", "KST", "WST", "ACT"}
 
