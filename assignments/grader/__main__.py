@@ -56,6 +56,14 @@ def _stopped(number, frame):
     raise KeyboardInterrupt
 
 
+def _not_heard(unraisable):
+    """Stop again in a moment where Python let nothing be raised, as while it collects garbage."""
+    if unraisable.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
 def _roster(course, options):
     if options.source:
         place, n_new, n_known, unread = import_roster(course, options.source)
@@ -293,8 +301,9 @@ def _parser():
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, _stopped)
+    sys.unraisablehook = _not_heard
     is_quiet = end_with_parent()
     try:
         sys.exit(main(sys.argv[1:]))

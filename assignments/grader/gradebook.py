@@ -1,10 +1,12 @@
 """Marks into nbgrader's gradebook, where formgrader and every nbgrader command look for them."""
 
 import fcntl
+import logging
+import re
 import warnings
 from contextlib import contextmanager
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
@@ -14,6 +16,8 @@ from assignments.grader.lateness import Lateness
 from assignments.grader.times import EXAMPLE, NoTime, read_time, told
 
 NO_RESPONSE = "No response."
+# There nbgrader writes hundreds of lines about each error, which is raised all the same.
+logging.getLogger("tornado.application").setLevel(logging.CRITICAL + 1)
 
 
 @contextmanager
@@ -241,9 +245,12 @@ def _reaching():
             f"The gradebook cannot be reached: its URL asks for {error.name}, which is not "
             "installed. For PostgreSQL it begins with postgresql+psycopg://"
         ) from None
-    except (SQLAlchemyError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise CourseError(f"The gradebook cannot be reached: {reason}") from None
+    except (SQLAlchemyError, InvalidEntry, OSError) as error:
+        reason = str(error.args[0] if error.args else error).splitlines()[0]
+        if isinstance(error, OSError):
+            reason = str(error)
+        what = "written" if re.search("full|readonly|No space", reason) else "reached"
+        raise CourseError(f"The gradebook cannot be {what}: {reason}") from None
 
 
 @contextmanager

@@ -4,7 +4,16 @@ import re
 from dataclasses import dataclass, replace
 
 from assignments.grader.course import CourseError
-from assignments.grader.roster import COLUMNS, Roster, checked, is_known, is_name, key, row_of
+from assignments.grader.roster import (
+    COLUMNS,
+    Roster,
+    checked,
+    is_known,
+    is_name,
+    key,
+    person_of,
+    row_of,
+)
 from assignments.grader.tables import read_table, write_table
 
 # Moodle: a folder for each student, which ended with _ in older versions, or files in one folder.
@@ -111,7 +120,8 @@ def import_roster(course, path):
         If the table has no students, or a row of it cannot be one.
     """
     rows = read_table(path)
-    found = checked(path, rows)
+    people = filter(None, map(person_of, rows))
+    found = checked(path, rows) if any(person.id for person in people) else []
     headings = [heading for heading in (rows[0] if rows else ()) if heading not in ("line", "")]
     if not found:
         there = f"; its columns are {', '.join(headings)}" if headings else ""

@@ -89,7 +89,7 @@ def test_an_edition_without_metadata_is_told_by_the_text_or_else_by_the_instruct
     found = collect(course, "ps2", tmp_path / "box")
     assert course.path("en", "submitted", "ana", "ps2").is_file()
     (sentence,) = found.left_out
-    assert "bob/ps2.ipynb: it does not tell whether it is the Spanish or the English" in sentence
+    assert "bob/ps2.ipynb: it is a web page, a PDF, a zip or another file" in sentence
     assert collect(course, "ps2", tmp_path / "box", "en").new == 1
     assert course.path("en", "submitted", "bob", "ps2").read_bytes() == b"damaged"
 
@@ -371,7 +371,7 @@ def test_files_that_are_no_submission_of_the_set(course, tmp_path):
         "ps2.ipynb: nothing says whose it is.",
         "a;b: no student is called that.",
         "ana/ps1.ipynb: it is not called ps2.ipynb and has none of its tasks.",
-        "bob: there is no notebook among what bob handed in.",
+        "bob: there is no notebook among what bob handed in (notes.txt).",
     ]
     assert collected(course, "eva")[0] == "e"
 
