@@ -120,8 +120,8 @@ def import_roster(course, path):
         If the table has no students, or a row of it cannot be one.
     """
     rows = read_table(path)
-    people = filter(None, map(person_of, rows))
-    found = checked(path, rows) if any(person.id for person in people) else []
+    has_ids = rows and any(key(heading) in HEADINGS["id"] for heading in rows[0])
+    found = checked(path, rows) if has_ids else []
     headings = [heading for heading in (rows[0] if rows else ()) if heading not in ("line", "")]
     if not found:
         there = f"; its columns are {', '.join(headings)}" if headings else ""
