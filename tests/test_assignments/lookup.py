@@ -11,6 +11,7 @@ import numpy as np
 
 from attn_course.exercises.compare import Answer, same
 
+
 class Table:
     """Inputs with the right answers to them.
 

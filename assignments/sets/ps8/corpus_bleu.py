@@ -48,9 +48,7 @@ def cases(seed):
     def drawn(max_n, n_texts):
         """Return a corpus drawn from a few letters, each line a candidate and its references."""
         return [
-            "/".join(
-                "".join(rng.choice(list("abcd"), rng.integers(3, 10))) for _ in range(n_texts)
-            )
+            "/".join("".join(rng.choice(list("abcd"), rng.integers(3, 10))) for _ in range(n_texts))
             for _ in range(rng.integers(3, 6))
         ], max_n
 
