@@ -139,17 +139,19 @@ class _Run:
         A step that takes too long is ended where it is, and the run goes on. What ends the
         process, or cannot be ended without it, costs the cell or the task it is in and no other:
         all runs again, the task left out and of the cell only its imports and definitions, as
-        long as a task has less than full marks and there is time.
+        long as a task has less than full marks and there is time; first the cells above it alone,
+        so that no trap costs the answers that stand there.
         """
-        cells, waiting = dict(cells), list(names)
+        cells, waiting, above = dict(cells), list(names), None
         marks = {name: judge(self.tasks[name], self.records[name], None, {}) for name in names}
         # Of the project, which has no tasks, a person reads all.
         while waiting and (left := self.end - time.monotonic()) > 0:
             requests = [request(self.tasks[name], self.records[name].cases) for name in waiting]
             # What ended the process once would end it again.
             cells = {number: cells[number] for number in cells if self.fatal.get(number, True)}
+            run_now, above = list(cells.items())[:above], None
             outcome = sandbox.run(
-                [(n, text, True) if n in self.fatal else (n, text) for n, text in cells.items()],
+                [(n, text, True) if n in self.fatal else (n, text) for n, text in run_now],
                 [description for description, _ in requests],
                 {key: array for _, inputs in requests for key, array in inputs.items()},
                 packages=self.packages,
@@ -161,16 +163,18 @@ class _Run:
                 mark = judge(self.tasks[name], self.records[name], reports, arrays)
                 marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
             steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
-            if last not in steps:
+            if last not in steps and len(run_now) == len(cells):
                 break  # at its end, or where the submission wants us to believe it was
+            waiting = [name for name in waiting if marks[name].status != "passed"]
+            if last not in steps:
+                continue
             kind, culprit = steps[steps.index(last)]
             if kind == "cell":
                 self.broken[culprit] = {outcome.stopped or "process": []}
                 defines = DEFINES.search(cells[culprit]) is not None
                 self.fatal[culprit] = defines and culprit not in self.fatal
-            waiting = [
-                name for name in waiting if name != culprit and marks[name].status != "passed"
-            ]
+                above = list(cells).index(culprit) or None
+            waiting = [name for name in waiting if name != culprit]
         return marks
 
 
@@ -178,16 +182,20 @@ def _sort(frames, cells, names, broken):
     """Return what a run has answered, and the step that ended it; note the cells that broke.
 
     Of a task the last function of its name counts, as it was when it was defined and as it was
-    at the end of the notebook.
+    at the end of the notebook. Of cells nothing counts once the inputs are known inside: which of
+    them broke, and how, could tell what the inputs are.
     """
-    answers, last = {}, None
+    answers, last, inputs_known = {}, None, False
     for header, arrays in frames:
         cell, error, task = header.get("cell"), header.get("error"), header.get("task")
-        if "begins" in header:
-            last = header["begins"]
+        if "inputs" in header:
+            inputs_known, last = True, None
+        elif "begins" in header:
+            steps = [["task", n] for n in names] if inputs_known else [["cell", n] for n in cells]
+            last = header["begins"] if header["begins"] in steps else last
         elif "done" in header:
             last = None
-        elif cell in cells and isinstance(error, dict):
+        elif cell in cells and isinstance(error, dict) and not inputs_known:
             is_late, module = header.get("late") is True, str(error.get("module"))
             kind = "time" if is_late else exception_named(error.get("type")).__name__
             modules = broken.setdefault(int(cell), {}).setdefault(kind, [])

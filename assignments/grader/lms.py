@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from assignments.grader.course import CourseError
 from assignments.grader.roster import (
     COLUMNS,
+    HEADINGS,
     Roster,
     checked,
     is_known,
     is_name,
     key,
-    person_of,
     row_of,
 )
 from assignments.grader.tables import read_table, write_table
