@@ -7,7 +7,9 @@ import random
 import stat
 import time
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
@@ -454,3 +456,43 @@ def test_the_command_sums_up_and_its_errors_are_one_sentence(course, tmp_path, c
         assert wanted in error and (out, error.count("\n")) == ("", 1)
     with pytest.raises(CourseError, match="There is no set 'ps9'"):
         collect(course, "ps9", tmp_path / "box")
+
+
+def owned_by(monkeypatch, accounts):
+    """Let folders of an inbox seem to belong to accounts; the test itself is one account."""
+    numbers = {account: 70_000 + n for n, account in enumerate(accounts.values())}
+    names = {number: account for account, number in numbers.items()}
+    read = inbox_module.Folder.read
+
+    def of_an_account(self, parts):
+        number = numbers[accounts[parts[0].partition("+")[0]]]
+        return replace(read(self, parts), owner=number)
+
+    monkeypatch.setattr(inbox_module.Folder, "read", of_an_account)
+    monkeypatch.setattr(pwd, "getpwuid", lambda number: SimpleNamespace(pw_name=names[number]))
+
+
+@pytest.mark.parametrize("rows", [None, ["ana,,,,,,", "eve,,,,,,", "tlj,,,,,,"]])
+def test_a_folder_in_the_name_of_another_replaces_nothing(course, tmp_path, monkeypatch, rows):
+    if rows:
+        with_roster(course, *rows)
+    exchange(tmp_path / "in", "ana", "a", course)
+    exchange(tmp_path / "in", "tlj", "t", course)
+    owned_by(monkeypatch, {"ana": "ana", "tlj": "jupyter-tlj"})
+    assert collect(course, "ps2", tmp_path / "in").new == 2
+    monkeypatch.undo()
+    exchange(tmp_path / "evil", "ana", "e", course, when="2026-03-05 23:30:00.000000 UTC")
+    owned_by(monkeypatch, {"ana": "eve"})
+    (sentence,) = collect(course, "ps2", tmp_path / "evil").left_out
+    assert "it belongs to the account eve, and nothing says that this is ana" in sentence
+    assert collected(course, "ana")[0] == "a"
+
+
+def test_a_name_in_moodle_that_holds_the_mark_of_another_is_not_that_other(course, tmp_path):
+    with_roster(course, "pat,O'Brien,Pat,,500,,", "eve,Ros,Eve,,503,,")
+    folder = MOODLE.format(MOODLE.format("Pat OBrien", 500, "_x"), 503, "_/ps2.ipynb")
+    file = MOODLE.format(MOODLE.format("Pat OBrien", 500, "_x"), 503, "_ps2.ipynb")
+    box = pack(tmp_path / "ps2.zip", [(name, notebook(course), FRIDAY) for name in (folder, file)])
+    (sentence,) = collect(course, "ps2", box).left_out
+    assert "its name can be read as that of two people" in sentence
+    assert [one.student for one in find(course, "ps2")[0]] == ["eve"]
