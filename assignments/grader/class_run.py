@@ -52,7 +52,8 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     CourseError
         If nothing can be graded: no such set, no submissions, no gradebook.
     """
-    Batch(course, name, unsafe, student)  # or say what is missing, without waiting
+    batch = Batch(course, name, unsafe, student)  # or say what is missing, without waiting
+    check_gradebook(batch.config["es"], name)
     with course.turn(name, "grade"):
         return _grade_class(course, name, jobs, unsafe, again, student, agreed)
 
@@ -60,7 +61,6 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
 def _grade_class(course, name, jobs, unsafe, again, student, agreed):
     began = time.monotonic()
     batch = Batch(course, name, unsafe, student)
-    check_gradebook(batch.config["es"], name)
     enter_names(batch.config["es"], Roster.of(course) or ())
     for remark in batch.skipped + batch.remarks:
         print(remark)

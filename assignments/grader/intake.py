@@ -21,6 +21,7 @@ from assignments.grader.regrade import place_of
 from assignments.grader.roster import Roster, is_name, key
 from assignments.grader.submission import REASONS, BadSubmission, parse, plain, plain_bytes
 from assignments.grader.submitted import NAMES, parse_time, shown, small_text
+from assignments.grader.times import told
 from assignments.problem_sets import folders
 
 EXCHANGE = re.compile(
@@ -29,6 +30,7 @@ EXCHANGE = re.compile(
 )
 ARCHIVES = (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz")
 LEAST_TEXTS = 3  # cells as they were handed out that tell a notebook of a set
+MOST_ZIPS = 3  # one in another
 MOST_NAMED = 5  # files, where none is a notebook
 ODD = timedelta(minutes=10)  # between what nbgrader wrote and what the system saw
 
@@ -240,7 +242,11 @@ class _Intake:
         elif len(own) == 1:
             # Neither a student's nor in the way of an LMS: the table of participants, perhaps.
             if reason or own[0].lower().endswith((".ipynb", *ARCHIVES)):
-                self._leave(place, reason or "nothing says whose it is")
+                is_zip = own[0].lower().endswith(ARCHIVES)
+                why = (
+                    "it is packed: say FROM and its name" if is_zip else "nothing says whose it is"
+                )
+                self._leave(place, reason or why)
             return
         elif own[0] == CHECKPOINTS:
             return
@@ -285,9 +291,7 @@ class _Intake:
 
     def _take(self, student, offers):
         """Take the notebook of a student, or one in each edition, and the request if there is one."""
-        offers, refused = self._unpacked(offers)
-        last = max((offer.said or "" for offer in offers), default="")
-        offers = [offer for offer in offers if offer.said is None or offer.said == last]
+        given, (offers, refused) = offers, self._unpacked(offers)
         notebooks, requests, copies = [], [], []
         for offer in offers:
             if offer.reason == CHECKPOINT:
@@ -304,15 +308,18 @@ class _Intake:
                     refused.append((offer, why))
         best = self._chosen(student, notebooks)
         if notebooks:
-            # Of another set, or unreadable beside one that counts.
+            # What is of another set is no matter of this one.
             refused = [
-                (offer, why) for offer, why in refused if self.expected.fullmatch(offer.file)
+                (offer, why)
+                for offer, why in refused
+                if self.expected.fullmatch(offer.file) or offer.file.lower().endswith(".zip")
             ]
         for offer, why in refused or copies * (not notebooks):
             self._leave(offer.label, why)
         if not notebooks and not requests and not refused and not copies:
-            what = sorted({ascii(offer.file)[1:-1] for offer in offers} - {""})[:MOST_NAMED]
-            top = shown(offers[0].inbox.path.joinpath(*offers[0].upload))
+            names = {offer.file or offer.parts[-1] for offer in given} - {""}
+            what = sorted(ascii(name)[1:-1] for name in names)[:MOST_NAMED]
+            top = shown(given[0].inbox.path.joinpath(*given[0].upload))
             there = f" ({', '.join(what)})" if what else ": the folder is empty"
             self._leave(top, f"there is no notebook among what {student} handed in{there}")
         try:
@@ -325,7 +332,7 @@ class _Intake:
         except OSError as error:
             self._leave(offer.label, f"{shown(error.filename)} cannot be written: {error.strerror}")
 
-    def _unpacked(self, offers):
+    def _unpacked(self, offers, depth=0):
         """Return offers with the files of zips in their place, and the zips that cannot be read."""
         found, refused = [], []
         for offer in offers:
@@ -333,15 +340,18 @@ class _Intake:
                 found.append(offer)
                 continue
             try:
+                if depth == MOST_ZIPS:
+                    raise Refused("it is a zip within zips: hand in the notebook itself")
                 nested = Nested(offer.inbox, offer.parts)
             except Refused as reason:
                 refused.append((offer, str(reason)))
                 continue
-            found += [
+            inner = [
                 replace(offer, inbox=nested, parts=parts, file=parts[-1], reason=reason)
                 for parts, reason in nested.names()
-                if not parts[-1].lower().endswith(".zip")
             ]
+            more, bad = self._unpacked(inner, depth + 1)
+            found, refused = found + more, refused + bad
         return found, refused
 
     def _chosen(self, student, notebooks):
@@ -359,6 +369,8 @@ class _Intake:
                 self.found.remarks.append(
                     f"{student}: {as_given} is as it was handed out; {counts} counts."
                 )
+        last = max((one.offer.said or "" for one in notebooks), default="")  # in the exchange
+        notebooks = [one for one in notebooks if one.offer.said in (None, last)]
         if any(notebook.is_ours for notebook in notebooks):
             notebooks = [notebook for notebook in notebooks if notebook.is_ours]
         elif notebooks:
@@ -499,6 +511,12 @@ class _Intake:
                 )
             return received.modified
         if offer.said is None and is_ours:
+            if received.modified > received.changed + ODD:
+                self.found.remarks.append(
+                    f"{offer.label} has a time that was not yet, {told(received.modified)}: somebody's "
+                    f"clock was wrong, and {told(received.changed)} counts."
+                )
+                return received.changed
             return received.modified
         said = offer.said and parse_time(offer.said)
         if said and abs(said - received.changed) > ODD:

@@ -122,8 +122,8 @@ def parse(data):
     except UnicodeDecodeError:
         raise BadSubmission("another kind" if data.startswith(OTHERS) else "not text") from None
     except (ValueError, RecursionError):
-        begin = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
-        raise BadSubmission("damaged" if begin == b"{" else "another kind") from None
+        is_one = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" or b'"cells"' in data
+        raise BadSubmission("damaged" if is_one else "another kind") from None
     found = notebook if isinstance(notebook, dict) else {}
     cells = found.get("cells")
     if not isinstance(cells, list) or len(cells) > MOST_CELLS:

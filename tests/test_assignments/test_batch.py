@@ -109,7 +109,8 @@ def test_a_timestamp_that_is_none_is_left_out_and_said(course, hand_in, text):
         folder_for(place)
     (handed,), _, remarks = find(course, "ps2")
     assert handed.timestamp is None
-    assert remarks == [f"ana: {place} holds no time; it is left out."]
+    (remark,) = remarks
+    assert remark.startswith(f"ana: {place} holds no time; it is left out")
 
 
 @pytest.mark.parametrize("zone", ["/proc/kmsg", ":/proc/kmsg", "../../../proc/kmsg"])
@@ -392,8 +393,8 @@ def test_what_handing_back_leaves_where_nbgrader_looks(course, hand_in):
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (b"", "not a notebook"),
-        (b"\xff\xfe\x00", "not text"),
+        (b"", "empty"),
+        (b'{"cells": "\xf1"}', "not text"),
         (b'{"cells": 3}', "not a notebook"),
         (None, "missing"),
     ],
@@ -431,7 +432,7 @@ def test_an_error_in_a_function_that_others_call_is_charged_once(course, hand_in
     spared = {name for name, mark in marks.items() if mark["spared"]}
     assert {"attend-once", "packed-self-attention"} <= spared
     page = course.path("es", "feedback", "ana", "ps2", ".html").read_text(encoding="utf-8")
-    assert page.count("para que el error cuente una sola vez") == len(spared)
+    assert page.count("para que cuente una sola vez") == len(spared)
     # What is wrong by itself stays wrong.
     text = path.read_text(encoding="utf-8")
     assert " / np.sqrt(query.shape[-1])" in text

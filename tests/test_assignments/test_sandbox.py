@@ -168,7 +168,7 @@ BROKEN = {
     "bytearray(10**11)": "MemoryError",
     "open('/new', 'w')": "OSError",
     "import subprocess\nsubprocess.run(['ls'])": "PermissionError",
-    "import pandas": "ModuleNotFoundError",
+    "import pandas": "ModuleNotFoundError (pandas)",
     "%%time\n1 / 0": "ZeroDivisionError",
     "import asyncio\nawait asyncio.sleep(1)": "RuntimeError",
     (
