@@ -185,42 +185,45 @@ class _Intake:
 
     def _depth(self, inbox, files):
         """Return how many folders lie around those of the students, where somebody packed them all."""
-        depth = 0
+        above = []
         while True:
+            depth = len(above)
             tops = {parts[depth] for parts, _ in files if len(parts) > depth + 1}
-            loose = [parts for parts, _ in files if len(parts) == depth + 1 and parts[depth]]
-            if len(tops) != 1 or any(parts[depth].lower().endswith(".ipynb") for parts in loose):
+            loose = [parts[depth] for parts, _ in files if len(parts) == depth + 1]
+            if len(tops) != 1 or any(name.lower().endswith(".ipynb") for name in loose):
                 break
             (top,) = tops
             inner = {parts[depth + 1 :] for parts, _ in files if len(parts) > depth + 1}
-            if (
-                named((top, ""))
-                or EXCHANGE.fullmatch(top)
-                or not self._holds_a_class(inbox, top, inner)
-            ):
+            is_someone = named((top, "")) or EXCHANGE.fullmatch(top)
+            if is_someone or not self._holds_a_class(inbox, top, inner):
                 break
-            depth += 1
-        if depth:
-            place = shown(inbox.path.joinpath(*files[0][0][:depth]))
+            above.append(top)
+        if above:
+            place = shown(inbox.path.joinpath(*above))
             self.found.remarks.append(f"{place} is taken for the folder of the whole class.")
-        return depth
+        return len(above)
 
-    def _holds_a_class(self, inbox, top, inner):
+    def _holds_a_class(self, inbox, top, inner, is_outermost=True):
         """Tell whether the only folder of an inbox holds those of students, and is not one's."""
+        if self.roster is not None and self._student(top) is not None:
+            return False
         folders = {parts[0] for parts in inner if len(parts) > 1}
-        given = any(named(parts) for parts in inner if parts[0])
+        if any(named(parts) or EXCHANGE.fullmatch(parts[0]) for parts in inner if parts[0]):
+            return True
+        if self.roster is not None and any(map(self._student, folders)):
+            return True
+        if len(folders) == 1:
+            (only,) = folders
+            below = {parts[1:] for parts in inner if parts[0] == only and len(parts) > 1}
+            if self._holds_a_class(inbox, only, below, is_outermost=False):
+                return True
         if self.roster is not None:
-            known = any(self._student(folder) for folder in folders)
-            inside = any(self._holds_a_class(inbox, folder, {
-                parts[1:] for parts in inner if parts[0] == folder and len(parts) > 1
-            }) for folder in folders) if len(folders) == 1 else False  # fmt: skip
-            return self._student(top) is None and (given or known or inside)
-        with_one = {
+            return False
+        answered = {
             parts[0] for parts in inner if len(parts) > 1 and self.expected.fullmatch(parts[-1])
         }
         is_packed = top.casefold() in (self.name.casefold(), inbox.path.stem.casefold())
-        is_exchange = any(EXCHANGE.fullmatch(folder) for folder in folders)
-        return given or is_exchange or len(with_one) > 1 or (is_packed and bool(with_one))
+        return len(answered) > 1 or (is_outermost and is_packed and bool(answered))
 
     def _sort(self, inbox, parts, depth, reason, offers):
         """Put a file among the offers of the student it is from."""

@@ -229,7 +229,7 @@ def test_no_file_stops_a_class(course, hand_in, capfd):
         sentences = [text for text in said.splitlines() if text.startswith(start)]
         if name == "timestamp.txt" and change not in no_complaint:
             assert len(sentences) == 1 and sentences[0] in counted
-            assert sentences[0].endswith("timestamp.txt holds no time; it is left out.")
+            assert "timestamp.txt holds no time; it is left out" in sentences[0]
         else:
             assert sentences == []
 
@@ -714,13 +714,11 @@ def worker(course, **options):
 
 @walls
 @pytest.mark.grader
-@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
 def test_workers_share_a_class_and_survive_the_death_of_one(
-    pristine, tmp_path, hand_in, course, database, request, monkeypatch
+    hand_in, course, postgresql, monkeypatch
 ):
-    if database == "postgresql":
-        monkeypatch.setenv("ATTN_GRADEBOOK", request.getfixturevalue("postgresql"))
-        release(course.folder, ["ps2"])
+    monkeypatch.setenv("ATTN_GRADEBOOK", postgresql)
+    release(course.folder, ["ps2"])
     course = Course(course.folder)
     students = [f"student{n}" for n in range(8)]
     for n, student in enumerate(students):

@@ -17,7 +17,7 @@ from assignments.grader import inbox as inbox_module
 from assignments.grader.__main__ import main
 from assignments.grader.course import CourseError
 from assignments.grader.intake import collect
-from assignments.grader.submission import MOST_BYTES
+from assignments.grader.submission import MOST_BYTES, REASONS
 from assignments.grader.submitted import find
 
 FRIDAY = (2026, 3, 6, 18, 30, 0)
@@ -496,3 +496,45 @@ def test_a_name_in_moodle_that_holds_the_mark_of_another_is_not_that_other(cours
     (sentence,) = collect(course, "ps2", box).left_out
     assert "its name can be read as that of two people" in sentence
     assert [one.student for one in find(course, "ps2")[0]] == ["eve"]
+
+
+@pytest.mark.parametrize("rows", [None, ["ana,Núñez,Ana,,5,,", "bob,Gil,Bob,,6,,"]])
+@pytest.mark.parametrize("around", ["", "ps2/", "entregas/grupo 1/"])
+@pytest.mark.parametrize("names", [("ana", "bob"), (MOODLE.format("Ana Núñez", 5, "_"), "bob")])
+def test_folders_around_those_of_the_class_are_not_a_student(course, tmp_path, rows, around, names):
+    if rows:
+        with_roster(course, *rows)
+    elif names[0] != "ana":
+        names = (names[0], MOODLE.format("bob", 6, "_"))
+    members = [(f"{around}{name}/ps2.ipynb", notebook(course, mark="x"), FRIDAY) for name in names]
+    found = collect(course, "ps2", pack(tmp_path / "ps2.zip", [*members, ("a.txt", b"", FRIDAY)]))
+    assert (found.new, found.left_out) == (2, [])
+    assert len(found.remarks) == bool(around)
+    students = {one.student for one in find(course, "ps2")[0]}
+    assert students == ({"ana", "bob"} if rows or names[0] == "ana" else {"Ana Núñez", "bob"})
+
+
+def test_zips_in_zips_and_attempts_that_came_to_nothing(course, tmp_path):
+    inner = tmp_path / "inner.zip"
+    for _ in range(2):
+        data = inner.read_bytes() if inner.exists() else notebook(course, mark="x")
+        pack(inner, [("in.zip" if inner.exists() else "ps2.ipynb", data, SATURDAY)])
+    box = tmp_path / "box"
+    put(box / "ana" / "todo.zip", inner.read_bytes())
+    pack(inner, [])
+    put(box / "bob" / "todo.zip", inner.read_bytes())
+    exchange(box, "eva", "first", course)
+    (
+        exchange(box, "eva", "", course, when="2026-03-06 18:30:00.000000 UTC") / "ps2.ipynb"
+    ).write_bytes(b"")
+    put(box / "zoe" / "ps2.ipynb", notebook(course, mark="z"), (2099, 1, 1, 0, 0, 0))
+    found = collect(course, "ps2", box)
+    # When the zip came counts, and not what it says inside.
+    assert collected(course, "ana") == ("x", utc(FRIDAY))
+    assert collected(course, "eva")[0] == "first"
+    assert [sentence.rpartition("/")[2] for sentence in found.left_out] == [
+        "bob: there is no notebook among what bob handed in (todo.zip).",
+        f"ps2.ipynb: {REASONS['empty']['en']} (--language en collects it, for a page that says so).",
+    ]
+    assert any("has a time that was not yet, 2099-01-01" in remark for remark in found.remarks)
+    assert not collected(course, "zoe")[1].startswith("2099")
