@@ -11,7 +11,7 @@ from assignments.grader.batch import Batch
 from assignments.grader.class_run import end_with_parent, grade_class, line
 from assignments.grader.course import Course, CourseError
 from assignments.grader.export import export
-from assignments.grader.gradebook import enter_names, overrule, set_due
+from assignments.grader.gradebook import due_date, enter_names, overrule, set_due
 from assignments.grader.intake import collect
 from assignments.grader.lateness import extend, set_slip_days
 from assignments.grader.lms import import_roster
@@ -19,6 +19,8 @@ from assignments.grader.regrade import DECISIONS, answer
 from assignments.grader.requests import requests
 from assignments.grader.roster import Roster
 from assignments.grader.stats import stats
+from assignments.grader.submitted import parse_time
+from assignments.grader.times import told
 
 
 def main(arguments):
@@ -114,6 +116,11 @@ def _due(course, options):
 
 def _extend(course, options):
     who = {"student": options.student, "group": options.group}
+    course.problem_set(options.set)
+    due = due_date(course.config("es"), options.set)
+    until = options.until and parse_time(options.until)
+    if due and until and until < due:
+        raise CourseError(f"{options.set} is due {told(due)}, and {told(until)} is before that.")
     print(extend(course, options.set, **who, days=options.days, until=options.until))
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from assignments.grader.course import CourseError
 from assignments.grader.roster import (
     COLUMNS,
-    HEADINGS,
     Roster,
     checked,
+    has_ids,
     is_known,
     is_name,
     key,
@@ -119,9 +119,8 @@ def import_roster(course, path):
     CourseError
         If the table has no students, or a row of it cannot be one.
     """
-    rows = read_table(path)
-    has_ids = rows and any(key(heading) in HEADINGS["id"] for heading in rows[0])
-    found = checked(path, rows) if has_ids else []
+    rows = read_table(path, has_ids)
+    found = checked(path, rows) if rows and has_ids(rows[0]) else []
     headings = [heading for heading in (rows[0] if rows else ()) if heading not in ("line", "")]
     if not found:
         there = f"; its columns are {', '.join(headings)}" if headings else ""

@@ -111,7 +111,7 @@ class Roster:
             If a row cannot be a student's.
         """
         path = course.folder / "roster.csv"
-        return cls(checked(path, read_table(path))) if path.exists() else None
+        return cls(checked(path, read_table(path, has_ids))) if path.exists() else None
 
     def __contains__(self, student):
         return student in self.people
@@ -139,6 +139,11 @@ def is_known(heading):
     """Return whether a column of that heading is read."""
     known = {*SURNAMES[0], *SURNAMES[1], *SURNAMES[2], *WHOLE_NAMES}.union(*HEADINGS.values())
     return key(heading) in known
+
+
+def has_ids(headings):
+    """Return whether one of the headings is that of a column of ids."""
+    return any(key(heading) in HEADINGS["id"] for heading in headings)
 
 
 def person_of(row):
@@ -208,10 +213,11 @@ def checked(path, rows):
                 f"{path}, line {row['line']}: expected an id of letters, digits and .@+-_, "
                 f"got {person.id!r}."
             )
-        if person.id in lines:
+        # To Windows and macOS, folders that differ in case alone are the same.
+        if (name := person.id.casefold()) in lines:
             raise CourseError(
-                f"{path}: lines {lines[person.id]} and {row['line']} are both {person.id}."
+                f"{path}: lines {lines[name]} and {row['line']} are both {person.id}."
             )
-        lines[person.id] = row["line"]
+        lines[name] = row["line"]
         people.append(person)
     return people

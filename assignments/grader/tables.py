@@ -9,15 +9,19 @@ import unicodedata
 from assignments.grader.course import CourseError, write
 
 # What a spreadsheet program takes for the beginning of a formula.
+MOST_ABOVE = 20  # lines above the header
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def read_table(path):
+def read_table(path, is_header=None):
     """Return the rows of a CSV file with a header.
 
     Parameters
     ----------
     path : Path
+    is_header : callable, optional
+        Tells of the cells of a line whether they are the header, which may have a title above it;
+        by default it is the first line.
 
     Returns
     -------
@@ -43,11 +47,18 @@ def read_table(path):
     header = text.partition("\n")[0]
     # Where the comma separates decimals, programs separate cells otherwise.
     separator = named[1] if named else max(",;\t", key=header.count)
+    lines, above = text.split("\n"), 0
+    for number, line in enumerate(lines[:MOST_ABOVE] if is_header else ()):
+        apart = named[1] if named else max(",;\t", key=line.count)
+        if is_header([cell.strip(' "') for cell in line.split(apart)]):
+            above, separator = number, apart
+            break
+    text = "\n".join(lines[above:])
     rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
     try:
         return [
             {(key or "").strip(): _plain(value) for key, value in row.items() if key is not None}
-            | {"line": str(rows.line_num)}
+            | {"line": str(rows.line_num + above)}
             for row in rows
         ]
     except csv.Error as error:

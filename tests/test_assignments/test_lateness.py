@@ -72,6 +72,8 @@ def test_an_extension_before_or_after_grading(late, capsys):
     assert said(late) == (36, 4, 0, 0)
     run(late, "extend", "ps2", "ana", "--days", "1")
     assert said(late) == (12, 2, 0, 0)
+    early = ["extend", str(late.folder), "ps2", "ana", "--until", "2026-03-05"]
+    assert main(early) == 1 and "is before that." in capsys.readouterr().err
     run(late, "extend", "ps2", "ana", "--until", "2026-03-07 11:00 UTC")
     assert said(late) == (1, 2, 0, 0)
     rows = (late.folder / "extensions.csv").read_text(encoding="utf-8-sig").splitlines()

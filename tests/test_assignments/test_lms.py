@@ -75,6 +75,7 @@ def test_a_roster_from_canvas_keeps_what_was_there(course):
         ("name\nana\n", "or a column id; its columns are name."),
         ("id,first_name\n,Ana\n", "line 2: expected an id of letters"),
         ("id\nana\nbob\nana\n", "lines 2 and 4 are both ana."),
+        ("Lista\n\nid,email\nana,\nANA,\n", "lines 4 and 5 are both ANA."),
         ("id\n../ana\n", "line 2: expected an id of letters, digits and .@+-_, got '../ana'."),
     ],
 )
@@ -102,6 +103,7 @@ def test_a_table_in_another_encoding_or_missing_is_one_sentence(course, capsys):
     ("sep=;\r\nMatrícula;Alumno/a;Correo electrónico\r\nana;Núñez, Ana;a@x.org\r\n", "utf-8-sig"),
     ('"Last Name"\t"First Name"\t"Username"\t"Email"\n"Núñez"\t"Ana"\t"ana"\ta@x.org\n', "utf-16"),
     ("Apellido(s),Nombre,Número de ID,Dirección de correo\rNúñez,Ana,ana,a@x.org\r", "utf-8"),
+    ("Lista de 2026\n\nApellidos;Nombre;Usuario;Mail\nNúñez;Ana;ana;a@x.org\n", "utf-8"),
     ("DNI;Apellidos y nombre;Mail\nana;Nún\u0303ez, Ana;a@x.org\n", "utf-8"),
 ])  # fmt: skip
 def test_the_tables_of_teachers_and_of_their_programs(course, text, encoding):
