@@ -163,7 +163,7 @@ class Batch:
         marks = settle(config, handed.student, self.name, self.lateness)
         submission = _read(handed)
         verdicts = {m.grade_id: verdict(m, self.set, handed.language) for m in graded.marks}
-        notebook = rebuild(released, submission, verdicts)
+        notebook = rebuild(released, submission, verdicts, handed.language)
         requests = shown_requests(self.course, handed, self.set)
         page = feedback(self.set, released, submission, graded, marks, handed.language, requests)
         for language in LANGUAGES:

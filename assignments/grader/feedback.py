@@ -14,7 +14,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from assignments.grader.autograded import is_unanswered
+from assignments.grader.autograded import bounded, is_unanswered
 from assignments.grader.regrade import form
 from assignments.grader.standins import DISPLAY
 from assignments.grader.submission import REASONS, code_number
@@ -143,7 +143,7 @@ def _task(part, problem_set, submission, graded, marks, language):
         "groups": [],
         "hint": None,
         "notes": [],
-        "answers": [_answer(cell, submission, marks["comments"]) for cell in cells],
+        "answers": [_answer(cell, submission, marks["comments"], language) for cell in cells],
     }
     if given["is_pending"]:
         shown["verdict"] = words["pending"]
@@ -171,20 +171,24 @@ def _task(part, problem_set, submission, graded, marks, language):
             words["raised"].format(error=mark.error),
             *_not_allowed(mark.error, "\n".join(sources), problem_set, language),
         ]
-    arguments = {name for case in task.exercise.cases(0) for name in case}
-    if mark.modified in arguments:
+    if mark.modified in _arguments(task):
         shown["notes"].append(words["modified"].format(name=mark.modified))
     elif mark.status in ("partial", "wrong") and not shown["hint"] and not mark.error:
         shown["notes"].append(words["unknown"])
     return shown
 
 
-def _answer(released_cell, submission, comments):
+@functools.cache  # Inputs are drawn once, and not for every student of a class.
+def _arguments(task):
+    return {name for case in task.exercise.cases(0) for name in case}
+
+
+def _answer(released_cell, submission, comments, language):
     grade_id = released_cell.metadata.nbgrader.grade_id
     cell = submission.answer(grade_id) if submission else None
     return {
         "kind": "code" if released_cell.cell_type == "code" else "prose",
-        "source": None if is_unanswered(released_cell, cell) else cell.source,
+        "source": None if is_unanswered(released_cell, cell) else bounded(cell.source, language),
         "comment": comments.get(grade_id),
     }
 
