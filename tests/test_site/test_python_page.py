@@ -395,6 +395,8 @@ def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(visit):
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('off', 'SecurityError'); } })"
     )
     page.goto(page.url.replace("notation", "03_self_attention"))
+    # The page does not remember either that its asides are to be open.
+    page.evaluate("document.querySelectorAll('details').forEach(aside => { aside.open = true; })")
     panel = exercise(page, "softmax").open()
     assert panel.check(SOFTMAX, "en").startswith("Correct.")
     assert "The browser keeps nothing" in panel.status.inner_text()
