@@ -122,6 +122,8 @@ def build():
     shutil.copy(BUILD / "assets" / "palette.css", fresh)
     shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)
     shutil.copy(ROOT / "book" / "_static" / "favicon.svg", fresh)
+    # Without it GitHub Pages leaves out the folders whose names begin with an underscore.
+    (fresh / ".nojekyll").touch()
     attn_fonts.trim(fresh)
     shutil.rmtree(SITE, ignore_errors=True)
     fresh.rename(SITE)

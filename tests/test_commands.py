@@ -52,21 +52,29 @@ def test_without_python_make_says_what_is_missing(tmp_path):
     path = folder_of_programs(tmp_path / "bin", ["bash", "make", "rm"])
     result = run(shutil.which("make"), "book", cwd=tmp_path, env={"PATH": path})
     assert result.returncode != 0
-    assert "attn needs Python 3.11 or newer, and none was found" in result.stdout
+    assert "attn needs Python 3.11 to 3.14; python3 is missing" in result.stdout
     assert "Traceback" not in result.stderr
     assert not (tmp_path / ".venv").exists()
 
 
-def test_an_old_python_is_not_taken(tmp_path):
+@pytest.mark.parametrize("version", ["3.10.9", "3.15.0"])
+def test_a_python_that_the_pins_do_not_serve_is_not_taken(tmp_path, version):
     shutil.copy(ROOT / "Makefile", tmp_path)
     for name in ("requirements-book.txt", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     path = folder_of_programs(tmp_path / "bin", ["bash", "make", "rm"])
-    old = tmp_path / "bin" / "python3"
-    old.write_text("#!/bin/bash\nexit 1\n")  # what the version question of the Makefile gets
-    old.chmod(0o755)
-    result = run(shutil.which("make"), "book", cwd=tmp_path, env={"PATH": path})
-    assert "attn needs Python 3.11 or newer" in result.stdout
+    other = tmp_path / "bin" / "python3"
+    # Asked for a condition on its version it answers by this Python, which takes itself for that one.
+    pretends = f"import sys; sys.version_info = ({version.replace('.', ', ')}, 'final', 0);"
+    other.write_text(
+        f'#!/bin/bash\n[ "$1" = --version ] && echo Python {version} && exit\n'
+        f'exec {sys.executable} -c "{pretends} $2"\n'
+    )
+    other.chmod(0o755)
+    for given in ((), ("PYTHON=python3",)):
+        result = run(shutil.which("make"), "book", *given, cwd=tmp_path, env={"PATH": path})
+        assert result.returncode != 0
+        assert f"attn needs Python 3.11 to 3.14; python3 is Python {version}." in result.stdout
 
 
 @pytest.mark.slow
