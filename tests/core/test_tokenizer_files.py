@@ -654,6 +654,23 @@ def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(
     assert n_read > 10
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"model": {}, "model": {}}', "something else (the name 'model' twice in one object)"),
+        (
+            '{"model": {"dropout": Infinity}}',
+            "something else (Infinity, which is no number of JSON)",
+        ),
+    ],
+)
+def test_what_json_leaves_open_is_refused(tmp_path, text, message):
+    (tmp_path / "tokenizer.json").write_text(text)
+    expected = f"{tmp_path}/tokenizer.json: expected JSON in UTF-8, got {message}"
+    with pytest.raises(ValueError, match=f"^{re.escape(expected)}$"):
+        of_folder(tmp_path, {})
+
+
 # GGUF
 
 METADATA = {
