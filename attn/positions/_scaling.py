@@ -12,6 +12,7 @@ from attn.positions._waves import Waves
 
 Scaling: TypeAlias = dict[str, Any]
 
+TWO_PI = 6.283185307179586
 # The numbers that each kind needs, and those that it may do without.
 NEEDED = {
     "linear": ("factor",),
@@ -98,37 +99,33 @@ class ScaledWaves(Waves):
     def __init__(self, base: float, scaling: Scaling) -> None:
         super().__init__(base)
         check_waves("scaling", scaling, 2 * len(scaling.get("factors", ())), base)
-        # As text, which torch.compile takes for a constant, unlike math.pi; see `Waves.radians`.
-        self._kind, self._truncates = scaling["rope_type"], scaling.get("truncate", True)
-        turns = scaling.get("original_max_position_embeddings", 0.0) / (2 * math.pi)
-        self._factors = [repr(factor) for factor in scaling.get("factors", ())]
-        numbers = {"turns": turns} | scaling
-        self._numbers = {n: repr(number) for n, number in numbers.items() if type(number) is float}
+        self._scaling = scaling
 
     def radians(self, size: int) -> list[float]:
         """Return by how much each wave turns from one position to the next."""
-        plain, base = super().radians(size), float(self._base)
-        if self._kind == "factors":
-            check_waves("scaling", {"rope_type": "factors", "factors": self._factors}, size, base)
-            return [
-                speed / float(factor) for speed, factor in zip(plain, self._factors, strict=True)
-            ]
-        numbers = {name: float(number) for name, number in self._numbers.items()}
+        # A graph of torch.compile has none but constants here: `min`, `max` and logarithms of
+        # variables end in conditions on them that cannot be checked.
+        scaling = {name: _constant(number) for name, number in self._scaling.items()}
+        plain, base = [_constant(speed) for speed in super().radians(size)], _constant(self.base)
+        check_waves("scaling", scaling, 2 * len(plain), base)
+        if scaling["rope_type"] == "factors":
+            return [speed / factor for speed, factor in zip(plain, scaling["factors"], strict=True)]
         kept = [0.0] * len(plain)  # the share of each wave that is not slowed
-        if self._kind == "llama3":
-            low, high = numbers["low_freq_factor"], numbers["high_freq_factor"]
-            kept = [_within(numbers["turns"] * speed, low, high) for speed in plain]
-        if self._kind == "yarn":
-            low, high = _yarn_range(2 * len(plain), base, numbers, self._truncates)
+        if scaling["rope_type"] == "llama3":
+            low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+            turns = scaling["original_max_position_embeddings"] / TWO_PI
+            kept = [_within(turns * speed, low, high) for speed in plain]
+        if scaling["rope_type"] == "yarn":
+            low, high = _yarn_range(2 * len(plain), base, scaling)
             kept = [1 - _within(i, low, high) for i in range(len(plain))]
-        factor = numbers["factor"]
+        factor = scaling["factor"]
         return [s * (share + (1 - share) / factor) for s, share in zip(plain, kept, strict=True)]
 
     def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
         """Return sines and cosines, which YaRN makes larger; see `Waves.at`."""
         waves = super().at(positions, size, dtype)
-        growth = self._numbers.get("attention_factor", "1.0")
-        return waves if growth == "1.0" else waves * float(growth)
+        growth = self._scaling.get("attention_factor", 1.0)
+        return waves if growth == 1 else waves * growth
 
 
 def check_waves(name: str, scaling: Scaling | None, size: int, base: float) -> None:
@@ -140,20 +137,29 @@ def check_waves(name: str, scaling: Scaling | None, size: int, base: float) -> N
         raise wrong(f"{name}.factors", wanted, len(scaling["factors"]))
 
 
+def _constant(number: Any) -> Any:
+    """Return what is given, with every float in it as the ratio that it is."""
+    if isinstance(number, list):
+        return [_constant(one) for one in number]
+    if not isinstance(number, float):
+        return number
+    over, under = number.as_integer_ratio()
+    return over / under
+
+
 def _within(number: float, low: float, high: float) -> float:
     """Return 0 up to `low`, 1 from `high` on, and what is in proportion between them."""
     return min(max((number - low) / (high - low), 0.0), 1.0)
 
 
-def _yarn_range(
-    size: int, base: float, numbers: Mapping[str, float], truncates: bool
-) -> tuple[float, float]:
+def _yarn_range(size: int, base: float, scaling: Scaling) -> tuple[float, float]:
     """Return the last wave that keeps its speed, and the first that turns `factor` times slower."""
+    turns = scaling["original_max_position_embeddings"] / TWO_PI
     low, high = (
-        size * math.log(numbers["turns"] / numbers[name]) / (2 * math.log(base))
+        size * math.log(turns / scaling[name]) / (2 * math.log(base))
         for name in ("beta_fast", "beta_slow")
     )
-    if truncates:
+    if scaling["truncate"]:
         low, high = math.floor(low), math.ceil(high)
     low, high = max(low, 0), min(high, size - 1)
     return low, high if high != low else high + 0.001
