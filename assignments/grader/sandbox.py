@@ -360,7 +360,7 @@ def _read(process, limits, inputs=b""):
         data += chunk
         before, whole = whole, end_of_frames(data, whole)
         if claimed_end(data, whole) - whole > limits.output_bytes:
-            return bytes(data), None  # no frame: what comes after it cannot be read
+            return bytes(data), "output"  # a frame that cannot end: what follows is not read
         if whole > before:
             # A frame begins and ends each step. The clock inside comes first, if it is let.
             step_ends = time.monotonic() + limits.step_wall_s + GRACE_S

@@ -293,7 +293,7 @@ def test_a_frame_cut_in_two_ends_what_is_read_and_no_more(tmp_path):
     result = cheat(tmp_path, RIGHT_SOFTMAX, FORGE, junk)
     # The cell that wrote it is where the run ended; without it all is well.
     assert points(result) == FULL
-    assert result.broken_cells == {2: "process"}
+    assert result.broken_cells == {2: "output"}
 
 
 # --- Editing the notebook
