@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -94,11 +95,16 @@ def build():
         shutil.rmtree(BUILD / language, ignore_errors=True)
     processes = {language: start(language) for language in ("es", "en")}
     failed = False
-    for language, (process, report) in processes.items():
-        if process.wait():
-            failed = True
-            print(report.read_text(encoding="utf-8"))
-            print(f"The {language} edition has errors or warnings: see above.")
+    try:
+        for language, (process, report) in processes.items():
+            if process.wait():
+                failed = True
+                print(report.read_text(encoding="utf-8"))
+                print(f"The {language} edition has errors or warnings: see above.")
+    finally:  # Whoever is stopped lets none work on in a folder that the next build empties.
+        for process, _ in processes.values():
+            process.terminate()
+            process.wait()
     if failed:
         return 1
     fresh = BUILD / "site.new"
@@ -132,4 +138,5 @@ def build():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     sys.exit(main())
