@@ -201,11 +201,12 @@ lint: .venv/full.stamp ## Check style (what pre-commit runs), imports, the words
 clean: ## Remove what was built (.venv stays)
 	rm -rf build _build .pytest_cache .hypothesis .ruff_cache *.egg-info
 
+# The pinned packages have wheels for these versions of Python, and for no other.
 .venv/bin/python:
-	@set -e; for python in $(PYTHON) python3 python3.13 python3.12 python3.11; do \
-	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	@set -e; for python in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
+	  if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
-	if [ -z "$$found" ]; then echo "attn needs Python 3.11 or newer, and none was found. Install it, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3"; exit 1; fi; \
+	if [ -z "$$found" ]; then echo "attn needs Python 3.11 to 3.14; $(or $(PYTHON),python3) is $$("$(or $(PYTHON),python3)" --version 2>/dev/null || echo missing). Install one of them, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.13"; exit 1; fi; \
 	echo "Creating .venv with $$("$$found" --version) ..."; \
 	"$$found" -m venv .venv || { rm -rf .venv; echo "Python could not create .venv: its venv module is missing (Debian and Ubuntu: apt install python3-venv)."; exit 1; }
 

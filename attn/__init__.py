@@ -20,6 +20,7 @@ the PyTorch machine
 text in, text out
 -------------------  ------------------------------------------------------------------------
 `attn.tokenizer`     text to ids and back: by words, by byte pairs, by the pieces of a BERT
+`attn.io`            files written whole or not at all, by one process at a time
 `attn.corpus`        pairs of sentences: from a file, or by name from an installed package
 `attn.decoding`      one token after another: ``greedy``, ``beam_search``, ``sample``
 `attn.training`      ``train``: one loop for every task, on one machine or several

@@ -1,9 +1,14 @@
 """The command line: ``python -m attn translate``, ``train``, ``evaluate``, ``fetch``."""
 
 import argparse
+import codecs
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
 
 from attn import _commands
@@ -14,8 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     What a person can mend is said in one sentence, without a stack trace.
     """
-    options = _parser().parse_args(arguments)
+    with _escaped_output(), _terminated_as_interrupted():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
+        options = _parser().parse_args(arguments)
         options.run(options)
         if sys.stdout is not None:  # as where it was closed
             sys.stdout.flush()
@@ -25,13 +35,63 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:  # as where NumPy alone was installed
         print(f'{error.name} is missing: pip install ".[torch]" brings it', file=sys.stderr)
     except OSError as error:
-        if not isinstance(error, BrokenPipeError):  # whose reader has what it wanted, as `head`
-            print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
         # What is still to be written goes nowhere, or Python would fail on it once more.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The program that reads our output, such as head, has closed the pipe. That is no error.
+        if isinstance(error, BrokenPipeError):
+            return 0
+        print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt as interrupt:
         print("\nInterrupted.", file=sys.stderr)
+        return 128 + (signal.SIGTERM if interrupt.args else signal.SIGINT)
     return 1
+
+
+@contextmanager
+def _escaped_output() -> Iterator[None]:
+    """Write letters that the encoding of the output lacks as a string in Python would, and say so."""
+    lacking: set[str] = set()
+
+    def escape(error: UnicodeError) -> tuple[str | bytes, int]:
+        if isinstance(error, UnicodeEncodeError):
+            letters = {*error.object[error.start : error.end]}
+            lacking.update(c for c in letters if not "\ud800" <= c <= "\udfff")
+        return codecs.backslashreplace_errors(error)
+
+    output = sys.stdout
+    if not isinstance(output, TextIOWrapper):  # None where it was closed, or one of a test
+        yield
+        return
+    before = output.errors
+    codecs.register_error("attn.escape", escape)
+    output.reconfigure(errors="attn.escape")
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # what is still to be written
+            output.reconfigure(errors=before)
+        if lacking:
+            names = " ".join(sorted(lacking)).encode("ascii", "backslashreplace").decode()
+            said = f"the encoding {output.encoding} lacks letters, which are written as {names}"
+            print(f"output: {said}; PYTHONIOENCODING=utf-8 has all", file=sys.stderr)
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl+C does: files whole, locks and processes gone."""
+
+    def interrupt(number: int, _: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # No other may set what a signal does.
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
 def _parser() -> argparse.ArgumentParser:

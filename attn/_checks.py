@@ -6,6 +6,8 @@ imported. Every error has one pattern: the argument, what was expected, what cam
 
 import numbers
 import operator
+import reprlib
+import sys
 from collections.abc import Collection, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeGuard, TypeVar
@@ -18,6 +20,11 @@ if TYPE_CHECKING:  # what a type checker has to know
     Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
+MOST_QUOTED = 400  # characters of what came, in a sentence that refuses it
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+
+
 class HasShape(Protocol):
     """An array of either library."""
 
@@ -26,20 +33,37 @@ class HasShape(Protocol):
 
 
 def wrong(name: str, expected: str, got: object) -> ValueError:
-    """Return the ``ValueError`` for one bad argument.
+    """Return the ``ValueError`` for one bad argument, of which a long text is not quoted whole.
 
     Examples
     --------
     >>> wrong("mask", "a boolean array", "dtype float64")
     ValueError('mask: expected a boolean array, got dtype float64')
     """
-    return ValueError(f"{name}: expected {expected}, got {got}")
+    said = f"{got}"
+    if len(said) > MOST_QUOTED:
+        said = f"{said[:200]} ... {said[-100:]}"
+    return ValueError(f"{name}: expected {expected}, got {said}")
+
+
+def shown(value: object) -> str:
+    """Return the `repr` of a value in a few words: of a long text, its beginning and its end.
+
+    Examples
+    --------
+    >>> shown("x" * 1000), shown([1, 2])
+    ("'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'", '[1, 2]')
+    """
+    text = _SHORT.repr(value)
+    return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
 
 
 def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:
     """Return `size` as an int of at least `least`; otherwise raise ``ValueError``."""
     if not _is_int(size):
         try:
+            if isinstance(size, bool) or _is_boolean(size):
+                raise TypeError
             size = operator.index(size)
         except TypeError:
             raise wrong(name, "an integer", repr(size)) from None
@@ -50,18 +74,33 @@ def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:
 
 def _is_int(size: object) -> TypeGuard[int]:
     # A size that is a symbol in a graph of PyTorch stays one, so that the graph is good for all.
-    return isinstance(size, int) or type(size).__name__ == "SymInt"
+    is_int = isinstance(size, int) and not isinstance(size, bool)
+    return is_int or type(size).__name__ == "SymInt"
 
 
 def check_fraction(name: str, fraction: object) -> None:
     """Raise ``ValueError`` unless `fraction` is a number from 0 up to, but not including, 1."""
-    if not isinstance(fraction, numbers.Real) or fraction < 0 or not fraction < 1:
+    if not _is_number(fraction) or fraction < 0 or not fraction < 1:
         raise wrong(name, "a number in [0, 1)", repr(fraction))
+
+
+def check_number(name: str, number: object, least: float = 0) -> float:
+    """Return a number above 0 and of at least `least` as a float; else raise ``ValueError``."""
+    # An integer may be too large for a float, so it is compared first.
+    most = sys.float_info.max
+    if not _is_number(number) or number <= 0 or number < least or not number <= most:
+        wanted = f"a finite number of at least {least}" if least else "a number above 0"
+        raise wrong(name, wanted, reprlib.repr(number))
+    return float(number)
+
+
+def _is_number(number: object) -> TypeGuard[numbers.Real]:
+    return isinstance(number, numbers.Real) and not isinstance(number, bool)
 
 
 def check_choice(name: str, choice: str, choices: Collection[str]) -> None:
     """Raise ``ValueError`` unless `choice` is one of `choices`."""
-    if choice not in choices:
+    if not isinstance(choice, str) or choice not in choices:
         raise wrong(name, " or ".join(map(repr, choices)), repr(choice))
 
 

@@ -1,9 +1,11 @@
 """What the commands of ``python -m attn`` do: each takes its options and prints what it finds."""
 
 import argparse
+import io
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,38 +36,31 @@ def translate(options: argparse.Namespace) -> None:
 
 def _translate_typed(translator: "Translator", search: dict[str, Any]) -> None:
     """Print the translation of each line of standard input as soon as it is there."""
+    from attn._lines import lines_of
     from attn.applications.translation.lines import translate_lines
 
-    getattr(sys.stdin, "reconfigure", dict)(encoding="utf-8", errors="replace")  # bad bytes too
-    for number, text in enumerate(sys.stdin or (), 1):  # without one, where it was closed
-        (line,) = translate_lines(translator, [text.removeprefix("\ufeff")], **search)
-        if line.problem:
-            print(f"line {number}: {line.problem}", file=sys.stderr)
-        elif line.translation:
-            print(line.translation, flush=True)
+    stdin = sys.stdin or io.StringIO()  # there is none where it was closed
+    typed = getattr(stdin, "buffer", None)
+    read = typed.read1 if typed is not None else lambda n_bytes: stdin.readline().encode()
+    for number, line in enumerate(lines_of(read, "standard input"), 1):
+        (found,) = translate_lines(translator, [line], **search)
+        if found.problem:
+            print(f"line {number}: {found.problem}", file=sys.stderr)
+        elif found.translation:
+            print(found.translation, flush=True)
 
 
 def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]) -> None:
     """Print the translation of each line, in its place: an empty line for what cannot be one."""
-    from attn.applications.translation.lines import read_lines, translate_lines
+    from attn._lines import read_lines
+    from attn.applications.translation.lines import translate_lines
 
-    began, number, n_tokens, n_mended = time.monotonic(), 0, 0, 0
-
-    def tell(line: int) -> None:
-        nonlocal n_mended
-        n_mended += 1
-        if n_mended <= SHOWN:
-            said = "bytes that are no UTF-8 are read as \N{REPLACEMENT CHARACTER}"
-            print(f"{path}, line {line}: {said}", file=sys.stderr)
-
-    lines = read_lines(path, tell)
-    for number, line in enumerate(translate_lines(translator, lines, **search), 1):
+    began, number, n_tokens = time.monotonic(), 0, 0
+    for number, line in enumerate(translate_lines(translator, read_lines(path), **search), 1):
         if line.problem:
             print(f"{path}, line {number}: {line.problem}", file=sys.stderr)
         print(line.translation)
         n_tokens += line.n_tokens
-    if n_mended > SHOWN:
-        print(f"{path}: {n_mended} such lines in all", file=sys.stderr)
     rate = n_tokens / (time.monotonic() - began)
     print(f"{number} lines, {rate:,.0f} tokens a second", file=sys.stderr)
 
@@ -92,7 +87,7 @@ def train(options: argparse.Namespace) -> None:
     )
     if is_main_process():
         translator.save(out, quantised=options.quantised)
-        checkpoint.unlink()
+        checkpoint.unlink(missing_ok=True)
         if validation:
             found = translator.evaluate(validation)
             scores = "BLEU {bleu:.1f}, chrF {chrf:.1f}".format_map(found)
@@ -111,7 +106,8 @@ class _Log:
         if 100 * now.step // now.steps > 100 * (now.step - 1) // now.steps:
             rate = self.n_tokens / (time.monotonic() - self.began)
             said = f"loss {now.loss:.3f}, {rate:,.0f} tokens a second"
-            print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
+            with suppress(BrokenPipeError):  # Who reads no longer does not end the training.
+                print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
 
 
 def evaluate(options: argparse.Namespace) -> None:

@@ -5,15 +5,17 @@ Nothing is downloaded but what a user asks for by its name.
 
 import hashlib
 import os
+import re
 import sys
-import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from http.client import HTTPException
 from pathlib import Path
-from typing import IO
 from urllib.request import urlopen
 
 from attn._checks import wrong
+from attn.io import NotWritten, whole_file
 
 CHUNK = 2**16
 TIMEOUT = 60  # seconds without an answer
@@ -62,60 +64,95 @@ def fetched(remote: Remote, *, download: bool = True) -> Path:
     Raises
     ------
     ValueError
-        If it cannot be had, in a sentence that says how to get it; or if it is another file.
+        If it cannot be had, in a sentence that says how to get it; or if it is another file. One
+        in the cache that is damaged is fetched again if it may be.
     """
     named = os.environ.get("ATTN_DATA")
-    for folder in (Path(named) if named else None, cache_folder()):
-        if folder is not None and (folder / remote.name).is_file():
-            return check_sum(folder / remote.name, remote.sha256)
+    mine, path = Path(named or "", remote.name), cache_folder() / remote.name
+
+    def check(path: Path) -> Path:
+        return check_sum(path, remote.sha256)
+
+    if named and mine.is_file():
+        return mended(lambda: check(mine), None, f"or put there what {remote.address} publishes")
+    if path.is_file():
+        fetch = partial(_downloaded, remote, path) if download else None
+        return mended(lambda: check(path), fetch, "and fetch it again")
     if not download:
         raise wrong(remote.name, _wanted(remote), "no such file on this machine")
-    return _downloaded(remote, cache_folder() / remote.name)
+    return _downloaded(remote, path)
+
+
+def mended(check: Callable[[], Path], fetch: Callable[[], Path] | None, remedy: str) -> Path:
+    """Return what `check` returns; if it raises ``ValueError``, what `fetch` returns.
+
+    If that fails too, or there is none, the error says what can be done.
+    """
+    try:
+        return check()
+    except ValueError as error:
+        told = str(error)
+    if fetch is None:
+        raise ValueError(f"{told}; delete it, {remedy}")
+    print(f"{told}; fetching it again", file=sys.stderr, flush=True)
+    try:
+        return fetch()
+    except ValueError as error:
+        raise ValueError(f"{told}; delete it, {remedy} ({error})") from None
 
 
 def _wanted(remote: Remote) -> str:
     return f"a folder named by ATTN_DATA that holds it (it is published at {remote.address})"
 
 
-def check_sum(path: Path, sha256: str) -> Path:
-    """Return the path of a file whose bytes have this sum; raise ``ValueError`` otherwise."""
+def check_sum(path: Path, sha256: str, name: str | None = None) -> Path:
+    """Return the path of a file whose bytes have this sum; raise ``ValueError`` otherwise.
+
+    An error begins with `name` if the file is not to be kept under its path.
+    """
     try:
         with open(path, "rb") as file:
+            head = file.read(1000)
+            file.seek(0)
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise wrong(str(path), "a file that can be read", error.strerror) from None
+        raise wrong(name or str(path), "a file that can be read", error.strerror) from None
     if found != sha256:
-        raise wrong(str(path), f"the sha256 {sha256}", found)
+        is_page = re.match(
+            rb"(\xef\xbb\xbf)?\s*<(!doctype|!--|html|head|body|\?xml)", head, re.IGNORECASE
+        )
+        kind = "a web page, perhaps of an error" if is_page else "a file"
+        got = f"{kind} of {path.stat().st_size:,} bytes with the sha256 {found}"
+        raise wrong(name or str(path), f"the sha256 {sha256}", got)
     return path
 
 
 def _downloaded(remote: Remote, path: Path) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as scratch:
-            try:
-                with urlopen(remote.address, timeout=TIMEOUT) as answer:
-                    _copy(answer, scratch, remote)
-                scratch.close()
-                check_sum(Path(scratch.name), remote.sha256)
-                os.replace(scratch.name, path)
-            finally:
-                Path(scratch.name).unlink(missing_ok=True)
-    except (OSError, HTTPException) as error:
-        reason = str(error).removeprefix("<urlopen error ").removesuffix(">")
-        raise wrong(remote.name, f"a network, or {_wanted(remote)}", reason) from None
+    except OSError as error:
+        raise NotWritten("path", path, error.strerror or str(error)) from None
+    with whole_file(path) as scratch:
+        for chunk in _chunks(remote):
+            scratch.write(chunk)
+        scratch.flush()
+        check_sum(Path(scratch.name), remote.sha256, f"{remote.name} from {remote.address}")
     return path
 
 
-def _copy(answer: IO[bytes], file: IO[bytes], remote: Remote) -> None:
-    """Copy what is published, at most as much as there should be, and show how far it is."""
+def _chunks(remote: Remote) -> Iterator[bytes]:
+    """Yield what is published, at most as much as there should be, and show how far it is."""
     done, shown = 0, -1
-    while chunk := answer.read(CHUNK):
-        done += file.write(chunk)
-        if done > remote.n_bytes:
-            break
-        tenths = 10 * done // remote.n_bytes
-        if tenths > shown:
-            shown = tenths
-            mb = f"{done / 1e6:.1f} of {remote.n_bytes / 1e6:.1f} MB"
-            print(f"{remote.name}: {mb}", file=sys.stderr, flush=True)
+    try:
+        with urlopen(remote.address, timeout=TIMEOUT) as answer:
+            while done <= remote.n_bytes and (chunk := answer.read(CHUNK)):
+                yield chunk
+                done += len(chunk)
+                tenths = 10 * done // remote.n_bytes
+                if shown < tenths <= 10:
+                    shown = tenths
+                    mb = f"{done / 1e6:.1f} of {remote.n_bytes / 1e6:.1f} MB"
+                    print(f"{remote.name}: {mb}", file=sys.stderr, flush=True)
+    except (OSError, HTTPException) as error:
+        reason = str(error).removeprefix("<urlopen error ").removesuffix(">")
+        raise wrong(remote.name, f"a network, or {_wanted(remote)}", reason) from None

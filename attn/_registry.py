@@ -1,7 +1,7 @@
 """Classes by the names that configurations, and so checkpoints, know them by."""
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from attn._checks import wrong
 
@@ -30,6 +30,8 @@ class ModelConfig(Protocol):
     def positions(self) -> str: ...
     @property
     def rotary_base(self) -> float: ...
+    @property
+    def rotary_scaling(self) -> dict[str, Any] | None: ...
 
 
 class Registry(dict[str, type[Base]]):

@@ -385,6 +385,12 @@ class DecoderCache:
             self._source = self._source.reordered(rows)
 
 
+def check_cache(cache: object) -> None:
+    """Raise ``ValueError`` unless this is the cache of a whole model."""
+    if not isinstance(cache, DecoderCache):
+        raise wrong("cache", "a DecoderCache, as new_cache returns it", type(cache).__name__)
+
+
 class FixedCache(DecoderCache):
     """A `DecoderCache` whose tensors never change their place or size, for steps that are recorded.
 

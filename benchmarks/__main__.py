@@ -26,6 +26,7 @@ from benchmarks import (
     translators,
     why_attention,
     widget_latency,
+    writing,
 )
 from benchmarks.report import RESULTS, publish, read, table
 from benchmarks.timing import processor
@@ -40,6 +41,7 @@ TABLES = {
     "cached_step": cached_step,
     "translate_file": translate_file,
     "audit": audit,
+    "writing": writing,
 }
 # What chapters draw, and the widgets of the built site: not on the page.
 OTHERS = {

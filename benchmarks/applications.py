@@ -28,6 +28,7 @@ from attn.applications.summarization.encoding import encode as encode_text
 from attn.applications.summarization.sentences import sentences_of
 from attn.applications.visual_question import VisualQuestionAnswerer, model
 from attn.applications.visual_question import answerer as looker
+from attn.io import write_whole
 from attn.metrics import rouge
 from attn.tokenizer.words import join
 from attn.transformer import Decoder
@@ -480,7 +481,7 @@ def main(names=()):
         results[name] = measured
         ordered = {key: results[key] for key in MEASURES if key in results}
         text = json.dumps(ordered, indent=1, ensure_ascii=False)
-        RESULTS.write_text(text + "\n", encoding="utf-8")
+        write_whole(RESULTS, text + "\n")
 
 
 if __name__ == "__main__":

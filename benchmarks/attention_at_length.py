@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from attn import reference
 from attn.attention import scaled_dot_product_attention
+from attn.io import write_whole
 from benchmarks.attention_memory import numpy_peak, torch_peak
 from benchmarks.timing import interleave, ratio
 
@@ -104,7 +105,7 @@ def main():
             print(f"  {name:12}", *row)
     for name, rows in (results["time_over_whole"] | results["linear_over_fused"]).items():
         print(f"{name:12}", *(f"{r['median']} ({r['low']}-{r['high']})" for r in rows))
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    write_whole(RESULTS, json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from attn import reference
+from attn.io import write_whole
 
 LENGTHS = (512, 1024, 2048, 4096, 8192, 16384)
 D_K = 64
@@ -63,7 +64,7 @@ def main():
             results[kind][name][i] for kind in ("relative_time", "peak_mib") for name in METHODS
         ]
         print(f"{length:>8}" + "".join(f"{cell:>16}" for cell in cells))
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    write_whole(RESULTS, json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

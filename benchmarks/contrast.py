@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from attn.applications.visual_question.model import PatchEmbedding
+from attn.io import write_whole
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig, cross_entropy, train
 from attn.transformer import Encoder, EncoderOnly, TransformerConfig
@@ -134,7 +135,7 @@ def main():
                 row["swap"] = round(tells_apart(model, held_out), 3)
                 print(row, flush=True)
                 rows.append(row)
-    RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    write_whole(RESULTS, json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import torch
 from attn.applications._sequences import by_length, collate, predict
 from attn.applications.translation import Translator, facts
 from attn.decoding import beam_search
+from attn.io import write_whole
 from attn.masks import padding_mask
 from attn.training import TrainingConfig, pad
 from attn_course.grammar import splits
@@ -250,9 +251,7 @@ def main(names):
             continue
         results[name] = measure()
         print(name, json.dumps(results[name], ensure_ascii=False), sep="\n", flush=True)
-        RESULTS.write_text(
-            json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+        write_whole(RESULTS, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from attn.io import write_whole
 from attn.layers import EncoderLayer
 from attn.reference import sinusoidal_positions
 
@@ -104,7 +105,7 @@ def main():
         print(
             f"{name:14}", *(f"{run[-1]:.3f}" for run in losses), results["right"][name], flush=True
         )
-    RESULTS.write_text(json.dumps(results) + "\n", encoding="utf-8")
+    write_whole(RESULTS, json.dumps(results) + "\n")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ models and a control, whose names were exchanged, two CPU minutes each, and writ
 
 import argparse
 import json
-import os
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
 
+from attn.io import write_whole
 from attn.metrics import bootstrap_interval
 from attn.tokenizer import BytePairTokenizer
 from attn.training import cross_entropy
@@ -235,7 +235,7 @@ def save(towers, tokenizer, pictures, emoji):
     towers.texts.save(FOLDER / "model.safetensors", quantised=True)
     tokenizer.save(FOLDER / "vocabulary.json")
     codes = " ".join(("" if one.part == "train" else "*") + one.code for one in emoji)
-    (FOLDER / "emoji.json").write_text(json.dumps({"codes": codes}) + "\n", encoding="utf-8")
+    write_whole(FOLDER / "emoji.json", json.dumps({"codes": codes}) + "\n")
 
 
 def main(arguments=None):
@@ -277,10 +277,8 @@ def main(arguments=None):
 
 
 def _write(told):
-    unfinished = RESULTS.with_name(RESULTS.name + ".part")
     lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(row)}" for name, row in told.items())
-    unfinished.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
-    os.replace(unfinished, RESULTS)
+    write_whole(RESULTS, "{\n" + lines + "\n}\n")
 
 
 if __name__ == "__main__":

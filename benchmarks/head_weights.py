@@ -14,6 +14,8 @@ from pathlib import Path
 
 import torch
 
+from attn.io import write_whole
+
 FOLDER = Path(__file__).resolve().parents[1] / "attn_course" / "widgets" / "heads"
 LAYERS = (6, 12, 18, 24)  # at which a stream is patched: before them all is as it was
 STEPS = 255  # a weight of 1
@@ -110,7 +112,7 @@ def main():
         told = {"order": order} | measured(*smollm2(), *about)
         told["weights"] = base64.b64encode(told["weights"]).decode()
         text = json.dumps(told, ensure_ascii=False)
-        (FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+        write_whole(FOLDER / f"{name}.json", text + "\n")
         print(name, len(text), told["next"], told["probabilities"], flush=True)
 
 

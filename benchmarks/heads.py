@@ -20,6 +20,7 @@ from torch.nn.functional import cross_entropy
 
 from attn.applications.translation import Translator, facts
 from attn.attention import MultiHeadAttention
+from attn.io import write_whole
 from attn.transformer import Transformer
 from attn_course.grammar import splits
 
@@ -392,7 +393,7 @@ def main():
         },
         "translators": {str(h): translator_with(h, parts) for h in TRANSLATORS},
     }
-    RESULTS.write_text(json.dumps(results) + "\n", encoding="utf-8")
+    write_whole(RESULTS, json.dumps(results) + "\n")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from pathlib import Path
 import torch
 from torch.nn import functional as F
 
+from attn.io import write_whole
 from attn.transformer import DecoderOnly, TransformerConfig
 from benchmarks.modern import lines, stored
 
@@ -276,7 +277,7 @@ def main(arguments=()):
         found = stored(options.results)
         found[part] = {"toy": toy, "smollm2": smollm2}[part]()
         ordered = {name: json.loads(json.dumps(found[name])) for name in PARTS if name in found}
-        options.results.write_text(lines(ordered) + "\n", encoding="utf-8")
+        write_whole(options.results, lines(ordered) + "\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ on one thread.
 
 import argparse
 import importlib
-import os
 import sys
 import time
 from pathlib import Path
@@ -25,6 +24,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from attn.io import write_whole
 from benchmarks.modern import lines, stored
 
 RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "interpret.json"
@@ -71,9 +71,7 @@ def main(arguments=()):
         def keep(told, question=question, began=began):
             found = stored(options.results) | {question: told}
             found = {name: found[name] for name in QUESTIONS if name in found}
-            unfinished = options.results.with_name(options.results.name + ".part")
-            unfinished.write_text(lines(found) + "\n", encoding="utf-8")
-            os.replace(unfinished, options.results)
+            write_whole(options.results, lines(found) + "\n")
             print(question, f"{time.process_time() - began:.0f} s", flush=True)
 
         module = importlib.import_module(f"benchmarks.interpret_{question}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 
+from attn.io import write_whole
 from attn.masks import padding_mask
 from attn.recurrent import BidirectionalRecurrent
 from attn.tokenizer import WordTokenizer
@@ -154,7 +155,7 @@ def main():
             done[run] = measure(*run, tokenizer, sentences, held_out)
             print(done[run], flush=True)
             rows = [done[one] for one in RUNS if one in done]
-            RESULTS.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+            write_whole(RESULTS, json.dumps(rows, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ import json
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
+from attn.io import write_whole
 from attn_course.miniatures import captions, detection, upscaling, video
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
@@ -98,8 +99,8 @@ def main():
         if kind == kinds[0] and seed == SEEDS[0]:
             state = model.state_dict().items()
             weights |= {f"{name}/{key}": tensor.half() for key, tensor in state}
-            save_file(weights, WEIGHTS)
-        RESULTS.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            write_whole(WEIGHTS, save(weights))
+        write_whole(RESULTS, json.dumps(told, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -18,12 +18,13 @@ and started again. Each question has a module, named here.
 import argparse
 import importlib
 import json
-import os
 import sys
 import time
 from pathlib import Path
 
 import torch
+
+from attn.io import write_whole
 
 RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "modern.json"
 QUESTIONS = ("changes", "context", "sinks", "few_shot", "lora", "speed", "speculative")
@@ -61,9 +62,7 @@ def main(arguments=()):
         def keep(told, question=question, began=began):
             found = stored(options.results) | {question: told}
             found = {name: found[name] for name in QUESTIONS if name in found}
-            unfinished = options.results.with_name(options.results.name + ".part")
-            unfinished.write_text(lines(found) + "\n", encoding="utf-8")
-            os.replace(unfinished, options.results)
+            write_whole(options.results, lines(found) + "\n")
             print(question, f"{time.process_time() - began:.0f} s", flush=True)
 
         module = importlib.import_module(f"benchmarks.modern_{question}")

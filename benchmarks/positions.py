@@ -17,6 +17,7 @@ import torch
 
 from attn.applications.translation import Translator
 from attn.applications.translation.translator import TRAINING
+from attn.io import write_whole
 from attn_course.grammar import splits, translate
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
@@ -136,7 +137,7 @@ def main(names=()):
             kinds[kind].append(measure(kind, seed, parts))
             print(kind, seed, kinds[kind][-1], flush=True)
         results = sizes(parts) | {"kinds": {k: kinds[k] for k in POSITIONS if k in kinds}}
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        write_whole(RESULTS, json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

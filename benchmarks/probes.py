@@ -10,7 +10,6 @@ GRU is the best of three on validation.
 
 import argparse
 import json
-import os
 import time
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,7 @@ from torch import nn
 
 from attn.applications import _sequences
 from attn.applications.translation import SIZES, TRAINING, Translator, facts, vocabularies
+from attn.io import write_whole
 from attn.metrics import align
 from attn.recurrent import RecurrentCache, RecurrentEncoderDecoder
 from attn.transformer import Transformer, TransformerConfig
@@ -234,9 +234,7 @@ class Bench:
         for kind, name, measure in missing[:only]:
             self.told.setdefault(kind, {})[name] = measure(parts)
             print(f"{kind} {name}: {self.told[kind][name]}", flush=True)
-            unfinished = self.results.with_name(self.results.name + ".part")
-            unfinished.write_text(_dump(self.told), encoding="utf-8")
-            os.replace(unfinished, self.results)
+            write_whole(self.results, _dump(self.told))
 
 
 def corpus():

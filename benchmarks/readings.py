@@ -19,7 +19,6 @@ Each prompt was written once and not tuned to the answers.
 
 import argparse
 import json
-import os
 import re
 import sys
 import time
@@ -35,6 +34,7 @@ from attn.applications.question_answering import QuestionAnswerer
 from attn.applications.summarization import Summarizer
 from attn.applications.translation import Translator
 from attn.decoding import greedy
+from attn.io import write_whole
 from attn.masks import padding_mask
 from attn.metrics import bootstrap_interval, chrf, rouge, translation_memory, wilson_interval
 from attn_course import minilm
@@ -437,9 +437,7 @@ def main(arguments=()):
         began = time.process_time()
         stored[task] = TASKS[task]()
         ordered = {name: stored[name] for name in TASKS if name in stored}
-        unfinished = options.results.with_name(options.results.name + ".part")
-        unfinished.write_text(lines(ordered) + "\n", encoding="utf-8")
-        os.replace(unfinished, options.results)
+        write_whole(options.results, lines(ordered) + "\n")
         print(task, f"{time.process_time() - began:.0f} s", flush=True)
 
 

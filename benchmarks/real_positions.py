@@ -16,7 +16,6 @@ import argparse
 import itertools
 import json
 import math
-import os
 import sys
 from functools import cache, partial
 from pathlib import Path
@@ -28,6 +27,7 @@ from torch.nn import functional as F
 
 from attn import checks
 from attn.corpus import hold_out, near_duplicates, tatoeba
+from attn.io import write_whole
 from attn.tokenizer.base import Tokenizer
 from attn.training import TrainingConfig
 from attn.training.processes import join
@@ -223,9 +223,7 @@ class Bench:
                 + "\n}"
                 for group, some in self.told.items()
             )
-            unfinished = self.results.with_name(self.results.name + ".part")
-            unfinished.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-            os.replace(unfinished, self.results)
+            write_whole(self.results, "{\n" + ",\n".join(lines) + "\n}\n")
 
     def measure(self, group, name):
         """Return one result."""

@@ -16,6 +16,7 @@ import torch
 from attn.applications._sequences import by_length, collate, sequence_loss
 from attn.applications.translation import Translator, vocabularies
 from attn.corpus import tatoeba
+from attn.io import write_whole
 from attn.training import TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
 from attn_course.everyday import everyday
@@ -133,7 +134,7 @@ def main(arguments=()):
         runs.append(measured(parts, tokenizer, *key))
         print(key, round(time.process_time() - began), runs[-1], flush=True)
         lines = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-        options.results.write_text(lines.replace('{"name"', '\n{"name"') + "\n", "utf-8")
+        write_whole(options.results, lines.replace('{"name"', '\n{"name"') + "\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ Everything is compared on validation; the tests are never looked at.
 
 import argparse
 import json
-import os
 import sys
 import time
 from dataclasses import replace
@@ -20,6 +19,7 @@ import torch
 
 from attn.applications.translation import RECIPES, Translator
 from attn.corpus import tatoeba
+from attn.io import write_whole
 
 RESULTS = Path(__file__).with_name("recipes.json")
 RECIPE = RECIPES["tatoeba"]
@@ -152,9 +152,7 @@ def main(arguments=()):
         told[name] = queue[name]()
         print(f"{name}: {told[name]}", flush=True)
         lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in told.items())
-        unfinished = path.with_name(path.name + ".part")
-        unfinished.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-        os.replace(unfinished, path)
+        write_whole(path, f"{{\n{lines}\n}}\n")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,11 @@ number, or the median and quartiles that `benchmarks.timing` makes of several.
 
 import json
 import math
-import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from attn.io import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 # Speed and memory; what the trained systems get right.
@@ -79,6 +80,12 @@ SPANISH = {
     "performance": "rendimiento",
     "accessibility": "accesibilidad",
     "best practices": "buenas prácticas",
+    "reading": "lectura",
+    "writing": "escritura",
+    "tokens per second": "tokens por segundo",
+    "share of memory": "proporción de la memoria",
+    "MB per token": "MB por token",
+    "perplexity": "perplejidad",
     "sentences": "oraciones",
     "number": "número",
     "one word apart": "a una palabra",
@@ -340,6 +347,4 @@ def publish(results, file):
     for language, path in PAGES[file].items():
         texts[path] = refresh(path.read_text(encoding="utf-8"), results, language)
     for path, text in texts.items():
-        unfinished = path.with_name(path.name + ".part")
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
+        write_whole(path, text)

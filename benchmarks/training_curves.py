@@ -14,6 +14,7 @@ import torch
 from attn.applications._sequences import collate, predict, sequence_loss
 from attn.applications.translation import Translator, facts
 from attn.applications.translation.translator import SIZES
+from attn.io import write_whole
 from attn.metrics import align, alignment_error_rate
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig
@@ -220,7 +221,7 @@ def main():
 
 
 def write(path, results):
-    path.write_text(json.dumps(results, ensure_ascii=False, separators=(",", ":")) + "\n", "utf-8")
+    write_whole(path, json.dumps(results, ensure_ascii=False, separators=(",", ":")) + "\n")
 
 
 if __name__ == "__main__":

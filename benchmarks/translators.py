@@ -27,6 +27,7 @@ from sacrebleu.significance import PairedTest
 from attn import checks
 from attn.applications import _sequences
 from attn.corpus import tatoeba
+from attn.io import whole_file, write_whole
 from attn.tokenizer.base import Tokenizer
 from attn.tokenizer.words import split
 from attn.training import TrainingConfig, cross_entropy
@@ -363,9 +364,7 @@ class Bench:
             )
             for kind, some in self.told.items()
         )
-        unfinished = self.results.with_name(self.results.name + ".part")
-        unfinished.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-        os.replace(unfinished, self.results)
+        write_whole(self.results, "{\n" + ",\n".join(lines) + "\n}\n")
 
     def corpus(self):
         """Return how large the parts and their groups are."""
@@ -408,7 +407,8 @@ class Bench:
         system = TRAINED[name]
         model, told = self._fit(system, self.steps(name), self.rate(name), seed)
         self.kept.mkdir(parents=True, exist_ok=True)
-        torch.save(model.state_dict(), self.kept / f"{name}-{seed}.pt")
+        with whole_file(self.kept / f"{name}-{seed}.pt") as file:
+            torch.save(model.state_dict(), file)
         text = self.text(system.text)
         found = {
             test: translate(system, text, model, [pair.source for pair in self.parts[test]])
@@ -457,7 +457,7 @@ class Bench:
         for test, texts in found.items():
             texts = [" ".join(text.split()) for text in texts]
             file = self.kept / f"{name}.{test}.txt"
-            file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+            write_whole(file, "".join(f"{text}\n" for text in texts))
             told[test] = scores(texts, self.parts[test], self.groups.of[test])
         return told
 

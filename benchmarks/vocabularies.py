@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from attn.corpus import tatoeba
+from attn.io import write_whole
 from attn.tokenizer import BytePairTokenizer
 from attn.tokenizer.byte_pair import FIRST_MERGE, split
 from benchmarks.rates import rate
@@ -123,7 +124,7 @@ def main():
     """Measure, store, and set the table."""
     told = measured(tatoeba())
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in told.items())
-    RESULTS.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+    write_whole(RESULTS, f"{{\n{lines}\n}}\n")
     publish(read(QUALITY) | {name: make(told) for name, make in TABLES.items()}, QUALITY)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from attn.io import write_whole
 from attn.recurrent import RecurrentEncoderDecoder
 
 LETTERS = 26
@@ -212,7 +213,7 @@ def main():
         "speech": measure_speech(),
         "time": measure_time(),
     }
-    RESULTS.write_text(json.dumps(results) + "\n", encoding="utf-8")
+    write_whole(RESULTS, json.dumps(results) + "\n")
     del results["speech"]["example"]
     print(json.dumps(results, indent=1))
 

@@ -21,6 +21,8 @@ import attn_launch
 import attn_python
 from vendor import VendorError, fetch
 
+from attn.io import locked
+
 
 def merge(base, changes):
     """Return `base` with `changes` laid over it, mapping by mapping."""
@@ -63,9 +65,15 @@ def start(language):
 
 
 def main():
-    """Build everything into ``build/site``; return the exit status."""
-    began = time.monotonic()
+    """Build everything into ``build/site``, after any other build; return the exit status."""
     BUILD.mkdir(exist_ok=True)
+    with locked(SITE, wait=True):
+        return build()
+
+
+def build():
+    """Build everything; return the exit status."""
+    began = time.monotonic()
     print("Building the site ...", flush=True)
     try:
         for package in ("katex", "@fontsource-variable/source-serif-4"):
@@ -114,6 +122,8 @@ def main():
     shutil.copy(BUILD / "assets" / "palette.css", fresh)
     shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)
     shutil.copy(ROOT / "book" / "_static" / "favicon.svg", fresh)
+    # Without it GitHub Pages leaves out the folders whose names begin with an underscore.
+    (fresh / ".nojekyll").touch()
     attn_fonts.trim(fresh)
     shutil.rmtree(SITE, ignore_errors=True)
     fresh.rename(SITE)

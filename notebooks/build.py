@@ -16,6 +16,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from attn.io import write_whole
+
 ROOT = Path(__file__).resolve().parent
 LANGUAGES = ("es", "en")
 LANGUAGE_LINE = 'attn_course.set_language("{}")'
@@ -146,9 +148,7 @@ def execute(edition, folder):
 
 def write(edition, path):
     """Write a notebook whole or not at all."""
-    scratch = path.with_suffix(".ipynb.new")
-    scratch.write_text(nbformat.writes(edition, indent=1) + "\n", encoding="utf-8")
-    scratch.replace(path)
+    write_whole(path, nbformat.writes(edition, indent=1) + "\n")
 
 
 def main(names):

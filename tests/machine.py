@@ -135,8 +135,7 @@ def python_in_the_page():
     """Return the folder of the built site with the Python that its pages run."""
     if (ROOT / "build" / "site" / "python" / "files.json").exists():
         return ROOT / "build" / "site" / "python"
-    kind = Missing if "ATTN_WASM" in os.environ else NotGiven
-    raise kind("no Python in the pages: `make book` had no NumPy for the browser (ATTN_WASM)")
+    raise Missing("no Python in the pages: `make book` had no NumPy for the browser, and said why")
 
 
 def java():

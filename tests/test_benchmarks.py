@@ -9,14 +9,17 @@ import inspect
 import json
 import re
 import time
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from attn.metrics import bleu
-from attn.transformer import TransformerConfig
+from attn.transformer import DecoderOnly, TransformerConfig
+from attn.transformer.quantised import packed
 from benchmarks import __main__ as command
 from benchmarks import (
     attention_layer,
@@ -28,6 +31,7 @@ from benchmarks import (
     timing,
     training_step,
     translate_file,
+    writing,
 )
 from benchmarks.peers import ExplicitAttention
 
@@ -37,6 +41,11 @@ TINY_SIZE = {"batch_size": 2, "seq_len": 4, "vocab_size": 20, "d_model": 8, "n_h
 TINY_CONFIG = TransformerConfig(
     vocab_size=20, d_model=8, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, norm="pre"
 )
+TINY_LLAMA = TransformerConfig(
+    vocab_size=32, d_model=64, n_heads=4, n_kv_heads=2, n_layers=2, d_ff=96, dropout=0.0, norm="pre",
+    bias=False, normalization="rms", activation="swiglu", positions="rotary",
+)  # fmt: skip
+TINY_TEXT = torch.arange(9)[None]
 masks = pytest.mark.parametrize("mask", ["none", "causal", "padding"])
 weights = pytest.mark.parametrize("need_weights", [False, True])
 
@@ -309,6 +318,36 @@ def test_all_of_the_package_is_imported_and_nothing_private():
     }
 
 
+@torch.inference_mode()
+def test_each_writer_reads_the_prompt_and_one_token_behind_it():
+    prompt, lengths = torch.randint(32, (1, 6)), []
+    own, peer = DecoderOnly(TINY_LLAMA).eval(), writing.peer(TINY_LLAMA)
+    for module in (own.stack.layers[0], peer.model.layers[0]):
+        module.register_forward_pre_hook(lambda _, args: lengths.append(args[0].shape[1]))
+    sizes = {p.shape for p in own.parameters()}, {p.shape for p in peer.parameters()}
+    assert sizes[0] == sizes[1]
+    for calls, model in ((writing.own_calls, own), (writing.peer_calls, peer)):
+        read, write = calls(model, prompt)
+        attended = patch.object(
+            F, "scaled_dot_product_attention", wraps=F.scaled_dot_product_attention
+        )
+        with attended as f:
+            outputs = [write() for _ in range(3)]
+        assert {call.args[1].shape[-2] for call in f.call_args_list} == {7}
+        assert all(torch.equal(output, outputs[0]) for output in outputs)
+        assert outputs[0].shape == (1, 1, 32) and read().shape == (1, 6, 32)
+    assert lengths == 2 * [6, 1, 1, 1, 6]
+
+
+def test_the_bytes_that_a_token_reads():
+    model = DecoderOnly(TINY_LLAMA)
+    body, head = 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 96), 64 * 32
+    assert writing.read_bytes(model, model) == 4 * (body + head)
+    assert writing.read_bytes(model, packed(model)) == 2 * (body + head)
+    # Each 32 weights have two numbers of two bytes besides.
+    assert writing.read_bytes(model, packed(model, 4)) == body // 2 + body // 32 * 4 + 2 * head
+
+
 # tiny runs
 
 
@@ -325,6 +364,7 @@ def columns(rows):
         ("decoding", {"lengths": (2, 3), "config": TINY_CONFIG}, 2),
         ("attention_memory", {"lengths": (8, 16, 32)}, 3),
         ("gemm_share", {"shapes": [(2, 4, 8), (1, 4, 8)], "sides": (4, 8)}, 2),
+        ("writing", {"model": DecoderOnly(TINY_LLAMA).eval(), "text": TINY_TEXT, "large": 9}, 3),
     ],
 )
 def test_a_tiny_run_gives_the_columns_of_the_results(name, arguments, n_rows):
@@ -414,6 +454,13 @@ def test_the_share_is_that_of_the_best_product_in_each_turn(monkeypatch):
         ("decoding", {"lengths": (4,), "config": TINY_CONFIG}, "without cache", 2),
         ("decoding", {"lengths": (4,), "config": TINY_CONFIG}, "ms per token", 500),
         ("attention_memory", {"lengths": (8,)}, "time in blocks / whole", 2),
+        # The sum comes first, then reading and writing, of three packings and of the peer.
+        (
+            "writing",
+            {"model": DecoderOnly(TINY_LLAMA).eval(), "text": TINY_TEXT, "large": 9},
+            "writing",
+            0.01562,
+        ),
     ],
 )
 def test_which_time_is_divided_by_which(monkeypatch, name, arguments, column, wanted):
@@ -459,13 +506,13 @@ def test_the_results_are_whole():
 def test_the_verdicts_are_those_of_the_rows():
     assert RESULTS["targets"] == command.verdicts(RESULTS)
     assert {row["benchmark"] for row in RESULTS["targets"]} == {
-        f"({letter})" for letter in "abcdefghi"
+        f"({letter})" for letter in "abcdefghij"
     }
 
 
 def test_letters_follow_the_pages():
     letters = [module.__doc__[:4] for module in command.TABLES.values()]
-    assert letters == [f"({letter}) " for letter in "abcdefghi"]
+    assert letters == [f"({letter}) " for letter in "abcdefghij"]
 
 
 SAME_IN_BOTH = {
@@ -490,6 +537,7 @@ SAME_IN_BOTH = {
     "MB",
     "KB",
     "α=",
+    "bits",
 }
 
 
@@ -499,7 +547,7 @@ def test_every_word_of_the_tables_has_its_spanish():
         for row in rows:
             for text in (*row, *(cell for cell in row.values() if isinstance(cell, str))):
                 named = re.sub(r"`[^`]*`|\*[^*]*\*|[≤≥<±/():\d.,…\s%+–−-]|\([a-h]\)", "", text)
-                assert not named or text in spanish or named in SAME_IN_BOTH | set("abcdefghi")
+                assert not named or text in spanish or named in SAME_IN_BOTH | set("abcdefghij")
 
 
 def test_no_spanish_without_use():

@@ -1,6 +1,9 @@
 """What happens when a command lacks something: one sentence, and nothing half done."""
 
+import base64
+import contextlib
 import errno
+import hashlib
 import http.server
 import os
 import re
@@ -9,6 +12,8 @@ import shutil
 import socket
 import subprocess
 import sys
+import tarfile
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import vendor
+
+from attn.io import locked
 
 
 def run(*command, **options):
@@ -45,21 +52,29 @@ def test_without_python_make_says_what_is_missing(tmp_path):
     path = folder_of_programs(tmp_path / "bin", ["bash", "make", "rm"])
     result = run(shutil.which("make"), "book", cwd=tmp_path, env={"PATH": path})
     assert result.returncode != 0
-    assert "attn needs Python 3.11 or newer, and none was found" in result.stdout
+    assert "attn needs Python 3.11 to 3.14; python3 is missing" in result.stdout
     assert "Traceback" not in result.stderr
     assert not (tmp_path / ".venv").exists()
 
 
-def test_an_old_python_is_not_taken(tmp_path):
+@pytest.mark.parametrize("version", ["3.10.9", "3.15.0"])
+def test_a_python_that_the_pins_do_not_serve_is_not_taken(tmp_path, version):
     shutil.copy(ROOT / "Makefile", tmp_path)
     for name in ("requirements-book.txt", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
     path = folder_of_programs(tmp_path / "bin", ["bash", "make", "rm"])
-    old = tmp_path / "bin" / "python3"
-    old.write_text("#!/bin/bash\nexit 1\n")  # what the version question of the Makefile gets
-    old.chmod(0o755)
-    result = run(shutil.which("make"), "book", cwd=tmp_path, env={"PATH": path})
-    assert "attn needs Python 3.11 or newer" in result.stdout
+    other = tmp_path / "bin" / "python3"
+    # Asked for a condition on its version it answers by this Python, which takes itself for that one.
+    pretends = f"import sys; sys.version_info = ({version.replace('.', ', ')}, 'final', 0);"
+    other.write_text(
+        f'#!/bin/bash\n[ "$1" = --version ] && echo Python {version} && exit\n'
+        f'exec {sys.executable} -c "{pretends} $2"\n'
+    )
+    other.chmod(0o755)
+    for given in ((), ("PYTHON=python3",)):
+        result = run(shutil.which("make"), "book", *given, cwd=tmp_path, env={"PATH": path})
+        assert result.returncode != 0
+        assert f"attn needs Python 3.11 to 3.14; python3 is Python {version}." in result.stdout
 
 
 @pytest.mark.slow
@@ -148,6 +163,74 @@ def test_a_silent_registry_is_reported_in_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(vendor.VendorError, match="could not be fetched .* needs the network"):
         vendor.fetch("katex")
     assert list((tmp_path / "vendor").iterdir()) == []
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of our own in place of a pinned one; return its folder, once it was fetched."""
+    archive = tmp_path / "a.tgz"
+    (tmp_path / "package" / "dist").mkdir(parents=True)
+    (tmp_path / "package" / "dist" / "a.css").write_text("whole")
+    with tarfile.open(archive, "w:gz") as tar:
+        tar.add(tmp_path / "package", "package")
+    digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
+    monkeypatch.setattr(vendor, "PACKAGES", {"a": ("1.0", digest)})
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "vendor")
+    monkeypatch.setattr(vendor, "_compared", set())
+    monkeypatch.setattr(vendor, "_download", lambda *_: archive)
+    return vendor.fetch("a")
+
+
+def offline(*_):
+    raise vendor.VendorError("a 1.0 could not be fetched")
+
+
+@pytest.mark.parametrize("damage", ["changed", "missing", "no sums"])
+def test_damage_in_an_unpacked_package_is_noticed_and_mended(damage, package, monkeypatch, capsys):
+    file, sums = package / "dist" / "a.css", vendor._kept_sums(package)
+    assert {path.name for path in package.parent.iterdir()} == {package.name, sums.name}
+    {"changed": lambda: file.write_text("wh\0le"), "missing": file.unlink,
+     "no sums": lambda: sums.write_text("")}[damage]()  # fmt: skip
+    vendor._compared.clear()
+    capsys.readouterr()
+    with monkeypatch.context() as patch:
+        patch.setattr(vendor, "_download", offline)
+        message = rf"^{package} is damaged; delete it\. a 1\.0 could not be fetched$"
+        with pytest.raises(vendor.VendorError, match=message):
+            vendor.fetch("a")
+    assert vendor.fetch("a") == package and file.read_text() == "whole"
+    assert f"{package} is damaged" in capsys.readouterr().out
+    monkeypatch.setattr(vendor, "_download", None)
+    vendor._compared.clear()
+    assert vendor.fetch("a") == package
+
+
+def test_a_package_that_an_older_build_unpacked_is_used_where_there_is_no_network(
+    package, monkeypatch, capsys
+):
+    vendor._kept_sums(package).unlink()
+    vendor._compared.clear()
+    monkeypatch.setattr(vendor, "_download", offline)
+    assert vendor.fetch("a") == package
+    assert f"{package} is used as it is, since it cannot be checked" in capsys.readouterr().out
+
+
+def test_a_vendor_folder_that_cannot_be_written_is_a_sentence(package, tmp_path, monkeypatch):
+    monkeypatch.setattr(vendor, "VENDOR", tmp_path / "a.tgz")
+    with pytest.raises(vendor.VendorError, match=r"^path: expected a place that can be written"):
+        vendor.fetch("a")
+
+
+def test_a_second_build_waits_for_the_first(monkeypatch, tmp_path, capsys):
+    build = runpy.run_path(str(ROOT / "book" / "build.py"))["main"]
+    names = build.__globals__
+    names |= {"BUILD": tmp_path, "SITE": tmp_path / "site", "build": lambda: 7}
+    first = contextlib.ExitStack()
+    first.enter_context(locked(tmp_path / "site"))
+    monkeypatch.setattr(time, "sleep", lambda _: first.close())
+    assert build() == 7
+    assert f"{tmp_path / 'site'}: waiting for process {os.getpid()}" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.slow

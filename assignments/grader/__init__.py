@@ -16,6 +16,7 @@
 `inbox`          the files of a folder or a zip, none of which is believed
 `intake`         from there into the course
 `submitted`      what was handed in, by whom, when, in which language
+`times`          a time as people write it, read or refused
 `lateness`       extensions and slip days
 `batch`          each submission of a class once, beside other workers
 `class_run`      workers on every core, progress, a summary

@@ -2,15 +2,16 @@
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 
 from assignments.grader import sandbox
 from assignments.grader.batch import Batch
-from assignments.grader.class_run import grade_class, line
+from assignments.grader.class_run import end_with_parent, grade_class, line
 from assignments.grader.course import Course, CourseError
 from assignments.grader.export import export
-from assignments.grader.gradebook import enter_names, overrule, set_due
+from assignments.grader.gradebook import due_date, enter_names, overrule, set_due
 from assignments.grader.intake import collect
 from assignments.grader.lateness import extend, set_slip_days
 from assignments.grader.lms import import_roster
@@ -18,6 +19,8 @@ from assignments.grader.regrade import DECISIONS, answer
 from assignments.grader.requests import requests
 from assignments.grader.roster import Roster
 from assignments.grader.stats import stats
+from assignments.grader.submitted import parse_time
+from assignments.grader.times import told
 
 
 def main(arguments):
@@ -38,13 +41,37 @@ def main(arguments):
             "--unsafe."
         )
         print(f"No sandbox: {reason}. {otherwise}", file=sys.stderr)
+    except BrokenPipeError:
+        # Whoever read what this prints is gone, as `head` is when it has had its lines.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        what = ascii(str(error.filename or options.course))[1:-1]
+        print(
+            f"{what}: {error.strerror or error}. What was done stays; put that right, and run the "
+            "command again.",
+            file=sys.stderr,
+        )
     return 1
+
+
+def _stopped(number, frame):
+    raise KeyboardInterrupt
+
+
+def _not_heard(unraisable):
+    """Stop again in a moment where Python let nothing be raised, as while it collects garbage."""
+    if unraisable.exc_type is KeyboardInterrupt:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+    else:
+        sys.__unraisablehook__(unraisable)
 
 
 def _roster(course, options):
     if options.source:
-        place, n_new, n_known = import_roster(course, options.source)
+        place, n_new, n_known, unread = import_roster(course, options.source)
         print(f"{place}: {n_new} new, {n_known} known.")
+        if unread:
+            print(f"Columns that were not read: {', '.join(unread)}.")
     roster = Roster.of(course)
     if roster is None:
         raise CourseError(
@@ -55,7 +82,9 @@ def _roster(course, options):
 
 
 def _collect(course, options):
-    collected = collect(course, options.set, options.source, options.language)
+    course.problem_set(options.set)
+    with course.turn(options.set, "collect"):
+        collected = collect(course, options.set, options.source, options.language)
     print(collected)
     return 1 if collected.left_out else 0
 
@@ -87,6 +116,11 @@ def _due(course, options):
 
 def _extend(course, options):
     who = {"student": options.student, "group": options.group}
+    course.problem_set(options.set)
+    due = due_date(course.config("es"), options.set)
+    until = options.until and parse_time(options.until)
+    if due and until and until < due:
+        raise CourseError(f"{options.set} is due {told(due)}, and {told(until)} is before that.")
     print(extend(course, options.set, **who, days=options.days, until=options.until))
 
 
@@ -152,7 +186,7 @@ EDITION = _option("--language", choices=["en", "es"], help="of notebooks that do
 # By name: what it is for, what it does, and its arguments after the course.
 COMMANDS = {
     "roster": (
-        "take the students from a table of Moodle or Canvas",
+        "take the students from a table of Moodle, Canvas, Blackboard or your own",
         _roster,
         [_option(SOURCE, dest="source", type=_path, metavar="CSV", help="the table, if there is one")],
     ),
@@ -274,4 +308,13 @@ def _parser():
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, _stopped)
+    sys.unraisablehook = _not_heard
+    is_quiet = end_with_parent()
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        if not is_quiet:
+            print("Stopped. What was done stays; the same command goes on.", file=sys.stderr)
+        sys.exit(130)

@@ -2,7 +2,9 @@
 
 nbgrader opens autograded notebooks in the instructor's browser and trusts what is in them.
 So this one is built anew: locked cells, ids and points come from the release; from the
-student come text and pictures, and nothing that a browser would obey.
+student come text and pictures, and nothing that a browser would obey. There is an end to them, too:
+formgrader lays out and highlights a page each time that it is looked at, and takes minutes over a
+text made for it. What is left out is said where it is missing; the file handed in has it all.
 """
 
 import base64
@@ -12,11 +14,38 @@ import struct
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from assignments.grader.submission import text_of
+from assignments.grader.submission import plain, text_of
 
-MOST_TEXT = 20_000
+MOST_TEXT = 20_000  # characters of a cell, and of an output
 MOST_IMAGE = 2**20
-MOST_OUTPUTS = 20
+MOST_OUTPUTS = 20  # of a cell
+# Characters of all cells, of what is laid out as Markdown and of one such cell, of all outputs;
+# bytes of all pictures.
+MOST_SOURCE, MOST_LAID_OUT, MOST_PROSE, MOST_OUTPUT, MOST_IMAGES = (
+    40_000,
+    24_000,
+    8_000,
+    10**5,
+    2**23,
+)
+MOST_MARKS = 2_500  # characters in such a cell that mean something to Markdown
+MOST_LINE, MOST_BLANK = (
+    1_000,
+    100,
+)  # characters of a line of code; of them that show nothing, in a row
+CUT = "[…]"
+SAYS = {
+    "es": {
+        "cut": "Aquí no se muestran {number} caracteres más; están en el archivo entregado.",
+        "outputs": "Aquí no se muestran {number} salidas más; están en el archivo entregado.",
+        "plain": "Se muestra sin formato: es un texto largo o con muchos signos de Markdown.",
+    },
+    "en": {
+        "cut": "{number} more characters are not shown here; they are in the file handed in.",
+        "outputs": "{number} more outputs are not shown here; they are in the file handed in.",
+        "plain": "Shown without layout: the text is long, or has many of Markdown's characters.",
+    },
+}
 MOST_PIXELS = 2**26  # of all pictures together: a browser takes four bytes for each
 # How every PNG begins; its width and height follow.
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
@@ -29,9 +58,14 @@ _BEYOND = "href|url|class|cssId|style|require|csname|bbox|unicode|mmlToken|toolT
 _TEX = re.compile(rf"\\(?=(?:{_BEYOND})(?![A-Za-z]))")
 # Control characters, and what turns the direction of text.
 _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+# The language of a block of code, each of which has rules of its own to take long over.
+_LANGUAGE = re.compile(r"^([ \t>*+\-\d.)]*(?:`{3,}|~{3,}))[^\n`]+$", re.MULTILINE)
+_MARKS = re.compile(r"[\\\[\]()*_`$!~|<>#^&=]")
+_BLANK = re.compile(rf"(\s{{{MOST_BLANK}}})\s+")
+_LONG_LINE = re.compile(rf"^(.{{{MOST_LINE}}}).+$", re.MULTILINE)
 
 
-def rebuild(released, submission, verdicts):
+def rebuild(released, submission, verdicts, language="en"):
     """Return the autograded notebook of a submission.
 
     Parameters
@@ -42,6 +76,8 @@ def rebuild(released, submission, verdicts):
         What came back; None if it could not be read.
     verdicts : dict of str to str
         By grade id, what to show as the output of a graded cell.
+    language : {"es", "en"}, default "en"
+        In which to say what is left out.
 
     Returns
     -------
@@ -50,28 +86,27 @@ def rebuild(released, submission, verdicts):
         follows in the release; a cell of the student's own stays where it is.
     """
     known = {_grade_id(cell): cell for cell in released.cells if _grade_id(cell)}
-    cells, placed = [], []
+    cells, placed, bounds = [], [], _Bounds(language)
     for cell in submission.cells if submission else ():
         if cell.grade_id in known and cell.grade_id not in placed:
-            cells.append(_restored(known[cell.grade_id], cell, verdicts))
+            cells.append(_restored(known[cell.grade_id], cell, verdicts, bounds))
             placed.append(cell.grade_id)
         else:
-            cells.append(_own(cell))
+            cells.append(_own(cell, bounds))
             placed.append(None)
     for before, name in zip((None, *known), known, strict=False):
         if name not in placed:
             at = placed.index(before) + 1 if before else 0
-            cells.insert(at, _restored(known[name], None, verdicts))
+            cells.insert(at, _restored(known[name], None, verdicts, bounds))
             placed.insert(at, name)
     for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
-    _bound_pictures(cells)
     return new_notebook(cells=cells, metadata=released.metadata)
 
 
 def is_unanswered(released_cell, cell):
     """Return whether an answer is missing, empty or as it was given out."""
-    return cell is None or cell.source.strip() in ("", released_cell.source.strip())
+    return cell is None or plain(cell.source) in ("", plain(released_cell.source))
 
 
 def written_elsewhere(released_cells, submission):
@@ -80,10 +115,10 @@ def written_elsewhere(released_cells, submission):
     Such a cell is new, the second of its id, or has lost what tells its id.
     """
     known = {_grade_id(cell) for cell in released_cells} - {None}
-    given, seen = {cell.source.strip() for cell in released_cells}, set()
+    given, seen = {plain(cell.source) for cell in released_cells}, set()
     for cell in submission.cells:
         is_own = cell.grade_id not in known or cell.grade_id in seen
-        if is_own and cell.kind != "code" and cell.source.strip() not in {"", *given}:
+        if is_own and cell.kind != "code" and plain(cell.source) not in {"", *given}:
             return True
         seen.add(cell.grade_id)
     return False
@@ -98,44 +133,101 @@ def inert(markdown):
     a < b, < b>bold< /b>, [a link] (javascript:alert(1))
     """
     text = _INVISIBLE.sub("", markdown)
-    return _TEX.sub(r"\\ ", _MARKUP.sub(r"\g<0> ", text))
+    return _TEX.sub(r"\\ ", _MARKUP.sub(r"\g<0> ", _LANGUAGE.sub(r"\1", text)))
+
+
+def bounded(text, language):
+    """Return the beginning of a text, with a sentence that says so if there is more."""
+    if len(text) <= MOST_TEXT:
+        return text
+    said = SAYS[language]["cut"].format(number=len(text) - MOST_TEXT)
+    return f"{text[:MOST_TEXT]}{CUT}\n\n{CUT} {said}"
+
+
+class _Bounds:
+    """How much of a student's work is still to be shown."""
+
+    def __init__(self, language):
+        self.language, self.says = language, SAYS[language]
+        self.source, self.laid_out = MOST_SOURCE, MOST_LAID_OUT
+        self.left = {"text": MOST_OUTPUT, "bytes": MOST_IMAGES, "pixels": MOST_PIXELS}
+
+    def code(self, text):
+        """Return the source of a cell of code, without what takes long to highlight."""
+        text, n_cut = self._cut(visible(text))
+        for pattern in (_BLANK, _LONG_LINE):
+            before = len(text)
+            text, n_places = pattern.subn(rf"\1{CUT}", text)
+            n_cut += before - len(text) + n_places * len(CUT)
+        return text + (f"\n# {self.says['cut'].format(number=n_cut)}" if n_cut else "")
+
+    def prose(self, text):
+        """Return the source of a cell of Markdown: laid out, or as it was written if that is long."""
+        is_long = len(text) > min(MOST_PROSE, self.laid_out)
+        if not is_long and len(_MARKS.findall(text)) <= MOST_MARKS and len(text) <= self.source:
+            self.laid_out -= len(text)
+            self.source -= len(text)
+            return inert(text)
+        text, n_cut = self._cut(visible(text))
+        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+        said = self.says["plain"] + (f" {self.says['cut'].format(number=n_cut)}" if n_cut else "")
+        return f"*{said}*\n\n{fence}\n{text}\n{fence}"
+
+    def _cut(self, text):
+        """Return what there is room for, and of how many characters there is none."""
+        most = min(MOST_TEXT, self.source)
+        self.source -= min(len(text), most)
+        return text[:most] + CUT * (len(text) > most), max(len(text) - most, 0)
+
+    def outputs(self, outputs):
+        """Return what is kept of the outputs of a cell."""
+        kept, left_out = [], 0
+        for output in outputs:
+            for shown in _kept(output):
+                image = shown.get("data", {}).get("image/png", "")
+                taken = {"text": len(shown.get("text", "")), "bytes": len(image)}
+                taken["pixels"] = _pixels(image) if image else 0
+                if len(kept) < MOST_OUTPUTS and all(taken[k] <= self.left[k] for k in taken):
+                    self.left = {name: left - taken[name] for name, left in self.left.items()}
+                    kept.append(shown)
+                else:
+                    left_out += 1
+        if left_out:
+            kept.append(_text(f"{CUT} " + self.says["outputs"].format(number=left_out)))
+        return kept
 
 
 def _grade_id(cell):
     return cell.metadata.get("nbgrader", {}).get("grade_id")
 
 
-def _restored(released_cell, cell, verdicts):
+def _restored(released_cell, cell, verdicts, bounds):
     """Return a cell of the release, with the student's answer if it is one to answer in."""
     mine = released_cell.metadata.nbgrader
     is_answer = mine.solution and cell is not None
     source = cell.source if is_answer else released_cell.source
     # Of `new_code_cell` and `new_markdown_cell`, the outputs are a code cell's only.
     if released_cell.cell_type != "code":
-        return new_markdown_cell(
-            inert(source) if is_answer else source, metadata=released_cell.metadata
-        )
-    outputs = _outputs(cell.outputs) if is_answer and cell.kind == "code" else []
+        shown = bounds.prose(source) if is_answer else source
+        return new_markdown_cell(shown, metadata=released_cell.metadata)
+    outputs = bounds.outputs(cell.outputs) if is_answer and cell.kind == "code" else []
     if mine.grade and mine.grade_id in verdicts:
         outputs = [_text(verdicts[mine.grade_id])]
-    return new_code_cell(visible(source), metadata=released_cell.metadata, outputs=outputs)
+    shown = bounds.code(source) if is_answer else source
+    return new_code_cell(shown, metadata=released_cell.metadata, outputs=outputs)
 
 
-def _own(cell):
+def _own(cell, bounds):
     if cell.kind == "markdown":
-        return new_markdown_cell(inert(cell.source))
+        return new_markdown_cell(bounds.prose(cell.source))
     # A raw cell would go to the page as it is.
-    outputs = _outputs(cell.outputs) if cell.kind == "code" else []
-    return new_code_cell(visible(cell.source), outputs=outputs)
+    outputs = bounds.outputs(cell.outputs) if cell.kind == "code" else []
+    return new_code_cell(bounds.code(cell.source), outputs=outputs)
 
 
 def visible(text):
     """Return text without characters that show nothing or turn its direction."""
     return _INVISIBLE.sub("", text)
-
-
-def _outputs(outputs):
-    return [kept for output in outputs[:MOST_OUTPUTS] for kept in _kept(output)]
 
 
 def _kept(output):
@@ -150,7 +242,8 @@ def _kept(output):
 
 
 def _text(text):
-    return new_output("stream", name="stdout", text=visible(text[:MOST_TEXT]) + "\n")
+    text = visible(text[:MOST_TEXT]) + (CUT if len(text) > MOST_TEXT else "")
+    return new_output("stream", name="stdout", text=text + "\n")
 
 
 def _is_png(image):
@@ -159,20 +252,6 @@ def _is_png(image):
     except (binascii.Error, ValueError):
         return False
     return len(PNG) + 8 <= len(data) <= MOST_IMAGE and data.startswith(PNG)
-
-
-def _bound_pictures(cells):
-    """Leave out the pictures that are too large together: a small file may hold a huge one."""
-    left = MOST_PIXELS
-    for cell in cells:
-        kept = []
-        for output in cell.get("outputs", ()):
-            pixels = _pixels(output.data["image/png"]) if "data" in output else 0
-            if pixels <= left:
-                left -= pixels
-                kept.append(output)
-        if "outputs" in cell:
-            cell.outputs = kept
 
 
 def _pixels(image):

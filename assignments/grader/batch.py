@@ -163,7 +163,7 @@ class Batch:
         marks = settle(config, handed.student, self.name, self.lateness)
         submission = _read(handed)
         verdicts = {m.grade_id: verdict(m, self.set, handed.language) for m in graded.marks}
-        notebook = rebuild(released, submission, verdicts)
+        notebook = rebuild(released, submission, verdicts, handed.language)
         requests = shown_requests(self.course, handed, self.set)
         page = feedback(self.set, released, submission, graded, marks, handed.language, requests)
         for language in LANGUAGES:
@@ -206,7 +206,10 @@ class Batch:
         claim.flush()
         try:
             models, secret = self.models[handed.language], self.course.secret
-            graded = grade(handed.path, self.set, secret, models=models, unsafe=self.unsafe)
+            setup = self.course.setup(handed.language, self.name)
+            graded = grade(
+                handed.path, self.set, secret, models=models, setup=setup, unsafe=self.unsafe
+            )
             result["graded"] = asdict(graded)
             result["seconds"] = round(time.monotonic() - began, 1)
             if self.trial:

@@ -1,7 +1,10 @@
 """`grade`: start workers, show how far they are, then bring everything up to date and sum up."""
 
+import ctypes
+import os
 import queue
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -13,10 +16,13 @@ from assignments.grader.batch import Batch
 from assignments.grader.export import export
 from assignments.grader.gradebook import check_gradebook, enter_names
 from assignments.grader.roster import Roster
+from assignments.grader.submission import BadSubmission, code_number, read
 
 ROOT = Path(assignments.__file__).resolve().parents[1]
 BAR = 24
 N_LONGEST = 3
+PATIENCE_S = 20  # with a worker that has been told to stop
+PARENT = "ATTN_STARTED_BY"  # the variable that tells a worker who reads what it prints
 
 
 def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, agreed=None):
@@ -46,9 +52,15 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     CourseError
         If nothing can be graded: no such set, no submissions, no gradebook.
     """
+    batch = Batch(course, name, unsafe, student)  # or say what is missing, without waiting
+    check_gradebook(batch.config["es"], name)
+    with course.turn(name, "grade"):
+        return _grade_class(course, name, jobs, unsafe, again, student, agreed)
+
+
+def _grade_class(course, name, jobs, unsafe, again, student, agreed):
     began = time.monotonic()
     batch = Batch(course, name, unsafe, student)
-    check_gradebook(batch.config["es"], name)
     enter_names(batch.config["es"], Roster.of(course) or ())
     for remark in batch.skipped + batch.remarks:
         print(remark)
@@ -80,6 +92,24 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     status = _sum_up(batch, len(unchanged), table)
     print(_times(batch, waiting, time.monotonic() - began))
     return status or int(failed)
+
+
+def end_with_parent():
+    """Let a worker that `grade_class` started be told to stop when that is killed.
+
+    Returns
+    -------
+    bool
+        Whether this is one.
+    """
+    parent = os.environ.get(PARENT)
+    if parent is None:
+        return False
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+    if os.getppid() != int(parent):
+        sys.exit(1)
+    return True
 
 
 def _work_off(batch, command, jobs):
@@ -134,10 +164,22 @@ def line(handed, result):
         if mark["status"] in ("partial", "wrong", "stopped"):
             why = mark["misconception"] or mark["error"] or mark["modified"] or mark["status"]
             notes.append(f"{mark['grade_id']}: {why}")
-    broken = dict.fromkeys((graded["broken_cells"] or {}).values())
-    if broken and any(mark["status"] == "unanswered" for mark in graded["marks"]):
-        notes.append(f"cells broke: {', '.join(broken)}")  # such as one that was to answer
+    if graded["broken_cells"]:
+        notes.append(_broken(handed, graded["broken_cells"]))
     return shown + ("  " + ", ".join(notes) if notes else "")
+
+
+def _broken(handed, broken):
+    """Return which cells broke, counted as the reader counts them, and how."""
+    try:
+        cells = read(handed.path).cells
+    except BadSubmission:
+        cells = ()
+    numbers = sorted(code_number(cells, int(number)) for number in broken)
+    kinds = dict.fromkeys(kind for kinds in broken.values() for kind in kinds.split("; "))
+    *before, last = map(str, numbers)
+    cells = f"cells {', '.join(before)} and {last}" if before else f"cell {last}"
+    return f"{cells} broke: {', '.join(kinds)}"
 
 
 def _start(command, n_workers):
@@ -149,6 +191,8 @@ def _start(command, n_workers):
             encoding="utf-8",
             errors="replace",
             cwd=ROOT,
+            env=os.environ | {PARENT: str(os.getpid())},
+            process_group=0,  # Ctrl+C is for us, and we tell them
         )
         for _ in range(n_workers)
     ]
@@ -182,7 +226,11 @@ class _Progress:
         finally:
             for worker in workers:
                 worker.terminate()
-                worker.wait()
+            for worker in workers:
+                try:
+                    worker.wait(PATIENCE_S)
+                except subprocess.TimeoutExpired:
+                    worker.kill()
                 worker.stdout.close()
             self.clear()
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from assignments.grader.autograded import is_unanswered
+from assignments.grader.autograded import bounded, is_unanswered
 from assignments.grader.regrade import form
 from assignments.grader.standins import DISPLAY
-from assignments.grader.submission import REASONS
+from assignments.grader.submission import REASONS, code_number
 from assignments.grader.words import GROUPS, LIMITS, WORDS
 from attn_course.exercises.result import EMPHASIS
 from attn_course.palette import DARK, LIGHT, css_variables
@@ -143,7 +143,7 @@ def _task(part, problem_set, submission, graded, marks, language):
         "groups": [],
         "hint": None,
         "notes": [],
-        "answers": [_answer(cell, submission, marks["comments"]) for cell in cells],
+        "answers": [_answer(cell, submission, marks["comments"], language) for cell in cells],
     }
     if given["is_pending"]:
         shown["verdict"] = words["pending"]
@@ -171,20 +171,24 @@ def _task(part, problem_set, submission, graded, marks, language):
             words["raised"].format(error=mark.error),
             *_not_allowed(mark.error, "\n".join(sources), problem_set, language),
         ]
-    arguments = {name for case in task.exercise.cases(0) for name in case}
-    if mark.modified in arguments:
+    if mark.modified in _arguments(task):
         shown["notes"].append(words["modified"].format(name=mark.modified))
     elif mark.status in ("partial", "wrong") and not shown["hint"] and not mark.error:
         shown["notes"].append(words["unknown"])
     return shown
 
 
-def _answer(released_cell, submission, comments):
+@functools.cache  # Inputs are drawn once, and not for every student of a class.
+def _arguments(task):
+    return {name for case in task.exercise.cases(0) for name in case}
+
+
+def _answer(released_cell, submission, comments, language):
     grade_id = released_cell.metadata.nbgrader.grade_id
     cell = submission.answer(grade_id) if submission else None
     return {
         "kind": "code" if released_cell.cell_type == "code" else "prose",
-        "source": None if is_unanswered(released_cell, cell) else cell.source,
+        "source": None if is_unanswered(released_cell, cell) else bounded(cell.source, language),
         "comment": comments.get(grade_id),
     }
 
@@ -192,15 +196,17 @@ def _answer(released_cell, submission, comments):
 def _broken(problem_set, submission, graded, language):
     words, lines = WORDS[language], []
     cells = submission.cells if submission else ()
-    for number, kind in sorted((graded.broken_cells or {}).items()):
-        # As the reader counts them: cells of code, from 1.
-        where = [cell.kind for cell in cells[: number + 1]].count("code")
-        if kind in LIMITS:
-            lines.append(words["cell_limit"].format(number=where, why=LIMITS[kind][language]))
-        else:
-            source = cells[number].source if number < len(cells) else ""
-            said = words["cell"].format(number=where, kind=kind.replace("`", ""))
-            lines.append(" ".join([said, *_not_allowed(kind, source, problem_set, language)]))
+    for number, kinds in sorted((graded.broken_cells or {}).items()):
+        where, source = code_number(cells, number), ""
+        if number < len(cells):
+            source = cells[number].source
+        for kind in kinds.split("; "):
+            if kind in LIMITS:
+                lines.append(words["cell_limit"].format(number=where, why=LIMITS[kind][language]))
+            else:
+                said = words["cell"].format(number=where, kind=kind.replace("`", ""))
+                missing = _not_allowed(kind.partition(" ")[0], source, problem_set, language)
+                lines.append(" ".join([said, *missing]))
     return lines
 
 

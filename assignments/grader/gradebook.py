@@ -1,19 +1,23 @@
 """Marks into nbgrader's gradebook, where formgrader and every nbgrader command look for them."""
 
 import fcntl
+import logging
+import re
 import warnings
 from contextlib import contextmanager
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Gradebook, InvalidEntry, MissingEntry
 from nbgrader.preprocessors import AssignLatePenalties
 from sqlalchemy import make_url
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from assignments.grader.course import CourseError
 from assignments.grader.lateness import Lateness
-from assignments.grader.submitted import parse_time
+from assignments.grader.times import EXAMPLE, NoTime, read_time, told
 
 NO_RESPONSE = "No response."
+# There nbgrader writes hundreds of lines about each error, which is raised all the same.
+logging.getLogger("tornado.application").setLevel(logging.CRITICAL + 1)
 
 
 @contextmanager
@@ -178,13 +182,16 @@ def set_due(config, name, text):
         If the time is none, or the gradebook knows no such set.
     """
     check_gradebook(config, name)
-    due = None if text == "none" else parse_time(text)
-    if due is None and text != "none":
-        raise CourseError(f"Expected a time such as 2026-03-06 23:00 UTC, or none, got {text!r}.")
+    try:
+        due = None if text.strip().lower() == "none" else read_time(text)
+    except NoTime as reason:
+        raise CourseError(
+            f"Expected a time such as {EXAMPLE}, or none, got {text!r}: {reason}."
+        ) from None
     with open_gradebook(config) as book:
         book.find_assignment(name).duedate = due
         book.db.commit()
-    return f"{name} is due {due:%Y-%m-%d %H:%M} UTC." if due else f"{name} has no due date."
+    return f"{name} is due {told(due)}." if due else f"{name} has no due date."
 
 
 def enter_names(config, people):
@@ -238,9 +245,12 @@ def _reaching():
             f"The gradebook cannot be reached: its URL asks for {error.name}, which is not "
             "installed. For PostgreSQL it begins with postgresql+psycopg://"
         ) from None
-    except (SQLAlchemyError, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise CourseError(f"The gradebook cannot be reached: {reason}") from None
+    except (SQLAlchemyError, InvalidEntry, OSError) as error:
+        reason = str(error.args[0] if error.args else error).splitlines()[0]
+        if isinstance(error, OSError):
+            reason = str(error)
+        what = "written" if re.search("full|readonly|No space", reason) else "reached"
+        raise CourseError(f"The gradebook cannot be {what}: {reason}") from None
 
 
 @contextmanager

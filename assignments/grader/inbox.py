@@ -4,6 +4,7 @@ A file gives its bytes and the times that the system or the archive knows. Links
 or in an archive, and no file is read beyond what a submission may have.
 """
 
+import io
 import lzma
 import os
 import stat
@@ -11,7 +12,7 @@ import struct
 import unicodedata
 import zipfile
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,7 +24,10 @@ MOST_FILES = 100_000
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 # What programs leave behind by themselves.
-LITTER = ("__MACOSX", ".ipynb_checkpoints", ".DS_Store")
+LITTER = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
+CHECKPOINTS = ".ipynb_checkpoints"
+CHECKPOINT = "it is a copy that JupyterLab made by itself"
+EMPTY = "the folder is empty"
 UTC_TIME = 0x5455  # a field of an archive; its own times have no zone
 
 
@@ -84,7 +88,10 @@ class Folder:
         self.path = path
 
     def names(self):
-        """Yield (parts, reason) for each file below: its path, and why it cannot be read or None."""
+        """Yield (parts, reason) for each file below: its path, and why it cannot be read or None.
+
+        A folder with nothing in it is a file without a name.
+        """
         try:
             descriptor = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
@@ -94,14 +101,16 @@ class Folder:
     def _below(self, descriptor, parts):
         folders = []
         try:
-            for name in sorted(os.listdir(descriptor)):
-                if _is_litter(name):
-                    continue
+            names = [name for name in sorted(os.listdir(descriptor)) if not _is_litter(name)]
+            if parts and not names:
+                yield (*parts, ""), EMPTY
+            for name in names:
                 mode = os.stat(name, dir_fd=descriptor, follow_symlinks=False).st_mode
                 if stat.S_ISDIR(mode) and len(parts) < DEEPEST:
                     folders.append(name)
                 else:
-                    yield (*parts, name), None if stat.S_ISREG(mode) else _kind(mode)
+                    reason = CHECKPOINT if CHECKPOINTS in parts else None
+                    yield (*parts, name), reason if stat.S_ISREG(mode) else _kind(mode)
             for name in folders:
                 try:
                     inner = os.open(name, FOLDER, dir_fd=descriptor)
@@ -147,17 +156,19 @@ class Archive:
     Parameters
     ----------
     path : Path
+    file : binary file, optional
+        What is in it, if it is no file of its own.
     """
 
-    def __init__(self, path):
+    def __init__(self, path, file=None):
         self.path = path
-        self.archive = zipfile.ZipFile(path)
+        self.archive = zipfile.ZipFile(file or path)
         self.members = {}
         infos = self.archive.infolist()
         if len(infos) > MOST_FILES:
             raise CourseError(f"{path} has over {MOST_FILES} files: it is left alone.")
         for info in infos:
-            parts = tuple(part for part in _name(info).split("/") if part not in ("", "."))
+            parts = _parts(info)
             while parts in self.members:
                 parts = (*parts[:-1], f" {parts[-1]}")  # Two of one name are two.
             if parts and not info.is_dir() and not any(map(_is_litter, parts)):
@@ -166,7 +177,12 @@ class Archive:
     def names(self):
         """Yield (parts, reason) for each file: its path, and why it cannot be read or None."""
         for parts, info in sorted(self.members.items()):
-            yield parts, _reason(info)
+            yield parts, _reason(info) or (CHECKPOINT if CHECKPOINTS in parts[:-1] else None)
+        above = {parts[:n] for parts in self.members for n in range(1, len(parts))}
+        for info in self.archive.infolist():
+            parts = _parts(info)
+            if parts and info.is_dir() and parts not in above and not any(map(_is_litter, parts)):
+                yield (*parts, ""), EMPTY
 
     def read(self, parts):
         """Return what was received under a path; see `Folder.read`."""
@@ -182,6 +198,7 @@ class Archive:
             raise Refused(f"it is damaged ({error})") from None
 
     def _time(self, info):
+        """Return when a member was written, as the archive says."""
         extra = info.extra
         while len(extra) >= 4:
             kind, size = struct.unpack("<HH", extra[:4])
@@ -194,6 +211,43 @@ class Archive:
             except (ValueError, OverflowError, OSError):
                 pass
         return _utc(self.path.stat().st_mtime)
+
+
+class Nested(Archive):
+    """A zip among what a student handed in. When it came counts, and not what it says inside.
+
+    Parameters
+    ----------
+    inbox : Folder or Archive
+        Where it is.
+    parts : tuple of str
+        Its path there.
+
+    Raises
+    ------
+    Refused
+        If it cannot be read.
+    """
+
+    def __init__(self, inbox, parts):
+        self.received = inbox.read(parts)
+        try:
+            super().__init__(inbox.path.joinpath(*parts), io.BytesIO(self.received.data))
+        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
+            raise Refused(f"it is no zip that can be read ({error})") from None
+        except CourseError as error:
+            raise Refused(str(error).rstrip(".")) from None
+
+    def read(self, parts):
+        """Return what was received under a path; see `Folder.read`."""
+        return replace(self.received, data=super().read(parts).data)
+
+    def _time(self, info):
+        return self.received.modified
+
+
+def _parts(info):
+    return tuple(part for part in _name(info).split("/") if part not in ("", "."))
 
 
 def _reason(info):

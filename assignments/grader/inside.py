@@ -1,5 +1,6 @@
 """Runs inside the sandbox: the student's cells, then each function on the inputs of its task.
 
+The inputs come through a pipe once all cells have run, so that no cell can tell what they are.
 Whatever the student's code does to this process, only frames of arrays leave it, and those
 who read them believe nothing else. It uses the standard library, NumPy, and what lies beside it
 in the sandbox: wire.py, syscalls.py, standins.py, compare.py (`attn_course.exercises.compare`),
@@ -8,6 +9,7 @@ and of IPython what reads cells.
 
 import importlib
 import json
+import marshal
 import os
 import resource
 import signal
@@ -17,6 +19,9 @@ import types
 from pathlib import Path
 
 JOB = Path(sys.argv[1])
+MOST_ERRORS = 20  # of a cell that are told
+RESERVE = 2**24  # bytes of memory that are kept from the cells, for the inputs
+LARGE = 2**20  # bytes of an array that is not remembered as it was when a function was defined
 
 
 def limit(limits):
@@ -26,7 +31,10 @@ def limit(limits):
 
 
 def say(error):
-    return {"type": type(error).__name__, "message": str(error)[:200]}
+    said = {"type": type(error).__name__, "message": str(error)[:200]}
+    return said | (
+        {"module": str(error.name)[:60]} if isinstance(error, ModuleNotFoundError) else {}
+    )
 
 
 class TimeUp(BaseException):
@@ -71,6 +79,12 @@ class Clock:
 def answer(run, function, task, inputs):
     """Call a function on each input of its task, by `attn_course.exercises.compare.run`.
 
+    Parameters
+    ----------
+    run, function : callable
+    task : dict
+    inputs : list of dict of str to ndarray
+
     Returns
     -------
     answers : list of dict
@@ -78,8 +92,7 @@ def answer(run, function, task, inputs):
     """
     spec = types.SimpleNamespace(outputs=task["outputs"])
     answers, arrays = [], {}
-    for number, names in enumerate(task["cases"]):
-        case = {name: inputs[f"{task['id']}/{number}/{name}"] for name in names}
+    for number, case in enumerate(inputs):
         try:
             found = run(function, case, spec)
         except TimeUp:
@@ -100,20 +113,33 @@ def answer(run, function, task, inputs):
     return answers, arrays
 
 
+def receive(pipe, array_of, read=os.read, loads=marshal.loads):
+    """Return what comes through the pipe of the inputs: by task, the arguments of each call."""
+    parts = []
+    while part := read(pipe, 2**16):
+        parts.append(part)
+    return {
+        task: [
+            {name: array_of(data, dtype).reshape(shape) for name, dtype, shape, data in case}
+            for case in cases
+        ]
+        for task, cases in loads(b"".join(parts)).items()
+    }
+
+
 def main():
     """Write a frame before each cell and each task, and one with the answers of each task."""
     sys.path.append(sys.argv[2])
     from wire import write_frame
 
-    out = os.fdopen(os.dup(1), "wb")
+    out, pipe = os.fdopen(os.dup(1), "wb"), os.dup(0)
     import numpy as np
     from compare import run
     from standins import Nothing, Shell, StubFinder, ipython_transform
     from syscalls import forbid
 
     job = json.loads((JOB / "job.json").read_text(encoding="utf-8"))
-    with np.load(JOB / "inputs.npz", allow_pickle=False) as archive:
-        inputs = dict(archive)
+    ndarray, array_of = np.ndarray, np.frombuffer
     transform = ipython_transform()
     sys.meta_path.insert(0, StubFinder(job["packages"]))
     # What a cell has written can be imported, as at home; last, so that it hides nothing.
@@ -129,9 +155,10 @@ def main():
     clock = Clock(*job["clock"])
     shown = ("display", "help", "exit", "quit")
     namespace = {"__name__": "__main__", **dict.fromkeys(shown, Nothing())}
-    shell = Shell(namespace, transform)
+    shell = Shell(namespace, transform, TimeUp)
     namespace["get_ipython"] = importlib.import_module("IPython").get_ipython = shell
-    asked, slow = {}, set()  # by task, the function asked last; tasks that had their time
+    # By task, the function defined last, and the names there were then; tasks that had their time.
+    kept, slow, reserve = {}, set(), bytearray(RESERVE)
 
     def defined(task):
         # A stand-in for a package that is not here is no one's answer, and hides none.
@@ -141,30 +168,51 @@ def main():
     def take(task, function, at_end):
         name = task["id"]
         write_frame(out, {"begins": ["task", name]})
-        found, error = clock.run(answer, run, function, task, inputs)
-        (slow.add if error else slow.discard)(name)
+        found, error = clock.run(answer, run, function, task, inputs.get(name, ()))
+        if error:
+            slow.add(name)
         answers, arrays = found or (None, {})
         write_frame(out, {"task": name, "at_end": at_end, "answers": answers}, arrays)
 
-    for index, source in job["cells"]:
+    for index, source, *definitions_only in job["cells"]:
         write_frame(out, {"begins": ["cell", index]})
-        _, error = clock.run(shell.run_cell, source, f"<cell {index}>")
-        if error is not None:
-            late = isinstance(error, TimeUp)
-            write_frame(out, {"cell": index, "late": late, "error": say(error)})
-        # As soon as there is a new function: what comes after it shall not cost it.
+        shell.errors = []
+        name = f"<cell {index}>"
+        _, error = clock.run(shell.run_cell, source, name, bool(definitions_only))
+        if isinstance(error, TimeUp) and shell.definitions:
+            write_frame(out, {"begins": ["cell", index]})
+            clock.run(shell.run_definitions)
+        for raised in [*shell.errors, error][:MOST_ERRORS]:
+            if raised is not None:
+                late = isinstance(raised, TimeUp)
+                write_frame(out, {"cell": index, "late": late, "error": say(raised)})
         for task in job["tasks"]:
             function = defined(task)
-            if function is not None and function is not asked.get(task["id"]):
-                asked[task["id"]] = function
-                take(task, function, at_end=False)
-    # And at the end: a cell further down may have completed it.
+            if function is not None and function is not kept.get(task["id"], (None,))[0]:
+                kept[task["id"]] = (
+                    function,
+                    {
+                        name: value
+                        for name, value in namespace.items()
+                        if type(value) is not ndarray or value.nbytes <= LARGE
+                    },
+                )
+    write_frame(out, {"inputs": True})
+    del reserve
+    inputs = receive(pipe, array_of)
+    # A cell further down may have completed the function: it is asked as it is at the end.
     for task in job["tasks"]:
         function = defined(task)
-        if function is not None and task["id"] not in slow:
-            take(task, function, at_end=True)
-        elif task["id"] not in asked:
-            take(task, Ellipsis, at_end=True)
+        if function is not None or task["id"] not in kept:
+            take(task, Ellipsis if function is None else function, at_end=True)
+    # A cell further down may have spoilt it: with other names than at the end, it is asked again.
+    at_end = dict(namespace)
+    for task in job["tasks"]:
+        function, names = kept.get(task["id"], (None, {}))
+        changed = any(at_end.get(name) is not value for name, value in names.items())
+        if changed and task["id"] not in slow:
+            namespace.update(names)
+            take(task, function, at_end=False)
     write_frame(out, {"done": True})
     os._exit(0)  # whatever the student left for the end
 

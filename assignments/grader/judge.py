@@ -13,6 +13,14 @@ from attn_course.exercises.record import record_of
 DRAWS = 3  # of the inputs of a task
 MOST_VALUES = 8  # that a function returns
 ODD_EXCEPTIONS = (UnicodeError, BaseExceptionGroup)  # made from more than a message
+# All that a mark says of an exception, which a function may choose by the inputs that it was given.
+TOLD = (
+    *(NameError, TypeError, ValueError, IndexError, KeyError, AttributeError, AssertionError),
+    *(ZeroDivisionError, ArithmeticError, RecursionError, RuntimeError, MemoryError),
+    *(ModuleNotFoundError, FileNotFoundError, PermissionError, Exception),
+)
+# What `attn_course.exercises.compare` looks for in a message.
+SAID = ("unexpected keyword", "NoneType", "ambiguous")
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,7 @@ class Mark:
     misconception : str or None
         Id of the known mistake.
     error : str or None
-        Type of the exception that the first wrong answer raised.
+        Type of the exception that the first wrong answer raised, one of `TOLD`.
     modified : str or None
         The argument it wrote into.
     spared : bool
@@ -88,21 +96,15 @@ def request(task, cases):
     -------
     description : dict
         For `assignments.grader.sandbox.run`.
-    inputs : dict of str to ndarray
-        By ``"grade_id/number/argument"``.
+    inputs : dict of str to list of dict of str to ndarray
+        By grade id, the arguments of each call.
     """
     description = {
         "id": task.grade_id,
         "function": task.exercise.id,
         "outputs": list(task.exercise.outputs),
-        "cases": [list(case) for case in cases],
     }
-    inputs = {
-        f"{task.grade_id}/{number}/{name}": array
-        for number, case in enumerate(cases)
-        for name, array in case.items()
-    }
-    return description, inputs
+    return description, {task.grade_id: cases}
 
 
 def judge(task, record, reports, arrays):
@@ -146,7 +148,7 @@ def judge(task, record, reports, arrays):
         status,
         groups,
         known.id if known else None,
-        type(error).__name__ if error else None,
+        next(kind.__name__ for kind in type(error).__mro__ if kind in TOLD) if error else None,
         modified,
     )
 
@@ -183,7 +185,8 @@ def _answer(report, arrays, number, case):
 
 
 def _exception(error):
-    return exception_named(error.get("type"))(str(error.get("message")))
+    message = str(error.get("message"))
+    return exception_named(error.get("type"))(" ".join(word for word in SAID if word in message))
 
 
 def exception_named(name):

@@ -14,8 +14,8 @@ from nbgrader.api import MissingEntry
 
 from assignments.grader.course import CourseError, write
 from assignments.grader.roster import Roster
-from assignments.grader.submitted import parse_time
 from assignments.grader.tables import read_table, write_table
+from assignments.grader.times import EXAMPLE, NoTime, read_time, told
 
 COLUMNS = ("set", "student", "group", "days", "until", "note")
 DAY = 86400
@@ -69,7 +69,7 @@ class Lateness:
         of_group = [row for row in rows if group and row["group"] == group]
         for row in (own or of_group)[-1:]:
             if row["until"]:
-                return max(timedelta(), parse_time(row["until"]) - due)
+                return max(timedelta(), read_time(row["until"]) - due)
             return timedelta(days=float(row["days"]))
         return None
 
@@ -153,12 +153,15 @@ def extend(course, name, *, student=None, group=None, days=None, until=None):
     if student is not None and roster and student not in roster:
         raise CourseError(f"Nobody in {course.folder / 'roster.csv'} is called {student!r}.")
     row = dict.fromkeys(COLUMNS, "") | {"set": name, "student": student or "", "group": group or ""}
-    row |= {"days": f"{days:g}"} if days is not None else {"until": until}
+    row |= {"days": f"{days:g}"} if days is not None else {"until": until.strip()}
     _check(course.folder / "extensions.csv", row | {"line": "new"})
     who = ("set", "student", "group")
     rows = [one for one in rows if any(one[column] != row[column] for column in who)]
+    if until is not None:
+        # As it was understood, so that it means the same to whoever reads it next.
+        row["until"] = f"{read_time(until):%Y-%m-%d %H:%M:%S} UTC"
     write_table(course.folder / "extensions.csv", COLUMNS, [*rows, row])
-    what = f"{days:g} more days" if days is not None else f"until {until}"
+    what = f"{days:g} more days" if days is not None else f"until {told(read_time(until))}"
     return f"{name}, {student or f'group {group}'}: {what}. The next `make grade` counts it."
 
 
@@ -186,10 +189,13 @@ def _check(path, row):
         raise CourseError(f"{where}: expected a set, and a student or a group.")
     if bool(row["days"]) == bool(row["until"]):
         raise CourseError(f"{where}: expected days or until, one of them.")
-    if row["until"] and parse_time(row["until"]) is None:
+    try:
+        if row["until"]:
+            read_time(row["until"])
+    except NoTime as reason:
         raise CourseError(
-            f"{where}: expected a time such as 2026-03-09 23:00 UTC, got {row['until']!r}."
-        )
+            f"{where}: expected a time such as {EXAMPLE}, got {row['until']!r}: {reason}."
+        ) from None
     try:
         is_number = not row["days"] or 0 <= float(row["days"]) < 10_000
     except ValueError:

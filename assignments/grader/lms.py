@@ -4,32 +4,29 @@ import re
 from dataclasses import dataclass, replace
 
 from assignments.grader.course import CourseError
-from assignments.grader.roster import COLUMNS, Person, Roster, checked, is_name, key, row_of
+from assignments.grader.roster import (
+    COLUMNS,
+    Roster,
+    checked,
+    has_ids,
+    is_known,
+    is_name,
+    key,
+    row_of,
+)
 from assignments.grader.tables import read_table, write_table
 
-# Both end at the first number: what follows is the student's own.
 # Moodle: a folder for each student, which ended with _ in older versions, or files in one folder.
-MOODLE = re.compile(
-    r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?"
+# Of a folder all is Moodle's, so that the last number is its own. Of a file the end is the
+# student's, and perhaps the name is, so that nobody can tell which of two numbers is.
+MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_?")
+MOODLE_FILE = re.compile(
+    r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_(?P<file>.*)"
 )
 # Canvas: last and first name without blanks, its numbers of the student and of the file.
 CANVAS = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<number>\d+)_\d+_(?P<file>.+)", re.IGNORECASE
 )
-# As each calls them, in English and in Spanish; the first that is not empty counts.
-TABLE = {
-    "id": ["id", "ID number", "Número de ID", "SIS Login ID", "Username", "Nombre de usuario",
-           "SIS User ID", "Email address", "Dirección de correo", "Dirección Email", "ID"],
-    "last_name": ["last_name", "Last name", "Surname", "Apellido(s)", "LastName"],
-    "first_name": ["first_name", "First name", "Nombre", "FirstName"],
-    "email": ["email", "Email address", "Email", "Dirección de correo", "Dirección Email",
-              "Correo electrónico"],
-    "group": ["group", "Groups", "Group", "Grupos", "Grupo", "Section"],
-    "moodle_id": ["moodle_id", "Identifier", "Identificador"],
-    "canvas_id": ["canvas_id"],
-    "user": ["user"],
-}  # fmt: skip
-WHOLE_NAME = ("Full name", "Nombre completo", "Student")
 
 
 @dataclass(frozen=True)
@@ -39,8 +36,8 @@ class Named:
     Attributes
     ----------
     lms : {"moodle", "canvas"}
-    name : str
-        Of the student, as the LMS writes it.
+    name : str or None
+        Of the student, as the LMS writes it; None if it can be read in two ways.
     number : str
         Of the student (Canvas), or of the participant in this assignment (Moodle).
     file : str
@@ -50,7 +47,7 @@ class Named:
     """
 
     lms: str
-    name: str
+    name: str | None
     number: str
     file: str
     is_late: bool = False
@@ -61,10 +58,12 @@ def named(parts):
 
     Only the outermost name is theirs. What is below is the student's.
     """
-    if found := MOODLE.fullmatch(parts[0]):
-        file = parts[-1] if len(parts) > 1 else found["file"] or ""
+    if found := (MOODLE_FOLDER if len(parts) > 1 else MOODLE_FILE).fullmatch(parts[0]):
+        file = parts[-1] if len(parts) > 1 else found["file"]
         is_file = found["kind"] == "file"  # and not a text typed into a form
-        return Named("moodle", found["name"], found["number"], file if is_file else "")
+        is_clear = len(parts) > 1 or MOODLE_FILE.fullmatch(f"__{found['file']}") is None
+        name = found["name"] if is_clear else None
+        return Named("moodle", name, found["number"], file if is_file else "")
     if len(parts) == 1 and (found := CANVAS.fullmatch(parts[0])):
         is_late = found["late"] is not None
         return Named("canvas", found["name"] or "", found["number"], found["file"], is_late)
@@ -95,35 +94,8 @@ def whose(given, roster):
     return person.id if person else None
 
 
-def person_of(row):
-    """Return the student of a row of a grade table, or None where Canvas has none.
-
-    Parameters
-    ----------
-    row : dict of str to str
-        Of a grade table or a grading worksheet of Moodle, of Canvas's, or of a roster.
-    """
-    is_canvas = "Student" in row or "LastName" in row
-    who = row.get("Student") or row.get("LastName") or ""
-    if is_canvas and (who.startswith("Points Possible") or not who or who == "Student, Test"):
-        return None
-    found = {
-        ours: next((row[name] for name in names if row.get(name)), "")
-        for ours, names in TABLE.items()
-    }
-    found["moodle_id"] = " ".join(re.findall(r"\d+", found["moodle_id"]))
-    if is_canvas:
-        found["canvas_id"] = row.get("ID", "")
-    if not (found["last_name"] or found["first_name"]):
-        whole = next((row[name] for name in WHOLE_NAME if row.get(name)), "")
-        found["first_name"], found["last_name"] = _parted(whole)
-    if found["group"] == "No groups":
-        found["group"] = ""
-    return Person(**found)
-
-
 def import_roster(course, path):
-    """Take students from a table of Moodle or Canvas, or of one's own, into the roster.
+    """Take students from a table of an LMS, or of one's own, into the roster.
 
     Who is there stays, with what the table does not say; so do numbers of Moodle's that it gave
     for other assignments.
@@ -139,18 +111,22 @@ def import_roster(course, path):
         That of the roster.
     n_new, n_known : int
         How many came, and how many of them were there already.
+    unread : list of str
+        The columns of which nothing was taken.
 
     Raises
     ------
     CourseError
         If the table has no students, or a row of it cannot be one.
     """
-    rows = [(row, person_of(row)) for row in read_table(path)]
-    named = [row_of(person) | {"line": row["line"]} for row, person in rows if person]
-    found = checked(path, named)
+    rows = read_table(path, has_ids)
+    found = checked(path, rows) if rows and has_ids(rows[0]) else []
+    headings = [heading for heading in (rows[0] if rows else ()) if heading not in ("line", "")]
     if not found:
+        there = f"; its columns are {', '.join(headings)}" if headings else ""
         raise CourseError(
-            f"{path} has no students: expected a table of Moodle or Canvas, or a column id."
+            f"{path} has no students: expected a table of Moodle, Canvas or Blackboard, or a column "
+            f"id{there}."
         )
     old = Roster.of(course) or Roster([])
     people, n_known = dict(old.people), 0
@@ -161,16 +137,8 @@ def import_roster(course, path):
         people[merged.id] = merged
     place = course.folder / "roster.csv"
     write_table(place, COLUMNS, [row_of(person) for person in people.values()])
-    return place, len(found) - n_known, n_known
-
-
-def _parted(name):
-    """Return (first, last) of a whole name."""
-    last, comma, first = name.partition(",")
-    if comma:
-        return first.strip(), last.strip()
-    first, _, last = name.partition(" ")
-    return first, last.strip()
+    unread = [heading for heading in headings if not is_known(heading)]
+    return place, len(found) - n_known, n_known, unread
 
 
 def moodle_table(people, marks, column):

@@ -9,6 +9,7 @@ process bound all there is; from outside, only the clock and what it writes are 
 import contextlib
 import importlib.util
 import json
+import marshal
 import os
 import select
 import shutil
@@ -24,7 +25,7 @@ import numpy as np
 
 import attn
 from assignments.grader import nobody, syscalls
-from assignments.grader.wire import end_of_frames, read_frames
+from assignments.grader.wire import asks_for_inputs, claimed_end, end_of_frames, read_frames
 from attn_course.exercises import compare
 
 HERE = Path(__file__).resolve().parent
@@ -96,10 +97,9 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
     cells : list of (int, str)
         Code cells in order, each with its number in the notebook.
     tasks : list of dict
-        Each with ``id``, ``function`` (its name), ``outputs`` (their names) and ``cases`` (for
-        each input, the names of its arguments).
-    inputs : dict of str to ndarray
-        The argument of case n of a task, under ``"task/n/argument"``.
+        Each with ``id``, ``function`` (its name) and ``outputs`` (their names).
+    inputs : dict of str to list of dict of str to ndarray
+        By task, the arguments of each call. They go in when all cells have run.
     packages : tuple of str, default ("numpy",)
         What the student may import besides the standard library.
     limits : Limits, optional
@@ -122,7 +122,6 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
         job = Path(folder)
         _furnish(job, HERE / "inside.py", Path(compare.__file__), HERE / "standins.py")
         _lend_ipython(job)
-        np.savez(job / "inputs.npz", **inputs)
         text = json.dumps(
             {
                 "cells": cells,
@@ -140,9 +139,9 @@ def run(cells, tasks, inputs, *, packages=("numpy",), limits=None, unsafe=False)
                 (job / "packages" / folder.name).symlink_to(folder)
             (job / "tmp").mkdir()
             command = [sys.executable, *_script(job, job / "packages")]
-            return _watch(command, job / "tmp", limits)
+            return _watch(command, job / "tmp", limits, _packed(inputs))
         command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
-        return _watch(command, job, limits)
+        return _watch(command, job, limits, _packed(inputs))
 
 
 def run_script(script, job, limits):
@@ -297,13 +296,23 @@ def _walls(limits, job, packages, shared=()):
     return [*arguments, "--", *python]
 
 
-def _watch(command, folder, limits):
+def _packed(inputs):
+    """Return inputs as `assignments.grader.inside.receive` reads them."""
+    return marshal.dumps(
+        {
+            task: [[(k, a.dtype.str, a.shape, a.tobytes()) for k, a in c.items()] for c in cases]
+            for task, cases in inputs.items()
+        }
+    )
+
+
+def _watch(command, folder, limits, inputs=b""):
     """Start the process, and end it with all it started when it has written all or too much."""
     with (
         tempfile.TemporaryFile() as said,
         subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,
             cwd=folder,
@@ -312,7 +321,7 @@ def _watch(command, folder, limits):
         ) as process,
     ):
         try:
-            data, stopped = _read(process, limits)
+            data, stopped = _read(process, limits, memoryview(inputs))
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -326,27 +335,52 @@ def _watch(command, folder, limits):
     return Outcome(frames, stopped)
 
 
-def _read(process, limits):
-    """Return what the process writes, and the limit it went beyond."""
+def _read(process, limits, inputs=b""):
+    """Return what the process writes, and the limit it went beyond; send the inputs if it asks."""
     data, whole = bytearray(), 0
     end = step_ends = time.monotonic() + START_S
     poll = select.poll()
-    poll.register(process.stdout)
+    poll.register(process.stdout, select.POLLIN)
+    out, into, is_asked = process.stdout.fileno(), None, False
     while len(data) <= limits.output_bytes:
         left = min(end, step_ends) - time.monotonic()
-        if left <= 0 or not poll.poll(1000 * left):
+        ready = dict(poll.poll(1000 * left) if left > 0 else ())
+        if not ready:
             return bytes(data), "time"
-        chunk = os.read(process.stdout.fileno(), 2**16)
+        if into in ready:
+            inputs = _sent(process, inputs)
+            if not inputs:
+                poll.unregister(into)
+                process.stdin.close()
+        if out not in ready:
+            continue
+        chunk = os.read(out, 2**16)
         if not chunk:
             return bytes(data), _why(process)
         data += chunk
         before, whole = whole, end_of_frames(data, whole)
+        if claimed_end(data, whole) - whole > limits.output_bytes:
+            return bytes(data), None  # no frame: what comes after it cannot be read
         if whole > before:
             # A frame begins and ends each step. The clock inside comes first, if it is let.
             step_ends = time.monotonic() + limits.step_wall_s + GRACE_S
             if before == 0:
                 end = time.monotonic() + limits.wall_s
+            if inputs and not is_asked and asks_for_inputs(data, before, whole):
+                into, is_asked = process.stdin.fileno(), True
+                os.set_blocking(into, False)
+                poll.register(into, select.POLLOUT)
     return bytes(data), "output"
+
+
+def _sent(process, inputs):
+    """Send some of the inputs; return the rest."""
+    try:
+        return inputs[os.write(process.stdin.fileno(), inputs[: 2**16]) :]
+    except BlockingIOError:
+        return inputs
+    except BrokenPipeError:
+        return b""  # nobody wants them any more
 
 
 def _why(process):

@@ -4,7 +4,10 @@ Figures, widgets and `check` are there in name, and do nothing. A shell reads ce
 does, by the very code of IPython, and runs of its magics those that run Python.
 """
 
+import __future__
+
 import ast
+import copy
 import dis
 import importlib
 import importlib.machinery
@@ -18,6 +21,10 @@ DISPLAY = {
     *("matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh", "altair", "rich", "tqdm"),
     *("IPython", "ipywidgets", "attn", "attn_course"),
 }
+
+
+MOST_FAULTS = 20  # blocks of a cell that are no Python, before nothing of it is run
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 class Nothing:
@@ -125,21 +132,55 @@ def ipython_transform():
 class Shell(Nothing):
     """Runs cells, and answers to `get_ipython()` in them.
 
+    A cell runs one statement at a time, and one that raises costs no other: an import that nobody
+    uses, a plot or a test of one's own stands between no right answer and its points.
+
     Parameters
     ----------
     namespace : dict
         Where they run.
     transform : callable
         Makes Python of a cell that is none.
+    time_up : type
+        What is raised when a cell has had its time, which ends it.
+
+    Attributes
+    ----------
+    errors : list of BaseException
+        What the statements of the last cell raised.
+    definitions : list of code
+        What is left to define and to import in a cell that has had its time.
     """
 
-    def __init__(self, namespace, transform):
-        self.namespace = namespace
-        self.transform = transform
+    def __init__(self, namespace, transform, time_up):
+        self.namespace, self.transform, self.time_up = namespace, transform, time_up
+        self.errors, self.definitions, self.flags = [], [], ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
 
-    def run_cell(self, source, name="<cell>", **kwargs):
+    def run_cell(self, source, name="<cell>", definitions_only=False, **kwargs):
         """Run a cell as a notebook does, ``await`` included."""
-        self._run(self._compiled(source, name, "exec"))
+        statements = self._statements(source)
+        if definitions_only:
+            statements = [node for node in statements if isinstance(node, DEFINITIONS)]
+        for place, node in enumerate(statements):
+            try:
+                self._run_statement(node, name)
+            except self.time_up:
+                left = statements[place + 1 :]
+                self.definitions += [(n, name) for n in left if isinstance(n, DEFINITIONS)]
+                raise
+            except BaseException as error:  # noqa: BLE001 - SystemExit too: one is one
+                self.errors.append(error)
+
+    def run_definitions(self):
+        """Define and import what stands below the statement that had all the time of a cell."""
+        waiting, self.definitions = self.definitions, []
+        for node, name in waiting:
+            try:
+                self._run_statement(node, name)
+            except self.time_up:
+                raise
+            except BaseException as error:  # noqa: BLE001
+                self.errors.append(error)
 
     def run_line_magic(self, name, line, *args, **kwargs):
         """Run what ``%time`` and ``%prun`` are given; other magics give nothing."""
@@ -148,9 +189,9 @@ class Shell(Nothing):
         if name not in ("time", "prun"):
             return Nothing()
         try:
-            code = self._compiled(line.strip(), "<magic>", "eval")
+            code = compile(line.strip(), "<magic>", "eval", self.flags, dont_inherit=True)
         except SyntaxError:
-            code = self._compiled(line, "<magic>", "exec")
+            return self.run_cell(line, "<magic>")
         return self._run(code)
 
     def run_cell_magic(self, name, line, cell):
@@ -174,15 +215,59 @@ class Shell(Nothing):
         """Return the lines that a command wrote: none, there are no commands."""
         return []
 
-    def _compiled(self, source, name, mode):
-        def to_code(source):
-            flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
-            return compile(source, name, mode, flags, dont_inherit=True)
+    def _statements(self, source):
+        """Return the statements of a cell; of one that is no Python, those that are.
 
+        An import of several names is one statement for each.
+        """
         try:
-            return to_code(source)
+            body = self._parsed(source)
         except SyntaxError:
-            return to_code(self.transform(source))
+            body = self._parsed_in_part(self.transform(source))
+        apart = []
+        for node in body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                parts = [copy.copy(node) for _ in node.names]
+                for part, alias in zip(parts, node.names, strict=True):
+                    part.names = [alias]
+                apart += parts
+            else:
+                apart.append(node)
+        return apart
+
+    def _parsed(self, source):
+        return compile(source, "<cell>", "exec", self.flags | ast.PyCF_ONLY_AST, True).body
+
+    def _parsed_in_part(self, source):
+        for attempt in range(MOST_FAULTS):
+            try:
+                return self._parsed(source)
+            except SyntaxError as error:
+                self.errors += [error] * (attempt == 0)
+                source = _without_block(source, error.lineno)
+                if source is None:
+                    break
+        return []
+
+    def _run_statement(self, node, name):
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__" and not node.level:
+            feature = getattr(__future__, node.names[0].name, None)
+            self.flags |= getattr(feature, "compiler_flag", 0)
+        try:
+            self._run(self._compiled(node, name, self.flags))
+        except (NameError, AttributeError):
+            if not isinstance(node, ast.FunctionDef):
+                raise
+            # A decorator or a type of a package that is not here: the function may be right.
+            bare = copy.copy(node)
+            bare.decorator_list = []
+            flags = self.flags | __future__.annotations.compiler_flag
+            self._run(self._compiled(bare, name, flags))
+            raise
+
+    @staticmethod
+    def _compiled(node, name, flags):
+        return compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
 
     def _run(self, code):
         value = eval(code, self.namespace)  # what a sandbox is for
@@ -194,3 +279,19 @@ class Shell(Nothing):
         except StopIteration as end:
             return end.value
         raise RuntimeError("what is awaited here needs an event loop, and none is running")
+
+
+def _without_block(source, line):
+    """Return a cell with the block of a line emptied, from margin to margin; None if it has none."""
+    lines = source.split("\n")
+    if line is None or not 1 <= line <= len(lines):
+        return None
+    at_margin = [n for n, text in enumerate(lines) if text[:1].strip(" \t)]}#")]
+    begin = max((n for n in at_margin if n < line), default=0)
+    end = min((n for n in at_margin if n >= line), default=len(lines))
+    if not any(text.strip() for text in lines[begin:end]):
+        return None
+    # A decorator goes with what it decorates.
+    while begin > 0 and lines[begin - 1].startswith("@"):
+        begin -= 1
+    return "\n".join([*lines[:begin], *[""] * (end - begin), *lines[end:]])

@@ -3,11 +3,15 @@
 import hashlib
 import json
 import os
+import re
 import stat
+import unicodedata
 from dataclasses import dataclass
 
 MOST_BYTES = 20 * 2**20
 MOST_CELLS = 1000
+# How files begin that are no text: a zip, a PDF, pictures, and what gzip, RAR and 7-Zip pack.
+OTHERS = (b"PK", b"%PDF", b"\x89PNG", b"\xff\xd8", b"\x1f\x8b", b"Rar!", b"7z")
 
 
 class BadSubmission(Exception):
@@ -32,9 +36,26 @@ REASONS = {
         "en": "it is over 20 MB: clear the outputs and hand it in again",
     },
     "not text": {"es": "no es texto en UTF-8", "en": "it is not text in UTF-8"},
+    "empty": {"es": "está vacío: no contiene nada", "en": "it is empty: there is nothing in it"},
+    "another kind": {
+        "es": "es una página web, un PDF, un zip u otro archivo al que solo se le dio el nombre de "
+        "un cuaderno",
+        "en": "it is a web page, a PDF, a zip or another file that was only given the name of a "
+        "notebook",
+    },
+    "damaged": {
+        "es": "está dañado: se corta a la mitad o su texto ya no es el de un cuaderno",
+        "en": "it is damaged: it ends half-way, or its text is no longer that of a notebook",
+    },
+    "too old": {
+        "es": "es de un formato antiguo (nbformat 3): ábrelo en JupyterLab, guárdalo y entrégalo de "
+        "nuevo",
+        "en": "it is in an old format (nbformat 3): open it in JupyterLab, save it and hand it in "
+        "again",
+    },
     "not a notebook": {
-        "es": "está vacío, dañado o no es un cuaderno de Jupyter",
-        "en": "it is empty, damaged, or not a Jupyter notebook",
+        "es": "no es un cuaderno de Jupyter",
+        "en": "it is not a Jupyter notebook",
     },
 }
 
@@ -58,10 +79,13 @@ class Submission:
     digest : str
         SHA-256 of the file.
     cells : tuple of Cell
+    language : str or None
+        The edition, as its metadata say; some programs drop them.
     """
 
     digest: str
     cells: tuple[Cell, ...]
+    language: str | None = None
 
     def answer(self, grade_id):
         """Return the first cell of that grade id, or None."""
@@ -90,16 +114,37 @@ def read(path):
 
 def parse(data):
     """Return the submission in the bytes of a file; raise `BadSubmission` if it is none."""
+    if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xfe\xff"):
+        raise BadSubmission("empty")
     try:
-        notebook = json.loads(data.decode("utf-8-sig"))
+        # In UTF-16 too, as some programs of Windows save text.
+        notebook = json.loads(data.decode(json.detect_encoding(data)))
     except UnicodeDecodeError:
-        raise BadSubmission("not text") from None
+        raise BadSubmission("another kind" if data.startswith(OTHERS) else "not text") from None
     except (ValueError, RecursionError):
-        raise BadSubmission("not a notebook") from None
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+        is_one = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" or b'"cells"' in data
+        raise BadSubmission("damaged" if is_one else "another kind") from None
+    found = notebook if isinstance(notebook, dict) else {}
+    cells = found.get("cells")
     if not isinstance(cells, list) or len(cells) > MOST_CELLS:
-        raise BadSubmission("not a notebook")
-    return Submission(hashlib.sha256(data).hexdigest(), tuple(_cell(cell) for cell in cells))
+        raise BadSubmission("too old" if "worksheets" in found else "not a notebook")
+    said = found.get("metadata")
+    said = said.get("attn") if isinstance(said, dict) else None
+    said = said.get("language") if isinstance(said, dict) else None
+    language = said if said in ("es", "en") else None
+    digest = hashlib.sha256(data).hexdigest()
+    return Submission(digest, tuple(_cell(cell) for cell in cells), language)
+
+
+def plain(text):
+    """Return text without what programs change by themselves: blanks at the ends, accents apart."""
+    lines = unicodedata.normalize("NFC", text).split("\n")
+    return "\n".join(line.rstrip() for line in lines).strip()
+
+
+def code_number(cells, place):
+    """Return the number of a cell as its reader counts: those of code, from 1."""
+    return [cell.kind for cell in cells[: place + 1]].count("code")
 
 
 def text_of(value):
@@ -145,6 +190,7 @@ def _cell(cell):
     source = text_of(cell.get("source", ""))
     if source is None:
         raise BadSubmission("not a notebook")
+    source = re.sub(r"\r\n?", "\n", source)  # the line ends of Windows
     metadata = cell.get("metadata")
     mine = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = mine.get("grade_id") if isinstance(mine, dict) else None

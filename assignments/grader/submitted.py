@@ -3,16 +3,16 @@
 import os
 import re
 import stat
-import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from nbgrader.utils import parse_utc
-
 from assignments.grader.course import LANGUAGES
 from assignments.grader.roster import Roster, is_name
+from assignments.grader.times import NoTime, read_time, told
 
+# What nbgrader reads as we do.
+AS_COLLECTED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{6})?(?: UTC)?")
 NAMES = {"es": "Spanish", "en": "English"}
 
 
@@ -28,7 +28,7 @@ class Handed:
     path : Path
         Its notebook, which may not be there or be anything.
     timestamp : str or None
-        As nbgrader's collect writes it.
+        As nbgrader's collect writes it, whoever wrote it.
     """
 
     student: str
@@ -90,17 +90,23 @@ def small_text(path):
             data = os.read(descriptor, 1000) if is_file else b""
         finally:
             os.close(descriptor)
-        return data.decode("ascii").strip() if is_file and len(data) < 1000 else None
+        return data.decode("utf-8-sig").strip() if is_file and len(data) < 1000 else None
     except (OSError, UnicodeDecodeError):
         return None
 
 
 def _handed(student, language, folder, name):
     place, path = folder / "timestamp.txt", folder / f"{name}.ipynb"
-    timestamp, remarks = small_text(place) or None, []
-    when = timestamp and parse_time(timestamp)
-    if when is None and os.path.lexists(place):
-        remarks.append(f"{student}: {place} holds no time; it is left out.")
+    timestamp, remarks, when = small_text(place), [], None
+    try:
+        when = read_time(timestamp or "")
+        if not AS_COLLECTED.fullmatch(timestamp):
+            remarks.append(f"{student}: {place} is read as {told(when)}.")
+            timestamp = f"{when:%Y-%m-%d %H:%M:%S.%f} UTC"
+    except NoTime as reason:
+        if os.path.lexists(place):
+            why = f": {reason}" if timestamp else ""
+            remarks.append(f"{student}: {place} holds no time; it is left out{why}.")
         timestamp = None
     if when is None:
         newest = path if os.path.lexists(path) else folder
@@ -114,14 +120,9 @@ def _handed(student, language, folder, name):
 
 def parse_time(text):
     """Return the time that a text tells, in UTC without zone, or None."""
-    # dateutil opens a zone that is a path: any file, and some are read for ever.
-    if re.search(r"[ :]/|\.\.", text):
-        return None
     try:
-        # Of a zone that it does not know it warns, and takes it for ours.
-        with warnings.catch_warnings(action="error"):
-            return parse_utc(text)
-    except Exception:  # noqa: BLE001 - dateutil guesses, and fails in more ways than it says
+        return read_time(text)
+    except NoTime:
         return None
 
 

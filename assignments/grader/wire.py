@@ -16,6 +16,8 @@ LENGTHS = struct.Struct(">II")
 # JSON takes thirty times its size in memory once it is read. This is for all frames together.
 MOST_TEXT = 4 * 2**20
 MOST_AXES = 8
+_ASKS = b'[{"inputs": true}, []]'
+ASKS = LENGTHS.pack(len(_ASKS), 0) + _ASKS  # the frame that asks for the inputs
 NUMBER = re.compile(r"[<>|](b1|[iu][1248]|f[248])")
 
 
@@ -41,12 +43,26 @@ def write_frame(stream, header, arrays=None):
 
 def end_of_frames(data, start=0):
     """Return where the last whole frame from `start` on ends, as the lengths alone tell it."""
-    while start + LENGTHS.size <= len(data):
-        end = start + LENGTHS.size + sum(LENGTHS.unpack_from(data, start))
-        if end > len(data):
-            break
+    while start < (end := claimed_end(data, start)) <= len(data):
         start = end
     return start
+
+
+def claimed_end(data, start):
+    """Return where the frame at `start` ends by its lengths; `start` if they are not there yet."""
+    if start + LENGTHS.size > len(data):
+        return start
+    return start + LENGTHS.size + sum(LENGTHS.unpack_from(data, start))
+
+
+def asks_for_inputs(data, start, end):
+    """Return whether one of the whole frames there is `ASKS`."""
+    while start < end:
+        next_start = claimed_end(data, start)
+        if next_start - start == len(ASKS) and data.startswith(ASKS, start):
+            return True
+        start = next_start
+    return False
 
 
 def read_frames(data):

@@ -57,9 +57,10 @@ WORDS = {
         "answer": "Tu respuesta",
         "no_response": "Sin respuesta.",
         "broken": "Celdas que se detuvieron",
-        "cell": "La celda {number} lanzó `{kind}`; lo que viene después de ese punto de la celda "
-        "no se ejecutó.",
-        "cell_limit": "La celda {number} se interrumpió: {why}.",
+        "cell": "La celda {number} lanzó `{kind}`; se omitió la instrucción que lo lanzó y se "
+        "ejecutó el resto de la celda.",
+        "cell_limit": "La celda {number} se interrumpió: {why}. Del resto de la celda solo se "
+        "ejecutó lo que importa y lo que define.",
         "not_allowed": "Estos problemas no permiten {names}: al calificar solo están {packages} y "
         "la biblioteca estándar.",
         "alone": "Al calificar, tu código corre en un solo proceso y un solo hilo: no puede iniciar "
@@ -72,8 +73,8 @@ WORDS = {
         "manual": "Lo calificó una persona.",
         "pending": "Falta que lo califique una persona.",
         "overruled": "Quien califica cambió la nota de esta tarea.",
-        "spared": "Tu función llama a otra anterior que tiene un error. Aquí se calificó con una "
-        "versión correcta de esa otra, para que el error cuente una sola vez.",
+        "spared": "Tu función llama a otra anterior que tiene un error o tarda demasiado. Aquí se "
+        "calificó con otra versión de esa función, para que cuente una sola vez.",
         "raised": "En una entrada, tu función lanzó `{error}`.",
         "modified": "Tu función modifica su argumento `{name}`: crea un arreglo nuevo o trabaja "
         "con una copia.",
@@ -103,8 +104,10 @@ WORDS = {
         "answer": "Your answer",
         "no_response": "No answer.",
         "broken": "Cells that stopped",
-        "cell": "Cell {number} raised `{kind}`; nothing after that point of the cell was run.",
-        "cell_limit": "Cell {number} was interrupted: {why}.",
+        "cell": "Cell {number} raised `{kind}`; the statement that raised it was left out, and the "
+        "rest of the cell was run.",
+        "cell_limit": "Cell {number} was interrupted: {why}. Of the rest of the cell, only what it "
+        "imports and defines was run.",
         "not_allowed": "This set does not allow {names}: when it is marked there are only "
         "{packages} and the standard library.",
         "alone": "When it is marked, your code runs in one process and one thread: it cannot start "
@@ -117,8 +120,8 @@ WORDS = {
         "manual": "Marked by a person.",
         "pending": "To be marked by a person.",
         "overruled": "Your marker changed the mark of this task.",
-        "spared": "Your function calls an earlier one that has an error. Here it was marked with a "
-        "right version of that other, so that the error counts only once.",
+        "spared": "Your function calls an earlier one that has an error or takes too long. Here it "
+        "was marked with another version of that one, so that it counts only once.",
         "raised": "On one input, your function raised `{error}`.",
         "modified": "Your function modifies its argument `{name}`: make a new array or work on a "
         "copy.",

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import wrong
-from attn.applications._folder import About, read_folder, whole_folder
+from attn.applications._folder import About, check_sums, read_folder, whole_folder
 from attn.applications._sequences import Sequenced, by_length
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.base import Tokenizer
@@ -129,9 +129,9 @@ class Application(Generic[Model]):
         """
         device, folder = present(device), Path(folder)
         about = read_folder(folder, cls._format)
-        return cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file)).to(
-            device
-        )
+        loaded = cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file))
+        check_sums(folder, about)  # last, since the parts can say better what is wrong with them
+        return loaded.to(device)
 
     def _about(self) -> About:
         """Return what ``about.json`` says beside the format."""

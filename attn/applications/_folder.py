@@ -1,16 +1,24 @@
-"""A system on disk: a folder that is there whole or not at all."""
+"""A system on disk: a folder that is the old one or the new one, whatever happens in between."""
 
+import ctypes
+import hashlib
 import json
 import os
+import re
+import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from attn._checks import wrong
+from attn.io import NotWritten, locked, write_whole
+from attn.io.locks import beside
 
 ABOUT = "about.json"
+# Under these names it says the sha256 of the other files, and that of the rest of its text.
+SUMS, OWN_SUM = "sha256", "sha256_of_this"
 
 # What a JSON file holds is of any type until it is checked.
 About: TypeAlias = dict[str, Any]
@@ -20,13 +28,15 @@ About: TypeAlias = dict[str, Any]
 def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
     """Give an empty folder to write into; in the end it takes the place of `folder`.
 
+    Files in `folder` that no save has written stay where they are.
+
     Parameters
     ----------
     folder : str or Path
         In a folder that exists. What is there is replaced if it is a system of this format.
     about : dict
         What to write beside the rest, in ``about.json``: its ``format``, and what `read_folder`
-        is to give back.
+        is to give back. The sum of every file is added.
 
     Yields
     ------
@@ -38,26 +48,87 @@ def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
         If something else has this name, or it cannot be written.
     """
     folder = resolved("folder", folder)
-    if folder.exists():
-        read_folder(folder, about["format"])  # raises if it holds something else
-    unfinished, old = (folder.with_name(f"{folder.name}.{os.getpid()}.{x}") for x in ("new", "old"))
+    with locked(folder, "folder", wait=True):
+        _clear(folder)
+        known = _read_about(folder, about["format"]) if folder.exists() else {}
+        unfinished = beside(folder, f".{secrets.token_hex(8)}.new")
+        try:
+            unfinished.mkdir()
+            yield unfinished
+            sums = {name: _sum(unfinished, name) for name in sorted(os.listdir(unfinished))}
+            write_whole(unfinished / ABOUT, _to_json(_with_sums(about, sums)))
+            if folder.exists():
+                _keep_others(folder, unfinished, {ABOUT, *known.get(SUMS, ())})
+                _take_place(unfinished, folder)
+            else:
+                os.rename(unfinished, folder)
+        except OSError as error:
+            reason = error.strerror or "its other files cannot be kept"
+            raise NotWritten("folder", folder, reason) from None
+        finally:
+            _clear(folder)
+
+
+def _keep_others(old: Path, new: Path, ours: set[str]) -> None:
+    """Give the files of a user in the old folder to the new one as well."""
+
+    def not_kept(place: str, names: list[str]) -> set[str]:
+        is_top = os.fspath(place) == os.fspath(old)
+        return {name for name in names if is_top and (name in ours or (new / name).exists())}
+
+    shutil.copytree(
+        old, new, symlinks=True, ignore=not_kept, copy_function=_link, dirs_exist_ok=True
+    )
+
+
+def _link(source: str, target: str) -> None:
     try:
-        unfinished.mkdir()
-        yield unfinished
-        text = json.dumps(about, indent=1, ensure_ascii=False)
-        (unfinished / ABOUT).write_text(text + "\n", encoding="utf-8")
-        if folder.exists():
-            os.rename(folder, old)
-        os.rename(unfinished, folder)
-    except OSError as error:
-        raise wrong(
-            "folder", "a place that can be written", f"{folder}: {error.strerror}"
-        ) from None
-    finally:
-        if os.path.exists(old) and not folder.exists():
-            os.rename(old, folder)
-        for left in (unfinished, old):
-            shutil.rmtree(left, ignore_errors=True)
+        os.link(source, target)
+    except OSError:  # as on a file system without links
+        shutil.copy2(source, target)
+
+
+def _take_place(new: Path, folder: Path) -> None:
+    """Put `new` in the place of `folder`: in one step where the system knows one, else in two.
+
+    A kill between the two leaves the old one under the name of `_old`, which `_put_back` knows.
+    """
+    if not _exchange(new, folder):
+        os.rename(folder, _old(folder))
+        os.rename(new, folder)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names in one step; return whether that was possible."""
+    names = os.fsencode(one), os.fsencode(other)
+    with suppress(OSError, TypeError, AttributeError):  # a system that lacks the function
+        library, here, exchange = ctypes.CDLL(None), -100, 2
+        if hasattr(library, "renameat2"):  # Linux
+            return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
+        return bool(library.renamex_np(*names, exchange) == 0)  # macOS
+    return False
+
+
+def _old(folder: Path) -> Path:
+    return beside(folder, ".attn.old")
+
+
+def _put_back(folder: Path) -> None:
+    """Give the old folder its name again if there is no new one."""
+    if not folder.exists():
+        with suppress(OSError):
+            os.rename(_old(folder), folder)
+
+
+def _clear(folder: Path) -> None:
+    """Mend what saves left that ended in the middle; the lock says that none is at work."""
+    _put_back(folder)
+    if folder.exists():
+        shutil.rmtree(_old(folder), ignore_errors=True)
+    before, after = beside(folder, ".?.new").name.split("?")
+    for name in os.listdir(folder.parent):
+        if re.fullmatch(re.escape(before) + "[0-9a-f]{16}" + re.escape(after), name):
+            shutil.rmtree(folder.with_name(name), ignore_errors=True)
 
 
 def resolved(name: str, folder: str | Path) -> Path:
@@ -90,13 +161,62 @@ def read_folder(folder: str | Path, wanted: str) -> About:
     ValueError
         If it is no such folder.
     """
+    place = Path(os.path.realpath(folder))
+    if _old(place).exists() and not place.exists():
+        with locked(place, "folder", wait=True):  # a save may be between its two steps
+            _put_back(place)
+    return _read_about(Path(folder), wanted)
+
+
+def check_sums(folder: str | Path, about: About) -> None:
+    """Raise ``ValueError`` unless every file of a folder is the one that was saved.
+
+    Parameters
+    ----------
+    folder : str or Path
+    about : dict
+        What `read_folder` returned. Where an older version wrote it, it has no sums.
+    """
+    if SUMS not in about and OWN_SUM not in about:
+        return
+    damaged = ABOUT
     try:
-        about = json.loads((Path(folder) / ABOUT).read_bytes())
+        if about == _with_sums(about, about[SUMS]):
+            wrongs = (name for name, wanted in about[SUMS].items() if _sum(folder, name) != wanted)
+            damaged = next(wrongs, "")
+    except (OSError, KeyError, AttributeError, TypeError, ValueError) as error:
+        damaged = getattr(error, "filename", None) or ABOUT
+    if damaged:
+        got = f"{folder}, whose {os.path.basename(damaged)} is another"
+        raise wrong("folder", "the files that were saved", got)
+
+
+def _read_about(folder: Path, wanted: str) -> About:
+    """Return what ``about.json`` says; raise ``ValueError`` if it is not of the format wanted."""
+    try:
+        about = json.loads((folder / ABOUT).read_bytes())
     except (OSError, ValueError, RecursionError):
         about = None
     if not isinstance(about, dict) or about.get("format") != wanted:
         found = "something else" if os.path.exists(folder) else "nothing"
+        old = _old(Path(os.path.realpath(folder)))
+        found += f"; what it held is in {old}" if old.exists() else ""
         raise wrong(
             "folder", f"a folder of the format {wanted!r}", f"{folder}, which holds {found}"
         )
     return about
+
+
+def _sum(folder: str | Path, name: str) -> str:
+    with open(Path(folder) / name, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _with_sums(about: About, files: dict[str, str]) -> About:
+    """Return `about` with the sums of the files, and one of all that it says itself."""
+    said = {name: value for name, value in about.items() if name != OWN_SUM} | {SUMS: files}
+    return said | {OWN_SUM: hashlib.sha256(_to_json(said).encode()).hexdigest()}
+
+
+def _to_json(about: About) -> str:
+    return json.dumps(about, indent=1, ensure_ascii=False) + "\n"

@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from os import PathLike
-from typing import BinaryIO
 
 from attn._checks import check_size, wrong
+from attn._lines import Line, read_lines
 from attn.corpus.pair import Pair
 
-# In bytes. A longer line is not a sentence, and in a binary file it might be the whole file.
-MAX_LINE = 2**16
 MAX_KEPT = 1000
 
 
@@ -45,15 +43,8 @@ class PairReader:
 
     def __iter__(self) -> Iterator[Pair]:
         self.problems, self.n_problems = [], 0
-        try:
-            with open(self._path, "rb") as file:
-                yield from self._pairs(file)
-        except OSError as error:
-            raise wrong(str(self._path), "a file that can be read", error.strerror) from None
-
-    def _pairs(self, file: BinaryIO) -> Iterator[Pair]:
         seen: set[bytes] = set()
-        for number, line in enumerate(_lines(file), start=1):
+        for number, line in enumerate(read_lines(self._path), start=1):
             try:
                 pair = self._pair(line)
             except _Bad as bad:
@@ -70,17 +61,13 @@ class PairReader:
             seen.add(digest)
             yield pair
 
-    def _pair(self, line: bytes | None) -> Pair | None:
+    def _pair(self, line: Line) -> Pair | None:
         """Return the pair of a line, or None if the line is empty."""
-        if line is None:
-            raise _Bad(f"longer than {MAX_LINE} bytes")
-        try:
-            text = line.decode()
-        except UnicodeDecodeError as error:
-            raise _Bad(f"no UTF-8 at byte {error.start}") from None
-        if not text.strip():
+        if line.problem:
+            raise _Bad(line.problem)
+        if not line.text.strip():
             return None
-        cells = [normalise(cell) for cell in text.split("\t")]
+        cells = [normalise(cell) for cell in line.text.split("\t")]
         if len(cells) <= max(self._columns):
             raise _Bad(f"{len(cells)} column{'s' * (len(cells) > 1)} between tabs")
         source, target = (cells[column] for column in self._columns)
@@ -99,14 +86,14 @@ def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> 
 
     The file is read as the pairs are asked for, so it may be larger than memory. Lines that
     give no pair are counted and kept in ``problems``: those without a tab or with an empty
-    side, those that are not UTF-8, those longer than 65,536 bytes, and pairs that were there
-    before. Empty lines are no problem. Texts are brought to Unicode's composed form (NFC),
+    side, those that are not UTF-8 or hold the character NUL, those longer than 65,536 bytes, and
+    pairs that were there before. Empty lines are no problem. Texts are brought to Unicode's composed form (NFC),
     with one space between words.
 
     Parameters
     ----------
     path : str or Path
-        The file: UTF-8 with or without a byte order mark, lines ending in LF or CRLF.
+        The file: UTF-8 with or without a byte order mark, lines ending in LF, CRLF or CR.
     columns : tuple of (int, int), default (0, 1)
         Which columns hold source and target, counted from 0; the others are ignored.
         Tatoeba's own export, with a number before each text, needs ``(1, 3)``.
@@ -120,7 +107,7 @@ def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> 
     ------
     ValueError
         If `columns` are not two different columns; while iterating, if the file cannot be
-        read.
+        read, or is UTF-16 or UTF-32.
 
     Examples
     --------
@@ -151,24 +138,6 @@ def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> 
 
 class _Bad(Exception):
     """A line that gives no pair, and why."""
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes | None]:
-    """Yield the lines of a binary file without their ends; None for one that is too long."""
-    first = True
-    # An end of two bytes may follow, and a byte order mark of three may stand before.
-    while line := file.readline(MAX_LINE + 5):
-        if first:
-            line = line.removeprefix(b"\xef\xbb\xbf")
-            first = False
-        complete = line.endswith(b"\n")
-        content = line.removesuffix(b"\n").removesuffix(b"\r") if complete else line
-        # Without an end of line, either the line was too long, and its rest is skipped, or the
-        # file has ended, and there is nothing to skip.
-        while not complete and line:
-            line = file.readline(MAX_LINE)
-            complete = line.endswith(b"\n")
-        yield content if len(content) <= MAX_LINE else None
 
 
 def normalise(text: str) -> str:

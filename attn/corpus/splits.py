@@ -1,13 +1,15 @@
 """Parts of a corpus that share no sentence, or no two sentences that differ in one word."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 
+import regex
+
 from attn._checks import check_size
+from attn._letters import LETTERS
 from attn.corpus.pair import Pair
 
-WORD = re.compile(r"\w+(?:'\w+)*")
+WORD = regex.compile(rf"{LETTERS}(?:'{LETTERS})*")
 
 
 def near_duplicates(sentences: Iterable[str]) -> dict[str, str]:

@@ -1,13 +1,14 @@
 """What every decoder does: check its arguments, take a step, and look at its logits."""
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Any, Protocol, TypeAlias, TypeGuard
 
 import torch
 from torch import Tensor
 
-from attn._checks import check_size, wrong
+from attn._checks import check_size, shown, wrong
 from attn._values import holds
 
 # Apple's GPUs have no float64. What is to be accurate is computed on the CPU instead.
@@ -16,6 +17,8 @@ WITHOUT_FLOAT64 = {"mps"}
 
 # The second argument is the cache, or None: decoding hands it on and knows nothing of it.
 Step: TypeAlias = Callable[[Tensor, Any], Tensor]
+# The token that ends a row, or several of them, or none.
+Ends: TypeAlias = int | Iterable[int] | None
 
 
 class Reorderable(Protocol):
@@ -26,14 +29,14 @@ class Reorderable(Protocol):
 
 @torch.no_grad()
 def next_logits(
-    step: Step, ids: Tensor, cache: object, running: Tensor, end_id: int, pad_id: int
+    step: Step, ids: Tensor, cache: object, running: Tensor, end_ids: Sequence[int], pad_id: int
 ) -> Tensor:
     """Return the step's logits, zero in the rows that are not running."""
     logits = step(ids, cache)
     if not is_float(logits) or logits.shape[:-1] != running.shape:
         shape = f"({len(ids)}, vocab_size)"
         raise wrong("step", f"floating-point logits of shape {shape}", describe(logits))
-    for name, token in (("end_id", end_id), ("pad_id", pad_id)):
+    for name, token in (*(("end_id", end_id) for end_id in end_ids), ("pad_id", pad_id)):
         if token >= logits.shape[1]:
             raise wrong(name, f"a token below vocab_size = {logits.shape[1]}", token)
     logits = logits.masked_fill(~running[:, None], 0.0)
@@ -53,16 +56,34 @@ def as_float64(x: Tensor) -> Tensor:
 
 
 def check_arguments(
-    prompt: Tensor, end_id: int | None, max_new_tokens: int, pad_id: int
-) -> tuple[int, int]:
-    """Check what all decoders share; return `end_id`, -1 if None, and `max_new_tokens`."""
+    prompt: Tensor, end_id: Ends, max_new_tokens: int, pad_id: int
+) -> tuple[list[int], int]:
+    """Check what all decoders share; return the ids in `end_id`, and `max_new_tokens`."""
     fits = isinstance(prompt, torch.Tensor) and prompt.dtype == torch.int64
     if not fits or prompt.ndim != 2 or prompt.shape[1] == 0:
         shape = "(batch_size, prompt_len), prompt_len at least 1"
         raise wrong("prompt", f"an int64 tensor of shape {shape}", describe(prompt))
     check_size("pad_id", pad_id)
-    end_id = -1 if end_id is None else check_size("end_id", end_id)
-    return end_id, check_size("max_new_tokens", max_new_tokens)
+    return _listed(end_id), check_size("max_new_tokens", max_new_tokens)
+
+
+def _listed(end_id: Ends) -> list[int]:
+    if end_id is None:
+        return []
+    try:
+        several: Iterable[int] = [operator.index(end_id)]  # type: ignore[arg-type]
+    except TypeError:
+        if not isinstance(end_id, Iterable) or isinstance(end_id, str | bytes):
+            raise wrong("end_id", "an integer, several, or None", shown(end_id)) from None
+        several = end_id
+    return [check_size("end_id", i) for i in several]
+
+
+def still_running(running: Tensor, tokens: Tensor, end_ids: Sequence[int]) -> Tensor:
+    """Return which rows run on, now that each has one more of `tokens`."""
+    for end_id in end_ids:
+        running = running & (tokens != end_id)
+    return running
 
 
 def check_rows(name: str, logits: Tensor) -> None:

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from attn._checks import check_size, wrong
 from attn.decoding._steps import (
+    Ends,
     Reorderable,
     Step,
     as_float64,
@@ -14,6 +15,7 @@ from attn.decoding._steps import (
     device_for_float64,
     is_number,
     next_logits,
+    still_running,
 )
 
 
@@ -22,7 +24,7 @@ def beam_search(
     prompt: Tensor,
     *,
     width: int,
-    end_id: int | None,
+    end_id: Ends,
     max_new_tokens: int,
     length_penalty: float = 0.0,
     pad_id: int = 0,
@@ -84,7 +86,7 @@ def beam_search(
     >>> ids[0].tolist(), scores.exp().numpy().round(2)
     ([[0, 3, 1], [0, 2, 0]], array([[0.4 , 0.24]]))
     """
-    end_id, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
+    end_ids, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
     width = check_size("width", width, least=1)
     if not is_number(length_penalty) or not -10 <= length_penalty <= 10:
         raise wrong("length_penalty", "a number from -10 to 10", repr(length_penalty))
@@ -106,7 +108,7 @@ def beam_search(
         if not running.any():
             break
         rows, is_running = ids.flatten(0, 1).to(device), running.flatten().to(device)
-        logits = as_float64(next_logits(step, rows, cache, is_running, end_id, pad_id))
+        logits = as_float64(next_logits(step, rows, cache, is_running, end_ids, pad_id))
         log_probs, tokens = _best_tokens(logits.unflatten(0, (batch_size, width)), width)
         candidates = totals[..., None] + log_probs
         # A hypothesis that has ended has one continuation, itself, which ranks before all others.
@@ -123,7 +125,7 @@ def beam_search(
         lengths = (lengths + running)[each, parents]
         running = running[each, parents] & totals.isfinite()
         tokens = tokens.where(running, pad_id)
-        running = running & (tokens != end_id)
+        running = still_running(running, tokens, end_ids)
         ids = torch.cat([ids[each, parents], tokens[..., None]], dim=-1)
         if cache is not None:
             cache.reorder((width * each + parents).flatten().to(device))

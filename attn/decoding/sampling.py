@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attn._checks import check_size, wrong
 from attn.decoding._steps import (
+    Ends,
     Step,
     as_float64,
     check_arguments,
@@ -16,6 +17,7 @@ from attn.decoding._steps import (
     is_float,
     is_number,
     next_logits,
+    still_running,
 )
 
 
@@ -23,7 +25,7 @@ def greedy(
     step: Step,
     prompt: Tensor,
     *,
-    end_id: int | None,
+    end_id: Ends,
     max_new_tokens: int,
     pad_id: int = 0,
     cache: object = None,
@@ -36,8 +38,9 @@ def greedy(
         What scores the next token; see `attn.decoding`.
     prompt : Tensor of int64, shape (batch_size, prompt_len)
         What each row begins with: at least one token. An end token in it ends nothing.
-    end_id : int or None
-        The token that ends a row. None lets every row grow to the full length.
+    end_id : int, iterable of int, or None
+        The token that ends a row, or several of which each does. None lets every row grow to the
+        full length.
     max_new_tokens : int
         The most tokens to add. Decoding stops earlier if every row has ended.
     pad_id : int, default 0
@@ -80,7 +83,7 @@ def sample(
     step: Step,
     prompt: Tensor,
     *,
-    end_id: int | None,
+    end_id: Ends,
     max_new_tokens: int,
     temperature: float = 1.0,
     top_k: int | None = None,
@@ -213,20 +216,20 @@ def _generate(
     step: Step,
     prompt: Tensor,
     choose: Callable[[Tensor], Tensor],
-    end_id: int | None,
+    end_id: Ends,
     max_new_tokens: int,
     pad_id: int,
     cache: object,
 ) -> Tensor:
     """Add the tokens that `choose` makes of each step's logits."""
-    end_id, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
+    end_ids, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
     ids = prompt.clone()
     running = prompt.new_ones(len(prompt), dtype=torch.bool)
     for _ in range(max_new_tokens):
         if not running.any():
             break
-        logits = next_logits(step, ids, cache, running, end_id, pad_id)
+        logits = next_logits(step, ids, cache, running, end_ids, pad_id)
         tokens = choose(logits).to(ids.device)
         ids = torch.cat([ids, tokens.where(running, pad_id)[:, None]], dim=1)
-        running = running & (tokens != end_id)
+        running = still_running(running, tokens, end_ids)
     return ids

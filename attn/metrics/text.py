@@ -1,18 +1,22 @@
 """Scores of texts against the right ones: the whole, the tokens, and what n-grams share."""
 
 import operator
-import re
 import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import regex
 from numpy.typing import ArrayLike, NDArray
 
 from attn._checks import wrong
+from attn._letters import LETTERS
 
 if TYPE_CHECKING:  # imported where it is used, since it takes longer than all the rest
     from sacrebleu.metrics.base import Metric
+
+
+_WORD = regex.compile(LETTERS)
 
 
 class BleuScore(NamedTuple):
@@ -217,7 +221,8 @@ class _Words:
     """The words of a text in lower case. The library's own drops every accented letter."""
 
     def tokenize(self, text: str) -> list[str]:
-        return re.findall(r"\w+", unicodedata.normalize("NFC", text.lower()))
+        text = unicodedata.normalize("NFC", text.lower())
+        return [match[0] for match in _WORD.finditer(text)]
 
 
 def _by_sacrebleu(

@@ -5,14 +5,16 @@ queries and keys of new tokens, before any are kept in a cache, and asks it for 
 the scores.
 """
 
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import torch
 from torch import Tensor
 
 from attn._checks import broadcast_shapes, check_size, wrong
 from attn._registry import ModelConfig
-from attn._values import constant
+from attn._values import constant, keepable
+from attn.positions._scaling import ScaledWaves, check_waves, checked_scaling
 from attn.positions._waves import Waves, check_even, refuse_odd
 from attn.positions.absolute import check_vectors
 from attn.positions.scheme import RelativePositions, register
@@ -91,10 +93,30 @@ class RotaryPositions(RelativePositions):
     ----------
     base : float, default 10000.0
         As in `sinusoidal_positions`.
+    scaling : dict, optional
+        How all or some pairs turn more slowly, for longer texts than a model was trained on.
+        Its ``rope_type`` is one of
+
+        - ``linear``: all pairs, by a ``factor`` of at least 1;
+        - ``llama3``: by ``factor`` the pairs that turn less than ``low_freq_factor`` times in
+          ``original_max_position_embeddings``, not those that turn ``high_freq_factor`` times;
+        - ``yarn``: the same between ``beta_slow`` (1) and ``beta_fast`` (32) turns, in proportion
+          to the number of the pair, rounded unless ``truncate`` is False; and all vectors grow by
+          ``attention_factor``, which ``factor`` determines where it is not given, with or
+          without ``mscale`` and ``mscale_all_dim``;
+        - ``factors``: each pair by its own number in the list ``factors``;
+        - ``default``: none.
+
+    Raises
+    ------
+    ValueError
+        If `base` is less than 1, or `scaling` has another type, or not the entries of its type.
 
     References
     ----------
-    Su et al. (2021), RoFormer, section 3.2.
+    Su et al. (2021), RoFormer, section 3.2. Chen et al. (2023), Extending Context Window of Large
+    Language Models via Positional Interpolation. Peng et al. (2023), YaRN. The Llama 3 team
+    (2024), The Llama 3 Herd of Models.
 
     Examples
     --------
@@ -103,20 +125,22 @@ class RotaryPositions(RelativePositions):
     tensor([[[-1.1311, -0.8489]]])
     """
 
-    def __init__(self, base: float = 10000.0) -> None:
+    def __init__(self, base: float = 10000.0, scaling: Mapping[str, Any] | None = None) -> None:
         super().__init__()
-        self.base = base
-        self._waves = Waves(base)
+        self.base, self.scaling = base, checked_scaling("scaling", scaling)
+        self._waves = ScaledWaves(base, self.scaling) if self.scaling else Waves(base)
 
     @classmethod
     def check(cls, config: ModelConfig) -> None:
-        """Raise ``ValueError`` if the heads have an odd size."""
-        refuse_odd(config, config.d_model // config.n_heads)
+        """Raise ``ValueError`` if the heads have an odd size, or the scaling is not for theirs."""
+        size = config.d_model // config.n_heads
+        refuse_odd(config, size)
+        check_waves("rotary_scaling", config.rotary_scaling, size, config.rotary_base)
 
     @classmethod
     def from_config(cls, config: ModelConfig) -> Self:
-        """Return the positions with the base `rotary_base`."""
-        return cls(config.rotary_base)
+        """Return the positions with the base `rotary_base` and the scaling `rotary_scaling`."""
+        return cls(config.rotary_base, config.rotary_scaling)
 
     def rotate(
         self, query: Tensor, key: Tensor, positions: int | Tensor = 0
@@ -159,6 +183,8 @@ class ALiBiPositions(RelativePositions):
     def __init__(self, n_heads: int) -> None:
         super().__init__()
         self.n_heads = check_size("n_heads", n_heads, least=1)
+        # That of a query over the keys before it, of which every shorter one is the end.
+        self._kept: Tensor | None = None
 
     @classmethod
     def from_config(cls, config: ModelConfig) -> Self:
@@ -186,3 +212,21 @@ class ALiBiPositions(RelativePositions):
         distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
         slopes = constant(self.slopes(), distances.device, dtype)
         return -slopes[:, None, None] * distances[..., None, :, :]
+
+    def bias_in_a_row(
+        self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor | None:
+        """Return minus slope times distance; see `RelativePositions.bias_in_a_row`.
+
+        For the last position alone, as in a step of decoding, it is kept.
+        """
+        if tgt_len != 1 or src_len != start + 1 or torch.compiler.is_compiling():
+            return super().bias_in_a_row(start, tgt_len, src_len, dtype, device)
+        kept, wanted = self._kept, (torch.promote_types(dtype, torch.float32), device)
+        if kept is None or (kept.dtype, kept.device) != wanted or kept.shape[-1] < src_len:
+            with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+                keys = torch.arange(2 * src_len, device=device)
+                kept = self.bias(keys[-1:], keys, dtype)
+            if keepable(kept):
+                self._kept = kept
+        return kept[..., kept.shape[-1] - src_len :]

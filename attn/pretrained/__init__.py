@@ -6,9 +6,11 @@ GPT-2 or a BERT. Each is one of our two models with its own `attn.transformer.Tr
 ===============  ==========================================================================
 `loading`        ``load``: the model and its tokenizer, from a file or a folder
 `gguf`           what a GGUF file holds: metadata and tensors, quantised or not
-`gguf_model`     what its metadata say of a Llama and of its tokenizer
-`hugging_face`   what such a folder says of its model and of its tokenizer
-`families`       the names and shapes of a Llama's, a GPT-2's and a BERT's weights, and ours
+`gguf_model`     what its metadata say of a Llama: which entries are read, and what others must be
+`hugging_face`   what such a folder says of its model, and its weights, in one file or several
+`tokenizers`     the tokenizer that either describes
+`families`       of a Llama, a GPT-2 and a BERT: which entries of ``config.json`` are read, what others
+                 must be, which change nothing; and what the tensors are called there and here
 `published`      ``fetched``: two models to begin with, from the package that holds each
 ===============  ==========================================================================
 """

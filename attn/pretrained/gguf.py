@@ -1,7 +1,8 @@
 """Files of the format GGUF: metadata and tensors, as llama.cpp stores them.
 
 Nothing in such a file can be run. Tensors may be *quantised*: 32 neighbouring numbers of a row
-share a scale, and perhaps an offset, and each is a whole number of four or eight bits.
+share a scale, and perhaps an offset, and each is a whole number of four to eight bits. The types
+whose names end in K put 256 numbers into a block, whose scales are themselves such whole numbers.
 """
 
 import math
@@ -19,8 +20,8 @@ from attn._checks import wrong
 Bytes: TypeAlias = NDArray[np.uint8]
 Numbers: TypeAlias = NDArray[np.float32]
 
-BLOCK = 32  # how many numbers share a scale
 STRING, ARRAY = 8, 9
+MOST_AXES = 4
 # The types of single values, by the number that stands for each.
 SCALARS = {
     0: "B",
@@ -42,14 +43,60 @@ def _halves(blocks: Bytes, start: int) -> Numbers:
     return blocks[:, start : start + 2].copy().view(np.float16).astype(np.float32)
 
 
+def _parts(packed: Bytes, run: int, n_bits: int) -> Bytes:
+    """Return the whole numbers of `n_bits` that every byte of a run holds, the lowest bits first.
+
+    All bytes of a run give their lowest numbers before any gives its next.
+    """
+    shifts = np.arange(0, 8, n_bits, dtype=np.uint8)[:, None]
+    parts = packed.reshape(len(packed), -1, 1, run) >> shifts & np.uint8(2**n_bits - 1)
+    return parts.reshape(len(packed), -1)
+
+
+def _q4_0(blocks: Bytes) -> Numbers:
+    return _halves(blocks, 0) * (_parts(blocks[:, 2:], 16, 4).astype(np.float32) - 8)
+
+
 def _q4_1(blocks: Bytes) -> Numbers:
-    # The first sixteen numbers are the lower halves of the bytes, the others the upper ones.
-    steps = np.concatenate([blocks[:, 4:] & 15, blocks[:, 4:] >> 4], axis=1).astype(np.float32)
+    steps = _parts(blocks[:, 4:], 16, 4).astype(np.float32)
     return _halves(blocks, 0) * steps + _halves(blocks, 2)
+
+
+def _fives(blocks: Bytes, start: int) -> Numbers:
+    """Return whole numbers of five bits: the fifth of each comes first, then the lower four."""
+    fifth = np.unpackbits(blocks[:, start : start + 4], axis=1, bitorder="little")
+    return (_parts(blocks[:, start + 4 :], 16, 4) | fifth << 4).astype(np.float32)
+
+
+def _q5_0(blocks: Bytes) -> Numbers:
+    return _halves(blocks, 0) * (_fives(blocks, 2) - 16)
+
+
+def _q5_1(blocks: Bytes) -> Numbers:
+    return _halves(blocks, 0) * _fives(blocks, 4) + _halves(blocks, 2)
 
 
 def _q8_0(blocks: Bytes) -> Numbers:
     return _halves(blocks, 0) * blocks[:, 2:].view(np.int8).astype(np.float32)
+
+
+def _q4_k(blocks: Bytes) -> Numbers:
+    # Eight scales and eight offsets of six bits lie in twelve bytes: of the last four of each,
+    # the lower bits are in the last four bytes, and the upper two above those of the first four.
+    first, second, lower = (blocks[:, start : start + 4] for start in (4, 8, 12))
+    scales = np.concatenate([first & 63, lower & 15 | first >> 2 & 48], axis=1)
+    offsets = np.concatenate([second & 63, lower >> 4 | second >> 2 & 48], axis=1)
+    steps = _parts(blocks[:, 16:], 32, 4).astype(np.float32).reshape(len(blocks), 8, 32)
+    scale = _halves(blocks, 0) * scales.astype(np.float32)
+    offset = _halves(blocks, 2) * offsets.astype(np.float32)
+    return scale[..., None] * steps - offset[..., None]
+
+
+def _q6_k(blocks: Bytes) -> Numbers:
+    packed = _parts(blocks[:, :128], 64, 4) | _parts(blocks[:, 128:192], 32, 2) << 4
+    steps = (packed.astype(np.float32) - 32).reshape(len(blocks), 16, 16)
+    scale = _halves(blocks, 208) * blocks[:, 192:208].view(np.int8).astype(np.float32)
+    return scale[..., None] * steps
 
 
 @dataclass(frozen=True)
@@ -62,11 +109,21 @@ class Kind:
     unpack: Callable[[Bytes], Numbers]
 
 
+def _bf16(blocks: Bytes) -> Numbers:
+    return (blocks.view(np.uint16).astype(np.uint32) << 16).view(np.float32)
+
+
 KINDS = {
     0: Kind("F32", 1, 4, lambda blocks: blocks.view(np.float32).copy()),
     1: Kind("F16", 1, 2, lambda blocks: blocks.view(np.float16).astype(np.float32)),
-    3: Kind("Q4_1", BLOCK, 20, _q4_1),
-    8: Kind("Q8_0", BLOCK, 34, _q8_0),
+    2: Kind("Q4_0", 32, 18, _q4_0),
+    3: Kind("Q4_1", 32, 20, _q4_1),
+    6: Kind("Q5_0", 32, 22, _q5_0),
+    7: Kind("Q5_1", 32, 24, _q5_1),
+    8: Kind("Q8_0", 32, 34, _q8_0),
+    12: Kind("Q4_K", 256, 144, _q4_k),
+    14: Kind("Q6_K", 256, 210, _q6_k),
+    30: Kind("BF16", 1, 2, _bf16),
 }
 
 
@@ -87,8 +144,7 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Numbers]]:
     Raises
     ------
     ValueError
-        If it is no such file, is damaged, or holds tensors of another type than F32, F16, Q4_1
-        and Q8_0.
+        If it is no such file, is damaged, or holds tensors of a type that is not in `KINDS`.
 
     References
     ----------
@@ -120,11 +176,18 @@ class _Reader:
         version, n_tensors, n_values = self.values("IQQ")
         if version not in (2, 3):
             raise wrong("version", "2 or 3", version)
-        metadata = {self.string(): self.value(*self.values("I")) for _ in range(n_values)}
+        metadata: dict[str, Any] = {}
+        for _ in range(n_values):
+            name = self.string()
+            if name in metadata:
+                raise wrong(name, "one value", "two")
+            metadata[name] = self.value(*self.values("I"))
         entries = [self.entry() for _ in range(n_tensors)]
         alignment = metadata.get("general.alignment", 32)
+        if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
+            raise wrong("general.alignment", "a power of two", repr(alignment)[:80])
         self.at += -self.at % alignment
-        return metadata, {entry[0]: self.tensor(*entry) for entry in entries}
+        return metadata, self.tensors(entries)
 
     def values(self, format: str) -> tuple[Any, ...]:
         found = struct.unpack_from(f"<{format}", self.content, self.at)
@@ -142,24 +205,53 @@ class _Reader:
         if kind != ARRAY:
             return self.values(SCALARS[kind])[0]
         kind, length = self.values("IQ")
-        if kind in SCALARS:
-            return list(self.values(f"{length}{SCALARS[kind]}"))
-        return [self.value(kind) for _ in range(length)]
+        if kind == STRING:
+            return [self.string() for _ in range(length)]
+        return list(self.values(f"{length}{SCALARS[kind]}"))
 
-    def entry(self) -> tuple[str, tuple[int, ...], int, int]:
-        """Return the name, the shape, the type and the place of a tensor."""
+    def entry(self) -> "_Entry":
         name, (n_axes,) = self.string(), self.values("I")
+        if n_axes > MOST_AXES:
+            raise wrong(name, f"at most {MOST_AXES} axes", n_axes)
         shape = self.values(f"{n_axes}Q")[::-1]  # the axis that moves fastest stands first
-        return (name, shape, *self.values("IQ"))
-
-    def tensor(self, name: str, shape: tuple[int, ...], number: int, offset: int) -> Numbers:
+        number, offset = self.values("IQ")
         if number not in KINDS:
             known = ", ".join(kind.name for kind in KINDS.values())
             raise wrong(name, f"one of the types {known}", f"type {number} of ggml")
-        kind, size = KINDS[number], math.prod(shape)
-        start, n_blocks = self.at + offset, size // kind.n_numbers
-        stored = self.content[start : start + n_blocks * kind.n_bytes]
-        blocks = np.frombuffer(stored, np.uint8)
-        if size % kind.n_numbers or len(blocks) != n_blocks * kind.n_bytes:
-            raise wrong(name, f"{size} numbers of type {kind.name}", "fewer: the file is damaged")
-        return kind.unpack(blocks.reshape(n_blocks, kind.n_bytes)).reshape(shape)
+        if 0 in shape or math.prod(shape[-1:]) % KINDS[number].n_numbers:
+            raise wrong(name, f"rows of whole blocks of {KINDS[number].name}", f"shape {shape}")
+        return _Entry(name, shape, KINDS[number], offset)
+
+    def tensors(self, entries: "list[_Entry]") -> dict[str, Numbers]:
+        stop = 0
+        # No byte may serve two tensors: else a small file could ask for any amount of memory.
+        for entry in sorted(entries, key=lambda entry: entry.start):
+            if entry.start < stop:
+                raise wrong(entry.name, "bytes of its own", "some of another tensor")
+            stop = entry.stop
+            if stop > len(self.content) - self.at:
+                wanted = f"{math.prod(entry.shape)} numbers of type {entry.kind.name}"
+                raise wrong(entry.name, wanted, "fewer: the file is damaged")
+        found: dict[str, Numbers] = {}
+        for entry in entries:
+            if entry.name in found:
+                raise wrong(entry.name, "one tensor of this name", "two")
+            stored = self.content[self.at + entry.start : self.at + entry.stop]
+            blocks = np.frombuffer(stored, np.uint8).reshape(-1, entry.kind.n_bytes)
+            with np.errstate(all="ignore"):  # A scale may be infinite, and a step zero.
+                found[entry.name] = entry.kind.unpack(blocks).reshape(entry.shape)
+        return found
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """What the header says of a tensor, whose bytes are counted from the end of the header."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: Kind
+    start: int
+
+    @property
+    def stop(self) -> int:
+        return self.start + math.prod(self.shape) // self.kind.n_numbers * self.kind.n_bytes

@@ -1,31 +1,77 @@
-"""What the metadata of a GGUF file say of its model, a Llama, and of its tokenizer."""
+"""What the metadata of a GGUF file say of its model, a Llama."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from attn._checks import wrong
+from attn._checks import check_number, shown, wrong
+from attn.positions._scaling import Scaling, checked_scaling
 from attn.pretrained import gguf
-from attn.pretrained.families import FAMILIES, Family, llama_of_gguf, said_sizes
-from attn.tokenizer import ByteLevelTokenizer
-from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER
-from attn.transformer import TransformerConfig
+from attn.pretrained.families import (
+    FAMILIES,
+    GGUF_NAMES,
+    Found,
+    check_entries,
+    head_size,
+    read_sizes,
+)
+from attn.pretrained.tokenizers import of_gguf
 
-# How the tokenizers that GGUF has names for cut words.
-SPLITS = {"gpt-2": [GPT2_WORDS], "smollm": [NUMBER, GPT2_WORDS]}
-WRITTEN = 1  # GGUF's type of an ordinary token; others are control tokens, such as ends of texts
 SIZES = {
-    "d_model": "embedding_length", "n_heads": "attention.head_count", "n_layers": "block_count",
-    "d_ff": "feed_forward_length", "n_kv_heads": "attention.head_count_kv",
-    "norm_eps": "attention.layer_norm_rms_epsilon", "max_len": "context_length",
-}  # fmt: skip
+    "d_model": "llama.embedding_length",
+    "n_heads": "llama.attention.head_count",
+    "n_layers": "llama.block_count",
+    "d_ff": "llama.feed_forward_length",
+    "n_kv_heads": "llama.attention.head_count_kv",
+    "norm_eps": "llama.attention.layer_norm_rms_epsilon",
+    "max_len": "llama.context_length",
+}
+DEFAULTS = {"n_kv_heads": None, "max_len": 2048}
+ROTARY = {
+    "base": "llama.rope.freq_base",
+    "kind": "llama.rope.scaling.type",
+    "factor": "llama.rope.scaling.factor",
+    "older factor": "llama.rope.scale_linear",
+    "original_max_position_embeddings": "llama.rope.scaling.original_context_length",
+    "beta_fast": "llama.rope.scaling.yarn_beta_fast",
+    "beta_slow": "llama.rope.scaling.yarn_beta_slow",
+}
+# The values that what is not read must have, where it is said; 0 mostly says that there is none.
+MUST: dict[str, tuple[Any, ...]] = {
+    "general.quantization_version": (2,),
+    "general.type": ("model",),
+    "llama.attention.causal": (True,),
+    "llama.attention.clamp_kqv": (0,),
+    "llama.attention.max_alibi_bias": (0,),
+    "llama.attention.sliding_window": (0,),
+    "llama.attn_logit_softcapping": (0,),
+    "llama.embedding_scale": (0, 1),
+    "llama.expert_count": (0,),
+    "llama.expert_used_count": (0,),
+    "llama.final_logit_softcapping": (0,),
+    "llama.logit_scale": (0, 1),
+    "llama.residual_scale": (0, 1),
+    "llama.rope.scaling.attn_factor": (1,),
+    "llama.rope.scaling.yarn_attn_factor": (1,),
+    "llama.rope.scaling.yarn_ext_factor": (-1, 1),
+    "llama.tensor_data_layout": ("Meta AI original pth",),
+    "llama.use_parallel_residual": (False,),
+    "split.count": (0, 1),
+    "split.no": (0,),
+}
+# Who made the file, from what and how; advice for sampling; and what tokenizers reads.
+FREE = (
+    r"general\.(alignment|architecture|author|basename|description|doi|file_type|finetune|languages"
+    r"|name|organization|quantized_by|repo_url|size_label|tags|url|uuid|version|datasets"
+    r"|(base_model|dataset|license|sampling|source)\..+|license)"
+    r"|(quantize|mradermacher|tokenizer)\..+|split\.tensors\.count"
+    r"|llama\.(pooling_type|rope\.scaling\.finetuned)"
+)
 
 
-def read(path: Path) -> tuple[Family, TransformerConfig, dict[str, Tensor], ByteLevelTokenizer]:
-    """Return the family, the configuration, the weights and the tokenizer of a file.
+def read(path: Path) -> Found:
+    """Return what a file holds.
 
     Raises
     ------
@@ -33,45 +79,69 @@ def read(path: Path) -> tuple[Family, TransformerConfig, dict[str, Tensor], Byte
         If it holds another model than a Llama, or another tokenizer than a byte-level BPE.
     """
     metadata, arrays = gguf.read(path)
-    weights = {name: torch.from_numpy(array) for name, array in arrays.items()}
-    family = replace(FAMILIES["llama"], weights=llama_of_gguf)
+    kind = metadata.get("general.architecture")
+    if metadata.get("split.count", 1) in (0, 1) and kind != "llama":
+        raise wrong(str(path), "the architecture 'llama'", shown(kind))
     try:
-        config = _config(path, metadata, family, tied="output.weight" not in weights)
-        return family, config, weights, _tokenizer(path, metadata)
+        state = {name: torch.from_numpy(array) for name, array in arrays.items()}
+        factors = state.pop("rope_freqs.weight", None)
+        options = _options(metadata, len(state), factors)
+        tokenizer = of_gguf(path, metadata)
     except (KeyError, TypeError) as error:
         raise wrong(str(path), "the metadata of a Llama", f"none named {error}") from None
+    return Found(FAMILIES["llama"], GGUF_NAMES, options, True, state, tokenizer)
 
 
-def _config(path: Path, metadata: dict[str, Any], family: Family, tied: bool) -> TransformerConfig:
-    kind = metadata["general.architecture"]
-    if kind != "llama":
-        raise wrong(str(path), "the architecture 'llama'", repr(kind))
-    said = {name.partition(".")[2]: value for name, value in metadata.items()}
-    sizes = said_sizes(said, SIZES)
-    config = TransformerConfig(
-        vocab_size=len(metadata["tokenizer.ggml.tokens"]), dropout=0.0, tie_embeddings=tied,
-        rotary_base=said.get("rope.freq_base", 10000.0), **sizes, **family.always,
-    )  # fmt: skip
-    d_k = config.d_model // config.n_heads
-    only = {
-        "rope.dimension_count": d_k, "attention.key_length": d_k, "attention.value_length": d_k,
-        "rope.scaling.type": "none", "expert_count": 0,
-    }  # fmt: skip
-    for name, wanted in only.items():
-        if said.get(name, wanted) != wanted:
-            raise wrong(str(path), f"{name} = {wanted!r}", repr(said[name]))
-    return config
+def _options(said: dict[str, Any], n_tensors: int, factors: torch.Tensor | None) -> dict[str, Any]:
+    """Return the options of `TransformerConfig`."""
+    sizes = read_sizes(said, SIZES, DEFAULTS, n_tensors)
+    tokens = said.get("tokenizer.ggml.tokens")
+    if not isinstance(tokens, list) or not tokens:
+        raise wrong("tokenizer.ggml.tokens", "a list of tokens", shown(tokens))
+    d_k = head_size(sizes, SIZES)
+    must = MUST | {
+        "llama.attention.key_length": (d_k,),
+        "llama.attention.value_length": (d_k,),
+        "llama.rope.dimension_count": (d_k,),
+        "llama.vocab_size": (len(tokens),),
+        "llama.attention.scale": (0, d_k**-0.5, float(torch.tensor(d_k**-0.5))),
+    }
+    check_entries(said, {*SIZES.values(), *ROTARY.values()}, must, FREE)
+    base = check_number(ROTARY["base"], said.get(ROTARY["base"], 10000.0), least=1)
+    scaling = _scaling(said, base, sizes["max_len"])
+    if factors is not None and not torch.all(factors == 1):
+        if scaling:
+            raise wrong("rope_freqs.weight", "none beside a scaling", "one")
+        if factors.shape != (d_k // 2,):
+            raise wrong("rope_freqs.weight", f"shape ({d_k // 2},)", tuple(factors.shape))
+        scaling = {"rope_type": "factors", "factors": factors.tolist()}
+        scaling = checked_scaling("rope_freqs.weight", scaling)
+    return {
+        "vocab_size": len(tokens),
+        "rotary_base": base,
+        "rotary_scaling": scaling,
+        **sizes,
+        **FAMILIES["llama"].always,
+    }
 
 
-def _tokenizer(path: Path, metadata: dict[str, Any]) -> ByteLevelTokenizer:
-    said = {name.removeprefix("tokenizer.ggml."): value for name, value in metadata.items()}
-    if said["model"] != "gpt2" or said.get("pre") not in SPLITS:
-        wanted = f"a byte-level BPE that splits as {' or '.join(SPLITS)}"
-        raise wrong(str(path), wanted, f"{said['model']!r} that splits as {said.get('pre')!r}")
-    kinds = zip(said["tokens"], said["token_type"], strict=True)
-    return ByteLevelTokenizer(
-        said["tokens"], [tuple(merge.split(" ")) for merge in said["merges"]],
-        [token for token, kind in kinds if kind != WRITTEN], SPLITS[said["pre"]],
-        sos_id=said.get("bos_token_id"), eos_id=said.get("eos_token_id"),
-        pad_id=said.get("padding_token_id"),
-    )  # fmt: skip
+def _scaling(said: dict[str, Any], base: float, max_len: int) -> Scaling | None:
+    """Return how rotary positions are scaled, which has a type or else is linear."""
+    kind = said.get(ROTARY["kind"], "linear")
+    if kind not in ("none", "linear", "yarn"):
+        raise wrong(ROTARY["kind"], "'none' or 'linear' or 'yarn'", shown(kind))
+    name = ROTARY["factor"] if ROTARY["factor"] in said else ROTARY["older factor"]
+    factor = said.get(name, 0)
+    if factor != 0:
+        factor = check_number(name, factor, least=1)
+    if kind == "none" or factor in (0, 1):
+        return None
+    scaling = {"rope_type": kind, "factor": factor}
+    if kind == "yarn":
+        if base == 1:
+            raise wrong(ROTARY["base"], "more than 1 for 'yarn'", base)
+        scaling["original_max_position_embeddings"] = max_len
+        for ours in ("original_max_position_embeddings", "beta_fast", "beta_slow"):
+            if ROTARY[ours] in said:
+                scaling[ours] = check_number(ROTARY[ours], said[ROTARY[ours]])
+    return checked_scaling("llama.rope.scaling", scaling)

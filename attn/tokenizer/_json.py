@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from attn._checks import wrong
+from attn._checks import shown, wrong
 
 
 def to_json(content: dict[str, Any]) -> str:
@@ -26,8 +26,22 @@ def to_json(content: dict[str, Any]) -> str:
 def read_json(path: str | Path) -> Any:
     """Return what a file of JSON holds; raise ``ValueError`` with its path if it is none."""
     try:
-        return json.loads(Path(path).read_bytes().decode())
+        text = Path(path).read_bytes().decode()
+        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number)
     except OSError as error:
         raise wrong(str(path), "a file that can be read", error.strerror) from None
     except (ValueError, RecursionError) as error:
         raise wrong(str(path), "JSON in UTF-8", f"something else ({error})") from None
+
+
+def _distinct(entries: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(entries)
+    if len(found) < len(entries):
+        names = [name for name, _ in entries]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {shown(twice)} twice in one object")
+    return found
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name}, which is no number of JSON")

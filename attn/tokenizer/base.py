@@ -2,14 +2,12 @@
 
 import json
 import operator
-import os
-import reprlib
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from attn._checks import wrong
+from attn._checks import shown, wrong
+from attn.io import write_whole
 from attn.tokenizer._json import read_json, to_json
 from attn.tokenizer.text import check_text
 
@@ -28,9 +26,12 @@ class Tokenizer:
         How many ids there are, special tokens included.
     pad_id, unk_id, sos_id, eos_id : int
         0, 1, 2 and 3: padding, an unknown word, the start and the end of a sequence.
+    end_ids : sequence of int
+        All ids that end a sequence, `eos_id` first. Most models have no other.
     """
 
     pad_id, unk_id, sos_id, eos_id = range(len(SPECIAL_TOKENS))
+    end_ids: Sequence[int] = (eos_id,)
     # What a file of this class says it holds, and the fields it has with their types.
     _format: ClassVar[str]
     _fields: ClassVar[tuple[tuple[str, type], ...]]
@@ -142,7 +143,7 @@ class Tokenizer:
         try:
             i = operator.index(given)
         except TypeError:
-            raise wrong("ids", "integers", reprlib.repr(given)) from None
+            raise wrong("ids", "integers", shown(given)) from None
         if not 0 <= i < self.vocab_size:
             raise wrong("ids", f"at least 0 and below vocab_size = {self.vocab_size}", i)
         return i
@@ -160,16 +161,7 @@ class Tokenizer:
         ValueError
             If the file cannot be written.
         """
-        path = Path(path)
-        temporary = Path(f"{path}.{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(to_json(self._content()).encode())
-            os.replace(temporary, path)
-        except OSError as error:
-            raise wrong(str(path), "a file that can be written", error.strerror) from None
-        finally:
-            with suppress(OSError):
-                temporary.unlink()
+        write_whole(path, to_json(self._content()))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -204,13 +196,13 @@ class Tokenizer:
         content = read_json(path)
         kind = content.get("format") if isinstance(content, dict) else None
         if kind != cls._format:
-            raise wrong(str(path), f"the format {cls._format!r}", reprlib.repr(kind))
-        version = reprlib.repr(content.get("version"))
+            raise wrong(str(path), f"the format {cls._format!r}", shown(kind))
+        version = shown(content.get("version"))
         if version != str(VERSION):
             raise wrong(str(path), f"version {VERSION}", version)
         for name, wanted in cls._fields:
             if type(content.get(name)) is not wanted:
-                got = reprlib.repr(content.get(name))
+                got = shown(content.get(name))
                 raise wrong(str(path), f"{name!r} to be a {wanted.__name__}", got)
         try:
             tokenizer = cls._from_fields(content)
@@ -223,14 +215,12 @@ class Tokenizer:
             raise wrong(str(path), f"{tokenizer.vocab_size} tokens", len(content["tokens"]))
         for i, token in enumerate(content["tokens"]):
             if token != tokenizer.tokens[i]:
-                raise wrong(
-                    str(path), f"token {i} to be {tokenizer.tokens[i]!r}", reprlib.repr(token)
-                )
+                raise wrong(str(path), f"token {i} to be {tokenizer.tokens[i]!r}", shown(token))
         kept = tokenizer._content()
         for name, _ in cls._fields:
-            expected = f"{name!r} to be {reprlib.repr(kept[name])}"
+            expected = f"{name!r} to be {shown(kept[name])}"
             if json.dumps(kept[name]) != json.dumps(content[name]):
-                raise wrong(str(path), expected, reprlib.repr(content[name]))
+                raise wrong(str(path), expected, shown(content[name]))
         return tokenizer
 
     def _to_ids(self, text: str) -> list[int]:

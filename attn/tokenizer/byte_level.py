@@ -1,17 +1,24 @@
 """The byte-pair encoding of GPT-2 and of models after it, with the vocabulary that they came with."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self
 
-from attn._checks import wrong
-from attn.tokenizer.byte_pair import FIRST_BYTE, FIRST_MERGE, BytePairTokenizer, to_bytes
+from attn._checks import shown, wrong
+from attn.tokenizer.added import AddedToken
+from attn.tokenizer.byte_pair import MergedWords
 from attn.tokenizer.pretrained import PretrainedTokenizer
+from attn.tokenizer.text import check_text
+
+if TYPE_CHECKING:
+    import regex
 
 # A run of letters, of digits or of other marks, with one space before it; English endings apart.
 GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 NUMBER = r"\p{N}"  # each digit by itself
 
 
+@cache
 def byte_letters() -> dict[int, str]:
     """Return the letter by which such vocabularies write each byte: no space, nothing invisible.
 
@@ -31,18 +38,23 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         The tokens in the order of their ids, each byte written as `byte_letters` says.
     merges : list of (str, str)
         What each merge joins, the most frequent first.
-    special : list of str, default ()
-        Tokens that no text becomes, but for `encode_marked`.
+    added : list of AddedToken or str, default ()
+        Tokens of the vocabulary that are found whole in a text, as `PretrainedTokenizer` says. Their
+        text is what is written there: the bytes are those of UTF-8.
     patterns : list of str, default (GPT2_WORDS,)
         Patterns of `regex` that cut a text into words, one after the other: what a pattern
         matches is cut out of the pieces that the one before has left.
-    pad_id, sos_id, eos_id : int, optional
+    unused : list of str, default ()
+        Tokens of the vocabulary that stand for nothing and fill its places: `decode` leaves them out.
+    whole_words : bool, default False
+        Whether a word that is a token is that token, whatever the merges would make of it.
+    pad_id, sos_id, eos_id : optional
         As in `PretrainedTokenizer`.
 
     Raises
     ------
     ValueError
-        If a merge joins what is no token, or makes none.
+        If a merge joins what is no token, makes none or stands there twice, or a pattern is none.
 
     References
     ----------
@@ -58,46 +70,53 @@ class ByteLevelTokenizer(PretrainedTokenizer):
 
     _format = "attn byte-level tokenizer"
     _fields = (
-        ("tokens", list), ("vocabulary", list), ("merges", list), ("marks", list),
-        ("patterns", list), ("ends", list),
+        ("tokens", list), ("vocabulary", list), ("merges", list), ("added", list),
+        ("patterns", list), ("unused", list), ("whole_words", bool), ("ends", list),
     )  # fmt: skip
 
     def __init__(
-        self, vocabulary: Sequence[str], merges: Iterable[Sequence[str]], special: Sequence[str] = (),
-        patterns: Sequence[str] = (GPT2_WORDS,), *, pad_id: int | None = None,
-        sos_id: int | None = None, eos_id: int | None = None,
+        self, vocabulary: Sequence[str], merges: Iterable[Sequence[str]],
+        added: Iterable[AddedToken | str] = (), patterns: Sequence[str] = (GPT2_WORDS,), *,
+        unused: Iterable[str] = (), whole_words: bool = False, pad_id: int | None = None,
+        sos_id: int | None = None, eos_id: int | Sequence[int] | None = None,
     ) -> None:  # fmt: skip
-        self.vocabulary, self.patterns, self.marks = list(vocabulary), list(patterns), list(special)
+        self.vocabulary, self.patterns = list(vocabulary), list(patterns)
         self.merges = [list(merge) for merge in merges]
+        self.unused, self.whole_words, added = list(unused), bool(whole_words), list(added)
         letters = byte_letters()
         bytes_of = {letter: b for b, letter in letters.items()}
-        # The id that `BytePairTokenizer` gives to each token, which has ids of its own here.
-        counted = {letter: FIRST_BYTE + b for b, letter in letters.items()}
-        for n, merge in enumerate(self.merges):
-            counted.setdefault("".join(merge), FIRST_MERGE + n)
-        ids = {token: i for i, token in enumerate(self.vocabulary)}
-        for merge in self.merges:
-            if len(merge) != 2 or "".join(merge) not in ids or set(merge).difference(counted):
-                raise wrong("merges", "pairs of tokens that make a token", merge)
-        self._pairs = BytePairTokenizer([(counted[a], counted[b]) for a, b in self.merges])
-        self._id_of = {counted[token]: ids[token] for token in counted if token in ids}
+        ids = {check_text("tokens", token): i for i, token in enumerate(self.vocabulary)}
+        made: dict[tuple[int, int], tuple[int, int]] = {}
+        for rank, merge in enumerate(self.merges):
+            if len(merge) != 2 or not ids.keys() >= {*merge, "".join(merge)}:
+                raise wrong("merges", "pairs of tokens that make a token", shown(merge))
+            left, right = (ids[token] for token in merge)
+            if made.setdefault((left, right), (rank, ids["".join(merge)]))[0] != rank:
+                raise wrong("merges", "distinct pairs", f"{shown(merge)} twice")
         # A vocabulary may lack bytes that its corpus never held. In a text they are left out.
-        self._lacking = {counted[letter] for letter in bytes_of if letter not in ids}
+        self._letters = {b: ids[letter] for b, letter in letters.items() if letter in ids}
+        self._merged = MergedWords(made, self._letters)
+        # An added token is its own text, unless words become it as well.
+        common = set(self._letters.values()).union(i for _, i in made.values())
+        added_ids = {ids.get(t.content if isinstance(t, AddedToken) else t) for t in added} - common
         self._bytes = [
-            token.encode() if token in self.marks or set(token).difference(bytes_of)
+            token.encode() if i in added_ids or set(token).difference(bytes_of)
             else bytes(bytes_of[letter] for letter in token)
-            for token in self.vocabulary
+            for i, token in enumerate(self.vocabulary)
         ]  # fmt: skip
+        self._whole = {
+            self._bytes[i]: i
+            for i, token in enumerate(self.vocabulary)
+            if self.whole_words and i not in added_ids and not set(token).difference(bytes_of)
+        }
         tokens = (token.decode(errors="backslashreplace") for token in self._bytes)
-        super().__init__(tokens, self.marks, pad_id=pad_id, sos_id=sos_id, eos_id=eos_id)
-        self.ends = [self.pad_id, self.sos_id, self.eos_id]
-        import regex  # the patterns speak of Unicode's kinds of characters, which `re` does not know
-
-        # `split` returns what stands between two matches, and what a group in a match holds: with
-        # one group around the whole pattern, the words themselves are kept.
-        self._compiled = [regex.compile(f"({pattern})") for pattern in self.patterns]
-        if any(pattern.groups > 1 for pattern in self._compiled):
-            raise wrong("patterns", "patterns without groups", self.patterns)
+        super().__init__(
+            self.vocabulary, tokens, added, pad_id=pad_id, sos_id=sos_id, eos_id=eos_id
+        )
+        if not self._ids.keys() >= set(self.unused):
+            raise wrong("unused", "tokens of the vocabulary", shown(self.unused))
+        self.ends = [self.pad_id, self.sos_id, *self.end_ids]
+        self._compiled = [_compiled(pattern) for pattern in self.patterns]
 
     def split(self, text: str) -> list[str]:
         """Cut a text into words; joined, they are the text again.
@@ -115,20 +134,43 @@ class ByteLevelTokenizer(PretrainedTokenizer):
             pieces = [part for piece in pieces for part in pattern.split(piece) if part]
         return pieces
 
-    def _to_ids(self, text: str) -> list[int]:
-        found = (self._pairs.word_ids(word, self._lacking) for word in self.split(text))
-        return [self._id_of[i] for word_ids in found for i in word_ids]
+    def _pieces(self, text: str) -> list[int]:
+        return [i for word in self.split(text) for i in self._ids_of_word(word)]
+
+    def _ids_of_word(self, word: str) -> list[int]:
+        whole = self._whole.get(word.encode()) if self._whole else None
+        return self._merged.ids(word) if whole is None else [whole]
 
     def _unknown(self, text: str) -> list[str]:
-        return [w for w in self.split(text) if not self._lacking.isdisjoint(to_bytes(w))]
+        words = [word for part in self._words(text) for word in self.split(part)]
+        return [w for w in words if not self._letters.keys() >= set(w.encode())]
 
     def _to_text(self, ids: list[int]) -> str:
         return b"".join(self._bytes[i] for i in ids).decode(errors="replace")
 
+    def _silent(self) -> set[int]:
+        return super()._silent().union(self._ids[token] for token in self.unused)
+
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
-        pad_id, sos_id, eos_id = fields["ends"]
+        pad_id, sos_id, *end_ids = fields["ends"]
         return cls(
-            fields["vocabulary"], fields["merges"], fields["marks"], fields["patterns"],
-            pad_id=pad_id, sos_id=sos_id, eos_id=eos_id,
+            fields["vocabulary"], fields["merges"],
+            [AddedToken(**token) for token in fields["added"]], fields["patterns"],
+            unused=fields["unused"], whole_words=fields["whole_words"],
+            pad_id=pad_id, sos_id=sos_id, eos_id=end_ids,
         )  # fmt: skip
+
+
+def _compiled(pattern: str) -> "regex.Pattern[str]":
+    import regex  # the patterns speak of Unicode's kinds of characters, which `re` does not know
+
+    try:
+        # `split` returns what stands between two matches, and what a group in a match holds: with
+        # one group around the whole pattern, the words themselves are kept.
+        compiled = regex.compile(f"({pattern})")
+    except (regex.error, RecursionError, OverflowError) as error:
+        raise wrong("patterns", "regular expressions", f"{shown(pattern)}: {error}") from None
+    if compiled.groups > 1:
+        raise wrong("patterns", "patterns without groups", shown(pattern))
+    return compiled

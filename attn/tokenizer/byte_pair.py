@@ -1,26 +1,33 @@
 """Byte-pair encoding: frequent sequences of bytes become tokens, so no text is unknown."""
 
 import heapq
-import math
-import re
-import reprlib
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Any, Self
 
-from attn._checks import check_size, wrong
+import regex
+
+from attn._checks import check_size, shown, wrong
+from attn._letters import JOINERS, SPACE
 from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer
 from attn.tokenizer.text import check_texts
 
 FIRST_BYTE = len(SPECIAL_TOKENS)
 FIRST_MERGE = FIRST_BYTE + 256
-# Words come again and again, so their ids are kept; those of a whole web would fill the memory.
+# Words come again and again, so their ids are kept; those of a whole web would fill the memory,
+# and so would a few that are as long as a book.
 MAX_WORDS_KEPT = 100_000
+MAX_LENGTH_KEPT = 100
+MERGED = -1  # in the place of an id that went into the one before it
 
-# A run of letters, of digits or of other marks, with one space before it; or white space, of
-# which the last space is left to the word that follows.
-_WORD = re.compile(r" ?(?:[^\W\d_]+|\d+|(?:[^\w\s]|_)+)|\s+(?!\S)|\s+")
+# A run of letters with their marks, of digits or of other marks, with one space before it; or white
+# space, of which the last space is left to the word that follows.
+_NO_DIGITS = r"\p{L}\p{Nl}\p{No}"
+_WORD = regex.compile(
+    rf" ?(?:[{_NO_DIGITS}][{_NO_DIGITS}\p{{M}}{JOINERS}]*|\p{{Nd}}+|[^\p{{L}}\p{{N}}{SPACE}]+)"
+    rf"|[{SPACE}]+(?![^{SPACE}])|[{SPACE}]+"
+)
 
 
 class BytePairTokenizer(Tokenizer):
@@ -61,7 +68,7 @@ class BytePairTokenizer(Tokenizer):
     def __init__(self, merges: Iterable[tuple[int, int]]) -> None:
         self._bytes = [token.encode() for token in SPECIAL_TOKENS]
         self._bytes += [bytes([b]) for b in range(256)]
-        self._merged: dict[tuple[int, int], int] = {}
+        made: dict[tuple[int, int], tuple[int, int]] = {}
         known = set(self._bytes)
         for pair in merges:
             left, right = _check_pair(pair, len(self._bytes))
@@ -69,10 +76,10 @@ class BytePairTokenizer(Tokenizer):
             if token in known:
                 raise wrong("merges", "distinct tokens", f"{token!r} twice")
             known.add(token)
-            self._merged[left, right] = len(self._bytes)
+            made[left, right] = (len(made), len(self._bytes))
             self._bytes.append(token)
-        self.merges = list(self._merged)
-        self._ids_of_word: dict[str, list[int]] = {}
+        self.merges = list(made)
+        self._words = MergedWords(made, {b: FIRST_BYTE + b for b in range(256)})
         # A part of a character has no text of its own: its bytes are shown as \xNN.
         tokens = (token.decode(errors="backslashreplace") for token in self._bytes)
         super().__init__(list(tokens)[FIRST_BYTE:])
@@ -112,24 +119,7 @@ class BytePairTokenizer(Tokenizer):
         return cls(fields["merges"])
 
     def _to_ids(self, text: str) -> list[int]:
-        return [i for word in split(text) for i in self.word_ids(word)]
-
-    def word_ids(self, word: str, without: Container[int] = ()) -> list[int]:
-        """Return the ids of one word once every merge that applies has been made.
-
-        Bytes whose ids are in `without`, which is the same in every call, are left out.
-        """
-        if word not in self._ids_of_word:
-            ids = [i for i in to_bytes(word) if i not in without]
-            while len(ids) > 1:
-                pair = min(pairwise(ids), key=lambda pair: self._merged.get(pair, math.inf))
-                if pair not in self._merged:
-                    break
-                ids = merge_pair(ids, pair, self._merged[pair])
-            if len(self._ids_of_word) >= MAX_WORDS_KEPT:
-                self._ids_of_word.clear()
-            self._ids_of_word[word] = ids
-        return self._ids_of_word[word]
+        return [i for word in split(text) for i in self._words.ids(word)]
 
     def _unknown(self, text: str) -> list[str]:
         return []  # every byte has a token
@@ -162,7 +152,68 @@ def split(text: str) -> list[str]:
     >>> split("¿Qué son  42 grados?\\n")
     ['¿', 'Qué', ' son', ' ', ' 42', ' grados', '?', '\\n']
     """
-    return _WORD.findall(text)
+    return [match[0] for match in _WORD.finditer(text)]
+
+
+class MergedWords:
+    """The ids of words once every merge that applies has been made.
+
+    Parameters
+    ----------
+    merges : dict of (int, int) to (int, int)
+        For two ids, the rank of their merge and the id that it makes.
+    letters : dict of int to int
+        The id of each byte. Bytes that are not there are left out of a word.
+    """
+
+    def __init__(
+        self, merges: Mapping[tuple[int, int], tuple[int, int]], letters: Mapping[int, int]
+    ) -> None:
+        self._merges, self._letters = merges, letters
+        self._kept: dict[str, list[int]] = {}
+
+    def ids(self, word: str) -> list[int]:
+        """Return the ids of one word."""
+        found = self._kept.get(word)
+        if found is None:
+            letters = [self._letters[b] for b in word.encode() if b in self._letters]
+            found = merge_all(letters, self._merges)
+            if len(word) <= MAX_LENGTH_KEPT:
+                if len(self._kept) >= MAX_WORDS_KEPT:
+                    self._kept.clear()
+                self._kept[word] = found
+        return found
+
+
+def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]]) -> list[int]:
+    """Make every merge that applies, the one of the lowest rank first, of equals the leftmost.
+
+    A queue holds the pairs that can be merged, and each id its two neighbours. So a word of n
+    letters takes time in proportion to n log n, and not to its square.
+
+    Examples
+    --------
+    >>> merge_all([7, 7, 7, 5], {(7, 7): (0, 300), (7, 5): (1, 301)})
+    [300, 301]
+    """
+    ids, end = list(ids), len(ids)
+    before, after = list(range(-1, end - 1)), list(range(1, end + 1))
+    queue = [(merges[pair][0], i, pair) for i, pair in enumerate(pairwise(ids)) if pair in merges]
+    heapq.heapify(queue)
+    while queue:
+        _, i, pair = heapq.heappop(queue)
+        j = after[i]
+        if j == end or (ids[i], ids[j]) != pair:
+            continue  # one of the two has been merged with another neighbour since
+        ids[i], ids[j] = merges[pair][1], MERGED
+        after[i] = after[j]
+        if after[i] < end:
+            before[after[i]] = i
+        for left in (before[i], i):
+            right = after[left]
+            if left >= 0 and right < end and (pair := (ids[left], ids[right])) in merges:
+                heapq.heappush(queue, (merges[pair][0], left, pair))
+    return [i for i in ids if i != MERGED]
 
 
 def to_bytes(word: str) -> list[int]:
@@ -249,5 +300,5 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
 def _check_pair(pair: tuple[int, int], n_ids: int) -> tuple[int, int]:
     is_pair = isinstance(pair, list | tuple) and len(pair) == 2
     if not is_pair or not all(type(i) is int and FIRST_BYTE <= i < n_ids for i in pair):
-        raise wrong("merges", f"pairs of ids from {FIRST_BYTE} to {n_ids - 1}", reprlib.repr(pair))
+        raise wrong("merges", f"pairs of ids from {FIRST_BYTE} to {n_ids - 1}", shown(pair))
     return pair

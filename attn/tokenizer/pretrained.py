@@ -1,50 +1,72 @@
 """What the tokenizers have in common whose vocabulary came with somebody else's model."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
-from attn._checks import wrong
+from attn._checks import shown, wrong
+from attn.tokenizer.added import AddedToken, AddedTokens
 from attn.tokenizer.base import Tokenizer
 from attn.tokenizer.text import check_text
 
 
 class PretrainedTokenizer(Tokenizer):
-    """A vocabulary with special tokens of its own, in places of its own.
+    """A vocabulary with added tokens of its own, in places of its own.
 
     Parameters
     ----------
+    vocabulary : list of str
+        The tokens in the order of their ids, each as its file writes it.
     tokens : list of str
-        The text of each id.
-    special : list of str
-        Those of the tokens that mark the parts of a text, as ``<|im_end|>`` or ``[SEP]`` do.
-    pad_id, unk_id, sos_id, eos_id : int, optional
+        The text of each id, to be shown to people.
+    added : list of AddedToken or str
+        Those of the vocabulary that are found whole in a text. A string is a special token. `encode`
+        finds the others alone, and `encode_marked` finds all of them.
+    pad_id, unk_id, sos_id : int, optional
         As in `Tokenizer`. An id that is not given is `eos_id`; without that, the smallest id
         of a special token, or 0, and then `decode` shows that token as any other.
+    eos_id : int or list of int, optional
+        The end of a sequence. Of several ends the attribute is the first, and `end_ids` holds all.
 
     Raises
     ------
     ValueError
-        If a special token is none of the tokens, or an id none of theirs.
+        If a token stands there twice, an added one is none of them, or an id none of theirs.
     """
 
     def __init__(
-        self, tokens: Iterable[str], special: Sequence[str], *, pad_id: int | None = None,
-        unk_id: int | None = None, sos_id: int | None = None, eos_id: int | None = None,
+        self, vocabulary: Sequence[str], tokens: Iterable[str], added: Iterable[AddedToken | str], *,
+        pad_id: int | None = None, unk_id: int | None = None, sos_id: int | None = None,
+        eos_id: int | Sequence[int] | None = None,
     ) -> None:  # fmt: skip
         self.tokens = list(tokens)
-        ids = {token: i for i, token in enumerate(self.tokens)}
-        for token in special:
-            if token not in ids:
-                raise wrong("special", "tokens of the vocabulary", repr(token))
-        self.special = {token: ids[token] for token in special}
-        last = min(self.special.values(), default=0) if eos_id is None else eos_id
-        given = [last if i is None else i for i in (pad_id, unk_id, sos_id)]
-        self.pad_id, self.unk_id, self.sos_id, self.eos_id = map(self._check_id, (*given, last))
+        self._ids: dict[str, int] = {}
+        for i, token in enumerate(vocabulary):
+            if self._ids.setdefault(check_text("tokens", token), i) != i:
+                raise wrong("tokens", "distinct tokens", f"{shown(token)} twice")
+        self.added = [t if isinstance(t, AddedToken) else AddedToken(t) for t in added]
+        ids_of_added: dict[AddedToken, int] = {}
+        for one in self.added:
+            if one.content not in self._ids:
+                raise wrong("added", "tokens of the vocabulary", shown(one.content))
+            ids_of_added[one] = self._ids[one.content]
+        if len(set(ids_of_added.values())) < len(self.added):
+            raise wrong("added", "each token once", "one of them twice")
+        self._added = AddedTokens(ids_of_added, self._normalise)
+        self.special = {token.content: i for token, i in ids_of_added.items() if token.special}
+        ends = [] if eos_id is None else [eos_id] if not isinstance(eos_id, Sequence) else eos_id
+        self.end_ids = [self._check_id(i) for i in ends]
+        if not self.end_ids:
+            self.end_ids = [min(self.special.values(), default=0)]
+        given = [self.end_ids[0] if i is None else i for i in (pad_id, unk_id, sos_id)]
+        self.pad_id, self.unk_id, self.sos_id = map(self._check_id, given)
+        self.eos_id = self.end_ids[0]
 
     def encode_marked(self, text: str) -> list[int]:
         """Turn a text into ids in which special tokens may be spelled, such as a conversation's.
 
         For `encode` they are text like any other, so that nobody's text can end a conversation.
+        Both find the added tokens that are not special.
 
         Parameters
         ----------
@@ -59,15 +81,33 @@ class PretrainedTokenizer(Tokenizer):
         ValueError
             As `encode` does.
         """
-        marks = "|".join(map(re.escape, sorted(self.special, key=len, reverse=True)))
-        text = check_text("text", text)
-        pieces = re.split(f"({marks})", text) if marks else [text]
-        return [i for piece in pieces for i in self._piece(piece)]
+        return self._found(check_text("text", text), marked=True)
 
-    def _piece(self, text: str) -> list[int]:
-        return [self.special[text]] if text in self.special else self._to_ids(text)
+    def _to_ids(self, text: str) -> list[int]:
+        return self._found(text, marked=False)
+
+    def _found(self, text: str, marked: bool) -> list[int]:
+        ids: list[int] = []
+        for part in self._added.cut(text, marked):
+            ids += [part] if isinstance(part, int) else self._pieces(part)
+        return ids
+
+    def _words(self, text: str) -> Iterator[str]:
+        """Yield what stands between the added tokens that `encode` finds."""
+        return (part for part in self._added.cut(text, marked=False) if isinstance(part, str))
+
+    def _normalise(self, text: str) -> str:
+        return text
+
+    def _pieces(self, text: str) -> list[int]:
+        """Return the ids of a normalised text without added tokens."""
+        raise NotImplementedError
 
     def _silent(self) -> set[int]:
         # Where nothing is special, neither is the token whose id is 0.
-        ends = {self.eos_id} if self.special or self.eos_id else set()
+        ends = set(self.end_ids) if self.special or any(self.end_ids) else set()
         return set(self.special.values()) - {self.unk_id} | ends
+
+    def _content(self) -> dict[str, Any]:
+        content = super()._content()
+        return content | {"added": [asdict(token) for token in self.added]}

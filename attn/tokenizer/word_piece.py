@@ -5,7 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Self
 
-from attn._checks import wrong
+from attn._checks import check_size, wrong
+from attn.tokenizer.added import SPACES, AddedToken
 from attn.tokenizer.pretrained import PretrainedTokenizer
 
 MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
@@ -30,11 +31,18 @@ class WordPieceTokenizer(PretrainedTokenizer):
         The vocabulary in the order of its ids, with ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]``.
     lowercase : bool, default True
         Whether text is first written in lower case and without accents.
+    added : list of AddedToken or str, optional
+        Tokens of the vocabulary that are found whole in a text, as `PretrainedTokenizer` says. If
+        they are not given, the four and ``[MASK]``.
+    n_pieces : int, optional
+        How many of the tokens words are made of: those with the first ids. The others are added
+        tokens alone. If it is not given, all.
 
     Raises
     ------
     ValueError
-        If one of the four is missing, or a token stands there twice.
+        If one of the four is missing, a token stands there twice, or `n_pieces` is no number of
+        tokens.
 
     References
     ----------
@@ -51,31 +59,42 @@ class WordPieceTokenizer(PretrainedTokenizer):
     """
 
     _format = "attn word-piece tokenizer"
-    _fields = (("lowercase", bool), ("tokens", list))
+    _fields = (("lowercase", bool), ("added", list), ("n_pieces", int), ("tokens", list))
 
-    def __init__(self, tokens: Iterable[str], lowercase: bool = True) -> None:
+    def __init__(
+        self,
+        tokens: Iterable[str],
+        lowercase: bool = True,
+        added: Iterable[AddedToken | str] | None = None,
+        n_pieces: int | None = None,
+    ) -> None:
         self.lowercase = bool(lowercase)
         tokens = list(tokens)
-        self._ids = {token: i for i, token in enumerate(tokens)}
-        for token in (token for i, token in enumerate(tokens) if self._ids[token] != i):
-            raise wrong("tokens", "distinct tokens", f"{token!r} twice")
-        if not self._ids.keys() >= set(MARKS):
-            raise wrong("tokens", f"{', '.join(MARKS)} among them", f"{len(self._ids)} others")
-        pad_id, unk_id, sos_id, eos_id = (self._ids[mark] for mark in MARKS)
-        special = [*MARKS, *({"[MASK]"} & self._ids.keys())]
+        self.n_pieces = len(tokens) if n_pieces is None else check_size("n_pieces", n_pieces)
+        if self.n_pieces > len(tokens):
+            raise wrong("n_pieces", f"at most {len(tokens)}, the number of tokens", n_pieces)
+        if not set(tokens) >= set(MARKS):
+            raise wrong("tokens", f"{', '.join(MARKS)} among them", f"{len(tokens)} others")
+        pad_id, unk_id, sos_id, eos_id = map(tokens.index, MARKS)
+        if added is None:
+            added = [*MARKS, *({"[MASK]"} & set(tokens))]
         super().__init__(
-            self._ids, special, pad_id=pad_id, unk_id=unk_id, sos_id=sos_id, eos_id=eos_id
+            tokens, tokens, added, pad_id=pad_id, unk_id=unk_id, sos_id=sos_id, eos_id=eos_id
         )
 
-    def _to_ids(self, text: str) -> list[int]:
-        return [i for word in split(text, self.lowercase) for i in self._pieces(word)]
+    def _normalise(self, text: str) -> str:
+        return normalise(text, self.lowercase)
 
-    def _pieces(self, word: str) -> list[int]:
+    def _pieces(self, text: str) -> list[int]:
+        return [i for word in _split(text) for i in self._pieces_of_word(word)]
+
+    def _pieces_of_word(self, word: str) -> list[int]:
         ids, start = [], 0
         while start < len(word) <= LONGEST:
             prefix = "##" if start else ""
             for stop in range(len(word), start, -1):
-                if (piece := self._ids.get(prefix + word[start:stop])) is not None:
+                piece = self._ids.get(prefix + word[start:stop], self.n_pieces)
+                if piece < self.n_pieces:
                     break
             else:
                 break
@@ -84,14 +103,19 @@ class WordPieceTokenizer(PretrainedTokenizer):
         return ids if start == len(word) else [self.unk_id]
 
     def _unknown(self, text: str) -> list[str]:
-        return [w for w in split(text, self.lowercase) if self._pieces(w) == [self.unk_id]]
+        words = (word for part in self._words(text) for word in _split(part))
+        return [w for w in words if self._pieces_of_word(w) == [self.unk_id]]
 
     def _to_text(self, ids: list[int]) -> str:
-        return " ".join(self.tokens[i] for i in ids).replace(" ##", "")
+        tokens = [self.tokens[i] for i in ids]
+        return "".join(tokens[:1]) + "".join(
+            token[2:] if token.startswith("##") else f" {token}" for token in tokens[1:]
+        )
 
     @classmethod
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
-        return cls(fields["tokens"], fields["lowercase"])
+        added = [AddedToken(**token) for token in fields["added"]]
+        return cls(fields["tokens"], fields["lowercase"], added, fields["n_pieces"])
 
 
 def split(text: str, lowercase: bool = True) -> list[str]:
@@ -112,11 +136,37 @@ def split(text: str, lowercase: bool = True) -> list[str]:
     >>> split("¿Qué dices, José?")
     ['¿', 'que', 'dices', ',', 'jose', '?']
     """
-    text = _HAN.sub(r" \1 ", "".join(c for c in text if not _is_no_text(c)))
+    return _split(normalise(text, lowercase))
+
+
+def normalise(text: str, lowercase: bool = True) -> str:
+    """Take out what is no text, write white space as blanks, and set each Chinese character apart.
+
+    Parameters
+    ----------
+    text : str
+    lowercase : bool, default True
+        Whether to drop accents and capitals.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> normalise("José\\t日本")
+    'jose  日  本 '
+    """
+    text = "".join(" " if c in SPACES else c for c in text if not _is_no_text(c))
+    text = _HAN.sub(r" \1 ", text)
     if lowercase:
         parts = unicodedata.normalize("NFD", text)
         # Letter by letter: the end of a word makes no difference, as it does to a Greek sigma.
         text = "".join(c.lower() for c in parts if unicodedata.category(c) != "Mn")
+    return text
+
+
+def _split(text: str) -> list[str]:
     return "".join(f" {c} " if _is_mark(c) else c for c in text).split()
 
 

@@ -1,23 +1,32 @@
 """One id per word: normalise, split, look up; and back, with the spaces where they belong."""
 
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Self
 
+import regex
+
 from attn._checks import check_size, wrong
+from attn._letters import JOINERS, LETTERS, SPACE
 from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer
 from attn.tokenizer.text import check_text, check_texts
-
-# Letters, digits and accents that stand alone; joined inside a word by an apostrophe or a
-# hyphen, between digits also by a point, a comma or a colon. Any other mark is by itself.
-_LETTERS = r"[\w\u0300-\u036f]+"
-_WORD = re.compile(rf"{_LETTERS}(?:(?:['’-]|(?<=\d)[.,:](?=\d)){_LETTERS})*|\S")
 
 _OPENING = "¿¡([{«“‘$/"
 _CLOSING = "?!)]}»”’.,;:…%/"
 _QUOTES = "\"'"
+
+# Any other character, with what changes its looks: variation selectors, colours of skin, the tags
+# of a flag, and what a joiner (U+200D) makes one picture with it. Two letters of a flag are one.
+# A mark that clings to words has nothing of the kind: whatever it meets stays another token.
+_OTHER = (
+    rf"(?:\p{{RI}}\p{{RI}}|[^{SPACE}{regex.escape(_OPENING + _CLOSING + _QUOTES)}])"
+    rf"(?:[\p{{M}}\p{{Emoji_Modifier}}{JOINERS}\U000e0020-\U000e007f]"
+    rf"|(?<=\u200d)\p{{Extended_Pictographic}})*|[^{SPACE}]"
+)
+# Letters and digits with their marks; joined inside a word by an apostrophe or a hyphen, between
+# digits also by a point, a comma or a colon.
+_WORD = regex.compile(rf"{LETTERS}(?:(?:['’-]|(?<=\p{{Nd}})[.,:](?=\p{{Nd}})){LETTERS})*|{_OTHER}")
 
 
 class WordTokenizer(Tokenizer):
@@ -168,7 +177,8 @@ def split(text: str) -> list[str]:
     -------
     list of str
         Words keep the apostrophes and hyphens inside them, numbers their points, commas and
-        colons. Each other mark is a token: so is each of the three in ``<eos>``, which
+        colons, and letters of any script the marks and joiners that are written with them; so do
+        the parts of one emoji. Each other mark is a token: so is each of the three in ``<eos>``, which
         therefore never becomes the special token.
 
     References
@@ -182,7 +192,7 @@ def split(text: str) -> list[str]:
     >>> split("<eos>")
     ['<', 'eos', '>']
     """
-    return _WORD.findall(text)
+    return [match[0] for match in _WORD.finditer(text)]
 
 
 def join(words: Iterable[str]) -> str:

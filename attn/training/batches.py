@@ -1,7 +1,11 @@
 """Which examples stand together in a batch, and how they fill one tensor."""
 
+import numbers
+import reprlib
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from types import EllipsisType
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import torch
@@ -49,7 +53,54 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
         # Of empty lists, PyTorch makes floats.
         return ids.long(), torch.tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
-        raise wrong("sequences", "a list of lists of integers, at least one", sequences) from None
+        got = reprlib.repr(sequences)
+        raise wrong("sequences", "a list of lists of integers, at least one", got) from None
+
+
+def fault(name: str, expected: str, error: Exception) -> NoReturn:
+    """Raise the ``ValueError`` for a user's function that raised `error`, which is its cause.
+
+    What no change of the function would mend is raised as it is.
+    """
+    is_of_compiler = type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
+    if is_of_compiler or isinstance(error, MemoryError | torch.OutOfMemoryError):
+        raise error
+    said = textwrap.shorten(f"{type(error).__name__}: {error}", 300, placeholder=" ...")
+    raise wrong(name, expected, said.removesuffix(":")) from error
+
+
+def checked(collate: Collate) -> Collate:
+    """Return a function like `collate`, which raises ``ValueError`` unless it makes batches."""
+    expected = "a function (list of examples) that returns a dict or tuple of tensors"
+
+    def collate_checked(examples: list[Any]) -> Any:
+        try:
+            batch = collate(examples)
+        except Exception as error:  # noqa: BLE001 - a user's function can raise anything
+            fault("collate", expected, error)
+        if not isinstance(batch, dict | tuple | list):
+            raise wrong("collate", expected, kind_of(batch))
+        for part in batch.values() if isinstance(batch, dict) else batch:
+            if not isinstance(part, Tensor) or part.layout != torch.strided or part.is_nested:
+                got = f"a {type(batch).__name__} with {kind_of(part)} in it"
+                raise wrong("collate", expected, got)
+        return batch
+
+    return collate_checked
+
+
+def kind_of(value: object) -> str:
+    """Return what a value is, in a few words."""
+    if isinstance(value, Tensor):
+        if value.is_nested:
+            return "a nested tensor"
+        dense = "" if value.layout == torch.strided else f"{value.layout} "
+        return f"a {dense}tensor of {value.dtype} and shape {tuple(value.shape)}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    if isinstance(value, numbers.Number | str | dict | EllipsisType | None):
+        return reprlib.repr(value)
+    return f"a {type(value).__name__}"
 
 
 class Batches:
@@ -91,7 +142,7 @@ class Batches:
         batch_tokens: int | None = None,
     ) -> None:
         self.examples, self.collate, self.seed = examples, collate, seed
-        lengths = [0 if length is None else length(example) for example in examples]
+        lengths = [0] * len(examples) if length is None else _lengths(examples, length)
         self.lengths, self._by_tokens = np.array(lengths), batch_tokens is not None
         self.n_batches = -(-len(examples) // batch_size)
         self.smallest = len(examples) // max(self.n_batches, 1)
@@ -120,7 +171,12 @@ class Batches:
         epoch, index = divmod(step, self.n_batches)
         if epoch != self._epoch:
             self._epoch, self._order = epoch, self._order_of(epoch)
-        return self.collate([self.examples[i] for i in self._order[index][rank::n_processes]])
+        chosen = self._order[index][rank::n_processes]
+        try:
+            examples = [self.examples[i] for i in chosen]
+        except Exception as error:  # noqa: BLE001 - a user's class can raise anything
+            fault("examples", "a sequence, which gives examples[i]", error)
+        return self.collate(examples)
 
     def _order_of(self, epoch: int) -> list[list[int]]:
         rng = np.random.default_rng((self.seed, epoch))
@@ -136,3 +192,18 @@ class Batches:
         else:
             batches = np.array_split(order, self.n_batches)
         return [batches[i].tolist() for i in rng.permutation(self.n_batches)]
+
+
+def _lengths(examples: Sequence[Any], length: Callable[[Any], int]) -> list[int]:
+    expected = "a function (example) that returns a number of at least 0"
+    lengths: list[int] = []
+    for example in examples:
+        try:
+            found = length(example)
+        except Exception as error:  # noqa: BLE001 - a user's function can raise anything
+            fault("length", expected, error)
+        number = found.item() if isinstance(found, Tensor) and found.ndim == 0 else found
+        if not isinstance(number, numbers.Real) or not 0 <= number < np.inf:
+            raise wrong("length", expected, kind_of(found))
+        lengths.append(found)
+    return lengths

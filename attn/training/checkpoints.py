@@ -3,10 +3,9 @@
 import dataclasses
 import hashlib
 import itertools
-import os
 import zipfile
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,39 @@ import torch
 from torch import nn
 
 from attn._checks import wrong
+from attn.io import place_of, whole_file
 from attn.training.batches import Batch
 from attn.training.config import TrainingConfig
 
 FORMAT = "attn training 2"
+
+
+@contextmanager
+def uncompiled(model: nn.Module) -> Iterator[nn.Module]:
+    """Give the model that ``torch.compile`` wrapped, and so each part of it, for a while.
+
+    A wrapper puts ``_orig_mod.`` before the names of all that is in it.
+    """
+    plain = _unwrapped(model)
+    wrapped = [
+        (parent, name, child)
+        for parent in plain.modules()
+        for name, child in parent.named_children()
+        if _unwrapped(child) is not child
+    ]
+    try:
+        for parent, name, child in wrapped:
+            parent._modules[name] = _unwrapped(child)
+        yield plain
+    finally:
+        for parent, name, child in wrapped:
+            parent._modules[name] = child
+
+
+def _unwrapped(module: nn.Module) -> nn.Module:
+    while (inner := module._modules.get("_orig_mod")) is not None:
+        module = inner
+    return module
 
 
 class CheckpointFile:
@@ -36,7 +64,7 @@ class CheckpointFile:
     Raises
     ------
     ValueError
-        If there is no such folder, or a folder has this name.
+        If there can be no such file.
     """
 
     def __init__(
@@ -47,18 +75,19 @@ class CheckpointFile:
         *batches: Iterable[Batch],
     ) -> None:
         self.path = Path(path)
-        if self.path.is_dir() or not self.path.parent.is_dir():
-            raise wrong("checkpoint", "the name of a file in a folder that exists", path)
+        place_of(path, "checkpoint")
         digest = hashlib.sha256()
         for batch in itertools.chain(*batches):
             for tensor in batch.values() if isinstance(batch, dict) else batch:
                 # As bytes, since NumPy has no bfloat16.
                 flat = tensor.detach().cpu().contiguous().reshape(-1)
                 digest.update(flat.view(torch.uint8).numpy().tobytes())
+        with uncompiled(model) as plain:
+            told = f"{plain} {getattr(plain, 'config', None)}"
         self.run: dict[str, Any] = {
             "format": FORMAT,
             "config": dataclasses.asdict(config),
-            "model": f"{model} {getattr(model, 'config', None)}",
+            "model": told,
             "examples": digest.hexdigest(),
         }
 
@@ -74,19 +103,8 @@ class CheckpointFile:
         ValueError
             If the file cannot be written.
         """
-        unfinished = self.path.with_name(self.path.name + ".part")
-        try:
-            with unfinished.open("wb") as file:
-                torch.save(self.run | {"state": state}, file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, self.path)
-        except OSError as error:
-            got = f"{self.path}: {error.strerror}"
-            raise wrong("checkpoint", "a file that can be written", got) from None
-        finally:
-            with suppress(OSError):
-                unfinished.unlink()
+        with whole_file(self.path, "checkpoint") as file:
+            torch.save(self.run | {"state": state}, file)
 
     def load(self) -> dict[str, Any] | None:
         """Read the state, onto the CPU.

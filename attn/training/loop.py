@@ -1,6 +1,7 @@
 """The loop: take a batch, compute the loss and its gradient, change the weights, again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ from tqdm import tqdm
 
 from attn._checks import wrong
 from attn._switch import checks
-from attn.training.batches import Batches, Collate
-from attn.training.checkpoints import CheckpointFile
+from attn.io import locked, place_of
+from attn.training.batches import Batches, Collate, checked, kind_of
+from attn.training.checkpoints import CheckpointFile, uncompiled
 from attn.training.config import TrainingConfig
 from attn.training.devices import keep_randomness, set_seed
 from attn.training.processes import join
@@ -63,9 +65,10 @@ def train(
     Raises
     ------
     ValueError
-        If an argument is not as above; if the checkpoint is not one of the same configuration,
-        model and examples; or if a loss or a gradient is not finite. Then the weights and the
-        checkpoint are those before that step.
+        If an argument is not as above, or `loss` or `collate` raises an error, which is the
+        cause; if the checkpoint is not one of the same configuration, model and examples, or
+        another run is using it; or if a loss or a gradient is not finite. Then the weights and
+        the checkpoint are those before that step.
 
     References
     ----------
@@ -89,11 +92,24 @@ def train(
     '3.00'
     """
     _check(config, examples, validation, checkpoint)
+    functions = {"loss": loss, "collate": collate, "length": length, "report": report}
+    for name, function in functions.items():
+        may_lack = name in ("length", "report") and function is None
+        if not callable(function) and not may_lack:
+            raise wrong(name, "a function", kind_of(function))
+    if not isinstance(model, nn.Module) or not any(p.requires_grad for p in model.parameters()):
+        got = "one without any" if isinstance(model, nn.Module) else kind_of(model)
+        raise wrong("model", "a module with a parameter to train", got)
+    collate = checked(collate)
     sizes = (config.batch_size, config.seed)
     batches = Batches(examples, collate, length, *sizes, batch_tokens=config.batch_tokens)
     held_out = Batches([] if validation is None else validation, collate, length, *sizes)
     processes = join(config.device)
-    with keep_randomness(processes.device), checks(False):
+    # Of the processes of one run, the first alone writes, and holds the lock for all.
+    turn = (
+        nullcontext() if checkpoint is None or processes.rank else locked(checkpoint, "checkpoint")
+    )
+    with keep_randomness(processes.device), checks(False), turn:
         for name, some in (("examples", batches), ("validation", held_out)):
             if some.n_batches and some.smallest < processes.count:
                 wanted = f"{processes.count} or more in every batch, one a process"
@@ -124,7 +140,8 @@ def train(
                     file.save(run.state())
         processes.wait()  # so that every process finds the last checkpoint on the disk
         if run.best is not None:
-            model.load_state_dict(run.best)
+            with uncompiled(model) as plain:
+                plain.load_state_dict(run.best)
     model.eval()
     return run.history
 
@@ -136,8 +153,14 @@ def _check(
     checkpoint: str | Path | None,
 ) -> None:
     """Check what needs no device, before anything takes time."""
-    for name, some in (("examples", examples), ("validation", validation)):
-        if some is not None and not len(some):
+    if not isinstance(config, TrainingConfig):
+        raise wrong("config", "a TrainingConfig", kind_of(config))
+    given = {"examples": examples} | ({} if validation is None else {"validation": validation})
+    for name, some in given.items():
+        has_items = hasattr(some, "__len__") and hasattr(some, "__getitem__")
+        if not has_items or isinstance(some, Mapping):
+            raise wrong(name, "a sequence, such as a list", type(some).__name__)
+        if not len(some):
             raise wrong(name, "at least one example", "none")
     if validation is None and config.validate_every is not None:
         raise wrong("validation", f"examples for validate_every = {config.validate_every}", None)
@@ -145,6 +168,8 @@ def _check(
         raise wrong("validation", "None without validate_every", f"{len(validation)} examples")
     if checkpoint is None and config.checkpoint_every is not None:
         raise wrong("checkpoint", f"a path for checkpoint_every = {config.checkpoint_every}", None)
+    if checkpoint is not None:
+        place_of(checkpoint, "checkpoint")
 
 
 def _is_due(every: int | None, step: int) -> bool:

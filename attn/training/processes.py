@@ -2,12 +2,12 @@
 
 import atexit
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, distributed, nn
-from torch.nn.parallel import DistributedDataParallel
 
 from attn.training.devices import choose_device
 
@@ -71,9 +71,30 @@ class Processes:
     def __init__(self, rank: int, count: int, device: torch.device) -> None:
         self.rank, self.count, self.device = rank, count, device
 
-    def parallel(self, module: nn.Module) -> nn.Module:
-        """Return a module whose gradients are the mean of those of all processes."""
-        return module if self.count == 1 else DistributedDataParallel(module)
+    def share(self, tensors: Iterable[Tensor]) -> None:
+        """Give all processes the numbers that the first has in these tensors."""
+        if self.count > 1:
+            _at_once([*tensors], partial(distributed.broadcast, src=0))
+
+    def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
+        """Make each gradient the sum of those of all processes.
+
+        A parameter that had no part in the loss of any process keeps None, as it does where one
+        process trains alone.
+        """
+        # DistributedDataParallel fails at a parameter without a gradient, or warns wherever there
+        # is none, and searches the graph in every step.
+        if self.count == 1:
+            return
+        is_used = torch.tensor([p.grad is not None for p in parameters], device=self.device).int()
+        distributed.all_reduce(is_used, distributed.ReduceOp.MAX)
+        gradients = []
+        for parameter, used in zip(parameters, is_used.tolist(), strict=True):
+            if used and parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            if parameter.grad is not None:
+                gradients.append(parameter.grad)
+        _at_once(gradients, distributed.all_reduce)
 
     def sum(self, *numbers: Tensor) -> list[Tensor]:
         """Return the sum over the processes of each number, a Tensor of shape ()."""
@@ -96,3 +117,14 @@ class Processes:
         """Wait until all have come this far."""
         if self.count > 1:
             distributed.barrier()
+
+
+def _at_once(tensors: list[Tensor], exchange: Callable[[Tensor], object]) -> None:
+    """Exchange the numbers of many tensors as one tensor of each type: one message, not hundreds."""
+    for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
+        some = [tensor.detach() for tensor in tensors if tensor.dtype == dtype]
+        joined = torch.cat([tensor.reshape(-1) for tensor in some])
+        exchange(joined)
+        parts = joined.split([tensor.numel() for tensor in some])
+        for tensor, part in zip(some, parts, strict=True):
+            tensor.copy_(part.view_as(tensor))

@@ -1,7 +1,10 @@
 """A model, its optimisers and how far they have come; one step, and one validation."""
 
+import itertools
 import math
-from collections.abc import Callable
+import numbers
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -10,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import wrong
-from attn.training.batches import Batch, Batches
+from attn.training.batches import Batch, Batches, fault, kind_of
+from attn.training.checkpoints import uncompiled
 from attn.training.config import TrainingConfig
 from attn.training.devices import set_seed
 from attn.training.loss import at_least_float32
@@ -20,6 +24,10 @@ from attn.training.schedule import learning_rate
 
 # Of a model and a batch: the sum of the losses, and of how many terms it is the sum.
 Loss: TypeAlias = Callable[[Any, Any], tuple[Tensor, int | Tensor]]
+LOSS = (
+    "a function (model, batch) that returns the sum of the losses, "
+    "a floating-point tensor of shape (), and their number"
+)
 
 
 @dataclass
@@ -75,9 +83,10 @@ class Run:
         self.history = History()
         self.best: dict[str, Tensor] | None = None
         self.objective = Objective(model, loss)
-        self.shared: Callable[..., Any] = processes.parallel(self.objective)
+        self.compiled: Callable[..., Any] = self.objective
         if config.compile:
-            self.shared = torch.compile(self.shared, dynamic=True)
+            self.compiled = torch.compile(self.objective, dynamic=True)
+        processes.share(itertools.chain(model.parameters(), model.buffers()))
         model.train()
 
     @property
@@ -97,18 +106,22 @@ class Run:
         set_seed(processes.device, config.seed, step, processes.rank)
         for optimizer in self.optimizers:
             optimizer.zero_grad()
+        processes.share(self.model.buffers())  # as those of a batch norm, which each step changes
         try:
-            total, count = self._losses(self.shared, batches, step - 1)
+            total, count = self._losses(self.compiled, batches, step - 1)
+            all_total, all_count = processes.sum(total, count)
+            # Over the processes, these gradients sum to that of the mean over the whole batch.
+            with _told_of_loss():
+                (total / all_count).backward()
         except Exception as error:
             error.add_note(f"In step {step} of the training.")
             raise
-        all_total, all_count = processes.sum(total, count)
-        # DistributedDataParallel averages the gradients of the processes. Times their number, the
-        # average is the gradient of the mean over the whole batch.
-        (total / all_count * processes.count).backward()
+        processes.sum_gradients(self.parameters)
         norm = nn.utils.clip_grad_norm_(self.parameters, config.clip_norm)
         value: float
         value, norm, n_terms = torch.stack((all_total / all_count, norm, all_count)).tolist()
+        if n_terms < 0:
+            raise wrong("loss", LOSS, f"the number {n_terms:g} in step {step}")
         _refuse_non_finite("loss", value, step)
         _refuse_non_finite("gradient", norm, step)
         for optimizer in self.optimizers:
@@ -133,21 +146,26 @@ class Run:
         _refuse_non_finite("validation loss", value, self.step)
         self.history.validation.append((self.step, value))
         if self.config.patience is not None and self.history.since_best() == 0:
-            self.best = {name: t.clone() for name, t in self.model.state_dict().items()}
+            with uncompiled(self.model) as plain:
+                self.best = {name: t.clone() for name, t in plain.state_dict().items()}
 
     def _losses(
         self, objective: Callable[..., Any], batches: Batches, index: int
     ) -> tuple[Tensor, Tensor]:
         processes, is_bf16 = self.processes, self.config.precision == "bfloat16"
         batch = _move(batches.share(index, processes.rank, processes.count), processes.device)
-        with torch.autocast(processes.device.type, torch.bfloat16, enabled=is_bf16):
-            total, count = objective(batch)
+        autocast = torch.autocast(processes.device.type, torch.bfloat16, enabled=is_bf16)
+        with _told_of_loss(), autocast:
+            found = objective(batch)
+        total, count = _checked(found)
         return total.to(at_least_float32(total)), torch.as_tensor(count, device=total.device)
 
     def state(self) -> dict[str, Any]:
         """Return what `restore` needs, to the bit; of randomness, only the step."""
+        with uncompiled(self.model) as plain:
+            weights = plain.state_dict()
         return {
-            "weights": self.model.state_dict(),
+            "weights": weights,
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "best": self.best,
             "losses": self.history.losses,
@@ -156,7 +174,8 @@ class Run:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go back to where another run was when it returned its `state`."""
-        self.model.load_state_dict(state["weights"])
+        with uncompiled(self.model) as plain:
+            plain.load_state_dict(state["weights"])
         for optimizer, its_state in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(its_state)
         self.best = state["best"]
@@ -164,7 +183,7 @@ class Run:
 
 
 class Objective(nn.Module):
-    """Model and loss as one module: whatever the loss calls, its gradients are shared."""
+    """Model and loss as one module, so that both are compiled together."""
 
     def __init__(self, model: nn.Module, loss: Loss) -> None:
         super().__init__()
@@ -172,6 +191,33 @@ class Objective(nn.Module):
 
     def forward(self, batch: Batch) -> tuple[Tensor, int | Tensor]:
         return self.loss(self.model, batch)
+
+
+@contextmanager
+def _told_of_loss() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - a user's function can raise anything
+        fault("loss", LOSS, error)
+
+
+def _checked(found: object) -> tuple[Tensor, int | Tensor]:
+    """Return what a loss returned; raise ``ValueError`` if that is no sum and number."""
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise wrong("loss", LOSS, kind_of(found))
+    total, count = found
+    if not isinstance(total, Tensor) or total.ndim or not total.is_floating_point():
+        raise wrong("loss", LOSS, f"{kind_of(total)} as the sum")
+    is_number = isinstance(count, numbers.Real) and not isinstance(count, bool)
+    if isinstance(count, Tensor):
+        is_number = not count.ndim and not count.is_complex()
+    if not is_number:
+        raise wrong("loss", LOSS, f"{kind_of(count)} as the number")
+    if torch.is_grad_enabled() and not total.requires_grad:
+        raise wrong(
+            "loss", "a sum that depends on a parameter of the model", "one without gradient"
+        )
+    return total, count
 
 
 def _move(batch: Batch, device: torch.device) -> Batch:

@@ -1,15 +1,16 @@
 """Models on disk: written whole or not at all, and read without running anything."""
 
 import dataclasses
-import os
+import json
 import textwrap
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
 from attn._checks import wrong
+from attn.io import place_of, write_whole
 from attn.transformer._safetensors import Metadata, pack, unpack
 from attn.transformer.config import TransformerConfig
 from attn.transformer.quantised import dequantise, quantise
@@ -36,18 +37,12 @@ class Checkpoint(nn.Module):
         Raises
         ------
         ValueError
-            If there is no such folder, or a folder has this name; or if weights to be rounded
-            are not finite.
+            If the place cannot be written; if weights to be rounded are not finite; or if `load`
+            could not give this model back, which has more, less or other parts than its
+            ``config`` says.
         """
-        path = Path(path)
-        if path.is_dir() or not path.parent.is_dir():
-            raise wrong("path", "the name of a file in a folder that exists", path)
-        unfinished = path.with_name(path.name + ".part")
-        try:
-            unfinished.write_bytes(self._to_bytes(quantised))
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        place_of(path)  # before anything takes time
+        write_whole(path, self._to_bytes(quantised))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -73,26 +68,38 @@ class Checkpoint(nn.Module):
         if about.get("model") != cls.__name__:
             raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
-            with torch.device("cpu"):  # whatever PyTorch's default device
-                model = cls(TransformerConfig(**about["config"]))
-            trained = dict(model.named_parameters())
-            weights = {
-                name: nn.Parameter(x) if name in trained else x
-                for name, x in dequantise(tensors).items()
-            }
-            weights |= {name: weights[first] for name, first in about["tied"].items()}
-            # Assigned, not copied: what was tied and how precise it was is known to the file alone.
-            model.to(weights["output.weight"].dtype).load_state_dict(weights, assign=True)
+            return cls._from_parts(tensors, about).eval()
         except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-            reason = textwrap.shorten(str(error), 160, placeholder=" ...")
-            raise wrong("path", wanted, f"{path}, whose parts do not fit: {reason}") from None
-        return model.eval()
+            raise wrong(
+                "path", wanted, f"{path}, whose parts do not fit: {_short(error)}"
+            ) from None
+
+    @classmethod
+    def _from_parts(cls, tensors: dict[str, Tensor], about: Metadata) -> Self:
+        with torch.device("cpu"):  # whatever PyTorch's default device
+            model = cls(TransformerConfig(**about["config"]))
+        trained = dict(model.named_parameters())
+        weights = {
+            name: nn.Parameter(x) if name in trained else x
+            for name, x in dequantise(tensors).items()
+        }
+        weights |= {name: weights[first] for name, first in about["tied"].items()}
+        # Assigned, not copied: what was tied and how precise it was is known to the file alone.
+        model.to(weights["output.weight"].dtype).load_state_dict(weights, assign=True)
+        return model
 
     def _to_bytes(self, quantised: bool) -> bytes:
+        if not isinstance(self.config, TransformerConfig):
+            raise wrong("model", "a TransformerConfig as its config", type(self.config).__name__)
         # A tensor that has two names is stored under the first.
         names: dict[tuple[object, ...], list[str]] = {}
         stored: dict[str, Tensor] = {}
         for name, tensor in self.state_dict().items():
+            if not isinstance(tensor, Tensor) or tensor.layout != torch.strided:
+                kind = getattr(tensor, "layout", type(tensor).__name__)
+                raise wrong("model", "dense tensors", f"{kind} in {name}")
+            if tensor.is_meta:
+                raise wrong("model", "tensors with numbers in them", f"{name} on the meta device")
             place = tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
             names.setdefault(place, []).append(name)
             stored.setdefault(names[place][0], tensor)
@@ -105,7 +112,43 @@ class Checkpoint(nn.Module):
         if quantised:
             trained = dict(self.named_parameters())
             stored |= quantise({name: x for name, x in stored.items() if name in trained})
-        return pack(stored, about)
+        self._check_comes_back(stored, about)
+        try:
+            return pack(stored, about)
+        except Exception as error:  # noqa: BLE001 - the library has its own, and changes them
+            raise wrong("model", "tensors that safetensors can hold", _short(error)) from None
+
+    def _check_comes_back(self, tensors: dict[str, Tensor], about: Metadata) -> None:
+        """Raise ``ValueError`` unless `load` would make a model like this one of these parts."""
+        wanted = f"a {type(self).__name__} as its config says, or load could not read it"
+        try:
+            # On this device a model is made without computing a number, and tensors are assigned.
+            with torch.device("meta"):
+                other = self._from_parts(tensors, json.loads(json.dumps(about)))
+        except Exception as error:  # noqa: BLE001 - any step of making a model can fail
+            raise wrong("model", wanted, _short(error)) from None
+        parts, others = _parts_of(self), _parts_of(other)
+        for name, part in others.items():
+            if parts.get(name) != part:
+                got = f"{name} {parts.get(name)!r}, which by config is {part!r}"
+                raise wrong("model", wanted, got)
+
+
+def _parts_of(model: nn.Module) -> dict[str, Any]:
+    """Return the class of every module, and what it computes with beside tensors."""
+    parts: dict[str, Any] = {}
+    for name, module in model.named_modules():
+        parts[name] = type(module)
+        for attribute, value in vars(module).items():
+            if attribute.startswith("_") or attribute in ("training", "config"):
+                continue
+            if callable(value) or isinstance(value, bool | int | float | str | None):
+                parts[f"{name}.{attribute}".lstrip(".")] = value
+    return parts
+
+
+def _short(error: Exception) -> str:
+    return textwrap.shorten(str(error), 160, placeholder=" ...")
 
 
 def _read(path: str | Path, wanted: str) -> tuple[dict[str, Tensor], Metadata]:

@@ -1,14 +1,21 @@
 """The sizes and choices of a model, checked once, in one place."""
 
-import math
-from dataclasses import dataclass
-from numbers import Real
+from dataclasses import dataclass, field
+from typing import Any
 
-from attn._checks import check_choice, check_divides, check_fraction, check_size, wrong
+from attn._checks import (
+    check_choice,
+    check_divides,
+    check_fraction,
+    check_number,
+    check_size,
+    wrong,
+)
 from attn.attention import VARIANTS
 from attn.feed_forward import ACTIVATIONS
 from attn.norms import NORMS, Norm, new_norm
 from attn.positions import SCHEMES
+from attn.positions._scaling import checked_scaling
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,9 @@ class TransformerConfig:
         Whether the sum of token, position and kind is normalised, as in BERT.
     prediction_head : bool, default False
         Whether `EncoderOnly` transforms its vectors once more before it scores them, as BERT.
+    rotary_scaling : dict, optional
+        How rotary positions are slowed down for longer texts; see
+        `attn.positions.RotaryPositions`.
 
     Raises
     ------
@@ -115,6 +125,7 @@ class TransformerConfig:
     n_token_types: int = 0
     embedding_norm: bool = False
     prediction_head: bool = False
+    rotary_scaling: dict[str, Any] | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
@@ -129,17 +140,19 @@ class TransformerConfig:
         for name in ("dropout", "attention_dropout"):
             check_fraction(name, getattr(self, name))
             object.__setattr__(self, name, float(getattr(self, name)))
-        for name in ("norm_eps", "rotary_base"):
-            number = getattr(self, name)
-            if not isinstance(number, Real) or not 0 < float(number) < math.inf:
-                raise wrong(name, "a number above 0", repr(number))
-            object.__setattr__(self, name, float(number))
-        if self.rotary_base < 1:
-            raise wrong("rotary_base", "a number of at least 1", self.rotary_base)
+        for name, least in (("norm_eps", 0), ("rotary_base", 1)):
+            object.__setattr__(self, name, check_number(name, getattr(self, name), least))
         check_choice("norm", self.norm, ("post", "pre"))
         check_choice("normalization", self.normalization, NORMS)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("positions", self.positions, SCHEMES)
+        # A copy, so that nobody else changes it.
+        scaling = checked_scaling("rotary_scaling", self.rotary_scaling)
+        object.__setattr__(self, "rotary_scaling", scaling)
+        if scaling and self.positions != "rotary":
+            raise wrong(
+                "rotary_scaling", "None unless positions are rotary", repr(scaling["rope_type"])
+            )
         SCHEMES[self.positions].check(self)
         check_choice("attention", self.attention, VARIANTS)
         flags = ("tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head")

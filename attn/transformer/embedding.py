@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from attn._checks import broadcast_shapes, check_mask, check_shape, wrong
 from attn._values import check_ids, check_tensor, holds
-from attn.cache import DecoderCache
+from attn.cache import DecoderCache, check_cache
 from attn.positions import SCHEMES, AbsolutePositions
 from attn.transformer.config import TransformerConfig
 
@@ -100,8 +100,7 @@ def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:
     """Return the positions of tokens behind those that a cache has seen."""
     if cache is None:
         return 0
-    if not isinstance(cache, DecoderCache):
-        raise wrong("cache", "a DecoderCache, as new_cache returns it", type(cache).__name__)
+    check_cache(cache)
     check_tensor("ids", ids, "a tensor of int64 or int32")
     return cache.following(ids.shape[-1])
 
@@ -131,6 +130,8 @@ def unseen(
     tuple of Tensor or None
     """
     check_shape("ids", ids, ("n_rows", "length"))
+    if cache is not None:
+        check_cache(cache)
     start, (n_rows, length) = 0 if cache is None else cache.length, ids.shape
     if length <= start:
         raise wrong("ids", f"more than the {start} tokens that were read before", length)

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from attn._checks import wrong
 from attn._restored import restored_on_error
 from attn.attention import VARIANTS
-from attn.cache import DecoderCache, KVCache, MemoryCache
+from attn.cache import DecoderCache, KVCache, MemoryCache, check_cache
 from attn.layers import DecoderLayer, EncoderLayer
 from attn.positions import SCHEMES, RelativePositions
 from attn.transformer.config import TransformerConfig
@@ -40,8 +40,7 @@ class _Stack(nn.Module):
         """Return for each layer the cache of its self-attention and of its cross-attention."""
         if cache is None:
             return [(None, None)] * len(self.layers)
-        if not isinstance(cache, DecoderCache):
-            raise wrong("cache", "a DecoderCache", type(cache).__name__)
+        check_cache(cache)
         pairs = list(zip(cache.self_attention, cache.cross_attention, strict=True))
         if len(pairs) != len(self.layers):
             raise wrong("cache", f"one of n_layers = {len(self.layers)}", len(pairs))

@@ -106,6 +106,7 @@ def keep(exercise_id, attempt, passes):
     import numpy as np
 
     from attn import reference
+    from attn.io import write_whole
 
     # The whole cell: with the function come its imports and the functions that it calls.
     source = "".join(linecache.getlines(code.co_filename))
@@ -124,7 +125,7 @@ def keep(exercise_id, attempt, passes):
         )  # fmt: skip
     is_first = not where.exists()
     where.mkdir(parents=True, exist_ok=True)
-    (where / f"{exercise_id}.py").write_text(source, encoding="utf-8")
+    write_whole(where / f"{exercise_id}.py", source)
     if not is_first:
         return ""
     return text(

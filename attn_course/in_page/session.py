@@ -7,13 +7,17 @@ import io
 import linecache
 import os
 import re
+import sys
 import traceback
+import warnings
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from attn_course.exercises import catalogue, check
 from attn_course.exercises.kept import hand_over
 from attn_course.in_page.plan import DRAWING, PACKAGES, importable, names, take
-from attn_course.language import set_language
+from attn_course.language import set_language, text
 
 MOST = 20_000  # characters of what a last line shows
 
@@ -47,18 +51,21 @@ class Session:
 
             # What is shown are the figures that a cell leaves, as in a notebook.
             pyplot.show = lambda *args, **kwargs: None
-        self.run("import numpy as np\nfrom attn import reference\n"
-                 "from attn_course.exercises import check")  # fmt: skip
+        self.namespace["input"] = _no_input
+        self.run(
+            "import numpy as np\nfrom attn import reference\nfrom attn_course.exercises import check"
+        )
 
-    def run(self, source):
+    def run(self, source, stored=False):
         """Run code; return what its last line shows, or None.
-
-        What is not there is passed over only where a cell imports: the cells that need it are
-        not offered in the page.
 
         Parameters
         ----------
         source : str
+        stored : bool, default False
+            Whether this is a cell of the book as the book has it. Of a stored cell that imports, the
+            statements that need a package which the page lacks are passed over, and the cells that
+            need them are not offered. What a reader wrote is run as written.
 
         Returns
         -------
@@ -68,7 +75,7 @@ class Session:
         filename = f"<cell {self.n_run}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         tree = ast.parse(source, filename)
-        if any(isinstance(s, ast.Import | ast.ImportFrom) for s in tree.body):
+        if stored and any(isinstance(s, ast.Import | ast.ImportFrom) for s in tree.body):
             tree.body = [*self._without_the_missing(tree.body)]
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         exec(compile(tree, filename, "exec"), self.namespace)  # noqa: S102 - it is the reader's own
@@ -132,8 +139,8 @@ class Session:
         ----------
         request : dict
             ``code``; ``solved``, the code of the exercises that are solved; for a cell ``before``,
-            the code of those before it that have not run yet; for an exercise ``exercise``, and
-            ``check``, whether to check it.
+            those before it that have not run yet, each with its ``code`` and whether it stands as it
+            is ``stored``; for an exercise ``exercise``, and ``check``, whether to check it.
 
         Returns
         -------
@@ -146,8 +153,8 @@ class Session:
         told = {}
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                for code in request.get("before", ()):
-                    self.run(code)
+                for cell in request.get("before", ()):
+                    self.run(cell["code"], stored=cell["stored"])
                     self.close()
             if exercise_id:
                 lent = self.prepare(exercise_id, request["code"], solved)
@@ -158,7 +165,10 @@ class Session:
                 self.run(request["code"])
                 if exercise_id not in self.namespace:
                     raise NameError(f"name '{exercise_id}' is not defined")
-                shown = check(exercise_id, self.namespace[exercise_id])
+                # A filter that an earlier cell has set must not make the check itself raise.
+                with warnings.catch_warnings(), np.errstate(all="warn"):
+                    warnings.simplefilter("default")
+                    shown = check(exercise_id, self.namespace[exercise_id])
                 told["status"] = shown.status
             else:
                 shown = self.run(request["code"])
@@ -166,7 +176,9 @@ class Session:
                 told["figures"] = drawn
         except BaseException as error:  # noqa: BLE001 - a learner's code may raise anything
             self.close()
-            return told | {"error": report(error)}
+            return told | {"error": report(error, request["code"])}
+        finally:
+            sys.stdout.flush()  # What was printed without an end of line belongs to this run.
         if hasattr(shown, "_repr_html_"):
             return told | {"html": shown._repr_html_()}
         return told | {"text": "" if shown is None else repr(shown)[:MOST]}
@@ -184,12 +196,23 @@ def _used(code):
     return (read - written) & catalogue.modules().keys()
 
 
-def report(error):
+def _no_input(prompt=""):
+    raise EOFError(
+        text(
+            es="esta página no tiene teclado para el programa: escribe el valor en el código, en lugar de input()",
+            en="this page has no keyboard for the program: write the value into the code instead of input()",
+        )
+    )
+
+
+def report(error, source=""):
     """Return what went wrong as Python tells it, from the learner's own lines only.
 
     Parameters
     ----------
     error : BaseException
+    source : str, default ""
+        The code, of which a line may be meant for a notebook and not for Python.
 
     Returns
     -------
@@ -199,4 +222,34 @@ def report(error):
     told.stack = traceback.StackSummary.from_list(
         [frame for frame in told.stack if frame.filename.startswith("<cell ")]
     )
-    return re.sub(r'File "<cell \d+>", line', "line", "".join(told.format(chain=False))).strip()
+    said = re.sub(r'File "<cell \d+>", line', "line", "".join(told.format(chain=False))).strip()
+    advice = _advice(error, source)
+    return f"{said}\n\n{advice}" if advice else said
+
+
+def _advice(error, source):
+    """Return what to do where the page is no notebook: commands of IPython, packages it lacks."""
+    if isinstance(error, SyntaxError):
+        lines = source.splitlines()
+        line = lines[error.lineno - 1].strip() if 0 < (error.lineno or 0) <= len(lines) else ""
+        if re.match(r"!|%+(pip|conda|sh|bash|cd|ls)\b", line):
+            return text(
+                es="Las líneas con ! o %pip son de JupyterLab. En esta página no hay terminal ni se instala nada: NumPy y matplotlib ya están; quita la línea.",
+                en="Lines with ! or %pip belong to JupyterLab. This page has no terminal and installs nothing: NumPy and matplotlib are there; delete the line.",
+            )
+        if line.startswith("%"):
+            return text(
+                es="Las líneas que empiezan con % son de JupyterLab. Aquí las figuras aparecen solas: quita la línea.",
+                en="Lines that begin with % belong to JupyterLab. Here figures appear by themselves: delete the line.",
+            )
+        if line.startswith("?") or line.endswith("?"):
+            return text(
+                es="El signo ? es de JupyterLab. Aquí: help(nombre).",
+                en="The ? belongs to JupyterLab. Here: help(name).",
+            )
+    if isinstance(error, ModuleNotFoundError):
+        return text(
+            es="En esta página hay Python, NumPy y, si la celda dibuja, matplotlib. Para otros paquetes, abre el cuaderno en tu máquina: make lab.",
+            en="This page has Python, NumPy and, where a cell draws, matplotlib. For other packages open the notebook on your machine: make lab.",
+        )
+    return ""

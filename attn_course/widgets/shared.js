@@ -101,6 +101,16 @@ export function uid() {
   return `attn-w-${globalThis.attnWidgetIds}`;
 }
 
+// JupyterLab must not take the arrows, or an x that cuts a cell, for its own: `h` says so of every control.
+// But what is pressed with Ctrl, Cmd or Alt is JupyterLab's, or Ctrl+S would save nothing without a sign.
+const SUPPRESS = "data-lm-suppress-shortcuts";
+globalThis.addEventListener?.("keydown", (event) => {
+  const control = event.target.closest?.(`.attn-w [${SUPPRESS}]`);
+  if (!control || !(event.ctrlKey || event.metaKey || event.altKey)) return;
+  control.removeAttribute(SUPPRESS); // JupyterLab looks at it in this very event
+  setTimeout(() => control.setAttribute(SUPPRESS, "true"));
+}, true);
+
 /** h("button", {class: "x", onclick: f}, "text", node): an element. */
 export function h(tag, attributes = {}, ...children) {
   const node = /^(svg|path)$/.test(tag)
@@ -110,8 +120,7 @@ export function h(tag, attributes = {}, ...children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), x);
     else if (x !== false && x != null) node.setAttribute(name, x === true ? "" : x);
   }
-  // JupyterLab must not take the arrows, or an x that cuts a cell, for its own.
-  if (/^(button|input)$/.test(tag) || "tabindex" in attributes) node.setAttribute("data-lm-suppress-shortcuts", "true");
+  if (/^(button|input)$/.test(tag) || "tabindex" in attributes) node.setAttribute(SUPPRESS, "true");
   node.append(...children.flat(Infinity).filter((child) => child != null));
   return node;
 }

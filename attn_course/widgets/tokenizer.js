@@ -4,14 +4,19 @@ import { wrong } from "./shared.js";
 const SPECIAL_TOKENS = ["<pad>", "<unk>", "<sos>", "<eos>"];
 export const [PAD, UNK, SOS, EOS] = SPECIAL_TOKENS.keys();
 
-// Python's \w, \d and \S, which are not those of JavaScript.
-const LETTERS = "[\\p{L}\\p{N}_\\u0300-\\u036f]+";
-const MARK = "[^\\s\\x1c-\\x1f\\x85]|\\ufeff";
-const WORD = new RegExp(`${LETTERS}(?:(?:['’-]|(?<=\\p{Nd})[.,:](?=\\p{Nd}))${LETTERS})*|${MARK}`, "gu");
-
 const OPENING = "¿¡([{«“‘$/";
 const CLOSING = "?!)]}»”’.,;:…%/";
 const QUOTES = "\"'";
+
+// The letters of attn._letters, with their marks and joiners; and any other character, with what
+// changes its looks. The white space is Python's, which is not that of JavaScript.
+const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const JOINERS = "\\u200c\\u200d";
+const LETTERS = `[\\p{L}\\p{N}\\p{M}_][\\p{L}\\p{N}\\p{M}_${JOINERS}]*`;
+const CLINGS = (OPENING + CLOSING + QUOTES).replace(/[[\](){}$/.|]/g, "\\$&");
+const LOOKS = `[\\p{M}\\p{Emoji_Modifier}${JOINERS}\\u{e0020}-\\u{e007f}]|(?<=\\u200d)\\p{Extended_Pictographic}`;
+const MARK = `(?:\\p{RI}\\p{RI}|[^${SPACE}${CLINGS}])(?:${LOOKS})*|[^${SPACE}]`;
+const WORD = new RegExp(`${LETTERS}(?:(?:['’-]|(?<=\\p{Nd})[.,:](?=\\p{Nd}))${LETTERS})*|${MARK}`, "gu");
 
 /** A vocabulary, { tokens, lowercase }: what is in the file that WordTokenizer.save writes. */
 export class WordTokenizer {
@@ -74,8 +79,7 @@ export function join(words) {
 const FIRST_BYTE = SPECIAL_TOKENS.length;
 const FIRST_MERGE = FIRST_BYTE + 256;
 // A run of letters, of digits or of other marks, with one space before it; or white space.
-const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
-const PIECE = new RegExp(` ?(?:[\\p{L}\\p{Nl}\\p{No}]+|\\p{Nd}+|[^\\p{L}\\p{N}${SPACE}]+)|[${SPACE}]+(?![^${SPACE}])|[${SPACE}]+`, "gu");
+const PIECE = new RegExp(` ?(?:[\\p{L}\\p{Nl}\\p{No}][\\p{L}\\p{Nl}\\p{No}\\p{M}${JOINERS}]*|\\p{Nd}+|[^\\p{L}\\p{N}${SPACE}]+)|[${SPACE}]+(?![^${SPACE}])|[${SPACE}]+`, "gu");
 
 /** All 256 bytes and the merges of a vocabulary, { tokens, merges }: the file of BytePairTokenizer.save. */
 export class BytePairTokenizer {

@@ -10,7 +10,7 @@ import { attention, dot, wrong } from "./shared.js";
 // What this model can do in one way alone, although attn.transformer has others.
 const ONLY = {
   attention: "scaled_dot_product", activation: "relu", normalization: "layer", normEps: 1e-5, bias: true,
-  rotaryBase: 10000, nTokenTypes: 0, embeddingNorm: false,
+  rotaryBase: 10000, rotaryScaling: null, nTokenTypes: 0, embeddingNorm: false,
 };
 
 /**

@@ -30,6 +30,7 @@ import attn_python
 import attn_search
 from vendor import fetch, node
 
+from attn.io import write_whole
 from attn_course.palette import DARK, LIGHT, css_variables
 
 THEME = ROOT / "book" / "_theme" / "attn"
@@ -191,9 +192,7 @@ def _write(path, content):
     # Both editions are built at the same time from this folder: never a half-written file.
     content = content.encode() if isinstance(content, str) else content
     if not path.exists() or path.read_bytes() != content:
-        scratch = path.with_suffix(f"{path.suffix}.{os.getpid()}")
-        scratch.write_bytes(content)
-        scratch.replace(path)
+        write_whole(path, content)
 
 
 def offer_labels(app, doctree):

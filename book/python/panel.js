@@ -4,6 +4,7 @@
 window.attnPanel = (function () {
   const { settings: { base, ui }, storage, keys, language } = window.attnPython;
   const SECONDS = 10; // that a run may take
+  const DRAWS = /^\s*(import|from)\s+(matplotlib|attn_course\b.*\bplots)\b/m; // what asks for matplotlib
   const all = [...document.querySelectorAll(".attn-py-setup, .attn-py-run, .attn-py-draws")];
   const panels = new Map(); // of a cell, its panel
   const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
@@ -94,7 +95,8 @@ window.attnPanel = (function () {
 
   /* One cell ------------------------------------------------------------- */
 
-  const sourceOf = (cell) => panels.get(cell)?.editor.get() ?? cell.querySelector(".cell_input pre").textContent.replace(/\n$/, "");
+  const storedOf = (cell) => cell.querySelector(".cell_input pre").textContent.replace(/\n$/, "");
+  const sourceOf = (cell) => panels.get(cell)?.editor.get() ?? storedOf(cell);
 
   function element(tag, properties = {}, ...children) {
     const made = Object.assign(document.createElement(tag), properties);
@@ -105,7 +107,7 @@ window.attnPanel = (function () {
   /** The code of every exercise that this browser keeps as solved. */
   function solved() {
     const found = {};
-    for (const name of Object.keys(localStorage)) {
+    for (const name of storage.names()) {
       const exercise = /^attn-solved-(\w+)$/.exec(name)?.[1];
       if (exercise) found[exercise] = storage.get(name);
     }
@@ -137,8 +139,11 @@ window.attnPanel = (function () {
       .map((figure) => figure.getAttribute("aria-label") ?? figure.alt);
     const run = button(machine ? ui.machine : ui.run, () => go(false));
     const check = exercise && button(ui.check, () => go(true));
+    // A button that is disabled loses the focus, and the reader would be thrown to the top of the page.
+    const rest = (resting) => [run, check, reset].forEach((one) => one?.setAttribute("aria-disabled", resting));
     const halt = element("button", { type: "button", textContent: ui.stop, hidden: true, onclick: () => panel.interrupt() });
     const reset = button(ui.reset, () => {
+      if (busy) return;
       editor.set(original);
       if (exercise) storage.remove(keys.code(exercise));
       editor.focus();
@@ -150,7 +155,7 @@ window.attnPanel = (function () {
     const place = element("div", { className: "attn-py-editor" });
     const hint = element("p", { className: "attn-py-keys", id: `keys-${panels.size}`, textContent: ui.keys });
     const controls = element("div", { className: "attn-py-controls" }, ...(check ? [check] : []), run, halt, reset);
-    const whole = element("div", { className: "attn-py-panel" }, place, controls, hint, bar, status, output);
+    const whole = element("div", { className: "attn-py-panel" }, place, controls, bar, status, output, hint);
     bar.setAttribute("aria-label", ui.run);
     cell.querySelector(".cell_input").hidden = true;
     cell.querySelector(".attn-py-bar")?.setAttribute("hidden", "");
@@ -159,13 +164,16 @@ window.attnPanel = (function () {
       doc: kept ?? original,
       label: ui.code,
       describedBy: hint.id,
-      onChange: (text) => { if (exercise) storage.set(keys.code(exercise), text); },
+      onChange: (text) => {
+        if (exercise && !adopting && !storage.set(keys.code(exercise), text)) panel.say(ui.unkept);
+      },
       onRun: () => go(Boolean(exercise)),
     });
 
     if (machine) hint.remove();
 
     let printed = null;
+    let adopting = false; // while the text comes from another tab, which has stored it
     const panel = {
       editor,
       say: (text) => { status.textContent = text; },
@@ -189,8 +197,7 @@ window.attnPanel = (function () {
     async function go(checked) {
       if (busy) return;
       busy = panel;
-      run.disabled = reset.disabled = true;
-      if (check) check.disabled = true;
+      rest(true);
       halt.hidden = false;
       output.replaceChildren();
       printed = null;
@@ -207,7 +214,7 @@ window.attnPanel = (function () {
           panel.interrupt = () => abandon();
           await bring();
         }
-        if (cell.matches(".attn-py-draws") && !drawing) {
+        if (!drawing && (cell.matches(".attn-py-draws") || DRAWS.test(editor.get())) && Object.keys((await filesOf()).drawing).length) {
           panel.say(fill(ui.drawing, { size: megabytes((await filesOf()).drawing) }));
           panel.interrupt = () => abandon();
           await draw();
@@ -219,10 +226,13 @@ window.attnPanel = (function () {
           Object.assign(request, { exercise, check: checked });
         } else if (!machine) {
           before = all.slice(0, all.indexOf(cell)).filter((one) => !ran.has(one) && (drawing || !one.matches(".attn-py-draws")));
-          request.before = before.map(sourceOf);
+          request.before = before.map((one) => ({ code: sourceOf(one), stored: sourceOf(one) === storedOf(one) }));
         }
         answer = await ask(request, panel);
-        if (answer) {
+        if (answer?.ended) {
+          stop();
+          panel.say(fill(ui.ended, { why: answer.ended }));
+        } else if (answer) {
           for (const one of before) ran.add(one);
           panel.say(notes(answer, before.length));
           show(answer);
@@ -230,10 +240,12 @@ window.attnPanel = (function () {
       } catch (error) {
         panel.say(error.message === ui.stopped ? ui.stopped : fill(ui.failed, { why: error.message }));
       }
+      if (document.activeElement === halt) (check ?? run).focus();
       bar.hidden = halt.hidden = true;
-      run.disabled = reset.disabled = false;
-      if (check) check.disabled = false;
+      rest(false);
       busy = null;
+      whole.scrollIntoView({ block: "nearest" });
+      output.firstElementChild?.scrollIntoView({ block: "nearest" });
     }
 
     function show(answer) {
@@ -248,10 +260,17 @@ window.attnPanel = (function () {
       else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text }));
       else if (!printed && !answer.figures) status.textContent ||= ui.nothing;
       if (answer.status === "passed") {
-        storage.set(keys.solved(exercise), editor.get());
+        if (!storage.set(keys.solved(exercise), editor.get())) status.textContent = `${status.textContent} ${ui.unkept}`.trim();
         dispatchEvent(new CustomEvent("attn-solved", { detail: exercise }));
       }
     }
+    // The same exercise in another tab: what is written there stands here too.
+    if (exercise) addEventListener("storage", ({ key, newValue }) => {
+      if (key !== keys.code(exercise) || whole.contains(document.activeElement)) return;
+      adopting = true;
+      editor.set(newValue ?? original);
+      adopting = false;
+    });
     panels.set(cell, panel);
     return { panel, go };
   }

@@ -36,8 +36,15 @@ async function start({ base, language }) {
   const { numpy, sizes } = await (await fetch(`${base}files.json`)).json();
   count(sizes, base);
   importScripts(`${base}pyodide.js`);
-  const line = (text) => print(`${text}\n`);
-  python = await loadPyodide({ indexURL: base, stdout: line, stderr: line });
+  python = await loadPyodide({ indexURL: base });
+  // As it comes, not line by line: a text without an end of line belongs to the run that printed it.
+  for (const set of ["setStdout", "setStderr"]) {
+    const decoder = new TextDecoder();
+    python[set]({ write(bytes) {
+      print(decoder.decode(bytes, { stream: true }));
+      return bytes.length;
+    } });
+  }
   const [course] = await Promise.all([
     fetch(`${base}course.zip`).then((answer) => answer.arrayBuffer()),
     python.loadPackage(`${base}${numpy}`, { messageCallback() {} }),
@@ -45,6 +52,7 @@ async function start({ base, language }) {
   python.FS.writeFile("/course.zip", new Uint8Array(course));
   python.runPython(`
 import json, sys, zipfile
+sys.stdout.reconfigure(line_buffering=True)
 zipfile.ZipFile("/course.zip").extractall("/course")
 sys.path.insert(0, "/course")
 `);
@@ -89,6 +97,10 @@ onmessage = async ({ data }) => {
     }
   } else {
     room = MOST;
-    postMessage({ kind: "done", ...JSON.parse(session(JSON.stringify(data.request))) });
+    try {
+      postMessage({ kind: "done", ...JSON.parse(session(JSON.stringify(data.request))) });
+    } catch (error) { // Python itself has ended, as of a recursion that is too deep for the browser.
+      postMessage({ kind: "done", ended: String(error.message ?? error).split("\n")[0] });
+    }
   }
 };

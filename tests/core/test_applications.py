@@ -2,7 +2,10 @@
 
 import copy
 import dataclasses
+import json
+import os
 import re
+import signal
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import torch
 
 from attn.applications import (
     _application,
+    _folder,
     _sequences,
     question_answering,
     summarization,
@@ -21,6 +25,7 @@ from attn.applications.summarization import summarizer
 from attn.applications.translation import facts
 from attn.corpus import Pair
 from attn.decoding import _steps
+from attn.io import write_whole
 from attn.tokenizer import WordTokenizer
 from attn.training import History, TrainingConfig
 from tests.core.other_device import DEVICE, OtherDevice
@@ -91,10 +96,143 @@ def test_a_place_where_nothing_can_be_is_refused_in_a_sentence(name, got, tmp_pa
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link to nowhere", "loop"]
 
 
-def test_a_name_as_long_as_a_name_may_be_is_too_long_for_what_is_unfinished(tmp_path):
-    with pytest.raises(ValueError, match="^folder: expected a place that can be written, got"):
-        fit("translation").save(tmp_path / ("x" * 250))
-    assert not [*tmp_path.iterdir()]
+def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path):
+    folder = tmp_path / ("x" * 255)
+    for _ in range(2):
+        fit("translation").save(folder)
+    assert translation.Translator.load(folder).translate("a cat") is not None
+    assert [*tmp_path.iterdir()] == [folder]
+
+
+def saved(tmp_path, kind="words"):
+    """Save two translators over each other in one folder, where a user has files too."""
+    folder = tmp_path / "model"
+    old, new = (fit("translation", tokenizer=tokenizer) for tokenizer in ("words", kind))
+    old.save(folder)
+    (folder / "notes").mkdir()
+    (folder / "notes" / "diary.txt").write_text("mine")
+    (folder / "link").symlink_to("nowhere")
+    (folder / "zebra.json").write_text("{}")
+    return folder, old, new
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_files_of_a_user_stay_in_a_folder_that_is_replaced(links, tmp_path, monkeypatch):
+    folder, _, new = saved(tmp_path, "bpe")
+    if not links:
+        monkeypatch.setattr(os, "link", fail_with(1))
+    for _ in range(2):
+        new.save(folder)
+    assert (folder / "notes" / "diary.txt").read_text() == "mine"
+    assert os.readlink(folder / "link") == "nowhere" and (folder / "zebra.json").exists()
+    assert type(new.source).__name__ == type(translation.Translator.load(folder).source).__name__
+    ours = {"about.json", "model.safetensors", "source.json", "target.json"}
+    assert {path.name for path in folder.iterdir()} == ours | {"notes", "link", "zebra.json"}
+    assert [*tmp_path.iterdir()] == [folder]
+
+
+def fail_with(number):
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+def weights(application):
+    return [parameter.tolist() for parameter in application.model.parameters()]
+
+
+@pytest.mark.parametrize("can_exchange", [True, False])
+def test_a_kill_while_saving_leaves_the_old_one_or_the_new_one(can_exchange, tmp_path, monkeypatch):
+    """At each step of the system that changes a name."""
+    folder = tmp_path / "model"
+
+    def save(text):
+        with _folder.whole_folder(folder, {"format": "f", "is": text}) as unfinished:
+            write_whole(unfinished / text, text)
+
+    def load():
+        about = _folder.read_folder(folder, "f")
+        _folder.check_sums(folder, about)
+        assert {about["is"], "mine"} == {path.read_text() for path in folder.glob("*.txt")}
+        return about["is"]
+
+    if not can_exchange:
+        monkeypatch.setattr(_folder, "_exchange", lambda one, other: False)
+    save("old.txt")
+    (folder / "notes.txt").write_text("mine")
+    found, code = [], None
+    while code != 0:
+        if not (pid := os.fork()):
+            left = iter(range(len(found)))
+            for name in ("rename", "replace", "unlink", "link", "rmdir"):
+                setattr(os, name, killing(getattr(os, name), left))
+            _folder._exchange = killing(_folder._exchange, left)
+            save("new.txt")
+            os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        assert code in (0, -signal.SIGKILL)
+        found.append(load())
+        save("old.txt")
+        assert load() == "old.txt" and [*tmp_path.iterdir()] == [folder]
+    assert len(found) > 8 and {*found} == {"old.txt", "new.txt"} and found == sorted(found)[::-1]
+
+
+def killing(function, left):
+    def step(*arguments, **options):
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments, **options)
+
+    return step
+
+
+def test_a_save_after_a_kill_between_two_steps_keeps_files_of_a_user(tmp_path):
+    folder, _, new = saved(tmp_path)
+    folder.rename(_folder._old(folder))
+    new.save(folder)
+    assert (folder / "notes" / "diary.txt").read_text() == "mine"
+    assert [*tmp_path.iterdir()] == [folder]
+
+
+def test_an_old_one_that_cannot_be_put_back_is_named(tmp_path, monkeypatch):
+    folder, *_ = saved(tmp_path)
+    old = _folder._old(folder)
+    folder.rename(old)
+    monkeypatch.setattr(os, "rename", fail_with(13))
+    with pytest.raises(ValueError, match=f"nothing; what it held is in {re.escape(str(old))}$"):
+        translation.Translator.load(folder)
+
+
+@pytest.mark.parametrize("kind", ["words", "bpe"])
+def test_a_wrong_bit_in_any_file_is_noticed(kind, tmp_path):
+    folder = tmp_path / "model"
+    fit("translation", tokenizer=kind).save(folder)
+    rng = np.random.default_rng(0)
+    for path in sorted(folder.iterdir()):
+        content = path.read_bytes()
+        for place in rng.integers(8 * len(content), size=25):
+            flipped = bytearray(content)
+            flipped[place // 8] ^= 1 << place % 8
+            path.write_bytes(flipped)
+            with pytest.raises(ValueError, match="expected"):
+                translation.Translator.load(folder)
+        path.write_bytes(content)
+    translation.Translator.load(folder)
+
+
+def test_a_folder_of_an_older_version_has_no_sums(tmp_path):
+    folder = tmp_path / "model"
+    fitted = fit("translation")
+    fitted.save(folder)
+    about = json.loads((folder / "about.json").read_text())
+    sums = {name: about.pop(name) for name in ("sha256", "sha256_of_this")}
+    (folder / "about.json").write_text(json.dumps(about))
+    assert weights(translation.Translator.load(folder)) == weights(fitted)
+    for one in sums.items():  # With one of the two, a bit is wrong in the name of the other.
+        (folder / "about.json").write_text(json.dumps(about | dict([one])))
+        with pytest.raises(ValueError, match="whose about.json is another$"):
+            translation.Translator.load(folder)
 
 
 def test_brackets_without_end_are_no_application(tmp_path):

@@ -87,6 +87,143 @@ def test_new_positions_must_fit_the_old_ones(shape):
     assert cache.length == 3
 
 
+NEW = torch.ones(2, 4, 1, 5)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (
+            {"value": NEW[:, :2]},
+            r"value: expected shape \(2, 4, 1, d_v\) to match key, got \(2, 2, 1, 5\)",
+        ),
+        (
+            {"value": NEW[..., :0, :]},
+            r"value: expected shape \(2, 4, 1, d_v\) to match key, got .*",
+        ),
+        (
+            {"value": NEW[..., :3]},
+            r"value: expected shape \(2, 4, length, 5\) to match the cache, .*",
+        ),
+        ({"key": NEW.double()}, "key: expected dtype torch.float32 to match the cache, got .*64"),
+        ({"value": NEW.half()}, "value: expected dtype torch.float32 to match the cache, got .*16"),
+        ({"value": NEW.to("meta")}, "value: expected device cpu to match the cache, got meta"),
+        ({"key": [1.0]}, "key: expected a tensor, got list"),
+        ({"positions": [[0], [1]]}, "positions: expected a tensor of int64, got list"),
+        (
+            {"positions": torch.ones(1, 1).long()},
+            r"positions: expected shape \(2, 1\) to match key, .*",
+        ),
+    ],
+)
+def test_what_is_appended_must_fit(change, message):
+    cache = KVCache()
+    cache.append(torch.ones(2, 4, 3, 5), torch.ones(2, 4, 3, 5))
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        cache.append(**{"key": NEW, "value": NEW} | change)
+    assert cache.length == 3 and cache.positions is None
+
+
+def test_keys_and_values_belong_together_from_the_first_on():
+    with pytest.raises(ValueError, match=r"^key: expected shape \(..., length, d_k\), got \(4,\)$"):
+        KVCache().append(torch.ones(4), torch.ones(4))
+    with pytest.raises(ValueError, match=r"^value: expected shape \(2, 4, 1, d_v\) to match key"):
+        KVCache().append(NEW, torch.ones(2, 4, 2, 5))
+    with pytest.raises(AttributeError):
+        KVCache().length = 3
+
+
+def test_a_model_that_changed_its_type_does_not_go_on_with_its_cache():
+    module, cache = heads(dtype=torch.float32), KVCache()
+    module(random(2, 3, 16, dtype=torch.float32), cache=cache)
+    with pytest.raises(ValueError, match="^key: expected dtype torch.float32 to match the cache"):
+        module.double()(random(2, 1, 16), cache=cache)
+    assert cache.length == 3
+
+
+def test_the_heads_of_another_model_do_not_serve_this_one():
+    """A single head would broadcast to all."""
+    cache = MemoryCache()
+    cache.store(*random(2, 2, 1, 6, 4))
+    message = r"^cache: expected shape \(..., 4, src_len, 4\), got \(2, 1, 6, 4\)$"
+    with pytest.raises(ValueError, match=message):
+        heads()(random(2, 1, 16), cache=cache)
+
+
+@pytest.mark.parametrize("grad", [True, False])
+@pytest.mark.parametrize("with_positions", [False, True])
+@pytest.mark.parametrize("relative", RELATIVE)
+def test_a_cache_that_was_truncated_goes_on_as_if_no_more_had_been_read(
+    relative, with_positions, grad
+):
+    module, x, cache = heads(2, relative), random(2, 9, 16), KVCache()
+    other = random(2, 9, 16, seed=1)
+    places = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7, 8], [0, 0, 0, 1, 2, 3, 4, 5, 6]])
+    places = places if with_positions else None
+    expected, _ = module(x, positions=places, is_causal=True)
+
+    def read(vectors, start, stop, where=places):
+        where = None if where is None else where[:, start:stop]
+        return module(vectors[:, start:stop], positions=where, is_causal=True, cache=cache)[0]
+
+    with torch.set_grad_enabled(grad):
+        read(x, 0, 4)
+        read(other, 4, 7, None if places is None else places + 3)
+        cache.truncate(5)
+        cache.truncate(4)
+        assert cache.length == cache.key.shape[-2] == cache.value.shape[-2] == 4
+        assert places is None or torch.equal(cache.positions, places[:, :4])
+        # Positions that are not said follow those kept.
+        outputs = [read(x, 4, 5, None), read(x, 5, 6), read(x, 6, 9, None)]
+    assert_close(torch.cat(outputs, dim=1), expected[:, 4:])
+    cache.truncate(0)
+    assert cache.key is cache.value is cache.positions is None
+    rows = random(3, 2, 16, seed=2)
+    assert_close(module(rows, is_causal=True, cache=cache)[0], module(rows, is_causal=True)[0])
+
+
+@torch.no_grad()
+def test_what_follows_a_truncation_is_written_into_nothing_of_others():
+    """Not into the tensors of the caller, nor of a copy, nor into what a gradient goes through."""
+    key, value = random(2, 1, 2, 4, 3)
+    kept = key.clone()
+    cache = KVCache()
+    cache.append(key, value)
+    cache.truncate(2)
+    cache.append(-key[..., :1, :], value[..., :1, :])
+    assert torch.equal(key, kept)
+    other, before = copy.copy(cache), cache.key.clone()
+    cache.truncate(1)
+    cache.append(-key, value)
+    assert torch.equal(other.key, before)
+    with torch.enable_grad():
+        cache = KVCache()
+        cache.append(key, value)
+        x = key.clone().requires_grad_()
+        squares = cache.append(x, value)[0].square().sum()
+    cache.truncate(1)
+    cache.append(key, value)
+    assert_close(torch.autograd.grad(squares, x)[0], 2 * key)
+
+
+@pytest.mark.parametrize(
+    "length, message",
+    [
+        (4, "at most the 3 tokens kept, got 4"),
+        (-1, "at least 0, got -1"),
+        (1.0, "an integer, got 1.0"),
+    ],
+)
+def test_a_cache_is_truncated_to_what_it_has(length, message):
+    cache = DecoderCache(2)
+    for part in cache.self_attention:
+        part.append(*[torch.ones(1, 2, 3, 4)] * 2)
+    for each in (cache, cache.self_attention[0]):
+        with pytest.raises(ValueError, match=f"^length: expected {message}$"):
+            each.truncate(length)
+    assert [part.length for part in cache.self_attention] == [3, 3]
+
+
 def test_the_cache_of_a_decoder_has_two_for_each_layer():
     cache = DecoderCache(3)
     each = [*cache.self_attention, *cache.cross_attention]

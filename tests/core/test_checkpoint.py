@@ -1,5 +1,7 @@
 """attn.transformer.checkpoint: what is saved comes back to the bit, and nothing else comes back."""
 
+import dataclasses
+import os
 import pickle
 import re
 
@@ -202,42 +204,112 @@ def test_the_same_model_gives_the_same_file(tmp_path, quantised):
 # written whole or not at all
 
 
-@both_kinds
-@pytest.mark.parametrize("error", [OSError("No space left on device"), KeyboardInterrupt()])
-def test_what_interrupts_a_save_leaves_the_old_file(error, quantised, tmp_path, monkeypatch):
+@pytest.mark.parametrize("event", ["fsync", "replace"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_what_interrupts_a_save_leaves_the_old_file(event, error, tmp_path, monkeypatch):
     path = tmp_path / "model"
-    make(DecoderOnly, 0).save(path, quantised=quantised)
-    content, write = path.read_bytes(), type(path).write_bytes
+    make(DecoderOnly, 0).save(path)
+    content = path.read_bytes()
 
-    def write_half(file, content):
-        assert file == tmp_path / "model.part"
-        write(file, content[: len(content) // 2])
+    def fail(*_):
         raise error
 
-    monkeypatch.setattr(type(path), "write_bytes", write_half)
-    with pytest.raises(type(error)):
-        make(DecoderOnly, 1).save(path, quantised=quantised)
+    monkeypatch.setattr(os, event, fail)
+    with pytest.raises((ValueError, KeyboardInterrupt)) as caught:
+        make(DecoderOnly, 1).save(path)
+    if isinstance(error, OSError):
+        message = f"path: expected a place that can be written, got {path}: {error.strerror}"
+        assert str(caught.value) == message
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_interrupts_the_first_save_leaves_nothing(tmp_path, monkeypatch):
-    def fail(file, content):
-        raise OSError
+@pytest.mark.parametrize(
+    "name, reason",
+    [
+        (".", "Is a directory"),
+        ("no such folder/model", "No such file or directory"),
+        ("file/model", "Not a directory"),
+    ],
+)
+def test_a_file_needs_a_folder_and_a_name(name, reason, tmp_path):
+    (tmp_path / "file").write_text("")
+    path = tmp_path / name
+    message = f"path: expected a place that can be written, got {path}: {reason}"
+    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+        make(DecoderOnly).save(path)
 
-    monkeypatch.setattr(type(tmp_path), "write_bytes", fail)
-    with pytest.raises(OSError):
-        make(DecoderOnly).save(tmp_path / "model")
+
+# what could not be loaded is not saved
+
+
+class Wider(DecoderOnly):
+    def __init__(self, config, n_more):
+        super().__init__(config)
+        self.more = nn.Linear(n_more, 1, bias=False)
+
+
+def with_parts(change):
+    def make_changed():
+        model = make(DecoderOnly, positions="rotary")
+        change(model)
+        return model
+
+    return make_changed
+
+
+def replaced(**changes):
+    return with_parts(
+        lambda model: setattr(model, "config", dataclasses.replace(model.config, **changes))
+    )
+
+
+def first_layer(name, value):
+    return with_parts(lambda model: setattr(model.stack.layers[0].self_attention, name, value))
+
+
+@pytest.mark.parametrize(
+    "make_model, got",
+    [
+        (lambda: Wider(SMALL, 3), "missing 1 required positional argument"),
+        (with_parts(lambda m: setattr(m, "more", nn.Linear(2, 2))), 'Unexpected .*"more.weight"'),
+        (with_parts(lambda m: m.register_buffer("more", torch.ones(2))), 'Unexpected .*"more"'),
+        (first_layer("q_proj", nn.Identity()), r"Missing .*q_proj\.weight"),
+        (first_layer("q_proj", nn.Linear(12, 8)), r"size mismatch for .*q_proj\.weight"),
+        (first_layer("n_heads", 4), r"self_attention\.n_heads 4, which by config is 3"),
+        (first_layer("relative", None), "self_attention.relative None"),
+        (replaced(n_heads=2), r"n_heads 3, which by config is 2"),
+        (replaced(norm_eps=1e-3), r"norm_1\.eps 1e-05, which by config is 0\.001"),
+        (replaced(rotary_base=50.0), r"relative\.base 10000\.0, which by config is 50\.0"),
+        (replaced(activation="gelu"), r"activation 'relu', which by config is 'gelu'"),
+        (replaced(n_layers=1), "Unexpected"),
+        (with_parts(lambda m: setattr(m, "config", None)), "NoneType"),
+        (replaced(vocab_size=12), "size mismatch"),
+        (with_parts(lambda m: m.to("meta")), "on the meta device"),
+        (with_parts(lambda m: m.register_buffer("x", torch.eye(2).to_sparse())), "sparse_coo in x"),
+    ],
+)
+@both_kinds
+def test_what_could_not_be_loaded_is_not_saved(make_model, got, quantised, tmp_path):
+    with pytest.raises(ValueError, match=f"^model: expected .* got .*{got}"):
+        make_model().save(tmp_path / "model", quantised=quantised)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", [".", "no such folder/model", "file/model"])
-def test_a_file_needs_a_folder_and_a_name(name, tmp_path):
-    (tmp_path / "file").write_text("")
-    path = tmp_path / name
-    message = f"path: expected the name of a file in a folder that exists, got {path}"
-    with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
-        make(DecoderOnly).save(path)
+def test_of_numbers_that_the_format_lacks_a_sentence_says_so(tmp_path):
+    model = make(DecoderOnly)
+    model.stack.layers[0].norm_1.weight = nn.Parameter(torch.ones(12, dtype=torch.complex32))
+    with pytest.raises(ValueError, match="^model: expected tensors that safetensors can hold"):
+        model.save(tmp_path / "model")
+
+
+def test_saving_draws_no_random_numbers(tmp_path):
+    model = make(DecoderOnly)
+    torch.manual_seed(3)
+    expected = torch.rand(3)
+    torch.manual_seed(3)
+    model.save(tmp_path / "model")
+    assert torch.equal(torch.rand(3), expected)
 
 
 # what is no checkpoint

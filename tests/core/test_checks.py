@@ -8,6 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attn
+from attn._checks import wrong
 from attn._switch import switch
 from attn.attention import scaled_dot_product_attention
 from attn.decoding._steps import next_logits
@@ -60,7 +61,7 @@ def test_without_checks_neither_loss_nor_a_decoding_step_reads_on_a_gpu(monkeypa
     logits, target = torch.randn(2, 5), torch.tensor([1, 4])
     calls = [
         lambda: cross_entropy(logits, target, label_smoothing=0.1, pad_id=0),
-        lambda: next_logits(lambda *_: logits, target[:, None], None, target > 1, 3, 0),
+        lambda: next_logits(lambda *_: logits, target[:, None], None, target > 1, [3], 0),
     ]
     for call in calls:
         with attn.checks(False), NoReading():
@@ -151,3 +152,8 @@ def test_training_checks_no_values_on_the_way():
     config = TrainingConfig(steps=2, batch_size=1, learning_rate=0.1)
     train(Line(1, 1), loss, [1.0, 2.0], lambda numbers: (torch.tensor(numbers),), config)
     assert seen == [False, False] and switch.on
+
+
+def test_a_long_text_is_not_quoted_whole():
+    message = str(wrong("text", "words", "x" * 10**6))
+    assert message.startswith("text: expected words, got xxx") and len(message) < 400

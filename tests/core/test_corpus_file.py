@@ -1,13 +1,16 @@
 """read_pairs against files of every shape."""
 
+import io
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attn._lines import MAX_LINE, lines_of
 from attn.corpus import Pair, read_pairs
-from attn.corpus.pairs_file import MAX_KEPT, MAX_LINE, PairReader, Problem
+from attn.corpus.pairs_file import MAX_KEPT, PairReader, Problem
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +52,8 @@ def test_bad_lines_are_reported_with_their_numbers(read):
             "line 2: 1 column between tabs",
             "line 4: one side is empty",
             "line 5: one side is empty",
-            "line 6: no UTF-8 at byte 4",
-            "line 8: no UTF-8 at byte 3",
+            "line 6: no UTF-8 at byte 4: save it as UTF-8",
+            "line 8: no UTF-8 at byte 3: save it as UTF-8",
             "line 9: a pair that was there before",
             "line 11: a pair that was there before",
         ],
@@ -72,7 +75,7 @@ def test_a_byte_order_mark_stands_at_the_beginning_only(read):
     assert pairs == [("a", "b"), ("\ufeffc", "d")]
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n"])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r\n", b"\r"])
 def test_a_line_may_be_long_but_not_too_long(read, end):
     fits = b"a\t" + b"b" * (MAX_LINE - 2)
     assert read(fits + end)[0] == [("a", "b" * (MAX_LINE - 2))]
@@ -120,16 +123,16 @@ def test_each_iteration_reads_anew(tmp_path):
 
 
 cells = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\r\ufeff"), max_size=6
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\n\r\ufeff"), max_size=6
 )
 
 
-@given(st.lists(st.tuples(st.lists(cells, max_size=4), st.sampled_from(["\n", "\r\n"]))))
-def test_every_line_is_a_pair_a_problem_or_empty(read, lines):
-    content = "".join("\t".join(row) + end for row, end in lines)
+@given(st.lists(st.lists(cells, max_size=4)), st.sampled_from(["\n", "\r\n", "\r"]))
+def test_every_line_is_a_pair_a_problem_or_empty(read, lines, end):
+    content = "".join("\t".join(row) + end for row in lines)
     pairs, problems = read(content.encode())
     expected, wrong, seen = [], [], set()
-    for number, (row, _) in enumerate(lines, start=1):
+    for number, row in enumerate(lines, start=1):
         row = [" ".join(unicodedata.normalize("NFC", cell).split()) for cell in row]
         if not any(row):
             continue
@@ -142,20 +145,69 @@ def test_every_line_is_a_pair_a_problem_or_empty(read, lines):
     assert [int(text.split()[1].rstrip(":")) for text in problems] == wrong
 
 
+@pytest.mark.parametrize(
+    "encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"]
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_another_encoding_is_refused_by_name(read, encoding, end):
+    text = f"the dog\tel perro{end}the cat\tel gato{end}"
+    with pytest.raises(
+        ValueError, match=r"pairs\.tsv: expected text that is saved as UTF-8, got (UTF-|NUL)"
+    ):
+        read(text.encode(encoding))
+
+
+def test_another_encoding_without_a_mark_and_without_ascii_gives_no_pair(read):
+    pairs, problems = read("狗狗狗狗狗狗狗\t狗狗狗狗狗狗狗\n".encode("utf-16-le"))
+    assert pairs == [] and len(problems) == 2  # the second half of the end of line
+
+
+def test_no_character_nul_and_no_latin_1_is_learnt(read):
+    content = b"the d\0g\tel perro\nthe cat\tel gato\nthe boy\tel ni\xf1o\n"
+    assert read(content) == (
+        [("the cat", "el gato")],
+        [
+            "line 1: the character NUL at byte 5: take it out, or save it as UTF-8",
+            "line 3: no UTF-8 at byte 13: save it as UTF-8",
+        ],
+    )
+
+
+def whole_lines(content):
+    """The lines of a text, by the definition of Python's own universal line ends."""
+    return [line.removesuffix("\n") for line in io.StringIO(content, newline=None)]
+
+
+@given(
+    st.lists(st.sampled_from(["\r", "\n", "\r\n", "a", "é", "bcd"]), max_size=30), st.integers(1, 5)
+)
+def test_lines_end_alike_wherever_a_piece_of_the_file_ends(parts, size):
+    content = "".join(parts)
+    read = io.BytesIO(content.encode()).read
+    found = lines_of(lambda n_bytes: read(min(size, n_bytes)), "it")
+    assert [line.text for line in found] == whole_lines(content)
+
+
 @given(st.binary(max_size=60))
 def test_no_bytes_break_it(read, content):
-    pairs, problems = read(content)
-    assert len(pairs) + len(problems) <= content.count(b"\n") + 1
+    try:
+        pairs, problems = read(content)
+    except ValueError as error:
+        assert "pairs.tsv: expected text that is saved as UTF-8, got " in str(error)
+        return
+    assert len(pairs) + len(problems) <= len(re.split(rb"\r\n|\n|\r", content))
     for source, target in pairs:
-        assert source and target
+        assert source and target and "\0" not in source + target
 
 
 def test_a_file_that_cannot_be_read(tmp_path):
     missing = read_pairs(tmp_path / "no.tsv")
-    message = "no.tsv: expected a file that can be read, got No such file or directory$"
+    message = "no.tsv: expected a text file that can be read, got No such file or directory$"
     with pytest.raises(ValueError, match=message):
         next(iter(missing))
-    with pytest.raises(ValueError, match="expected a file that can be read, got Is a directory$"):
+    with pytest.raises(
+        ValueError, match="expected a text file that can be read, got Is a directory$"
+    ):
         list(read_pairs(tmp_path))
 
 

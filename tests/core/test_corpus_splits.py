@@ -148,3 +148,9 @@ def test_fewer_pairs_of_training_are_a_part_of_more(real):
         sum(len(p.source.split()) for p in some) / len(some) for some in (more, real["train"])
     ]
     assert abs(lengths[0] - lengths[1]) < 0.5  # not the first of the file, which are the shortest
+
+
+def test_words_that_differ_in_a_vowel_sign_are_two_words():
+    alike, other = ["राम की किताब", "राम का किताब"], "राम के किताबें"
+    found = near_duplicates([*alike, other])
+    assert found[alike[0]] == found[alike[1]] and len(set(found.values())) == 2

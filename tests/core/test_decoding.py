@@ -101,6 +101,10 @@ def penalised(total, n_new, alpha):
     return total / ((5 + n_new) / 6) ** alpha
 
 
+def ends_of(end_id):
+    return [end_id] if end_id is None or isinstance(end_id, int) else end_id
+
+
 def slow_beam_search(automaton, prompt, width, end_id, max_new_tokens, alpha):
     """Search for one sentence; return its hypotheses as (score, new tokens), and the steps."""
     running, ended, steps = [(0.0, [])], [], 0
@@ -113,8 +117,8 @@ def slow_beam_search(automaton, prompt, width, end_id, max_new_tokens, alpha):
         ]
         candidates.sort(key=lambda candidate: -candidate[0])
         best = candidates[: width - len(ended)]
-        ended += [candidate for candidate in best if candidate[1][-1] == end_id]
-        running = [candidate for candidate in best if candidate[1][-1] != end_id]
+        ended += [candidate for candidate in best if candidate[1][-1] in ends_of(end_id)]
+        running = [candidate for candidate in best if candidate[1][-1] not in ends_of(end_id)]
         steps += 1
     scored = [(penalised(total, len(new), alpha), new) for total, new in ended + running]
     return sorted(scored, key=lambda hypothesis: -hypothesis[0]), steps
@@ -122,7 +126,7 @@ def slow_beam_search(automaton, prompt, width, end_id, max_new_tokens, alpha):
 
 def slow_greedy(automaton, prompt, end_id, max_new_tokens):
     new = []
-    while len(new) < max_new_tokens and end_id not in new:
+    while len(new) < max_new_tokens and not set(ends_of(end_id)).intersection(new):
         row = automaton.log_probs(prompt + new)
         new.append(row.index(max(row)))
     return new
@@ -237,6 +241,36 @@ def test_beam_search_is_the_one_written_one_sentence_at_a_time(problem, width, a
         ]
         np.testing.assert_allclose(scores[i], [score for score, _ in expected], 1e-12, 1e-12)
     assert n_calls == n_new == longest
+
+
+@pytest.mark.parametrize("ends", [[], [2], [4, 1], (5, 0, 2), {3, 4}, torch.tensor([1, 4])])
+def test_each_of_several_tokens_ends_a_row(ends):
+    prompt, options = (
+        prompts(4, 2, vocab_size=6),
+        {"end_id": ends, "pad_id": 5, "max_new_tokens": 7},
+    )
+    listed = [int(end) for end in ends]
+    ended = 0
+    for seed in range(4):
+        automaton = Automaton(6, seed, scale=2.0, dtype=torch.float64)
+        new = [slow_greedy(automaton, row, listed, 7) for row in prompt.tolist()]
+        found = greedy(automaton, prompt, **options)[:, 2:].tolist()
+        assert [row[: len(tokens)] for row, tokens in zip(found, new, strict=True)] == new
+        assert {
+            token for row, tokens in zip(found, new, strict=True) for token in row[len(tokens) :]
+        } <= {5}
+        ids, scores = beam_search(automaton, prompt, width=3, **options)
+        for i, start in enumerate(prompt.tolist()):
+            (score, best), *_ = slow_beam_search(automaton, start, 3, listed, 7, 0.0)[0]
+            assert ids[i, 0, 2 : 2 + len(best)].tolist() == best
+            assert float(scores[i, 0]) == pytest.approx(score, rel=1e-12)
+            ended += best[-1] in listed
+        free = sample(automaton, prompt, end_id=None, max_new_tokens=7, generator=generator())
+        drawn = sample(automaton, prompt, **options, generator=generator())
+        for row, whole in zip(drawn[:, 2:].tolist(), free[:, 2:].tolist(), strict=True):
+            stop = next((n + 1 for n, token in enumerate(whole) if token in listed), 7)
+            assert row == (whole[:stop] + [5] * 7)[: len(row)]
+    assert bool(ended) == bool(listed)
 
 
 @pytest.mark.parametrize("alpha", [-1.0, 0.0, 0.6, 3.0])
@@ -716,7 +750,9 @@ PROMPT = r"prompt: expected an int64 tensor of shape \(batch_size, prompt_len\),
         ({"max_new_tokens": -1}, "max_new_tokens: expected at least 0, got -1"),
         ({"max_new_tokens": 1.0}, "max_new_tokens: expected an integer, got 1.0"),
         ({"end_id": -1}, "end_id: expected at least 0, got -1"),
-        ({"end_id": "stop"}, "end_id: expected an integer, got 'stop'"),
+        ({"end_id": "stop"}, "end_id: expected an integer, several, or None, got 'stop'"),
+        ({"end_id": [1, 2.5]}, "end_id: expected an integer, got 2.5"),
+        ({"end_id": [1, 99]}, "end_id: expected a token below vocab_size = 5, got 99"),
         ({"end_id": 5}, "end_id: expected a token below vocab_size = 5, got 5"),
         ({"pad_id": -1}, "pad_id: expected at least 0, got -1"),
         ({"pad_id": 5}, "pad_id: expected a token below vocab_size = 5, got 5"),

@@ -1,6 +1,7 @@
 """`attn._fetch` against a server of our own: what is kept, what is refused, what is said."""
 
 import hashlib
+import os
 import threading
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -19,7 +20,8 @@ class Handler(BaseHTTPRequestHandler):
             return
         self.send_response(200)
         self.end_headers()
-        self.wfile.write(DATA[:1000] if self.path == "/short" else DATA)
+        pages = {"/short": DATA[:1000], "/page": b"\n<!DOCTYPE html><title>Sorry</title>"}
+        self.wfile.write(pages.get(self.path, DATA))
 
     def log_message(self, *_):
         pass
@@ -61,14 +63,17 @@ def test_the_folder_that_is_named_comes_first(remote, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTN_DATA", str(tmp_path / "mine"))
     assert fetched(remote, download=False) == mine
     mine.write_bytes(DATA[1:])
-    with pytest.raises(ValueError, match=rf"^{mine}: expected the sha256 {remote.sha256}, got "):
+    said = rf"^{mine}: expected the sha256 {remote.sha256}, got .*; delete it, or put there what "
+    with pytest.raises(ValueError, match=said):
         fetched(remote)
+    assert mine.read_bytes() == DATA[1:]
 
 
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("/short", "expected the sha256 "),
+        ("/short", "^some/data.bin from .*/short: expected .* got a file of 1,000 bytes with"),
+        ("/page", "^some/data.bin from .*/page: expected .* got a web page, perhaps of an error"),
         ("/missing", "expected a network, or a folder named by ATTN_DATA .*, got .*404"),
         (":1/", "expected a network, or a folder named by ATTN_DATA"),
     ],
@@ -94,8 +99,35 @@ def test_without_leave_nothing_is_downloaded(remote, tmp_path):
     assert not (tmp_path / "cache").exists()
 
 
+def test_a_damaged_file_in_the_cache_is_fetched_again(remote, capsys):
+    path = fetched(remote)
+    path.write_bytes(DATA[1:])
+    capsys.readouterr()
+    with pytest.raises(ValueError, match=rf"^{path}: .*; delete it, and fetch it again$"):
+        fetched(remote, download=False)
+    offline = replace(remote, address="http://127.0.0.1:1")
+    with pytest.raises(ValueError, match=rf"^{path}: .*; delete it, and fetch it again \(some/dat"):
+        fetched(offline)
+    assert path.read_bytes() == DATA[1:]
+    assert fetched(remote).read_bytes() == DATA
+    assert "; fetching it again\n" in capsys.readouterr().err
+
+
 def test_a_cache_that_cannot_be_written_is_a_sentence(remote, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "attn" / "some" / "data.bin"
+    message = f"path: expected a place that can be written, got {path}: Not a directory"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    with pytest.raises(ValueError, match=r"^some/data\.bin: expected a network, .*Not a directory"):
+    with pytest.raises(ValueError, match=f"^{message}$"):
         fetched(remote)
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(remote, tmp_path, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    message = r"^path: expected a place .*/some/data\.bin: No space left on device$"
+    with pytest.raises(ValueError, match=message):
+        fetched(remote)
+    assert files(tmp_path) == []

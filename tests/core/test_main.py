@@ -4,8 +4,11 @@ import io
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ import torch
 
 from attn.__main__ import main
 from attn.applications import models
-from attn.applications.translation import RECIPES, TranslatedLine, Translator
+from attn.applications.translation import RECIPES, Translator
 from attn.corpus import Pair, hold_out, read_pairs
 from attn.tokenizer import BytePairTokenizer
 
@@ -64,22 +67,44 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     typed = io.BytesIO(b"The caf\xe9 is open.\nThe house is red.\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(typed, encoding="utf-8"))
     assert main(["translate"]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == ["La casa es roja."]
+    out, err = capsys.readouterr()
+    assert (out, err) == ("La casa es roja.\n", "line 1: no UTF-8 at byte 7: save it as UTF-8\n")
 
 
 def test_an_output_that_takes_no_more_ends_it_without_a_trace():
     reader, closed = os.pipe()
     os.close(reader)
-    outputs = {closed: ""}
+    outputs = {closed: (0, "")}
     if os.path.exists("/dev/full"):  # Linux's disk on which there is never room
-        outputs[os.open("/dev/full", os.O_WRONLY)] = "output: No space left on device\n"
-    for output, said in outputs.items():
+        outputs[os.open("/dev/full", os.O_WRONLY)] = (1, "output: No space left on device\n")
+    for output, ends in outputs.items():
         done = subprocess.run(
             [sys.executable, "-m", "attn", "translate", *GRAMMAR, "the red house"],
             check=False, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         os.close(output)
-        assert (done.returncode, done.stderr) == (1, said)
+        assert (done.returncode, done.stderr) == ends
+
+
+@pytest.mark.parametrize(
+    "encoding, written, said",
+    [
+        ("ascii", rb"la casa peque\xf1a es roja", r"ascii lacks letters, .* as \\xf1;"),
+        ("cp1253", rb"la casa peque\xf1a es roja", r"cp1253 lacks letters, .* as \\xf1;"),
+        ("latin-1", "la casa pequeña es roja".encode("latin-1"), None),
+        ("utf-8", "la casa pequeña es roja".encode(), None),
+    ],
+)
+def test_letters_that_an_encoding_lacks_are_escaped_and_told(
+    encoding, written, said, capsys, monkeypatch
+):
+    output = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(output, encoding=encoding))
+    assert main(["translate", *GRAMMAR, "The little house is red."]) == 0
+    assert output.getvalue() == written + b"\n"
+    told = capsys.readouterr().err
+    assert re.search(f"^output: the encoding {said}", told) if said else told == ""
+    output.close()
 
 
 @pytest.mark.parametrize("text", [(), ("the red house",)])
@@ -129,27 +154,16 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     assert capsys.readouterr().out == ""
 
 
-def test_bytes_that_are_no_utf_8_cost_neither_the_file_nor_the_line(tmp_path, capsys, monkeypatch):
-    given = []
-
-    def echo(translator, lines, **search):
-        given.extend(lines)
-        return [TranslatedLine(line.strip(), 1) for line in given]
-
-    monkeypatch.setattr("attn.applications.translation.lines.translate_lines", echo)
-    path, bad = tmp_path / "some.txt", [2, 4, 5, 6, 7, 8]
-    lines = [b"caf\xe9" if number in bad else b"caf\xc3\xa9" for number in range(1, 9)]
-    lines[2] = "a \ufffd of its own".encode()
-    path.write_bytes(b"\n".join(lines))
+def test_bytes_that_are_no_utf_8_cost_their_own_line(tmp_path, capsys):
+    path = tmp_path / "some.txt"
+    path.write_bytes(b"the red house\rthe caf\xe9\nthe red house\n")
     assert main(["translate", *GRAMMAR, "--file", str(path)]) == 0
     out, err = capsys.readouterr()
-    right = ["caf\ufffd" if number in bad else "café" for number in range(1, 9)]
-    right[2] = "a \ufffd of its own"
-    assert out.splitlines() == right
-    assert err.splitlines()[:-1] == [
-        *(f"{path}, line {n}: bytes that are no UTF-8 are read as \ufffd" for n in bad[:5]),
-        f"{path}: 6 such lines in all",
-    ]
+    assert out == "la casa roja\n\nla casa roja\n"
+    assert err.splitlines()[0] == f"{path}, line 2: no UTF-8 at byte 7: save it as UTF-8"
+    path.write_text("the red house\n", encoding="utf-16")
+    assert main(["translate", *GRAMMAR, "--file", str(path)]) == 1
+    assert capsys.readouterr().err == f"{path}: expected text that is saved as UTF-8, got UTF-16\n"
 
 
 @pytest.mark.parametrize(
@@ -168,8 +182,11 @@ def test_bytes_that_are_no_utf_8_cost_neither_the_file_nor_the_line(tmp_path, ca
         (["translate", "--length-penalty", "1", "--file", "LINES"], "length_penalty: expected 0"),
         (["evaluate", "--length-penalty", "1", "--pairs", "PAIRS"], "length_penalty: expected 0"),
         (["translate", "--model", "/no/such", "the red house"], "/no/such, which holds nothing"),
-        (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a file that can be read"),
-        (["train", "--pairs", "/no/such.tsv", "--out", "x"], "/no/such.tsv: expected a file that"),
+        (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a text file that can"),
+        (
+            ["train", "--pairs", "/no/such.tsv", "--out", "x"],
+            "/no/such.tsv: expected a text file that",
+        ),
         (["train", "--pairs", "PAIRS", "--out", "/no/such"], "out: expected a name in a folder"),
         (["train", "--pairs", "PAIRS", "--out", "OTHER"], "out: expected a new folder or a transl"),
         (["train", "--pairs", "PAIRS", "--steps", "0", "--out", "NEW"], "steps: expected at least"),
@@ -283,6 +300,29 @@ def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):
     a, b = (Translator.load(tmp_path / name).model.state_dict() for name in "ab")
     assert all(torch.equal(a[name], b[name]) for name in a)
     assert not (tmp_path / "a.checkpoint").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs, tmp_path):
+    """A second training with the same folder is refused while the first is at work."""
+    command = [sys.executable, "-m", "attn", "train", "--pairs", pairs, "--steps", "100000"]
+    command += ["--width", "8", "--layers", "1", "--heads", "1", "--device", "cpu", "--out"]
+    run = partial(subprocess.Popen, [*command, tmp_path / "model"], cwd=ROOT, text=True)
+    first = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while not (tmp_path / "model.checkpoint").exists():
+        assert first.poll() is None
+        time.sleep(0.1)
+    second = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = second.communicate(timeout=100)
+    path = tmp_path / "model.checkpoint"
+    message = f"no other process is using, got {path}, which process {first.pid} is using\n"
+    assert (second.returncode, out) == (1, "") and err.endswith(message) and err.count("\n") == 1
+    first.send_signal(number)
+    out, err = first.communicate(timeout=100)
+    assert (first.returncode, out) == (128 + number, "") and err.endswith("\nInterrupted.\n")
+    assert "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["model.checkpoint", "pairs.tsv"]
 
 
 @pytest.mark.slow

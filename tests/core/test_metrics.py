@@ -193,6 +193,25 @@ def test_rouge_sees_accents_but_no_case_and_no_marks():
     assert rouge([""], ["nada"])["rougeL"] == 0.0
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("की", "का", 0),
+        ("कि", "कु", 0),
+        ("राम की", "राम का", 0.5),
+        ("हिन्दी भाषा", "हिन्दी भाषा", 1),
+        ("เป้า", "เป่า", 0),
+        ("el año", "el ano", 0.5),
+        ("كَتَبَ", "كُتِبَ", 0),
+        ("می\u200cروم", "می روم", 0),
+        ("don't_2 go", "DON'T_2 stay", 2 / 3),
+        ("a\u0301", "á", 1),
+    ],
+)
+def test_the_marks_of_a_script_tell_words_apart(one, other, shared):
+    assert rouge([one], [other])["rouge1"] == pytest.approx(shared, abs=1e-12)
+
+
 @pytest.mark.parametrize("metric", [exact_match, bleu, chrf, rouge])
 def test_texts_come_in_pairs(metric):
     with refuses("predictions: expected 2, as many as references, got 1"):

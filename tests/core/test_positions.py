@@ -449,6 +449,30 @@ def test_rotations_that_do_not_exist(x, positions, base, message):
 # ALiBi
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "scaling",
+    [
+        {
+            "rope_type": "llama3",
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 32,
+        },
+        {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16},
+    ],
+    ids=lambda scaling: scaling["rope_type"],
+)
+def test_scaled_positions_compile_into_one_graph_for_every_length(scaling):
+    torch.compiler.reset()
+    scheme = RotaryPositions(100.0, scaling)
+    compiled = torch.compile(scheme.rotate, dynamic=True, backend="aot_eager", fullgraph=True)
+    for seq_len in (6, 9):
+        x = random(2, 1, seq_len, 8)
+        assert torch.equal(compiled(x, x, 3)[0], scheme.rotate(x, x, 3)[0])
+
+
 @pytest.mark.parametrize("n_heads", PUBLISHED_SLOPES)
 def test_slopes_are_those_published(n_heads):
     slopes = ALiBiPositions(n_heads).slopes()
@@ -488,6 +512,39 @@ def test_the_bias_of_each_row_is_that_of_its_positions():
     for row in range(2):
         alone = ALiBiPositions(3).bias(positions[row, 1:], positions[row], torch.float64)
         assert torch.equal(bias[row], alone)
+
+
+def test_the_bias_of_tokens_in_a_row_is_that_of_their_positions():
+    """Whatever was asked before, in any precision; keys behind the queries have a place too."""
+    module = ALiBiPositions(3)
+    for start, tgt_len, src_len in [(4, 1, 5), (0, 1, 1), (6, 1, 7), (90, 1, 91), (7, 1, 8),
+                                    (4, 3, 7), (0, 5, 5), (2, 1, 9), (3, 0, 3)]:  # fmt: skip
+        for dtype in (torch.float32, torch.float64, torch.bfloat16):
+            bias = module.bias_in_a_row(start, tgt_len, src_len, dtype, torch.device("cpu"))
+            keys = torch.arange(src_len)
+            assert torch.equal(bias, module.bias(keys[start : start + tgt_len], keys, dtype))
+            assert bias.dtype == torch.promote_types(dtype, torch.float32)
+    assert module.bias_in_a_row(1, 1, 2, torch.float32, torch.device("meta")).is_meta
+
+
+def test_token_by_token_the_bias_is_computed_for_few(monkeypatch):
+    module, cpu, lengths, compute = ALiBiPositions(3), torch.device("cpu"), [], ALiBiPositions.bias
+
+    def counted(self, queries, keys, dtype):
+        lengths.append(len(keys))
+        return compute(self, queries, keys, dtype)
+
+    monkeypatch.setattr(ALiBiPositions, "bias", counted)
+    with torch.inference_mode():
+        for start in range(20):
+            module.bias_in_a_row(start, 1, start + 1, torch.float32, cpu)
+    assert lengths == [2, 6, 14, 30]
+    assert not module.bias_in_a_row(3, 1, 4, torch.float32, cpu).is_inference()
+    assert len(lengths) == 4
+    traced = ALiBiPositions(3)
+    bias = torch.func.functionalize(lambda: traced.bias_in_a_row(3, 1, 4, torch.float32, cpu))()
+    assert torch.equal(traced.bias_in_a_row(3, 1, 4, torch.float32, cpu), bias)
+    assert not torch._is_functional_tensor(traced.bias_in_a_row(3, 1, 4, torch.float32, cpu))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -545,3 +602,26 @@ def test_rotary_positions_name_an_odd_size():
     query = key = torch.ones(2, 3)
     with pytest.raises(ValueError, match="^d_k: expected an even number"):
         RotaryPositions().rotate(query, key, 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("view", ["whole", "odd start", "odd rows", "every second", "heads"])
+def test_pairs_turn_wherever_they_lie(view, dtype):
+    """Complex numbers want their two halves side by side, at an even place."""
+    numbers = torch.randn(3, 5, 18, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x = {
+        "whole": numbers[..., :8].contiguous(),
+        "odd start": numbers[..., 1:9],
+        "odd rows": numbers.flatten()[: 3 * 5 * 9].view(3, 5, 9)[..., :8],
+        "every second": numbers[..., 1:17:2],
+        "heads": numbers[..., :16].unflatten(-1, (2, 8)).transpose(1, 2)[:, 0],
+    }[view].to(dtype)
+    positions = torch.tensor([0, 1, 5, 1000, 70000])
+    angles = positions[:, None].double() / 10000.0 ** (torch.arange(4).double() / 4)
+    even, odd = x[..., 0::2].double(), x[..., 1::2].double()
+    halves = even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()
+    expected = torch.stack(halves, dim=-1).flatten(-2)
+    tolerance = {torch.float64: 1e-10, torch.float32: 1e-6}.get(dtype, torch.finfo(dtype).eps)
+    turned = rotary(x, positions)
+    assert turned.dtype == dtype
+    torch.testing.assert_close(turned.double(), expected, rtol=tolerance, atol=tolerance)

@@ -69,6 +69,26 @@ def test_what_is_not_whole_is_replaced(folder):
     assert fetched("tiny") == kept and len(files(kept)) == 2
 
 
+@pytest.mark.slow
+def test_what_is_damaged_in_the_cache_is_fetched_again(folder, capfd, monkeypatch):
+    kept = fetched("tiny")
+    (kept / "config.json").write_bytes(b"<html>Sorry</html>")
+    with pytest.raises(
+        ValueError, match=r"config\.json: .* got a web page.*; delete it, and run `py"
+    ):
+        fetched("tiny", download=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/bin/false")
+        with pytest.raises(
+            ValueError, match=r"config\.json: .*; delete it, and run .* \(tiny: exp"
+        ):
+            fetched("tiny")
+    (kept / "mine.txt").write_text("of a user")
+    capfd.readouterr()
+    assert fetched("tiny") == kept and (kept / "config.json").read_bytes() == b"{}"
+    assert "fetching it again" in capfd.readouterr().err and (kept / "mine.txt").exists()
+
+
 @pytest.mark.parametrize("where", ["{}/mine", "{}/mine/tiny", "{}/mine/tiny/weights.bin"])
 def test_the_folder_that_is_named_comes_first(folder, monkeypatch, where):
     mine = folder / "mine" / "tiny"

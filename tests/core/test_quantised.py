@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 from attn.transformer._safetensors import pack, unpack
-from attn.transformer.quantised import dequantise, quantise
+from attn.transformer.quantised import dequantise, packed, quantise
 
 SIZES = {"vocab_size": 11, "d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 20, "max_len": 9}
 SIZE = st.floats(2.0**-60, 2.0**60, width=32)
@@ -275,3 +275,78 @@ def test_weights_that_are_not_finite_leave_the_old_file(tmp_path):
     with pytest.raises(ValueError, match=message):
         model.save(path, quantised=True)
     assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
+
+
+# packed for the products
+
+
+@all_models
+@pytest.mark.parametrize("changes", [{}, {"positions": "rotary", "n_kv_heads": 1, "bias": False}])
+def test_in_halves_a_model_computes_what_its_rounded_weights_say(model_class, changes):
+    model = make(model_class, **changes)
+    rounded = make(model_class, **changes)
+    for module in rounded.modules():
+        if isinstance(module, torch.nn.Linear):
+            module.weight = torch.nn.Parameter(module.weight.detach().half().float())
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    small = packed(model.train())
+    assert type(small) is model_class and not small.training and model.training
+    torch.testing.assert_close(logits_of(small), logits_of(rounded), rtol=1e-4, atol=1e-4)
+    assert not any(isinstance(module, torch.nn.Linear) for module in small.modules())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+
+
+def test_in_four_bits_each_group_has_its_steps():
+    """The rounded weights by hand; what is left is the bfloat16 of the output."""
+    torch.manual_seed(0)
+    linear = torch.nn.Linear(64, 48)
+    linear.weight.data[3, :32], linear.weight.data[4, 32:] = 0.5, 0.0
+    x = torch.randn(2, 3, 64).bfloat16().float()
+    weight = torch.empty(48, 64)
+    for row in range(48):
+        for start in (0, 32):
+            group = linear.weight[row, start : start + 32].detach()
+            low, step = group.min(), (group.max() - group.min()) / 15
+            steps = ((group - low) / step).round() if step else torch.zeros(32)
+            middle = (low + 8 * step).bfloat16().float()
+            weight[row, start : start + 32] = middle + (steps - 8) * step.bfloat16().float()
+    small = packed(torch.nn.Sequential(linear), bits=4)
+    expected = (x @ weight.T + linear.bias).detach()
+    torch.testing.assert_close(small(x), expected, rtol=2**-7, atol=2**-7)
+    # The weights as they were lie further away.
+    assert ((linear(x) - expected).abs() > 2**-6).any()
+
+
+@pytest.mark.parametrize("bits", [16, 4])
+@torch.no_grad()
+def test_a_packed_model_decodes_step_by_step_as_at_once(bits):
+    model = packed(make(DecoderOnly, d_model=32, n_heads=2, d_ff=64, positions="rotary"), bits)
+    ids, cache = torch.arange(9)[None], model.new_cache()
+    full, _ = model(ids)
+    for length in (3, 4, 5, 9):
+        logits = model.step(ids[:, :length], cache)
+        tolerance = {16: 1e-4, 4: 5e-2}[bits]
+        torch.testing.assert_close(logits, full[:, length - 1], rtol=tolerance, atol=tolerance)
+
+
+def test_what_cannot_be_packed(tmp_path):
+    model = make(DecoderOnly)
+    with pytest.raises(ValueError, match="^bits: expected 16 or 4, got 8$"):
+        packed(model, 8)
+    with pytest.raises(
+        ValueError, match="^embedding.tokens.weight: expected float32 on the CPU, got"
+    ):
+        packed(make(DecoderOnly).double())
+    small = packed(model)
+    with pytest.raises(ValueError, match="^model: expected one whose weights are not packed"):
+        small.save(tmp_path / "model")
+    assert not [*tmp_path.iterdir()]
+    with pytest.raises(ValueError, match=r"^x: expected float32 of shape \(..., 12\) on the CPU"):
+        small.output(torch.ones(1, 13))
+    with pytest.raises(ValueError, match=r"^x: expected float32 of shape .*, got torch.float64"):
+        small.output(torch.ones(1, 12).double())
+    model.output.weight.data[3, 4] = 1e6
+    with pytest.raises(
+        ValueError, match="^output.weight: expected finite numbers, got 1 NaN or inf"
+    ):
+        packed(model)

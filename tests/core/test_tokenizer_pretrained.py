@@ -154,11 +154,11 @@ LETTERS = list(byte_letters().values())
         ),
         (([*LETTERS, "th"], [("t", "h", "e")]), {}, "merges: expected pairs of tokens that make"),
         (([*LETTERS, "the"], [("th", "e")]), {}, "merges: expected pairs of tokens that make"),
-        ((LETTERS, [], ["<s>"]), {}, "special: expected tokens of the vocabulary, got '<s>'"),
+        ((LETTERS, [], ["<s>"]), {}, "added: expected tokens of the vocabulary, got '<s>'"),
         (
             (LETTERS, [], [], ["(a)b"]),
             {},
-            "patterns: expected patterns without groups, got ['(a)b']",
+            "patterns: expected patterns without groups, got '(a)b'",
         ),
         ((LETTERS, []), {"eos_id": 256}, "ids: expected at least 0 and below vocab_size = 256"),
     ],
@@ -252,7 +252,8 @@ def test_a_field_that_is_not_what_a_tokenizer_has_is_named(tmp_path):
     content = json.loads(path.read_text("utf-8"))
     for change, message in (
         ({"ends": [256, 256, True]}, "'ends' to be [256, 256, 1], got [256, 256, True]"),
-        ({"vocabulary": [[]]}, "the parts of 'attn byte-level tokenizer', got others"),
+        ({"vocabulary": [[]]}, "a string, got list"),
+        ({"merges": [5]}, "the parts of 'attn byte-level tokenizer', got others"),
     ):
         path.write_text(json.dumps(content | change), "utf-8")
         with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: expected {message}')}$"):

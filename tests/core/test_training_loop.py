@@ -701,7 +701,7 @@ def test_a_validation_that_fails_leaves_the_model_in_training_mode():
         return falls(model, batch)
 
     seen = []
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="^loss: .*, got KeyError"):
         fall(loss)
     assert seen[-1].training
 
@@ -732,15 +732,160 @@ def test_other_errors_tell_their_step():
             raise KeyError("one")
         return falls(model, batch)
 
-    with pytest.raises(KeyError) as caught:
+    with pytest.raises(ValueError, match="^loss: .*, got KeyError: 'one'") as caught:
         fall(loss)
+    assert isinstance(caught.value.__cause__, KeyError)
     assert caught.value.__notes__ in (
         ["In step 1 of the training."],
         ["In step 2 of the training."],
     )
 
 
+def raises(*_):
+    raise KeyError("mine")
+
+
+def total(model, batch):
+    return (model.weight - batch[0]).square().sum()
+
+
+def fails_backward(total):
+    total.register_hook(lambda gradient: 1 / 0)
+    return total
+
+
+WANTED_OF_LOSS = (
+    "a function (model, batch) that returns the sum of the losses, "
+    "a floating-point tensor of shape (), and their number"
+)
+
+
+@pytest.mark.parametrize(
+    "loss, got",
+    [
+        (lambda model, batch: None, "None"),
+        (total, "a tensor of torch.float32 and shape ()"),
+        (lambda model, batch: (total(model, batch), 1, 2), "a tuple of 3"),
+        (
+            lambda model, batch: ((model.weight - batch[0]).square(), 1),
+            "a tensor of torch.float32 and shape (1,) as the sum",
+        ),
+        (lambda model, batch: (1.0, 1), "1.0 as the sum"),
+        (
+            lambda model, batch: (torch.tensor(3), 1),
+            "a tensor of torch.int64 and shape () as the sum",
+        ),
+        (lambda model, batch: (total(model, batch), None), "None as the number"),
+        (lambda model, batch: (total(model, batch), True), "True as the number"),
+        (
+            lambda model, batch: (total(model, batch), batch[0]),
+            "a tensor of torch.float32 and shape (1,) as the number",
+        ),
+        (lambda model, batch: (total(model, batch), -2), "the number -2 in step 1"),
+        (raises, "KeyError: 'mine'"),
+        (lambda model, batch: (fails_backward(total(model, batch)), 1), "ZeroDivisionError: "),
+        (lambda model: None, "TypeError: "),
+    ],
+)
+def test_a_wrong_loss_is_named_with_what_it_should_return(loss, got):
+    with pytest.raises(ValueError) as caught:
+        train(Falling(), loss, [1.0, 2.0], batch_of_one, dataclasses.replace(PLAIN, batch_size=1))
+    assert str(caught.value).startswith(f"loss: expected {WANTED_OF_LOSS}, got {got}")
+    assert type(caught.value.__cause__).__name__ == (
+        got.split(":")[0] if ":" in got else "NoneType"
+    )
+
+
+def batch_of_one(numbers):
+    return (torch.tensor(numbers),)
+
+
+def test_a_loss_that_depends_on_nothing_is_named():
+    model = Falling()
+    message = "loss: expected a sum that depends on a parameter of the model, got one without"
+    with pytest.raises(ValueError, match="^" + message):
+        train(model, lambda m, b: (b[0].sum(), 1), [1.0], batch_of_one, PLAIN)
+    assert model.weight == 1
+
+
+@pytest.mark.parametrize(
+    "collate, got",
+    [
+        (lambda some: None, "None"),
+        (lambda some: torch.tensor(some), "a tensor of torch.float32 and shape (1,)"),
+        (lambda some: (torch.tensor(some), 3), "a tuple with 3 in it"),
+        (lambda some: {"x": some}, "a dict with a list of 1 in it"),
+        (
+            lambda some: (torch.eye(2).to_sparse(),),
+            "a tuple with a torch.sparse_coo tensor of torch.float32 and shape (2, 2) in it",
+        ),
+        (raises, "KeyError: 'mine'"),
+        (lambda: None, "TypeError: "),
+    ],
+)
+@pytest.mark.parametrize("with_checkpoint", [True, False])
+def test_a_wrong_collate_is_named_with_what_it_should_return(
+    collate, got, with_checkpoint, tmp_path
+):
+    path = tmp_path / "run" if with_checkpoint else None
+    with pytest.raises(ValueError) as caught:
+        train(Falling(), falls, [1.0], collate, PLAIN, checkpoint=path)
+    wanted = "a function (list of examples) that returns a dict or tuple of tensors"
+    assert str(caught.value).startswith(f"collate: expected {wanted}, got {got}")
+    assert type(caught.value.__cause__).__name__ == (
+        got.split(":")[0] if ":" in got else "NoneType"
+    )
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "length, got", [(raises, "KeyError: 'mine'"), (lambda x: None, "None"), (lambda x: -1, "-1"),
+                    (lambda x: math.nan, "nan"), (str, "'1.0'")],
+)  # fmt: skip
+def test_a_wrong_length_is_named_with_what_it_should_return(length, got):
+    wanted = "a function (example) that returns a number of at least 0"
+    with refuses(f"length: expected {wanted}, got {got}"):
+        train(Falling(), falls, [1.0], batch_of_one, PLAIN, length=length)
+
+
+def test_memory_that_does_not_suffice_is_no_fault_of_the_loss():
+    def loss(model, batch):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    with pytest.raises(torch.OutOfMemoryError):
+        fall(loss)
+
+
 # arguments
+
+
+@pytest.mark.parametrize("name", ["examples", "validation"])
+@pytest.mark.parametrize("some", [(x for x in [1.0]), {0: 1.0}, {1.0}, 7])
+def test_what_is_no_sequence_is_refused_before_anything_is_taken(name, some):
+    arguments = {"examples": [1.0], "validation": [1.0]} | {name: some}
+    with refuses(f"{name}: expected a sequence, such as a list, got {type(some).__name__}"):
+        train(Falling(), falls, collate=batch_of_one, config=STOPPING, **arguments)
+    if not hasattr(some, "__len__") and some != 7:
+        assert [*some] == [1.0] or name == "validation"
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"model": nn.ReLU()}, "model: expected a module with a parameter to train, got one"),
+        ({"model": Ellipsis}, "model: expected a module with a parameter to train, got Ellipsis"),
+        ({"model": nn.Linear(1, 1).requires_grad_(False)}, "model: expected a module with a param"),
+        ({"loss": None}, "loss: expected a function, got None"),
+        ({"collate": "pad"}, "collate: expected a function, got 'pad'"),
+        ({"length": 3}, "length: expected a function, got 3"),
+        ({"report": []}, "report: expected a function, got a list of 0"),
+        ({"config": None}, "config: expected a TrainingConfig, got None"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(changes, message):
+    arguments = {"model": Falling(), "loss": falls, "collate": batch_of_one, "config": PLAIN}
+    with pytest.raises(ValueError, match="^" + re.escape(message)):
+        train(examples=[1.0], **arguments | changes)
 
 
 @pytest.mark.parametrize(
@@ -776,11 +921,18 @@ def test_every_process_needs_an_example_of_every_batch(name, monkeypatch):
         train(Falling(), falls, collate=tuple, config=STOPPING, **arguments)
 
 
-@pytest.mark.parametrize("name", [".", "no such folder/run.pt", "file/run.pt"])
-def test_a_checkpoint_needs_a_folder_and_a_name(name, tmp_path):
+@pytest.mark.parametrize(
+    "name, reason",
+    [
+        (".", "Is a directory"),
+        ("no such folder/run.pt", "No such file or directory"),
+        ("file/run.pt", "Not a directory"),
+    ],
+)
+def test_a_checkpoint_needs_a_folder_and_a_name(name, reason, tmp_path):
     (tmp_path / "file").write_text("")
     path = tmp_path / name
-    with refuses(f"checkpoint: expected the name of a file in a folder that exists, got {path}"):
+    with refuses(f"checkpoint: expected a place that can be written, got {path}: {reason}"):
         fall(checkpoint=path)
 
 
@@ -1054,13 +1206,13 @@ def test_what_interrupts_a_save_leaves_the_old_file(error, tmp_path, monkeypatch
     content = path.read_bytes()
 
     def write_half(checkpoint, file):
-        assert file.name == f"{path}.part"
+        assert re.fullmatch(r".*/\.run\.pt\.\w{16}\.part", file.name)
         file.write(content[: len(content) // 2])
         raise error
 
     monkeypatch.setattr(torch, "save", write_half)
     message = (
-        f"checkpoint: expected a file that can be written, got {path}: No space left on device"
+        f"checkpoint: expected a place that can be written, got {path}: No space left on device"
     )
     with refuses(message) if isinstance(error, OSError) else pytest.raises(KeyboardInterrupt):
         run(make_model(), path)
@@ -1073,7 +1225,8 @@ def test_a_checkpoint_is_on_the_disk_before_it_takes_the_place_of_the_last(tmp_p
     path, events = tmp_path / "run.pt", []
 
     def fsync(descriptor):
-        content = Path(f"{path}.part").read_bytes()
+        (unfinished,) = tmp_path.glob(".run.pt.*.part")
+        content = unfinished.read_bytes()
         events.append(("on disk", zipfile.ZipFile(io.BytesIO(content)).testzip()))
 
     def replace(old, new, original=os.replace):
@@ -1086,7 +1239,55 @@ def test_a_checkpoint_is_on_the_disk_before_it_takes_the_place_of_the_last(tmp_p
     assert events == [("on disk", None), ("in place", str(path))]
 
 
+@pytest.mark.parametrize("first, second", [("whole", None), (None, "part"), ("part", "whole")])
+def test_a_compiled_model_goes_on_from_a_plain_one_and_the_other_way_round(
+    first, second, whole, tmp_path
+):
+    """What is wrapped is not yet compiled, and its names begin with ``_orig_mod.``."""
+
+    def wrap(kind):
+        model = make_model()
+        if kind == "part":
+            for stack in (model.encoder, model.decoder):
+                stack.layers[0] = torch.compile(stack.layers[0], backend="eager")
+        return torch.compile(model, backend="eager") if kind == "whole" else model
+
+    path = tmp_path / "run.pt"
+    eager = torch._dynamo.config.patch(disable=True)
+    with eager, pytest.raises(KeyboardInterrupt):
+        run(wrap(first), path, loss=stop_after(8))
+    model = wrap(second)
+    with eager:
+        history = run(model, path)
+    ours = outcome(model, history)
+    ours["weights"] = {k.replace("_orig_mod.", ""): v for k, v in ours["weights"].items()}
+    assert_same(ours, whole[1])
+    assert ("_orig_mod" in str(model)) == (second is not None)
+
+
 # other processes
+
+
+def test_a_second_run_with_one_checkpoint_is_refused_at_once(tmp_path):
+    path, refused = tmp_path / "run", []
+
+    def go(**hooks):
+        train(Falling(), falls, [1.0], batch_of_one, PLAIN, checkpoint=path, **hooks)
+
+    def report(progress):
+        if progress.step == 2:
+            with pytest.raises(ValueError) as caught:
+                go()
+            refused.append(str(caught.value))
+            if os.fork() == 0:  # A child does not hold the lock of its parent.
+                os._exit(0)
+            os.wait()
+
+    go(report=report)
+    holder = f"{path}, which process {os.getpid()} is using"
+    message = f"checkpoint: expected a place that no other process is using, got {holder}"
+    assert refused == [message] and os.listdir(tmp_path) == ["run"]
+    go()
 
 
 def killed(path, result, event, count):
@@ -1169,6 +1370,28 @@ def test_a_run_killed_at_random_goes_on_to_the_same_bits(whole, tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == {"run.pt", "result.pt"}
 
 
+class Parts(nn.Module):
+    """Three vectors: each example takes the first or the second, and none the third."""
+
+    def __init__(self):
+        super().__init__()
+        self.vectors = nn.ParameterList(torch.ones(2, dtype=torch.float64) for _ in range(3))
+
+    def forward(self, kinds, targets):
+        return sum(
+            (self.vectors[k] - t).square().sum() for k, t in zip(kinds, targets, strict=True)
+        )
+
+
+def train_parts(model):
+    return train(
+        model, lambda model, batch: (model(*batch), len(batch[0])),
+        [(int(i % 5 == 0), i / 3) for i in range(16)],
+        lambda some: (torch.tensor([k for k, _ in some]), torch.tensor([t for _, t in some])),
+        dataclasses.replace(PLAIN, batch_size=4, steps=9),
+    )  # fmt: skip
+
+
 def train_in_two(folder):
     """What each of the two processes of the test below does; its outcomes go to a file."""
     rank = os.environ["RANK"]
@@ -1215,6 +1438,8 @@ def train_in_two(folder):
     except KeyboardInterrupt:
         model = make_model()
         found["gone on"] = outcome(model, run(model, path))
+    model = Parts()
+    found["parts"] = outcome(model, train_parts(model))
     try:
         run(make_model(), config=dataclasses.replace(PLAIN, batch_size=1))
     except ValueError as error:
@@ -1251,6 +1476,10 @@ def test_two_processes_are_one(tmp_path):
 
     alone = make_model(dropout=0.0).double()
     expected = outcome(alone, run(alone, tmp_path / "alone.pt"))
+    parts = Parts()
+    expected_parts = outcome(parts, train_parts(parts))
+    torch.testing.assert_close(found[0]["parts"], expected_parts, rtol=1e-12, atol=1e-14)
+    assert torch.equal(parts.vectors[2], torch.ones(2, dtype=torch.float64))
     together = found[0]["many steps"]
     torch.testing.assert_close(together, expected, rtol=1e-7, atol=1e-9)
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from attn import reference
-from attn.cache import DecoderCache
+from attn import checks, reference
+from attn.cache import DecoderCache, KVCache
 from attn.decoding import beam_search, greedy, sample
 from attn.layers import DecoderLayer, EncoderLayer
 from attn.masks import causal_mask, padding_mask
@@ -27,6 +27,7 @@ from attn.positions import (
     RotaryPositions,
     SinusoidalPositions,
 )
+from attn.recurrent.cache import RecurrentCache
 from attn.transformer import (
     Decoder,
     DecoderOnly,
@@ -731,6 +732,92 @@ def test_a_step_that_a_deeper_layer_fails_can_be_taken_again(model_class, failur
         assert_close(logits, model.step(ids[:, :length], None, **given))
 
 
+def steps_of(model_class):
+    """Return a model, its step and its forward, all with ids and a cache, for two rows."""
+    model = make(model_class)
+    if model_class is DecoderOnly:
+        return model, model.step, lambda ids, cache: model(ids, cache=cache)
+    memory, _ = model.encode(random_ids(2, SRC_LEN))
+    step = partial(model.step, memory=memory)
+    return model, step, lambda ids, cache: model.decode(ids, memory, cache=cache)
+
+
+@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize("filled_by", ["step", "forward", "both"])
+@pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
+def test_a_cache_notices_that_other_tokens_filled_it(model_class, filled_by, place, checked):
+    model, step, forward = steps_of(model_class)
+    ids, cache = random_ids(2, TGT_LEN), model.new_cache()
+    if filled_by != "step":
+        forward(ids[:, :2], cache)
+        forward(ids[:, 2:3], cache) if filled_by == "forward" else step(ids[:, :3], cache)
+    else:
+        step(ids[:, :3], cache)
+    other = ids.clone()
+    other[1, place] = (other[1, place] + 1) % SMALL.vocab_size
+    message = (
+        "ids: expected the tokens that filled the cache and then new ones: truncate it, or take a "
+        f"new cache, got others from place {place} on"
+    )
+    # On a CPU the look is free.
+    with checks(checked), pytest.raises(ValueError, match=f"^{message}$"):
+        step(other[:, :4], cache)
+    with pytest.raises(
+        ValueError, match=r"^ids: expected rows of shape \(2,\), as the cache has, got"
+    ):
+        step(ids[:1, :4] if model_class is DecoderOnly else ids[[0, 1, 0, 1], :4], cache)
+    assert_close(step(ids[:, :4], cache), step(ids[:, :4], None))
+    # What differs is cut off, and then the other tokens go on from there.
+    cache.truncate(place)
+    assert_close(step(other, cache), step(other, None))
+
+
+@torch.no_grad()
+def test_tokens_are_known_in_the_order_of_the_rows():
+    model, step, _ = steps_of(DecoderOnly)
+    ids, cache = random_ids(3, TGT_LEN), model.new_cache()
+    step(ids[:, :3], cache)
+    rows = torch.tensor([2, 0, 0, 1])
+    cache.reorder(rows)
+    other = copy.deepcopy(cache)
+    with pytest.raises(ValueError, match="^ids: expected the tokens that filled the cache and"):
+        step(ids[[0, 1, 2, 0]], cache)
+    assert_close(step(ids[rows], cache), step(ids[rows], None))
+    with pytest.raises(ValueError, match="^ids: expected the tokens that filled the cache and"):
+        step(ids[[0, 1, 2, 0]], other)
+
+
+def test_a_buffer_that_the_caller_writes_on_in_is_no_other_text():
+    model, step, _ = steps_of(DecoderOnly)
+    ids, cache = torch.zeros(2, TGT_LEN, dtype=torch.int64), model.new_cache()
+    expected = random_ids(2, TGT_LEN)
+    for length in range(1, TGT_LEN + 1):
+        ids[:, length - 1] = expected[:, length - 1]
+        assert_close(step(ids[:, :length], cache), step(expected[:, :length], None))
+    ids[0, 0] += 1
+    with pytest.raises(ValueError, match="^ids: expected the tokens that filled the cache and"):
+        step(torch.cat((ids, ids), dim=1), cache)
+
+
+def test_vectors_that_filled_a_cache_are_no_tokens_to_compare_with():
+    model, ids = make(DecoderOnly), random_ids(2, TGT_LEN)
+    cache = model.new_cache()
+    model.stack(model.embedding(ids[:, :3]), is_causal=True, cache=cache)
+    assert_close(model.step(ids, cache), model.step(ids, None))
+
+
+@pytest.mark.parametrize(
+    "given", [KVCache(), [KVCache()], RecurrentCache()], ids=lambda c: type(c).__name__
+)
+@pytest.mark.parametrize("model_class", [Transformer, DecoderOnly])
+def test_the_cache_of_a_model_is_of_all_its_layers(model_class, given):
+    _, step, forward = steps_of(model_class)
+    for run in (step, forward):
+        with pytest.raises(ValueError, match="^cache: expected a DecoderCache.*, got "):
+            run(random_ids(2, 3), given)
+
+
 @torch.no_grad()  # a copy may be made only of tensors that no gradient goes through
 @pytest.mark.parametrize(
     "n_sources, rows",
@@ -1124,6 +1211,7 @@ def test_the_defaults_are_the_paper_s_base_model():
         "n_token_types": 0,
         "embedding_norm": False,
         "prediction_head": False,
+        "rotary_scaling": None,
     }
 
 
@@ -1140,6 +1228,26 @@ FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "predic
         *(({name: 0}, f"{name}: expected at least 1, got 0") for name in SIZES),
         *(({name: 2.0}, f"{name}: expected an integer, got 2.0") for name in SIZES),
         *(({name: "8"}, f"{name}: expected an integer, got '8'") for name in SIZES),
+        *(({name: True}, f"{name}: expected an integer, got True") for name in SIZES),
+        ({"vocab_size": torch.tensor(True)}, "vocab_size: expected an integer, got tensor(True)"),
+        ({"n_token_types": False}, "n_token_types: expected an integer, got False"),
+        ({"attention_dropout": False}, "attention_dropout: expected a number in [0, 1), got False"),
+        ({"norm_eps": True}, "norm_eps: expected a number above 0, got True"),
+        ({"rotary_base": None}, "rotary_base: expected a finite number of at least 1, got None"),
+        ({"norm": ["pre"]}, "norm: expected 'post' or 'pre', got ['pre']"),
+        ({"normalization": None}, "normalization: expected 'layer' or 'rms', got None"),
+        ({"rotary_scaling": 2.0}, "rotary_scaling: expected a dictionary or None, got 2.0"),
+        (
+            {"rotary_scaling": {"rope_type": "linear", "factor": 2}},
+            "rotary_scaling: expected None unless positions are rotary, got 'linear'",
+        ),
+        (
+            {
+                "positions": "rotary",
+                "rotary_scaling": {"rope_type": "factors", "factors": [1, 2, 3]},
+            },
+            "rotary_scaling.factors: expected 2 numbers, one for each wave, got 3",
+        ),
         *(({name: 1}, f"{name}: expected True or False, got 1") for name in FLAGS),
         *(({name: None}, f"{name}: expected True or False, got None") for name in FLAGS),
         ({"vocab_size": None}, "vocab_size: expected an integer, got None"),
@@ -1151,8 +1259,8 @@ FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "predic
         ({"norm": "Pre"}, "norm: expected 'post' or 'pre', got 'Pre'"),
         ({"normalization": "RMS"}, "normalization: expected 'layer' or 'rms', got 'RMS'"),
         ({"norm_eps": 0.0}, "norm_eps: expected a number above 0, got 0.0"),
-        ({"rotary_base": 0.5}, "rotary_base: expected a number of at least 1, got 0.5"),
-        ({"rotary_base": math.inf}, "rotary_base: expected a number above 0, got inf"),
+        ({"rotary_base": 0.5}, "rotary_base: expected a finite number of at least 1, got 0.5"),
+        ({"rotary_base": math.inf}, "rotary_base: expected a finite number of at least 1, got inf"),
         ({"norm_eps": "1e-5"}, "norm_eps: expected a number above 0, got '1e-5'"),
         ({"n_token_types": -1}, "n_token_types: expected at least 0, got -1"),
         (
@@ -1177,6 +1285,15 @@ def test_the_configuration_refuses_what_makes_no_model(change, message):
     refused = pytest.raises(ValueError, match="^" + re.escape(message) + "$")
     with patch.dict(SCHEMES, OWN_SCHEMES, clear=True), refused:
         dataclasses.replace(SMALL, **change)
+
+
+def test_a_scaling_of_positions_is_a_whole_copy():
+    given = {"rope_type": "linear", "factor": 2}
+    config = dataclasses.replace(SMALL, positions="rotary", rotary_scaling=given)
+    given["factor"] = 3
+    assert config.rotary_scaling == {"rope_type": "linear", "factor": 2.0}
+    other = dataclasses.replace(config, rotary_scaling=given)
+    assert config != other and len({config, other, dataclasses.replace(config)}) == 2
 
 
 @pytest.mark.parametrize("positions", ["learned", "alibi", "none"])

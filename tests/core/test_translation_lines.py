@@ -5,8 +5,9 @@ import re
 
 import pytest
 
+from attn._lines import read_lines
 from attn.applications.translation import TRAINING, Translator, lines
-from attn.applications.translation.lines import read_lines, translate_lines
+from attn.applications.translation.lines import translate_lines
 from attn.corpus import Pair
 
 SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16}
@@ -34,26 +35,33 @@ def test_each_line_has_its_place(translator, monkeypatch):
     assert list(translate_lines(translator, [])) == []
 
 
-def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+def test_a_line_that_is_no_text_has_its_place_and_is_not_translated(translator, tmp_path):
     path = tmp_path / "some.txt"
-    path.write_bytes("\ufeffThe moon\ncafé\n".encode())
-    told = []
-    assert list(read_lines(path, told.append)) == ["The moon\n", "café\n"] and not told
-
-
-def test_bytes_that_are_no_utf_8_are_replaced_and_their_line_is_told(tmp_path):
-    path = tmp_path / "some.txt"
-    path.write_bytes(b"caf\xc3\xa9\nun caf\xe9 s\xf3lo\na \xef\xbf\xbd of its own\n")
-    told = []
-    read = ["café\n", "un caf\ufffd s\ufffdlo\n", "a \ufffd of its own\n"]
-    assert list(read_lines(path, told.append)) == read and told == [2]
+    path.write_bytes(
+        b"\xef\xbb\xbf" + f"{KNOWN[0]}\r{KNOWN[1]}\r\n\n".encode() + b"caf\xe9\nthe\0moon\n"
+    )
+    found = list(translate_lines(translator, read_lines(path)))
+    assert [line.translation for line in found] == [
+        translator.translate(KNOWN[0]),
+        translator.translate(KNOWN[1]),
+        "",
+        "",
+        "",
+    ]
+    assert [line.problem.partition(":")[0] for line in found] == [
+        "",
+        "",
+        "",
+        "no UTF-8 at byte 3",
+        "the character NUL at byte 3",
+    ]
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path):
     path = tmp_path / "none.txt"
     message = f"{path}: expected a text file that can be read, got No such file or directory"
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        next(read_lines(path, print))
+        next(read_lines(path))
 
 
 def test_the_search_and_the_number_of_tokens_are_those_of_the_translator(translator, monkeypatch):

@@ -706,7 +706,7 @@ def test_it_does_not_load_what_is_no_answerer(untrained, tmp_path):
     folder = tmp_path / "vqa"
     untrained.save(folder)
     about = json.loads((folder / "about.json").read_text(encoding="utf-8"))
-    assert about == {"format": "attn visual question answerer 1", "answers": untrained.answers}
+    assert about["answers"] == untrained.answers
     (folder / "model.safetensors").write_bytes(b"")
     with pytest.raises(ValueError, match="^path: expected a checkpoint of VisualQuestionModel"):
         VisualQuestionAnswerer.load(folder)

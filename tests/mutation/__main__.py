@@ -39,6 +39,7 @@ TESTS = {
         *("test_checkpoint", "test_quantised", "test_torch_weights"),
     ],
     "training": ["test_training", "test_training_loop", "test_checks"],
+    "io": ["test_io"],
     "tokenizer": ["test_tokenizer", "test_tokenizer_pretrained"],
     "metrics": ["test_metrics", "test_translation_memory"],
     "applications": [

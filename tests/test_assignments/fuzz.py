@@ -202,6 +202,7 @@ class Fuzz:
         raised = {"late": False, "error": {"type": "KeyError", "message": "x"}}
         frames = [({"ready": True}, {}), ({"begins": ["cell", 1]}, {})]
         frames += [({"cell": number, **raised}, {}) for number in range(8)]
+        frames.append(({"inputs": True}, {}))
         for number, task in enumerate(self.batch.set.tasks):
             record = draw(task, self.course.secret)
             answers = [answer.values for answer in record.expected]

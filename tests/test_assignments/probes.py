@@ -66,8 +66,8 @@ FULL = (5.0, 5.0)
 
 def answer(*cells, case=None, **kwargs):
     """Run cells that define `f`; return the outcome, and what `f` returned or None."""
-    inputs = {"t/0/x": np.arange(3.0)} if case is None else {"t/0/x": case}
-    task = {"id": "t", "function": "f", "outputs": ["y"], "cases": [["x"]]}
+    inputs = {"t": [{"x": np.arange(3.0) if case is None else case}]}
+    task = {"id": "t", "function": "f", "outputs": ["y"]}
     numbered = [(n, textwrap.dedent(cell)) for n, cell in enumerate(cells)]
     outcome = sandbox.run(numbered, [task], inputs, **kwargs)
     found = [arrays for header, arrays in outcome.frames if header.get("task") == "t"]

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import attn_course
-from assignments.grader.judge import draw, judge, request
+from assignments.grader.judge import draw, judge
 from assignments.grader.words import GROUPS
 from assignments.problem_sets import PUBLIC, folders, load, module_name
 from attn_course.exercises.check import verdict
@@ -26,9 +26,10 @@ from attn_course.exercises.compare import run
 from attn_course.exercises.diagnose import wrong_on
 from attn_course.exercises.record import read_record, record_of, write_records
 from notebooks.build import LANGUAGES, split
+from tests.test_assignments.lookup import Table
 from tests.test_assignments.mutants import mutants
 
-SECRETS = [bytes([n]) * 32 for n in range(200)]  # of courses
+SECRETS = [bytes([n]) * 32 for n in range(160)]  # of courses
 FEW = SECRETS[:3]
 STUB = re.compile(r"( *)### BEGIN SOLUTION\n.*?### END SOLUTION", re.DOTALL)
 
@@ -106,10 +107,8 @@ def function(exercise, source):
 def marked(task, attempt, secret=SECRETS[0]):
     """Judge an attempt that ran right here, from the reports that the sandbox would write."""
     record = draw(task, secret)
-    description, inputs = request(task, record.cases)
     reports, arrays = [], {}
-    for number, names in enumerate(description["cases"]):
-        case = {name: inputs[f"{task.grade_id}/{number}/{name}"] for name in names}
+    for number, case in enumerate(record.cases):
         answer = run(attempt, case, task.exercise)
         error = answer.error and {"type": type(answer.error).__name__, "message": str(answer.error)}
         reports.append(
@@ -262,6 +261,16 @@ class Proofs:
             return np.zeros(first.shape) if len(names) == 1 else (first,) * len(names)
 
         assert marked(self.tasks[exercise], constant).points == 0
+
+    def test_a_table_of_inputs_and_answers_seen_before_earns_nothing(self, exercise):
+        task = self.tasks[exercise]
+        first = next(iter(task.points))  # whoever fails it in one input gets no points at all
+        for number, secret in enumerate(self.few):
+            seen = [self.answers.records[1][exercise][1], draw(task, SECRETS[-1 - number])]
+            table, hidden = Table(seen), draw(task, secret)
+            pairs = zip(hidden.cases, hidden.expected, strict=True)
+            asked = [pair for pair in pairs if task.group(pair[0]) == first]
+            assert not all(table.has(*pair) for pair in asked), f"with {secret}"
 
     # Mutants ----------------------------------------------------------------------------
 

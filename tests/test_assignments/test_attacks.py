@@ -1,5 +1,6 @@
 """Attacks: the cheat earns nothing, honest work beside it keeps its marks, the grading ends."""
 
+import builtins
 import json
 import os
 import tempfile
@@ -10,11 +11,13 @@ import numpy as np
 import psutil
 import pytest
 
+from assignments.grader.judge import draw, judge
 from assignments.grader.sandbox import Limits
 from tests.test_assignments.probes import (
     FULL,
     RIGHT_ATTENTION,
     RIGHT_SOFTMAX,
+    SOFTMAX,
     answer,
     errors,
     graded,
@@ -155,7 +158,7 @@ def test_neither_the_course_nor_its_answers_can_be_read_inside():
     assert nowhere == [None, None, None]
     names = [
         *("IPython/core/inputtransformer2.py", "IPython/utils/tokenutil.py", "compare.py"),
-        *("inputs.npz", "inside.py", "job.json", "standins.py", "syscalls.py", "wire.py"),
+        *("inside.py", "job.json", "standins.py", "syscalls.py", "wire.py"),
     ]
     assert sorted(ours) == [f"/job/{name}" for name in names]
 
@@ -186,14 +189,6 @@ FORGERIES = {
     "answers without arrays": "forge({'task': 't-softmax', 'answers': [{'n_values': 1}] * 8})",
     "names of all kinds": "forge({'task': ['t-softmax'], 'cell': {}, 'begins': 5})\n"
     "forge({'task': None, 'cell': [1], 'error': 5})\nforge({'begins': ['task', ['t-softmax']]})",
-    "the inputs as answers": """if True:
-    import numpy as np
-    with np.load("/job/inputs.npz") as inputs:
-        for n in range(8):
-            a = inputs[f"t-softmax/{n}/scores"]
-            forge({"task": "t-softmax", "answers": [{"n_values": 1}] * 8},
-                  [[f"{n}/0", "<f8", a.shape]], a.tobytes())
-    """,
 }
 
 
@@ -211,13 +206,86 @@ def test_forged_errors_of_cells_are_kept_to_cells_that_are_there(tmp_path):
     assert [type(number) for number in result.broken_cells] == [int] * 3
 
 
+# Looks for the inputs in all that a cell can open, and in memory.
+SEARCH = """
+    import gc, os, select, sys
+    found = []
+    for top, _, files in os.walk("/job"):
+        for file in files:
+            found += [file] if numbers in open(os.path.join(top, file), "rb").read() else []
+    pipes = []
+    for fd in range(3, 64):
+        try:
+            readable = select.select([fd], [], [], 0.05)[0]
+            os.set_blocking(fd, False)
+            pipes += [data] if (data := os.read(fd, 2**20)) else []
+        except OSError:
+            pass
+        try:
+            os.set_blocking(fd, True)
+        except OSError:
+            pass
+    frames = []
+    frame = sys._getframe()
+    while frame:
+        frames += [name for name, value in frame.f_locals.items() if name == "inputs"]
+        frame = frame.f_back
+    assert (found, pipes, frames) == ([], [], []), (found, pipes, frames)
+"""
+# Asks for them as the harness does when all cells have run, and takes them.
+STEAL = """
+    import marshal, select
+    forge({"inputs": True})
+    stolen = {}
+    for fd in range(3, 64):
+        try:
+            if stat.S_ISFIFO(os.fstat(fd).st_mode) and select.select([fd], [], [], 1)[0]:
+                stolen = marshal.loads(b"".join(iter(lambda: os.read(fd, 2**16), b"")))
+        except OSError:
+            pass
+    seen = np.frombuffer(stolen["t-softmax"][0][0][3])
+"""
+
+
+def test_no_cell_finds_the_inputs(tmp_path):
+    numbers = draw(SOFTMAX, b"secret").cases[0]["scores"].tobytes()
+    search = f"numbers = bytes.fromhex({numbers.hex()!r})\n" + textwrap.dedent(SEARCH)
+    result = graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, search)
+    assert result.broken_cells == {}
+    assert points(result) == FULL
+
+
+def test_what_is_known_of_the_inputs_reaches_no_remark_on_a_cell(tmp_path):
+    steal = [textwrap.dedent(code) for code in (FORGE, STEAL)]
+    tell = ("raise KeyError", "forge({'cell': 1, 'error': {'type': 'IndexError'}})")
+    blame = "forge({'begins': ['cell', 2]})\nos._exit(0)"
+    proof = "def softmax(scores): return 1 / (seen.size == 0)"
+    for last in (*tell, blame):
+        result = graded(tmp_path, RIGHT_SOFTMAX, *steal, proof, last)
+        assert result.broken_cells == {}
+        assert points(result)[0] == 0.0
+
+
+def test_of_an_exception_little_more_is_told_than_that_there_is_one(tmp_path):
+    kinds = [k for k in vars(builtins).values() if isinstance(k, type) and issubclass(k, Exception)]
+    plain = [
+        kind.__name__ for kind in kinds if not issubclass(kind, (UnicodeError, ExceptionGroup))
+    ]
+    told = set()
+    for name in plain:
+        report = {"n_values": None, "error": {"type": name, "message": "a" * 99}}
+        told.add(judge(SOFTMAX, draw(SOFTMAX, b"secret"), [report] * 8, {}).error)
+    assert len(plain) > 40 and len(told) == 16
+
+
 def test_a_forged_beginning_costs_only_the_forger(tmp_path):
     forged = "forge({'begins': ['task', 't-attention']})\nos._exit(0)"
     result = cheat(tmp_path, RIGHT_SOFTMAX, FORGE, forged)
-    assert points(result) == (5.0, 0.0)
+    assert points(result) == FULL
+    assert result.broken_cells == {2: "process"}
     blamed = cheat(tmp_path, RIGHT_SOFTMAX, FORGE, "forge({'begins': ['cell', 0]})\nos._exit(0)")
-    assert points(blamed) == (5.0, 0.0)
-    assert blamed.broken_cells == {0: "process"}
+    assert points(blamed) == (0.0, 5.0)
+    assert blamed.broken_cells == {0: "process", 2: "process"}
 
 
 def test_a_frame_cut_in_two_ends_what_is_read_and_no_more(tmp_path):
@@ -326,7 +394,7 @@ DOORS = {
     "open('/job/job.json', 'w')": READ_ONLY,
     "open('/packages/a', 'w')": "OSError: [Errno 30]",
     "os.remove('/packages/numpy/__init__.py')": READ_ONLY,
-    "os.remove('/job/inputs.npz')": READ_ONLY,
+    "os.remove('/job/job.json')": READ_ONLY,
     "__import__('shutil').rmtree('/python')": READ_ONLY,
     "os.mknod('/tmp/b', 0o60600, 0x800)": DENIED,
     "os.symlink('/etc/shadow', '/tmp/s') or open('/tmp/s').read()": ABSENT,
@@ -513,6 +581,12 @@ def test_slow_cells_after_an_answer_cost_nothing(tmp_path, cells):
     result = graded(tmp_path, RIGHT_SOFTMAX, RIGHT_ATTENTION, "import time", *cells)
     assert points(result) == FULL
     assert set(result.broken_cells.values()) <= {"time"}
+
+
+def test_traps_after_an_answer_cost_nothing_however_many_they_are(tmp_path):
+    traps, limits = ["import os\nos._exit(1)"] * 99, Limits(wall_s=5)
+    honest = (RIGHT_SOFTMAX, RIGHT_ATTENTION)
+    assert points(graded(tmp_path, *honest, *traps, limits=limits)) == FULL
 
 
 @pytest.mark.parametrize("place", ["before", "after"])

@@ -70,7 +70,7 @@ def test_the_whole_life_of_the_problem_set(demo):
     for student, named in NAMED.items():
         assert any(student in line and named in line for line in said.splitlines())
     assert "12 graded (0 of them before), 0 unreadable, 0 not graded, 0 folders skipped." in said
-    with open(course.folder / "grading" / "ps2.csv", newline="", encoding="utf-8") as table:
+    with open(course.folder / "grading" / "ps2.csv", newline="", encoding="utf-8-sig") as table:
         rows = {row["student"]: row for row in csv.DictReader(table)}
     assert {student: float(row["total"]) for student, row in rows.items()} == SCORES
     assert rows["ana.nunez"]["last_name"] == "Núñez"
@@ -100,7 +100,9 @@ def test_the_class_of_every_other_set_gets_what_each_deserves(name, tmp_path, ca
     assert main(name, tmp_path / "class", 2) == 0
     said = capsys.readouterr().out
     assert "12 graded (0 of them before), 0 unreadable, 0 not graded, 0 folders skipped." in said
-    with open(tmp_path / "class" / "grading" / f"{name}.csv", newline="", encoding="utf-8") as csv_:
+    with open(
+        tmp_path / "class" / "grading" / f"{name}.csv", newline="", encoding="utf-8-sig"
+    ) as csv_:
         rows = {row["student"]: row for row in csv.DictReader(csv_)}
     worth = {task.grade_id: task.max_points for task in asked.tasks}
     most = sum(worth.values())

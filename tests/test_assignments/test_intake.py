@@ -7,7 +7,9 @@ import random
 import stat
 import time
 import zipfile
+from dataclasses import replace
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +17,7 @@ from assignments.grader import inbox as inbox_module
 from assignments.grader.__main__ import main
 from assignments.grader.course import CourseError
 from assignments.grader.intake import collect
-from assignments.grader.submission import MOST_BYTES
+from assignments.grader.submission import MOST_BYTES, REASONS
 from assignments.grader.submitted import find
 
 FRIDAY = (2026, 3, 6, 18, 30, 0)
@@ -89,7 +91,7 @@ def test_an_edition_without_metadata_is_told_by_the_text_or_else_by_the_instruct
     found = collect(course, "ps2", tmp_path / "box")
     assert course.path("en", "submitted", "ana", "ps2").is_file()
     (sentence,) = found.left_out
-    assert "bob/ps2.ipynb: it does not tell whether it is the Spanish or the English" in sentence
+    assert "bob/ps2.ipynb: it is a web page, a PDF, a zip or another file" in sentence
     assert collect(course, "ps2", tmp_path / "box", "en").new == 1
     assert course.path("en", "submitted", "bob", "ps2").read_bytes() == b"damaged"
 
@@ -371,7 +373,7 @@ def test_files_that_are_no_submission_of_the_set(course, tmp_path):
         "ps2.ipynb: nothing says whose it is.",
         "a;b: no student is called that.",
         "ana/ps1.ipynb: it is not called ps2.ipynb and has none of its tasks.",
-        "bob: there is no notebook among what bob handed in.",
+        "bob: there is no notebook among what bob handed in (notes.txt).",
     ]
     assert collected(course, "eva")[0] == "e"
 
@@ -454,3 +456,85 @@ def test_the_command_sums_up_and_its_errors_are_one_sentence(course, tmp_path, c
         assert wanted in error and (out, error.count("\n")) == ("", 1)
     with pytest.raises(CourseError, match="There is no set 'ps9'"):
         collect(course, "ps9", tmp_path / "box")
+
+
+def owned_by(monkeypatch, accounts):
+    """Let folders of an inbox seem to belong to accounts; the test itself is one account."""
+    numbers = {account: 70_000 + n for n, account in enumerate(accounts.values())}
+    names = {number: account for account, number in numbers.items()}
+    read = inbox_module.Folder.read
+
+    def of_an_account(self, parts):
+        number = numbers[accounts[parts[0].partition("+")[0]]]
+        return replace(read(self, parts), owner=number)
+
+    monkeypatch.setattr(inbox_module.Folder, "read", of_an_account)
+    monkeypatch.setattr(pwd, "getpwuid", lambda number: SimpleNamespace(pw_name=names[number]))
+
+
+@pytest.mark.parametrize("rows", [None, ["ana,,,,,,", "eve,,,,,,", "tlj,,,,,,"]])
+def test_a_folder_in_the_name_of_another_replaces_nothing(course, tmp_path, monkeypatch, rows):
+    if rows:
+        with_roster(course, *rows)
+    exchange(tmp_path / "in", "ana", "a", course)
+    exchange(tmp_path / "in", "tlj", "t", course)
+    owned_by(monkeypatch, {"ana": "ana", "tlj": "jupyter-tlj"})
+    assert collect(course, "ps2", tmp_path / "in").new == 2
+    monkeypatch.undo()
+    exchange(tmp_path / "evil", "ana", "e", course, when="2026-03-05 23:30:00.000000 UTC")
+    owned_by(monkeypatch, {"ana": "eve"})
+    (sentence,) = collect(course, "ps2", tmp_path / "evil").left_out
+    assert "it belongs to the account eve, and nothing says that this is ana" in sentence
+    assert collected(course, "ana")[0] == "a"
+
+
+def test_a_name_in_moodle_that_holds_the_mark_of_another_is_not_that_other(course, tmp_path):
+    with_roster(course, "pat,O'Brien,Pat,,500,,", "eve,Ros,Eve,,503,,")
+    folder = MOODLE.format(MOODLE.format("Pat OBrien", 500, "_x"), 503, "_/ps2.ipynb")
+    file = MOODLE.format(MOODLE.format("Pat OBrien", 500, "_x"), 503, "_ps2.ipynb")
+    box = pack(tmp_path / "ps2.zip", [(name, notebook(course), FRIDAY) for name in (folder, file)])
+    (sentence,) = collect(course, "ps2", box).left_out
+    assert "its name can be read as that of two people" in sentence
+    assert [one.student for one in find(course, "ps2")[0]] == ["eve"]
+
+
+@pytest.mark.parametrize("rows", [None, ["ana,Núñez,Ana,,5,,", "bob,Gil,Bob,,6,,"]])
+@pytest.mark.parametrize("around", ["", "ps2/", "entregas/grupo 1/"])
+@pytest.mark.parametrize("names", [("ana", "bob"), (MOODLE.format("Ana Núñez", 5, "_"), "bob")])
+def test_folders_around_those_of_the_class_are_not_a_student(course, tmp_path, rows, around, names):
+    if rows:
+        with_roster(course, *rows)
+    elif names[0] != "ana":
+        names = (names[0], MOODLE.format("bob", 6, "_"))
+    members = [(f"{around}{name}/ps2.ipynb", notebook(course, mark="x"), FRIDAY) for name in names]
+    found = collect(course, "ps2", pack(tmp_path / "ps2.zip", [*members, ("a.txt", b"", FRIDAY)]))
+    assert (found.new, found.left_out) == (2, [])
+    assert len(found.remarks) == bool(around)
+    students = {one.student for one in find(course, "ps2")[0]}
+    assert students == ({"ana", "bob"} if rows or names[0] == "ana" else {"Ana Núñez", "bob"})
+
+
+def test_zips_in_zips_and_attempts_that_came_to_nothing(course, tmp_path):
+    inner = tmp_path / "inner.zip"
+    for _ in range(2):
+        data = inner.read_bytes() if inner.exists() else notebook(course, mark="x")
+        pack(inner, [("in.zip" if inner.exists() else "ps2.ipynb", data, SATURDAY)])
+    box = tmp_path / "box"
+    put(box / "ana" / "todo.zip", inner.read_bytes())
+    pack(inner, [])
+    put(box / "bob" / "todo.zip", inner.read_bytes())
+    exchange(box, "eva", "first", course)
+    (
+        exchange(box, "eva", "", course, when="2026-03-06 18:30:00.000000 UTC") / "ps2.ipynb"
+    ).write_bytes(b"")
+    put(box / "zoe" / "ps2.ipynb", notebook(course, mark="z"), (2099, 1, 1, 0, 0, 0))
+    found = collect(course, "ps2", box)
+    # When the zip came counts, and not what it says inside.
+    assert collected(course, "ana") == ("x", utc(FRIDAY))
+    assert collected(course, "eva")[0] == "first"
+    assert [sentence.rpartition("/")[2] for sentence in found.left_out] == [
+        "bob: there is no notebook among what bob handed in (todo.zip).",
+        f"ps2.ipynb: {REASONS['empty']['en']} (--language en collects it, for a page that says so).",
+    ]
+    assert any("has a time that was not yet, 2099-01-01" in remark for remark in found.remarks)
+    assert not collected(course, "zoe")[1].startswith("2099")

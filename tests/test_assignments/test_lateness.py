@@ -48,13 +48,17 @@ def roster(course, *rows):
 
 def test_a_due_date_from_the_command_line(course, capsys):
     run(course, "due", "ps2", "2026-03-06 23:00 UTC")
-    assert capsys.readouterr().out == "ps2 is due 2026-03-06 23:00 UTC.\n"
+    assert (
+        capsys.readouterr().out
+        == "ps2 is due 2026-03-06 23:00 UTC (2026-03-06 23:00 UTC on this machine).\n"
+    )
     with open_gradebook(course.config("en")) as book:
         assert book.find_assignment("ps2").duedate.isoformat() == "2026-03-06T23:00:00"
     run(course, "due", "ps2", "none")
     assert main(["due", str(course.folder), "ps2", "soon"]) == 1
     assert capsys.readouterr().err == (
-        "Expected a time such as 2026-03-06 23:00 UTC, or none, got 'soon'.\n"
+        "Expected a time such as 2026-03-06 23:00 UTC, or none, got 'soon': it begins with no date of "
+        "four figures for the year.\n"
     )
     with open_gradebook(course.config("en")) as book:
         assert book.find_assignment("ps2").duedate is None
@@ -68,11 +72,13 @@ def test_an_extension_before_or_after_grading(late, capsys):
     assert said(late) == (36, 4, 0, 0)
     run(late, "extend", "ps2", "ana", "--days", "1")
     assert said(late) == (12, 2, 0, 0)
+    early = ["extend", str(late.folder), "ps2", "ana", "--until", "2026-03-05"]
+    assert main(early) == 1 and "is before that." in capsys.readouterr().err
     run(late, "extend", "ps2", "ana", "--until", "2026-03-07 11:00 UTC")
     assert said(late) == (1, 2, 0, 0)
-    rows = (late.folder / "extensions.csv").read_text().splitlines()
+    rows = (late.folder / "extensions.csv").read_text(encoding="utf-8-sig").splitlines()
     assert rows == ["set,student,group,days,until,note", "ps2,bob,,2,,",
-                    "ps2,ana,,,2026-03-07 11:00 UTC,"]  # fmt: skip
+                    "ps2,ana,,,2026-03-07 11:00:00 UTC,"]  # fmt: skip
 
 
 def test_a_group_and_who_has_more_than_the_group(late):

@@ -44,7 +44,8 @@ def test_a_roster_from_moodle_grows_by_a_worksheet(course, capsys):
     command = ["roster", str(course.folder), "--from"]
     assert main([*command, str(table(course, MOODLE))]) == 0
     said = capsys.readouterr().out
-    assert said.startswith(f"{course.folder}/roster.csv: 2 new, 0 known.\n2 students are in")
+    assert said.startswith(f"{course.folder}/roster.csv: 2 new, 0 known.\n")
+    assert "Columns that were not read: Institution, Assignment: ps1 (Real).\n2 students" in said
     pat, ana = rows(course).values()
     assert (pat.id, pat.last_name, pat.first_name) == ("20260001", "O'Brien", "Pat")
     assert (ana.first_name, ana.email) == ("Ana, la mayor", "ana@x.org")
@@ -62,7 +63,7 @@ def test_a_roster_from_moodle_grows_by_a_worksheet(course, capsys):
 
 def test_a_roster_from_canvas_keeps_what_was_there(course):
     (course.folder / "roster.csv").write_text("id,canvas_id,user\npob,900,pob-account\n")
-    assert import_roster(course, table(course, CANVAS))[1:] == (0, 1)
+    assert import_roster(course, table(course, CANVAS))[1:3] == (0, 1)
     (pat,) = rows(course).values()
     assert (pat.id, pat.user) == ("pob", "pob-account")
     assert (pat.last_name, pat.first_name, pat.group) == ("O'Brien", "Pat", "Monday")
@@ -71,9 +72,10 @@ def test_a_roster_from_canvas_keeps_what_was_there(course):
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("name\nana\n", "has no students: expected a table of Moodle or Canvas, or a column id."),
+        ("name\nana\n", "or a column id; its columns are name."),
         ("id,first_name\n,Ana\n", "line 2: expected an id of letters"),
         ("id\nana\nbob\nana\n", "lines 2 and 4 are both ana."),
+        ("Lista\n\nid,email\nana,\nANA,\n", "lines 4 and 5 are both ANA."),
         ("id\n../ana\n", "line 2: expected an id of letters, digits and .@+-_, got '../ana'."),
     ],
 )
@@ -86,18 +88,38 @@ def test_a_table_that_is_no_roster_is_one_sentence(course, text, wanted):
 
 def test_a_table_in_another_encoding_or_missing_is_one_sentence(course, capsys):
     path = table(course, "")
-    path.write_bytes("id,first_name\nana,Begoña\n".encode("latin-1"))
-    assert main(["roster", str(course.folder), "--from", str(path)]) == 1
-    assert "is not in UTF-8: save it as “CSV UTF-8”.\n" in capsys.readouterr().err
+    for data, said in ((b"id\nana\x81\n", "not in UTF-8"), (b"PK\x03\x04", "a file of Excel")):
+        path.write_bytes(data)
+        assert main(["roster", str(course.folder), "--from", str(path)]) == 1
+        assert f"is {said}: save it as “CSV UTF-8”.\n" in capsys.readouterr().err
     assert main(["roster", str(course.folder)]) == 1
     assert capsys.readouterr().err.startswith("There is no ")
 
 
-def test_a_table_saved_with_semicolons_and_a_mark_at_its_beginning(course):
+@pytest.mark.parametrize(("text", "encoding"), [
+    ("id;last_name;first_name;email\nana;Núñez;Ana;a@x.org\n", "utf-8-sig"),
+    ("Last Name,First Name,E-mail,ID\nNúñez,Ana,a@x.org,ana\n", "utf-8"),
+    ("Apellidos;Nombre;Correo;Usuario\r\nNúñez;Ana;a@x.org;ana\r\n", "cp1252"),
+    ("sep=;\r\nMatrícula;Alumno/a;Correo electrónico\r\nana;Núñez, Ana;a@x.org\r\n", "utf-8-sig"),
+    ('"Last Name"\t"First Name"\t"Username"\t"Email"\n"Núñez"\t"Ana"\t"ana"\ta@x.org\n', "utf-16"),
+    ("Apellido(s),Nombre,Número de ID,Dirección de correo\rNúñez,Ana,ana,a@x.org\r", "utf-8"),
+    ("Lista de 2026\n\nApellidos;Nombre;Usuario;Mail\nNúñez;Ana;ana;a@x.org\n", "utf-8"),
+    ("DNI;Apellidos y nombre;Mail\nana;Nún\u0303ez, Ana;a@x.org\n", "utf-8"),
+])  # fmt: skip
+def test_the_tables_of_teachers_and_of_their_programs(course, text, encoding):
     path = table(course, "")
-    path.write_bytes("\ufeffid;last_name\nana;Núñez\n".encode())
-    import_roster(course, path)
-    assert rows(course)["ana"].last_name == "Núñez"
+    path.write_bytes(text.encode(encoding))
+    assert import_roster(course, path)[3] == []
+    ana = rows(course)["ana"]
+    assert (ana.last_name, ana.first_name, ana.email) == ("Núñez", "Ana", "a@x.org")
+    # And where somebody saved the roster itself with such a program.
+    (course.folder / "roster.csv").write_bytes(text.encode(encoding))
+    assert rows(course)["ana"] == ana
+
+
+def test_two_surnames_in_two_columns_are_both_kept(course):
+    import_roster(course, table(course, "Código,Apellido 1,Apellido 2,Nombre\na,Núñez,Peña,Ana\n"))
+    assert rows(course)["a"].last_name == "Núñez Peña"
 
 
 FORMULAS = ["=HYPERLINK(1)", "+1+1", "-1-1", "@SUM(A1)", "\tx", "\rx", "-", "+nan", "=1"]
@@ -135,7 +157,8 @@ def marked(course):
 
 def exported(course, capsys, *arguments):
     assert main(["csv", str(course.folder), "ps2", *arguments]) == 0
-    with open(capsys.readouterr().out.strip(), newline="", encoding="utf-8") as file:
+    with open(capsys.readouterr().out.strip(), newline="", encoding="utf-8-sig") as file:
+        assert file.read(0) == "" and file.buffer.peek(3)[:3] == b"\xef\xbb\xbf"  # for Excel
         return list(csv.reader(file))
 
 

@@ -110,7 +110,7 @@ def test_it_is_graded_marked_and_sent_back_without_running_anything(handed_in, m
             grade.manual_score, grade.needs_manual_grade = points, False
         book.db.commit()
     assert grade_class(course, "project", jobs=1) == 0
-    with open(course.folder / "grading" / "project.csv", newline="", encoding="utf-8") as table:
+    with open(course.folder / "grading" / "project.csv", newline="", encoding="utf-8-sig") as table:
         scores = {row["student"]: float(row["score"]) for row in csv.DictReader(table)}
     assert scores == {"ana": 84, "tom": 0}
     page = course.path("es", "feedback", "ana", "project", ".html").read_text(encoding="utf-8")

@@ -172,7 +172,9 @@ def test_late_with_slip_days_on_the_page_in_the_table_and_in_the_command(course,
     assert "Entregado con 36 horas de retraso." in page
     assert "Días de gracia usados en esta entrega: 2. Días que te quedan: 1." in page
     assert "Ana Núñez" in page
-    header, line = (course.folder / "grading" / "ps2.csv").read_text().splitlines()
+    header, line = (
+        (course.folder / "grading" / "ps2.csv").read_text(encoding="utf-8-sig").splitlines()
+    )
     row = dict(zip(header.split(","), line.split(","), strict=True))
     assert (row["slip_days"], row["late_penalty"], row["total"]) == ("2", "0", "85")
     assert main(["grade", str(course.folder), "ps2"]) == 0

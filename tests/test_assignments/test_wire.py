@@ -201,3 +201,16 @@ def test_the_end_of_the_whole_frames_is_where_the_last_one_ends():
     found = [end_of_frames(data[:size]) for size in range(len(data) + 1)]
     assert found == [0] * first + [first] * (len(data) - first) + [len(data)]
     assert end_of_frames(data, first) == len(data)
+
+
+def test_only_the_whole_frame_that_asks_for_the_inputs_does():
+    asks = written(({"inputs": True}, {}))
+    assert asks == wire.ASKS
+
+    def found(data):
+        return wire.asks_for_inputs(data, 0, end_of_frames(data))
+
+    assert found(GOOD + asks) and found(asks + GOOD)
+    inside = raw([{"text": asks.decode("latin-1")}, []])
+    others = (GOOD, asks[:-1], inside, written(({"inputs": True, "a": 1}, {})), raw(b"", asks))
+    assert not any(map(found, others))

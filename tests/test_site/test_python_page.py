@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-import zipfile
 from pathlib import Path
 
 import nbformat
@@ -12,8 +11,7 @@ from playwright.sync_api import expect
 
 from attn_course.exercises import exercises
 from attn_course.exercises.catalogue import load, modules
-from attn_course.in_page.plan import EXERCISE, plan
-from tests.test_in_page import cells_of
+from attn_course.in_page.plan import EXERCISE
 
 ROOT = Path(__file__).resolve().parents[2]
 START = 120_000  # milliseconds that Python may take to start on a busy machine
@@ -332,84 +330,11 @@ def test_reading_costs_little_and_loads_nothing(visit, site):
     assert len(gzip.compress(script)) + len(gzip.compress(settings)) < 3_500
 
 
-STUB = """
-from unittest.mock import MagicMock
-
-figures = []
-
-class Figure:
-    def savefig(self, file, **how):
-        assert how["format"] == "svg"
-        file.write('<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>')
-
-def subplots(*args, **kwargs):
-    figures.append(Figure())
-    return figures[-1], MagicMock()
-
-get_fignums = lambda: [*range(len(figures))]
-figure = lambda number: figures[number]
-close = lambda which: figures.clear()
-__getattr__ = lambda name: MagicMock(name=name)
-"""
-PARTS_OF_MATPLOTLIB = ("__init__", "colors", "figure", "patches", "pyplot", "transforms")
-
-
-def wheel(path, modules):
-    """Write a wheel of the given modules, no more than an installer asks of one."""
-    name, version = path.name.split("-")[:2]
-    about = f"{name}-{version}.dist-info"
-    files = modules | {
-        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-        f"{about}/RECORD": "",
-    }
-    with zipfile.ZipFile(path, "w") as archive:
-        for inner, text in files.items():
-            archive.writestr(inner, text)
-
-
-@pytest.fixture
-def with_matplotlib(site, tmp_path, monkeypatch):
-    """The files of a site that was given matplotlib: a stub of it, in wheels with the right names.
-
-    The real one is compiled for the browser and lies on no registry.
-    """
-    import attn_python
-
-    given = tmp_path / "given"
-    given.mkdir()
-    lock = json.loads((site / "python" / "pyodide-lock.json").read_text("utf-8"))["packages"]
-    for name in ("matplotlib", "contourpy", "cycler", "fonttools", "kiwisolver", "packaging",
-                 "pillow", "pyparsing", "python-dateutil", "pytz", "six"):  # fmt: skip
-        stub = {f"matplotlib/{part}.py": STUB for part in PARTS_OF_MATPLOTLIB}
-        wheel(given / lock[name]["file_name"], stub if name == "matplotlib" else {})
-    numpy = lock["numpy"]["file_name"]
-    (given / numpy).symlink_to(site / "python" / numpy)
-    monkeypatch.setenv("ATTN_WASM", str(given))
-    assert attn_python.assemble(tmp_path / "python") is None
-    # One wheel less, and there is none: half of matplotlib draws nothing.
-    (given / lock["six"]["file_name"]).unlink()
-    assert attn_python.assemble(tmp_path / "without") is None
-    told = json.loads((tmp_path / "without" / "files.json").read_text("utf-8"))
-    assert told["drawing"] == {} and "matplotlib" not in str(told)
-    return tmp_path / "python"
-
-
-def test_a_cell_draws_where_the_site_was_given_matplotlib(visit, site, with_matplotlib):
-    path = ROOT / "notebooks" / "en" / "03_self_attention.ipynb"
-    kinds = iter(plan((cell.source for cell in cells_of(path)), drawing=True))
-    text = (site / "en" / "03_self_attention.html").read_text("utf-8")
-    built = r"\battn-py-(?:run|setup|local|exercise|machine)(?= docutils)"
-    text = re.sub(built, lambda _: f"attn-py-{next(kinds)}", text)
-    assert next(kinds, None) is None
-    page = visit("en/notation.html")
-    page.route("**/en/03_self_attention.html", lambda route: route.fulfill(body=text, content_type="text/html"))  # fmt: skip
-    page.route("**/python/*", lambda route: route.fulfill(path=with_matplotlib / route.request.url.split("/")[-1]))  # fmt: skip
+def test_a_cell_draws(visit):
+    """With the matplotlib of the browser, which comes when the first cell draws and not before."""
+    page = visit("en/03_self_attention.html")
     loaded = []
     page.on("request", lambda request: loaded.append(request.url.split("/")[-1]))
-    page.goto(page.url.replace("notation", "03_self_attention"))
-
-    # Who runs a cell that only computes does not wait for matplotlib.
     first = page.locator(".attn-py-run:not(:has(details))").first
     first.evaluate("cell => { cell.id = 'computes'; }")
     Panel(page.locator("#computes")).open(".attn-py-corner").done()
@@ -426,13 +351,97 @@ def test_a_cell_draws_where_the_site_was_given_matplotlib(visit, site, with_matp
     expect(panel.output.locator("pre")).to_have_text(re.compile(r"^\d+\n$"), timeout=START)
     picture = panel.output.locator("img")
     assert picture.get_attribute("alt") == said
-    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 30
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
     # The figure of the run before is gone, in Python too.
     panel.write("print('nothing drawn')")
     panel.press("Run")
     expect(panel.output).to_have_text("nothing drawn")
     expect(picture).to_have_count(0)
     assert page.errors == []
+
+
+def test_an_exercise_in_which_somebody_draws_gets_matplotlib(visit):
+    page = visit("es/03_self_attention.html")
+    panel = exercise(page, "softmax").open()
+    panel.write("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
+    panel.press("Ejecutar")
+    panel.done()
+    assert panel.output.locator("img").count() == 1
+    assert page.errors == []
+
+
+def test_each_run_prints_its_own_and_an_error_is_pythons(visit):
+    page = visit("en/03_self_attention.html")
+    panel = exercise(page, "softmax").open()
+
+    def shown(code):
+        panel.write(code)
+        panel.press("Run")
+        return panel.done().output.inner_text().strip()
+
+    assert shown("print('no end of line', end='')") == "no end of line"
+    assert "no keyboard" in shown("name = input('Your name? ')")
+    assert shown("print('next')") == "next"
+    assert "RecursionError" in shown("def f():\n    return f()\nf()")
+    assert "NameError: name 'mth' is not defined" in shown("import math\nprint(mth.pi)")
+    assert shown("1 + 1") == "2"
+    assert page.errors == []
+
+
+def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(visit):
+    page = visit("en/notation.html")
+    # As a browser that blocks cookies does.
+    page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('off', 'SecurityError'); } })"
+    )
+    page.goto(page.url.replace("notation", "03_self_attention"))
+    # The page does not remember either that its asides are to be open.
+    page.evaluate("document.querySelectorAll('details').forEach(aside => { aside.open = true; })")
+    panel = exercise(page, "softmax").open()
+    assert panel.check(SOFTMAX, "en").startswith("Correct.")
+    assert "The browser keeps nothing" in panel.status.inner_text()
+    page.goto(page.url.replace("03_self_attention", "progress"))
+    expect(page.locator(".attn-progress-none")).to_be_visible()
+    assert page.errors == []
+
+
+def test_two_tabs_with_one_exercise_hold_the_same_answer(visit):
+    page = visit("en/03_self_attention.html")
+    other = page.context.new_page()
+    other.goto(page.url)
+    panels = [exercise(tab, "softmax").open() for tab in (page, other)]
+    panels[1].cell.get_by_role("button", name="Start over").focus()
+    other.evaluate("document.activeElement.blur()")
+    panels[0].write("softmax = 'written in the first tab'")
+    expect(panels[1].cell.locator(".cm-content")).to_contain_text("written in the first tab")
+    assert page.errors == []
+
+
+def test_the_focus_stays_on_the_button_and_the_verdict_is_in_sight(visit):
+    page = visit("es/03_self_attention.html", viewport={"width": 390, "height": 664},
+                 has_touch=True, is_mobile=True)  # fmt: skip
+    panel = exercise(page, "softmax").open()
+    panel.write(SOFTMAX)
+    button = panel.cell.get_by_role("button", name="Comprobar")
+    button.press("Enter")
+    panel.done()
+    expect(button).to_be_focused()
+    expect(panel.output).to_be_in_viewport()
+    expect(panel.cell.locator(".attn-py-keys")).to_be_hidden()
+    assert button.bounding_box()["height"] >= 44
+    letters = panel.cell.locator(".cm-content").evaluate(
+        "e => parseFloat(getComputedStyle(e).fontSize)"
+    )
+    assert letters >= 16
+
+
+def test_the_machine_says_on_opening_how_many_parts_are_ready(visit):
+    page = visit("en/09_decoding.html")
+    bar = page.locator("#own-machine .attn-py-bar")
+    expect(bar).to_contain_text("0 of 13 parts are yours")
+    page.evaluate("kept => Object.assign(localStorage, kept)", {"attn-solved-softmax": SOFTMAX})
+    page.reload()
+    expect(bar).to_contain_text("1 of 13 parts are yours")
 
 
 def test_the_page_of_progress_names_every_exercise(visit):

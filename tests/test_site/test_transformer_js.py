@@ -838,7 +838,7 @@ def test_the_config_has_the_names_of_python(small, run):
         "tieEmbeddings": True, "scaleEmbeddings": False, "attention": "scaled_dot_product",
         "attentionDropout": 0, "activation": "relu", "normalization": "layer", "normEps": 1e-5,
         "bias": True, "rotaryBase": 10000, "nTokenTypes": 0, "embeddingNorm": False,
-        "predictionHead": False,
+        "predictionHead": False, "rotaryScaling": None,
     }  # fmt: skip
     assert run("() => models.learned.config") == expected
 

@@ -327,3 +327,20 @@ def test_an_empty_answer_asks_for_one(page):
     form.locator("[data-attn=check]").click()
     asked = {"es": "Elige primero una opción.", "en": "Choose an option first."}
     assert form.locator("[data-attn=feedback]").inner_text() == asked[page.language]
+
+
+def test_jupyterlab_gets_its_own_keys_back_and_no_others(page):
+    """Lab looks at the attribute in the same event, when it comes down to the document."""
+    page.evaluate(
+        "document.addEventListener('keydown', (event) => window.seen = "
+        "event.target.closest('[data-lm-suppress-shortcuts]') === null, true)"
+    )
+    page.locator(".attn-w [data-lm-suppress-shortcuts]").first.focus()
+    for key, is_labs in (
+        ("Control+s", True),
+        ("ArrowRight", False),
+        ("x", False),
+        ("Meta+s", True),
+    ):
+        page.keyboard.press(key)
+        assert page.evaluate("window.seen") == is_labs, key

@@ -33,7 +33,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -85,6 +85,7 @@ def cases(seed):
     return [
         draw(9, 3, 8), draw(12, 4, 10), draw(14, 5, 12), draw(11, 3, 9),
         few(5, 3, 3), few(6, 4, 4), repeated(9, 3, 6), draw(9, 4, 3, 4), draw(8, 3, 2, 2, 3),
+        draw(*rng.integers((9, 3, 8), (15, 6, 13))),
     ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -38,6 +38,7 @@ def cases(seed):
     return [
         draw(2, 3), draw(3, 4), draw(4, 2), draw(5, 5), empty,
         draw(3, 4, 2), draw(4, 3, 3), draw(2, 3, 2, 2),
+        draw(*rng.integers(3, 7, 2)),
     ]  # fmt: skip
 
 

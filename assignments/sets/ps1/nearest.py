@@ -24,7 +24,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -70,6 +70,7 @@ def cases(seed):
         tied(8, 3), tied(60, 30),
         with_zeros(6, 3, 5), with_zeros(7, 4, 6),
         draw(6, 3, 2, 4), draw(5, 4, 3, 2, 3),
+        draw(*rng.integers((7, 3, 2), (13, 6, 6))),
     ]  # fmt: skip
 
 

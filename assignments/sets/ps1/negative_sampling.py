@@ -37,7 +37,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -66,6 +66,7 @@ def cases(seed):
     return [
         draw(2, 3), draw(3, 4), draw(4, 2), draw(5, 3), large(3, 4), large(2, 3),
         draw(3, 4, 2), draw(2, 3, 4), draw(4, 3, 2, 3),
+        draw(*rng.integers(2, 7, 2)),
     ]  # fmt: skip
 
 

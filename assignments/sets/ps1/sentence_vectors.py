@@ -17,7 +17,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -45,6 +45,7 @@ def cases(seed):
         draw(3, [1, 1, 1, 0], [0, 0, 0, 0]),
         draw(4, *([1, 1, 1], [1, 1, 0], [1, 0, 0], [1, 1, 1]), batch=(2,)),
         draw(2, *([1, 1, 1, 0], [0, 1, 1, 0], [1, 1, 1, 1]) * 2, batch=(2, 3)),
+        draw(rng.integers(2, 6), *np.ones(rng.integers((2, 4), (5, 9)), dtype=int)),
     ]
 
 

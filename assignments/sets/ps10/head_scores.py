@@ -70,7 +70,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the patterns are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -79,7 +79,8 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
     found = []
-    for number, text in enumerate(PATTERNS):
+    twice = rng.permutation(list("aabbcdefg"[: rng.integers(6, 10)]))
+    for number, text in enumerate((*PATTERNS, "".join(twice))):
         letters = sorted(set(text))
         code = dict(zip(letters, rng.permutation(len(letters) + 3), strict=False))
         shape = (2 + number % 2, len(text), len(text))

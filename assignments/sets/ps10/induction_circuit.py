@@ -56,7 +56,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the patterns are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -86,6 +86,7 @@ def cases(seed):
         draw("abab", "bcba"),
         draw("aba", "bab", "acc"),
         draw("abca", "cabc", "abab", "ccba", "bcab", "aabb", shape=(2, 3, 4)),
+        draw("".join(rng.choice(list("abc"), rng.integers(6, 11)))),
     ]
 
 

@@ -73,7 +73,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -104,6 +104,7 @@ def cases(seed):
         draw(5, 4, 5, 7),
         draw(2, 3, 3, 5, size=900.0),
         draw(3, 4, 4, 6, size=2000.0),
+        draw(*rng.integers((2, 2, 3, 4), (6, 6, 6, 8))),
     ]
 
 

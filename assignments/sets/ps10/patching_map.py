@@ -77,7 +77,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -111,6 +111,7 @@ def cases(seed):
         draw(1, 2, 4, above=False),
         draw(2, 3, 2, above=False),
         draw(3, 4, 4, above=False),
+        draw(*rng.integers(2, 5, 3)),
     ]
 
 

@@ -70,7 +70,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -119,6 +119,7 @@ def cases(seed):
         draw(24, 23, 6, 9, penalty=20.0),
         draw(20, 19, 4, 8, new=True),
         draw(26, 25, 5, 10, new=True),
+        draw(*rng.integers((20, 15, 3, 5), (31, 26, 6, 9))),
     ]
 
 

@@ -21,7 +21,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -68,6 +68,7 @@ def cases(seed):
         draw((), 4, 3, 2, mask=chequered(4)),
         draw((2, 3), 4, 5, 6),
         draw((2, 3), 5, 4, 2, mask=chequered(2, 3, 5)),
+        draw((rng.integers(2, 6),), *rng.integers(3, 7, 3)),
     ]
 
 

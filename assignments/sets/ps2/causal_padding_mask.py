@@ -17,7 +17,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -26,18 +26,39 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def draw(*real):
-        """Return ids where each row of `real` has a 1, and 0 elsewhere."""
-        return {"ids": np.array(real) * rng.integers(1, 9, (len(real), len(real[0])))}
+    def draw(real):
+        """Return ids where `real` has a 1, and 0 elsewhere."""
+        return {"ids": real * rng.integers(1, 9, real.shape)}
 
+    def whole(n_rows, length):
+        return draw(np.ones((n_rows, length), dtype=int))
+
+    def at_the_end(n_rows, length):
+        """Pad rows of different lengths."""
+        lengths = 1 + rng.permutation(length)[:n_rows]
+        return draw((np.arange(length) < lengths[:, None]).astype(int))
+
+    def anywhere(n_rows, length):
+        """Pad rows so that in each a token of padding stands before a real one."""
+        while True:
+            real = rng.integers(2, size=(n_rows, length))
+            in_front = (real[:, :-1] < real[:, 1:]).any(axis=1)
+            if in_front.all() and len(np.unique(real, axis=0)) == n_rows:
+                return draw(real)
+
+    begins_with_padding = np.ones((2, rng.integers(4, 7)), dtype=int)
+    begins_with_padding[rng.integers(2), 0] = 0
     return [
-        draw([1, 1, 1], [1, 1, 1]),
-        draw([1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]),
-        draw([1, 1, 0], [1, 1, 1], [1, 0, 0]),
-        draw([1, 1, 1, 1], [1, 1, 0, 0]),
-        draw([1, 1, 1, 1, 1], [1, 1, 1, 1, 0], [1, 0, 0, 0, 0]),
-        draw([0, 1, 1, 1], [1, 1, 1, 1]),
-        draw([0, 0, 1, 1, 1], [0, 1, 0, 1, 1], [1, 1, 0, 0, 1]),
+        whole(2, rng.integers(3, 6)),
+        whole(3, rng.integers(4, 7)),
+        at_the_end(3, rng.integers(3, 6)),
+        at_the_end(2, rng.integers(4, 7)),
+        at_the_end(3, rng.integers(5, 9)),
+        draw(begins_with_padding),
+        anywhere(3, rng.integers(5, 8)),
+        # No table of the small masks holds these.
+        *(whole(*sizes) for sizes in rng.integers((2, 7), (5, 60), (2, 2))),
+        anywhere(2, rng.integers(9, 20)),
     ]
 
 

@@ -15,7 +15,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -42,6 +42,7 @@ def cases(seed):
         draw(5, 4, 6, 3, batch=(2,)),
         draw(3, 3, 3, 2, batch=(3,)),
         draw(4, 3, 2, 5, batch=(2, 3)),
+        draw(*rng.integers(3, 7, 4)),
     ]
 
 

@@ -33,7 +33,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -75,6 +75,7 @@ def cases(seed):
         draw(5, 4, 6, batch=(2,)),
         draw(5, 4, 3, batch=(2,), mask=padding),
         draw(4, 3, 2, batch=(2, 3), mask=every_other),
+        draw(*rng.integers(3, 7, 3)),
     ]
 
 

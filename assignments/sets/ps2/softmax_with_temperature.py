@@ -18,7 +18,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -40,7 +40,7 @@ def cases(seed):
     holes["scores"][[0, 1], rng.permutation(4)[:2]] = -np.inf
     empty["scores"][1] = -np.inf
     ordinary = [draw(2, 3), draw(3, 3), draw(4, 2), draw(2, 3, 4), draw(2, 2, 2, 3)]
-    return [*ordinary, large, holes, empty]
+    return [*ordinary, large, holes, empty, draw(*rng.integers(3, 7, 2))]
 
 
 def _weighing(weigh):

@@ -50,7 +50,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -95,6 +95,11 @@ def cases(seed):
         draw((4, 2), (3, 5), 2, 3, batch=(3,)),
         draw((4, 2), (2, 5), 3, 4, batch=(2, 3), mask=chequered(2, 5)),
         draw((4, 2), (3, 4), 2, 5, batch=(4,), mask=chequered(4, 3, 4)),
+        draw(
+            rng.integers(2, 4) * np.array([rng.integers(2, 4), 1]),
+            *rng.integers(3, 6, (1, 2)),
+            *rng.integers(2, 6, 2),
+        ),
     ]
 
 

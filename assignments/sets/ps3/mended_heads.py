@@ -38,7 +38,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -67,6 +67,7 @@ def cases(seed):
         draw(2, (3, 4), 3, 2, 5, batch=(3,)),
         draw(3, (3, 4), 2, 2, 6, batch=(3,)),
         draw(2, (3, 4), 2, 3, 5, batch=(2, 3)),
+        draw(rng.integers(2, 5), rng.integers(2, 6, 2), *rng.integers(2, 6, 3)),
     ]
 
 

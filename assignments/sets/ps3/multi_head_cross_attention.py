@@ -45,7 +45,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -79,6 +79,7 @@ def cases(seed):
         draw((3, 4), (4, 5), 2, 2, 3, batch=(2, 3)),
         draw((4, 4), (5, 4), 2, 3, 2, batch=(2,), real=[[1, 1, 1, 0], [1, 1, 0, 0]]),
         draw((2, 4), (4, 5), 4, 2, 3, batch=(4,), real=rng.permuted([[1, 1, 0, 1]] * 4, axis=1)),
+        draw(rng.integers(2, 6, 2), rng.integers(4, 8, 2), *rng.integers(2, 5, 3)),
     ]
 
 

@@ -35,7 +35,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -49,8 +49,11 @@ def cases(seed):
         shapes["w_o"] = (n_heads, d_k, d_model)
         return {name: rng.uniform(-1, 1, shape) for name, shape in shapes.items()}
 
-    sizes = ((2, 4, 2), (2, 6, 3), (3, 6, 2), (4, 8, 2), (2, 5, 3), (3, 4, 5), (1, 3, 2))
-    return [draw(*size) for size in sizes]
+    pairs = [
+        (n_heads, d_k) for n_heads in range(2, 10) for d_k in range(2, 10) if n_heads * d_k < 25
+    ]
+    drawn = [(n_heads, n_heads * d_k, d_k) for n_heads, d_k in rng.permutation(pairs)[:4]]
+    return [draw(*size) for size in (*drawn, (2, 5, 3), (3, 4, 5), (1, 3, 2))]
 
 
 def _rows(w):

@@ -39,7 +39,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -55,14 +55,15 @@ def cases(seed):
         return found | {"kept": np.array(kept, dtype=bool)}
 
     return [
-        draw(6, 2, 2, [0, 1, 1]),
-        draw(8, 2, 2, [1, 0, 0, 1]),
-        draw(6, 3, 3, [0, 1]),
-        draw(10, 2, 2, [0, 1, 0, 1, 1]),
-        draw(5, 2, 2, [1, 1, 1]),
+        draw(rng.integers(5, 8), 2, 2, [0, 1, 1]),
+        draw(rng.integers(6, 10), 2, 2, [1, 0, 0, 1]),
+        draw(rng.integers(5, 8), 3, 3, [0, 1]),
+        draw(10, 2, 2, rng.permutation([0, 1, 0, 1, 1])),
+        draw(5, 2, 2, [1] * rng.integers(2, 5)),
         draw(5, 2, 3, [1, 0, 1]),
         draw(7, 4, 2, [0, 1, 0, 1]),
         draw(6, 2, 2, [0, 0, 0]),
+        draw(rng.integers(3, 7), 2, 2, rng.permutation(10) < rng.integers(3, 8)),
     ]
 
 

@@ -44,7 +44,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -76,6 +76,7 @@ def cases(seed):
         draw(4, d_ff=7),
         draw(2, 3, 4, d_ff=5),
         draw(2, 3, 2, 3, d_ff=4),
+        draw(*rng.integers(3, 7, 2), d_ff=rng.integers(3, 8)),
     ]
 
 

@@ -52,7 +52,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -83,6 +83,7 @@ def cases(seed):
         draw(5),
         draw(2, 3, 4),
         draw(2, 3, 2, 5),
+        draw(*rng.integers((2, 3), (7, 6))),
     ]
 
 

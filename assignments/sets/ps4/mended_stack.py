@@ -37,7 +37,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -63,6 +63,7 @@ def cases(seed):
         draw(4, n_layers=2, d_ff=5),
         draw(2, 3, 4, n_layers=2, d_ff=5),
         draw(2, 3, 2, 5, n_layers=3, d_ff=4),
+        draw(*rng.integers(3, 6, 2), n_layers=rng.integers(2, 4), d_ff=rng.integers(4, 8)),
     ]
 
 

@@ -63,7 +63,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -106,6 +106,7 @@ def cases(seed):
         draw(3, 5, 4, 6, batch=(2,)),
         draw(4, 2, 3, 5, batch=(2, 3)),
         draw(3, 4, 5, 6, batch=(3,), real=some),
+        draw(*rng.integers(3, 7, 4)),
     ]
 
 

@@ -37,7 +37,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -67,6 +67,7 @@ def cases(seed):
         draw(6),
         draw(2, 3, 4),
         draw(2, 3, 2, 5),
+        draw(*rng.integers(3, 7, 2)),
     ]
 
 

@@ -22,7 +22,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -60,6 +60,7 @@ def cases(seed):
         draw(2, 4, dead=[0, 1]),
         draw(3, 4, batch=(2,)),
         draw(2, 5, batch=(3, 2), dead=[0]),
+        draw(*rng.integers((2, 4), (6, 8))),
     ]
 
 

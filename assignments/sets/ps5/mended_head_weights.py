@@ -17,7 +17,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -43,6 +43,7 @@ def cases(seed):
         draw([4, 6, 3], 2, 3, 6, 5, left=[2]),
         draw([3, 5, 4, 6], 3, 2, 7, 3),
         draw([5, 3], 2, 3, 6, 4, left=[0], height=20000.0),
+        draw(rng.integers(3, 7, 3), *rng.integers((2, 2, 6, 2), (5, 5, 9, 5))),
     ]
 
 

@@ -46,7 +46,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -61,15 +61,34 @@ def cases(seed):
         ids = [[token for text in row for token in _text(rng, start_id, *text)] for row in rows]
         return {"ids": np.array(ids), "start_id": np.array(start_id)}
 
+    def cut(length):
+        """Return the texts of a row of so many tokens: two at least, not all of one token."""
+        while True:
+            ends = 1 + np.flatnonzero(np.append(rng.integers(2, size=length - 1), 1))
+            lengths = np.diff(ends, prepend=0)
+            if 1 < len(lengths) < length:
+                return [(n,) for n in lengths]
+
+    def begun(length):
+        """Return the texts of such a row whose first has lost its beginning."""
+        (first,), *others = cut(length)
+        return [(first, "cut"), *others]
+
+    def padded(row, n_pads):
+        return [*row, (n_pads, "pad")]
+
+    one, two, three, four = rng.integers((6, 7, 7, 8), (9, 10, 10, 11))
     return [
-        draw([(2,), (3,)]),
-        draw([(3,), (1,), (2,)], [(2,), (4,)]),
-        draw([(4,), (3,)], [(2,), (5,)], [(7,)]),
-        draw([(2,), (2,), (2, "pad")]),
-        draw([(3,), (2,), (3, "pad")], [(5,), (3,)], [(2,), (4,), (2, "pad")]),
-        draw([(2, "cut"), (3,)]),
-        draw([(3, "cut"), (2,), (2,)], [(1,), (6,)]),
-        draw([(2, "cut"), (4,), (2, "pad")], [(4, "cut"), (2,), (2,)], [(3,), (4,), (1, "pad")]),
+        draw(cut(rng.integers(4, 7))),
+        draw(cut(one), cut(one)),
+        draw(cut(two), cut(two), [(two,)]),
+        draw(padded(cut(rng.integers(4, 6)), rng.integers(1, 4))),
+        draw(padded(cut(three - 3), 3), cut(three), padded(cut(three - 2), 2)),
+        draw(begun(rng.integers(5, 7))),
+        draw(begun(two), cut(two)),
+        draw(padded(begun(four - 2), 2), begun(four), padded(cut(four - 1), 1)),
+        # No table of the small masks holds these.
+        draw(*map(cut, [rng.integers(10, 18)] * rng.integers(2, 4))),
     ]
 
 

@@ -36,7 +36,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -53,24 +53,35 @@ def cases(seed):
         real = np.arange(seq_len) < np.array(lengths)[:, None]
         for row in left:
             real[row] = real[row, ::-1]
-        # At least two of the question and two of the answer; those of neighbours differ.
-        prefix = [2 + (b + rng.integers(2)) % max(1, n - 3) for b, n in enumerate(lengths)]
-        prefix[0] = 2 if prefix[-1] != 2 or len(prefix) == 1 else 3
-        prefix = np.array(prefix)
+        # At least two of the question and two of the answer; those of no two rows are alike.
+        prefix = np.zeros(len(lengths), dtype=int)
+        while (prefix == 0).any() or len(np.unique(prefix)) < len(prefix):
+            prefix = rng.integers(2, np.array(lengths) - 1)
         prefix[list(unasked)] = 0
         return {"real": real, "prefix": prefix}
 
+    def whole(n_rows, seq_len):
+        return draw(seq_len, [seq_len] * n_rows)
+
+    def three(seq_len, **kwargs):
+        """Return a whole row and two shorter ones."""
+        return draw(seq_len, [seq_len, *rng.permutation([seq_len - 2, seq_len - 1])], **kwargs)
+
+    short, shorter, long = rng.integers((6, 6, 8), (9, 9, 11))
     return [
-        draw(5, [5]),
-        draw(6, [6, 6]),
-        draw(7, [7, 7, 7]),
-        draw(6, [5]),
-        draw(7, [7, 5, 6]),
-        draw(6, [6, 5], unasked=[1]),
-        draw(6, [5], left=[0]),
-        draw(7, [7, 5, 6], left=[1, 2]),
-        draw(6, [4, 6, 5], left=[0], unasked=[0, 2]),
-        draw(8, [5, 6], left=[0]),
+        whole(1, rng.integers(5, 8)),
+        whole(2, rng.integers(6, 9)),
+        whole(3, rng.integers(7, 10)),
+        draw(short, [rng.integers(5, short)]),
+        three(rng.integers(7, 10)),
+        draw(short, [short, short - 1], unasked=[1]),
+        draw(shorter, [rng.integers(5, shorter)], left=[0]),
+        three(rng.integers(7, 10), left=[1, 2]),
+        draw(shorter, [shorter - 2, shorter, shorter - 1], left=[0], unasked=[0, 2]),
+        draw(long, rng.integers(5, long, 2), left=[0]),
+        # No table of the small masks holds these.
+        whole(*rng.integers((2, 10), (5, 30))),
+        three(rng.integers(10, 20), left=[2]),
     ]
 
 

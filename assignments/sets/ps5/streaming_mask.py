@@ -19,7 +19,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers, which are some of the sizes.
+        Seed of the random numbers, which are the sizes.
 
     Returns
     -------
@@ -36,17 +36,20 @@ def cases(seed):
         }
 
     return [
-        draw(5, 0, 2),
-        draw(rng.integers(6, 9), 0, 3),
-        draw(rng.integers(8, 11), 0, rng.integers(2, 5)),
-        draw(3, 0, rng.integers(4, 7)),
-        draw(rng.integers(6, 9), 0, 3, 1),
-        draw(rng.integers(8, 11), 0, 2, rng.integers(2, 4)),
-        draw(7, 0, 3, 2),
-        draw(3, 4, 2),
-        draw(2, rng.integers(5, 8), 3, 1),
-        draw(1, rng.integers(6, 9), 2, 2),
-        draw(4, rng.integers(3, 6), 3),
+        draw(rng.integers(4, 7), 0, 2),
+        draw(rng.integers(6, 10), 0, 3),
+        draw(rng.integers(8, 13), 0, rng.integers(2, 5)),
+        draw(rng.integers(2, 5), 0, rng.integers(4, 8)),
+        draw(rng.integers(6, 10), 0, 3, 1),
+        draw(rng.integers(8, 12), 0, 2, rng.integers(2, 4)),
+        draw(rng.integers(7, 11), 0, 3, 2),
+        draw(rng.integers(2, 5), rng.integers(4, 7), 2),
+        draw(rng.integers(2, 5), rng.integers(5, 8), 3, 1),
+        draw(1, rng.integers(6, 12), 2, 2),
+        draw(rng.integers(4, 7), rng.integers(3, 6), 3),
+        # No table of the small masks holds these.
+        *(draw(n, 0, window) for n, window in rng.integers((24, 2), (60, 21), (2, 2))),
+        draw(*rng.integers((9, 9, 2, 1), (20, 20, 8, 4))),
     ]
 
 

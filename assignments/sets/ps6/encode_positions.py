@@ -20,7 +20,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -49,6 +49,7 @@ def cases(seed):
         draw((2, 3), 4),
         draw((2, 2, 3), 8),
         draw((), 4),
+        draw((rng.integers(2, 7),), 2 * rng.integers(2, 6)),
     ]
 
 

@@ -17,7 +17,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -26,6 +26,7 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
     shapes = [(3, 4), (4, 6), (6, 4), (5, 8), (2, 3, 4), (3, 3, 6), (2, 3, 5, 4)]
+    shapes.append((rng.integers(3, 7), 2 * rng.integers(2, 5)))
     return [
         {
             "query": rng.uniform(-1, 1, shape),

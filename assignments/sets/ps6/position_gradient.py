@@ -17,7 +17,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -42,6 +42,7 @@ def cases(seed):
         draw([[0, 1, -1], [0, 1, 2]], 2, 3),
         draw([[-1, 0, 1, 2], [-1, -1, 0, 1], [0, 1, 2, 3]], 2, 4),
         draw([[-1, 0, 1, -1, 0], [0, 1, 2, 3, -1]], 3, 6),
+        draw(rng.integers(5, size=rng.integers((2, 3), (4, 6))), 3, rng.integers(5, 8)),
     ]
 
 

@@ -22,7 +22,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -47,6 +47,7 @@ def cases(seed):
         draw(5, 4, 3, batch=(2,)),
         draw(4, 4, 1, batch=(4,)),
         draw(3, 5, 4, batch=(2, 3)),
+        draw(*rng.integers((4, 2, 6), (7, 7, 9))),
     ]
 
 

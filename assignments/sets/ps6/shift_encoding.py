@@ -20,7 +20,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -50,6 +50,7 @@ def cases(seed):
         draw((4,), 6, mixed=True),
         draw((), 4),
         draw((2, 3), 8),
+        draw((rng.integers(2, 7),), 2 * rng.integers(2, 6)),
     ]
 
 

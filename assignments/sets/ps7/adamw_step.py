@@ -21,7 +21,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -60,6 +60,7 @@ def cases(seed):
         unseen,
         seen_before,
         draw(4, 2, t=3, scale=1e-8),  # no larger than ten times epsilon
+        draw(*rng.integers(2, 6, 2), t=rng.integers(2, 12)),
     ]
 
 

@@ -18,7 +18,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -43,6 +43,7 @@ def cases(seed):
         draw(2, 4, (0.3, 0.4), 1.0),
         draw(4, 2, (1.5, 0.6), 2.5),
         {"w_gradient": np.zeros((3, 2)), "b_gradient": np.zeros(2), "max_norm": np.array(1.0)},
+        draw(*rng.integers(2, 6, 2), rng.uniform(1.5, 4, 2), rng.uniform(0.7, 1.4)),
     ]
 
 

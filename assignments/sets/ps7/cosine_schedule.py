@@ -23,7 +23,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -51,15 +51,16 @@ def cases(seed):
         }
 
     return [
-        draw(3, 9, 1, 1),
-        draw(5, 12, 2, 3),
-        draw(4, 20, 2, 5),
-        draw(3, 10, 1, 2, floor=0.1),
+        draw(3, rng.integers(8, 12), 1, 1),
+        draw(5, rng.integers(11, 16), 2, 3),
+        draw(4, rng.integers(17, 24), 2, 5),
+        draw(3, rng.integers(9, 13), 1, 2, floor=0.1),
         draw(6, 15, 2, 4, floor=0.3, shuffled=True),
         draw(3, 8, 1, 2, n_beyond=2),
         draw(4, 11, 2, 2, floor=0.2, n_beyond=3),
         draw(0, 7, 0, 2),
         draw(0, 10, 0, 3, floor=0.2),
+        *(draw(w, w + more, 2, 3) for w, more in rng.integers((3, 7), (10, 40), (2, 2))),
     ]
 
 

@@ -20,7 +20,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -52,6 +52,7 @@ def cases(seed):
         draw(3, 2, 4, [3, 0]),
         draw(6, 4, 3, [0, 5, 2, 0]),
         large,
+        draw(7, *rng.integers((2, 3), (5, 6)), rng.integers(1, 8, rng.integers(2, 5))),
     ]
 
 

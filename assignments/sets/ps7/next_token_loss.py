@@ -24,7 +24,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -66,6 +66,7 @@ def cases(seed):
         draw(2, 5, 7, 0.3, pad_id=4, lengths=[5, 3]),
         large,
         gap,
+        draw(*rng.integers((2, 4, 4), (5, 8, 9))),
     ]
 
 

@@ -16,7 +16,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the patterns are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -31,8 +31,19 @@ def cases(seed):
         (["abcdeabc", "bcaebbca"], 4, 8), (["abac", "dddd", "cbab"], 1, 7),
         (["a", "b"], 2, 4), (["ab", "bb", "ca"], 4, 6), (["", ""], 2, 5), (["ab", "aa"], 3, 7),
     ]  # fmt: skip
+
+    def drawn(n, letters, lengths, n_rows):
+        """Return sentences drawn from a few letters, in each of which something is forbidden."""
+        while True:
+            ids = rng.integers(letters, size=(n_rows, rng.integers(*lengths)))
+            if not allowed_next(ids, n, letters).all(axis=1).any():
+                return ["".join("abcdef"[i] for i in row) for row in ids], n, letters + 3
+
+    patterns += [drawn(2, 4, (6, 13), rng.integers(2, 5)) for _ in range(2)]
+    patterns += [drawn(1, 6, (3, 7), 2), drawn(3, 3, (9, 15), 3)]
     found = []
     for sentences, n, vocab_size in patterns:
+        sentences = rng.permutation(sentences)
         letters = sorted(set("".join(sentences)))
         code = dict(zip(letters, rng.permutation(vocab_size)[: len(letters)], strict=True))
         ids = np.array([[code[letter] for letter in text] for text in sentences], dtype=int)

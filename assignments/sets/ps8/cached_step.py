@@ -17,7 +17,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -52,6 +52,7 @@ def cases(seed):
         draw(4, 3, 2, 5, [2, 4]), draw(3, 4, 2, 6, [5, 1, 3]), draw(5, 3, 4, 7, [2, 3, 6, 1]),
         draw(4, 2, 3, 5, [0]), draw(3, 4, 2, 6, [2, 0, 4]),
         draw(4, 3, 2, 5, [2, 4], size=9000), far_below(3, 2, 4, 6, [3, 2, 1]),
+        draw(*rng.integers((2, 2, 2, 8), (6, 6, 6, 11)), [rng.integers(2, 8)] * 2),
     ]  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the patterns are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -44,8 +44,23 @@ def cases(seed):
         (["ab/abc", "c/cd"], 3),
         (["abce/abcd", "/bcd", "da/dab"], 4),
     ]
+
+    def drawn(max_n, n_texts):
+        """Return a corpus drawn from a few letters, each line a candidate and its references."""
+        return [
+            "/".join("".join(rng.choice(list("abcd"), rng.integers(3, 10))) for _ in range(n_texts))
+            for _ in range(rng.integers(3, 6))
+        ], max_n
+
+    corpora += [drawn(2, 2), drawn(2, 2), drawn(1, 3)]
     found = []
-    for sentences, max_n in corpora:
+    for number, (sentences, max_n) in enumerate(corpora):
+        if number < 9:
+            # One line more, as long as its references, in words that all of them share.
+            words = "abcd"[: rng.integers(3, 5)]
+            line = ["".join(rng.permutation(list(words))) for _ in sentences[0].split("/")]
+            sentences = [*sentences, "/".join(line)]
+        sentences = rng.permutation(sentences)
         code = dict(zip("abcdefg", rng.permutation(7) + 1, strict=True))
         # Joined, the digits of `ax` and of `yb` are the same.
         code |= {"x": 10 * code["c"] + code["b"], "y": 10 * code["a"] + code["c"]}

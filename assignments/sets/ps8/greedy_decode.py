@@ -28,7 +28,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -68,6 +68,7 @@ def cases(seed):
         draw(7, [2, 3], 4), draw(8, [3, 1], 5), draw(9, [1, 3, 2], 4),
         draw(8, [2, 3], 4, asks=1),
         draw(6, [0, 2], 4), draw(7, [0], 3), draw(8, [3, 2], 3, 900), draw(6, [3], 4, 900),
+        draw(rng.integers(6, 10), [rng.integers(2, 4)], rng.integers(4, 7)),
     ]  # fmt: skip
 
 

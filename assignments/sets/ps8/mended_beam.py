@@ -25,7 +25,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -70,6 +70,7 @@ def cases(seed):
         draw(8, 2, 6, _mean_throughout, _greedy, accept=all_end),
         draw(6, 2, 2, accept=none_ends), draw(7, 3, 4, accept=best_goes_on),
         draw(6, 1, 5, accept=all_end), draw(7, 1, 6, accept=all_end),
+        draw(*rng.integers((5, 2, 5), (9, 4, 8)), accept=all_end),
     ]  # fmt: skip
 
 

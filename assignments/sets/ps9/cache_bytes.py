@@ -59,7 +59,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -69,10 +69,10 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def draw(n_sentences, windows, n_bytes, *, empty=False, quarters=True):
+    def draw(n_sentences, windows, n_bytes, *, empty=False, quarters=True, most=None):
         block_size = int(rng.choice([4, 8, 16]))
         # One fills its blocks, one begins a block with a single token, and none are alike.
-        blocks = rng.permutation(np.arange(3, 3 + n_sentences))
+        blocks = 3 + rng.permutation(most or n_sentences)[:n_sentences]
         spare = rng.permutation(np.resize([0, block_size - 1, 1, block_size // 2], n_sentences))
         lengths = blocks * block_size - spare
         if empty:
@@ -85,9 +85,9 @@ def cases(seed):
         }
 
     return [
-        draw(2, [0, 0, 0], 2),
-        draw(3, [0, 0], 4),
-        draw(4, [0, 0, 0, 0, 0], 1),
+        draw(2, [0, 0, 0], 2, most=30),
+        draw(3, [0, 0], 4, most=30),
+        draw(4, [0] * rng.integers(3, 7), 1, most=30),
         draw(3, [0, 5, 5], 2),
         draw(4, [7, 0, 7, 0], 2),
         draw(3, [6, 40, 3], 4),

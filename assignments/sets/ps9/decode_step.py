@@ -64,7 +64,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -93,6 +93,7 @@ def cases(seed):
         draw(3, 3, 0, 5, 4),
         draw(2, 2, 4, 3, 4, size=3000.0),
         draw(5, 5, 3, 3, 4, size=3000.0),
+        draw(*[rng.integers(2, 5)] * 2, *rng.integers(2, 6, 2), 2 * rng.integers(2, 4)),
     ]
 
 

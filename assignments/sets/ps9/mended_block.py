@@ -62,7 +62,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -91,6 +91,7 @@ def cases(seed):
         draw(2, 3, 4, d_ff=5),
         draw(3, 3, 3, d_ff=3),
         draw(2, 3, 3, 4, d_ff=4),
+        draw(*rng.integers(3, 6, 2), d_ff=rng.integers(3, 7)),
     ]
 
 

@@ -41,7 +41,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def cases(seed):
             "base": np.float64(rng.uniform(30, 300)),
         }
 
-    start = int(rng.integers(5, 12))
+    start, length, half = rng.integers((5, 3, 2), (12, 8, 5))
     return [
         draw(3, 4, positions=range(3)),
         draw(5, 6, positions=range(5)),
@@ -67,6 +67,7 @@ def cases(seed):
         draw(2, 3, 4, positions=[[0, 0, 1], [4, 5, 6]]),
         draw(3, 3, 6, positions=[[7, 8, 9], [0, 1, 2], [3, 1, 2]]),
         draw(2, 3, 4, 4, positions=rng.permutation(24).reshape(2, 3, 4)),
+        draw(length, 2 * half, positions=range(length)),
     ]
 
 

@@ -67,7 +67,7 @@ def cases(seed):
     Parameters
     ----------
     seed : int
-        Seed of the random numbers; the shapes are always the same.
+        Seed of the random numbers, and of the sizes of some inputs.
 
     Returns
     -------
@@ -97,7 +97,8 @@ def cases(seed):
             "dice": np.array(dice, dtype=float),
         }
 
-    return [draw(4 + number % 3, pattern) for number, pattern in enumerate(PATTERNS)]
+    drawn = "".join(rng.choice(list("abc"), rng.integers(2, 6))) + "r" + "a" * rng.integers(3)
+    return [draw(4 + number % 3, pattern) for number, pattern in enumerate((*PATTERNS, drawn))]
 
 
 def _wrong(**how):

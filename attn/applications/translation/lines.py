@@ -1,11 +1,11 @@
 """Lines of text through a translator, however many there are: few of them are held at a time."""
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from attn._checks import wrong
+from attn._lines import Line
 from attn.applications.translation.translator import Translator
 
 AT_ONCE = 1024
@@ -29,51 +29,8 @@ class TranslatedLine(NamedTuple):
     problem: str = ""
 
 
-def read_lines(path: str | Path, tell: Callable[[int], None]) -> Iterator[str]:
-    """Yield the lines of a file as they are asked for, since it may be larger than memory.
-
-    Bytes that are no UTF-8 do not cost the rest of the file, nor of the line: each run of them is
-    read as a replacement character.
-
-    Parameters
-    ----------
-    path : str or Path
-    tell : callable, (int) -> None
-        Called with the number of each line that has such bytes, before it is yielded.
-
-    Yields
-    ------
-    str
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, or it cannot be read.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "some.txt"
-    ...     _ = path.write_bytes(b"caf\\xc3\\xa9\\ncaf\\xe9\\n")
-    ...     list(read_lines(path, lambda number: print("line", number)))
-    line 2
-    ['café\\n', 'caf\ufffd\\n']
-    """
-    try:
-        # Some editors begin a file with a byte-order mark, which is no part of its first line.
-        with open(path, encoding="utf-8-sig", errors="surrogateescape") as file:
-            for number, line in enumerate(file, 1):
-                mended = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-                if mended != line:
-                    tell(number)
-                yield mended
-    except OSError as error:
-        raise wrong(str(path), "a text file that can be read", error.strerror) from None
-
-
 def translate_lines(
-    translator: Translator, lines: Iterable[str], *,
+    translator: Translator, lines: Iterable[str | Line], *,
     beam_width: int = 1, length_penalty: float = 0.0,
 ) -> Iterator[TranslatedLine]:  # fmt: skip
     """Translate lines in their order, reading no more than `AT_ONCE` ahead.
@@ -81,8 +38,9 @@ def translate_lines(
     Parameters
     ----------
     translator : Translator
-    lines : iterable of str
-        A sentence each, or nothing. White space around it does not count.
+    lines : iterable of str or Line
+        A sentence each, or nothing. White space around it does not count. A line that is no text,
+        as `attn._lines.read_lines` says, is not translated.
     beam_width, length_penalty
         As in `Translator.translate`.
 
@@ -111,9 +69,12 @@ def translate_lines(
     while some := list(itertools.islice(lines, AT_ONCE)):
         found = [TranslatedLine()] * len(some)
         sources = {}
-        for place, text in enumerate(map(str.strip, some)):
+        for place, line in enumerate(some):
+            text, problem = line if isinstance(line, Line) else (line, "")
             try:
-                if text:
+                if problem:
+                    found[place] = TranslatedLine(problem=problem)
+                elif text := text.strip():
                     sources[place] = translator.source_ids(text)
             except ValueError as error:
                 found[place] = TranslatedLine(problem=str(error))

@@ -7,8 +7,10 @@
 
   const storage = {
     get(name) { try { return localStorage.getItem(name); } catch { return null; } },
-    set(name, value) { try { localStorage.setItem(name, value); } catch { /* it is off: nothing is kept */ } },
+    /** Whether it is kept: storage may be off, or full. */
+    set(name, value) { try { localStorage.setItem(name, value); return true; } catch { return false; } },
     remove(name) { try { localStorage.removeItem(name); } catch { /* it is off */ } },
+    names() { try { return Object.keys(localStorage); } catch { return []; } },
   };
   const keys = {
     code: (exercise) => `attn-code-${language}-${exercise}`,
@@ -53,9 +55,17 @@
 
   for (const button of document.querySelectorAll(".attn-py-bar button")) {
     const state = document.createElement("span");
-    const exercise = button.dataset.exercise;
-    if (storage.get(keys.solved(exercise))) state.textContent = `✓ ${ui.solved}`;
-    else if (storage.get(keys.code(exercise))) state.textContent = ui.tried;
+    const { exercise, parts } = button.dataset;
+    const tell = () => {
+      if (parts) {
+        const names = parts.split(" ");
+        const own = names.filter((name) => storage.get(keys.solved(name))).length;
+        state.textContent = ui.parts.replace("{own}", own).replace("{all}", names.length);
+      } else if (storage.get(keys.solved(exercise))) state.textContent = `✓ ${ui.solved}`;
+      else state.textContent = storage.get(keys.code(exercise)) ? ui.tried : "";
+    };
+    tell();
+    addEventListener("storage", tell); // what another tab has solved
     button.after(state);
     button.addEventListener("click", () => open(button.closest(".cell")));
   }
@@ -122,7 +132,7 @@
     const erase = progress.querySelector(".attn-progress-erase button");
     erase.addEventListener("click", () => {
       if (!confirm(erase.dataset.sure)) return;
-      for (const name of Object.keys(localStorage)) if (/^attn-(code|solved|quiz)-/.test(name)) storage.remove(name);
+      for (const name of storage.names()) if (/^attn-(code|solved|quiz)-/.test(name)) storage.remove(name);
       location.reload();
     });
   }

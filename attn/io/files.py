@@ -1,0 +1,179 @@
+"""Files that hold the old content or the new: written beside their place, then renamed."""
+
+import errno
+import io
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+from attn._checks import wrong
+from attn.io.locks import beside, try_lock
+
+
+class NotWritten(OSError, ValueError):
+    """A place that cannot be written: an argument that is wrong, and an error of the system.
+
+    Its ``strerror`` is the reason, in the words of the system.
+    """
+
+    def __init__(self, name: str, path: str | Path, reason: str) -> None:
+        super().__init__(*wrong(name, "a place that can be written", f"{path}: {reason}").args)
+        self.strerror = reason
+
+
+class _Scratch(io.FileIO):
+    """A file that remembers the error of the system that stopped it.
+
+    PyTorch's writer and others raise an error of their own in its place.
+    """
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.error = error
+            raise
+
+
+@contextmanager
+def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
+    """Give a file to write into; in the end, once it is on the disk, it takes its place.
+
+    Whatever goes wrong before, the old file stays and nothing else is left. What a link leads to
+    is replaced, not the link, and keeps its mode.
+
+    Parameters
+    ----------
+    path : str or Path
+        In a folder that exists.
+    name : str, default "path"
+        The argument that an error names.
+
+    Yields
+    ------
+    binary file
+
+    Raises
+    ------
+    NotWritten
+        A ``ValueError`` and ``OSError``: if there can be no such file, or the disk is full, or what writes into
+        the file raises an ``OSError``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(f"{folder}/a") as file:
+    ...         _ = file.write(b"whole")
+    ...     Path(f"{folder}/a").read_bytes()
+    b'whole'
+    """
+    place = place_of(path, name)
+    raw = None
+    try:
+        _clear(place)
+        raw = _scratch(place)
+        file = io.BufferedWriter(raw)
+        try:
+            with suppress(OSError):  # no old file, or a file system without modes
+                os.chmod(raw.name, stat.S_IMODE(place.stat().st_mode))
+            yield file
+            file.flush()
+            os.fsync(raw.fileno())
+            file.close()
+        finally:
+            with suppress(OSError):
+                file.close()
+        os.replace(raw.name, place)
+    except Exception as error:
+        cause = raw.error if raw is not None and raw.error is not None else error
+        if isinstance(cause, OSError):
+            raise NotWritten(name, path, cause.strerror or str(cause)) from None
+        raise
+    finally:
+        if raw is not None:
+            with suppress(OSError):
+                os.unlink(raw.name)
+
+
+def write_whole(path: str | Path, content: str | bytes, name: str = "path") -> None:
+    """Write a file, as `whole_file` does: text in UTF-8.
+
+    Parameters
+    ----------
+    path : str or Path
+    content : str or bytes
+    name : str, default "path"
+
+    Raises
+    ------
+    NotWritten
+        As `whole_file`.
+    """
+    with whole_file(path, name) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def place_of(path: str | Path, name: str = "path") -> Path:
+    """Return the place that a name leads to, through links, if a file can be there.
+
+    Parameters
+    ----------
+    path : str or Path
+    name : str, default "path"
+        The argument that an error names.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    NotWritten
+        If its folder does not exist, or something else than a file has this name.
+    """
+    try:
+        place = Path(os.path.realpath(Path(path)))
+        if place.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        try:
+            mode = place.stat().st_mode
+        except FileNotFoundError:
+            place.parent.stat()
+            return place
+        if stat.S_ISREG(mode):
+            return place
+        kind = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
+        reason = os.strerror(kind) if stat.S_ISDIR(mode) else "no regular file"
+        raise OSError(kind, reason)
+    except OSError as error:
+        raise NotWritten(name, path, error.strerror or str(error)) from None
+    except (TypeError, ValueError) as error:  # no path, or a NUL in it
+        raise NotWritten(name, repr(path), str(error)) from None
+
+
+def _scratch(place: Path) -> _Scratch:
+    """Return a new file beside `place`, locked, so that others see that somebody writes it."""
+    while True:
+        raw = _Scratch(str(beside(place, f".{secrets.token_hex(8)}.part")), "xb")
+        if try_lock(raw.fileno()) and os.path.exists(raw.name):
+            return raw
+        raw.close()  # `_clear` of another process took it for left behind
+
+
+def _clear(place: Path) -> None:
+    """Remove what processes left beside `place` that were killed while they wrote."""
+    before, after = str(beside(place, ".?.part").name).split("?")
+    ours = re.compile(re.escape(before) + "[0-9a-f]{16}" + re.escape(after))
+    with suppress(OSError):  # a folder that may not be listed
+        for name in filter(ours.fullmatch, os.listdir(place.parent)):
+            with suppress(OSError), open(place.with_name(name), "rb") as left:
+                if try_lock(left.fileno()):
+                    os.unlink(left.name)

@@ -1,0 +1,147 @@
+"""One process at a time: locks that the system releases when their process dies, however it dies."""
+
+import hashlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from attn._checks import wrong
+
+PAUSE = 0.1  # seconds between two looks at a lock that somebody holds
+LONGEST = 200  # bytes of a name; file systems take 255
+
+# The descriptors of the locks that this process holds.
+_held: set[int] = set()
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def try_lock(descriptor: int) -> bool:
+        """Lock an open file, without waiting; return whether that was possible."""
+        # Windows keeps others from reading the byte that is locked, so it is one far behind.
+        os.lseek(descriptor, 2**30, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def try_lock(descriptor: int) -> bool:
+        """Lock an open file, without waiting; return whether that was possible."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:  # A file system without locks: nobody holds one there.
+            return True
+        return True
+
+    def _let_go() -> None:
+        # A child would hold the locks of its parent beyond the parent's death.
+        for descriptor in _held:
+            with suppress(OSError):
+                os.close(descriptor)
+        _held.clear()
+
+    os.register_at_fork(after_in_child=_let_go)
+
+
+def beside(place: Path, end: str) -> Path:
+    """Return a hidden name next to `place` that ends so, no longer than a name may be."""
+    name = place.name
+    if len(os.fsencode(name)) > LONGEST - len(end):
+        name = hashlib.sha256(os.fsencode(name)).hexdigest()
+    return place.with_name(f".{name}{end}")
+
+
+@contextmanager
+def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Iterator[None]:
+    """Be the only process that works on a file or a folder.
+
+    The lock is a file beside it, and goes when this block ends. A process that dies releases it
+    too, even if it was killed; its children do not inherit it.
+
+    Parameters
+    ----------
+    path : str or Path
+        Of what is worked on. It need not exist, but its folder must.
+    name : str, default "path"
+        The argument that an error names.
+    wait : bool, default False
+        Whether to wait for the process that holds the lock, which standard error tells.
+
+    Raises
+    ------
+    ValueError
+        If another process holds the lock and `wait` is False; or if there can be no lock.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, locked(f"{folder}/run"):
+    ...     try:
+    ...         with locked(f"{folder}/run"):
+    ...             pass
+    ...     except ValueError as error:
+    ...         print(str(error).partition(", got")[0])
+    path: expected a place that no other process is using
+    """
+    place = beside(Path(os.path.realpath(path)), ".lock")
+    told = False
+    while True:
+        try:
+            descriptor = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        except OSError as error:
+            got = f"{path}: {error.strerror}"
+            raise wrong(name, "a place that can be written", got) from None
+        if try_lock(descriptor):
+            # Who released the lock removed its file: a lock on a file that is gone is none.
+            if _is_at(descriptor, place):
+                break
+            os.close(descriptor)
+            continue
+        holder = _holder(descriptor)
+        os.close(descriptor)
+        if not wait:
+            got = f"{path}, which {holder} is using"
+            raise wrong(name, "a place that no other process is using", got)
+        if not told:
+            print(f"{path}: waiting for {holder}, which is using it", file=sys.stderr, flush=True)
+            told = True
+        time.sleep(PAUSE)
+    _held.add(descriptor)
+    try:
+        with suppress(OSError):  # A full disk has no room for the number.
+            os.ftruncate(descriptor, 0)
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            os.write(descriptor, str(os.getpid()).encode())
+        yield
+    finally:
+        if descriptor in _held:  # It is not in a child, whose parent goes on holding the lock.
+            _held.remove(descriptor)
+            with suppress(OSError):
+                place.unlink()
+            os.close(descriptor)
+
+
+def _is_at(descriptor: int, place: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(place))
+    except OSError:
+        return False
+
+
+def _holder(descriptor: int) -> str:
+    """Return who wrote a number into the file of a lock."""
+    with suppress(OSError):
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        number = os.read(descriptor, 20)
+        if number.isdigit():
+            return f"process {int(number)}"
+    return "another process"

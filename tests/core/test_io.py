@@ -1,0 +1,252 @@
+"""attn.io: a file is the old one or the new one, whatever fails; a place has one process at a time."""
+
+import errno
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from attn.io import files, locked, locks, whole_file, write_whole
+from attn.io.locks import beside
+
+
+def refuses(path, reason, name="path"):
+    message = f"{name}: expected a place that can be written, got {path}: {reason}"
+    return pytest.raises(ValueError, check=lambda error: str(error) == message)
+
+
+def fail_with(error):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("event", ["write", "fsync", "replace"])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(event, is_new, tmp_path, monkeypatch):
+    path = tmp_path / "a"
+    if not is_new:
+        path.write_text("old")
+    monkeypatch.setattr(
+        *((files._Scratch, "write") if event == "write" else (os, event)), fail_with(FULL)
+    )
+    with refuses(path, "No space left on device"):
+        write_whole(path, "new" * 10_000)
+    assert os.listdir(tmp_path) == ([] if is_new else ["a"])
+    assert is_new or path.read_text() == "old"
+
+
+def test_a_writer_that_hides_the_error_of_the_system_does_not_hide_the_reason(tmp_path):
+    """PyTorch's raises a RuntimeError of its own when it closes its archive on a full disk."""
+    path, limits = tmp_path / "a", resource.getrlimit(resource.RLIMIT_FSIZE)
+    path.write_text("old")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with refuses(path, "File too large", "mine"), whole_file(path, "mine") as file:
+            torch.save(torch.ones(10_000), file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert os.listdir(tmp_path) == ["a"] and path.read_text() == "old"
+
+
+def test_a_disk_that_takes_a_part_gets_the_rest(tmp_path, monkeypatch):
+    write = files._Scratch.write
+    monkeypatch.setattr(files._Scratch, "write", lambda self, data: write(self, bytes(data[:7])))
+    content = bytes(range(256)) * 100
+    write_whole(tmp_path / "a", content)
+    assert (tmp_path / "a").read_bytes() == content
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("mine"), ValueError("mine")])
+def test_what_the_writer_raises_comes_out_and_leaves_nothing(error, tmp_path):
+    with pytest.raises(type(error)) as caught, whole_file(tmp_path / "a") as file:
+        file.write(b"half")
+        raise error
+    assert caught.value is error and not os.listdir(tmp_path)
+
+
+def test_the_mode_stays_and_what_a_link_leads_to_is_replaced(tmp_path):
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o600)
+    (tmp_path / "b").symlink_to("a")
+    (tmp_path / "link").symlink_to("b")
+    (tmp_path / "nowhere").symlink_to("c")
+    for name in ("link", "nowhere"):
+        write_whole(tmp_path / name, "ñ")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "c").read_bytes() == "ñ".encode()
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o600
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE((tmp_path / "c").stat().st_mode) == 0o666 & ~mask
+    assert [os.readlink(tmp_path / name) for name in ("b", "link", "nowhere")] == ["a", "b", "c"]
+    assert len(os.listdir(tmp_path)) == 5
+
+
+@pytest.mark.parametrize(
+    "name, reason",
+    [
+        ("folder", "Is a directory"),
+        ("no/a", "No such file or directory"),
+        ("file/a", "Not a directory"),
+        ("x" * 256, "File name too long"),
+        ("loop", "Too many levels of symbolic links"),
+        ("fifo", "no regular file"),
+    ],
+)
+def test_where_no_file_can_be_a_sentence_says_so(name, reason, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("")
+    (tmp_path / "loop").symlink_to("loop")
+    os.mkfifo(tmp_path / "fifo")
+    before = sorted(os.listdir(tmp_path))
+    with refuses(tmp_path / name, reason):
+        write_whole(tmp_path / name, "")
+    for none in (None, b"a", "a\0b"):
+        with pytest.raises(
+            ValueError, match="^path: expected a place that can be written, got .*:"
+        ):
+            write_whole(none, "")
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path):
+    for name in ("x" * 255, "ñ" * 127):
+        for content in ("old", "new"):
+            with locked(tmp_path / name):
+                write_whole(tmp_path / name, content)
+        assert (tmp_path / name).read_text() == "new"
+    assert len(os.listdir(tmp_path)) == 2
+
+
+def forked(function):
+    """Run a function in a child; return how it ended."""
+    if pid := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    function()
+    os._exit(0)
+
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_the_next_to_write_removes_what_a_kill_left_and_nothing_that_is_written(tmp_path):
+    path = tmp_path / "a"
+
+    def killed():
+        with whole_file(path) as file:
+            file.write(b"half")
+            file.flush()
+            die()
+
+    (tmp_path / ".a.notes.part").write_text("of a user")
+    for _ in range(2):
+        assert forked(killed) == -signal.SIGKILL
+        assert len(os.listdir(tmp_path)) == 2
+    with whole_file(path) as first:
+        first.write(b"first")
+        assert forked(lambda: write_whole(path, "second")) == 0
+        assert path.read_text() == "second"
+    assert path.read_text() == "first"
+    assert sorted(os.listdir(tmp_path)) == [".a.notes.part", "a"]
+
+
+def test_the_lock_of_a_process_that_was_killed_is_free_although_its_child_lives(tmp_path):
+    reader, writer = os.pipe()
+
+    def holder():
+        with locked(tmp_path / "a"):
+            if os.fork() == 0:
+                os.write(writer, b"%d" % os.getpid())
+                time.sleep(100)
+            time.sleep(0.1)
+            die()
+
+    assert forked(holder) == -signal.SIGKILL
+    child = int(os.read(reader, 20))
+    try:
+        with locked(tmp_path / "a"):
+            assert os.listdir(tmp_path) == [".a.lock"]
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.close(reader)
+        os.close(writer)
+    assert not os.listdir(tmp_path)
+
+
+def test_a_child_that_leaves_the_block_leaves_the_lock_to_its_parent(tmp_path):
+    turn = locked(tmp_path / "a")
+
+    def leave():
+        turn.__exit__(None, None, None)
+        os._exit(os.listdir(tmp_path) != [".a.lock"])
+
+    with turn:
+        assert forked(leave) == 0
+        holder = f"which process {os.getpid()} is using$"
+        with pytest.raises(ValueError, match=holder), locked(tmp_path / "a"):
+            pass
+    assert not os.listdir(tmp_path)
+
+
+def test_a_lock_whose_file_another_has_just_removed_is_taken_anew(tmp_path, monkeypatch):
+    left = iter([tmp_path / ".a.lock"])
+
+    def late(descriptor, original=locks.try_lock):
+        for place in left:
+            place.unlink()
+        return original(descriptor)
+
+    monkeypatch.setattr(locks, "try_lock", late)
+    with locked(tmp_path / "a"):
+        assert os.listdir(tmp_path) == [".a.lock"]
+
+
+COUNT = """
+import sys
+from pathlib import Path
+from attn.io import locked
+path = Path(sys.argv[1])
+for _ in range(100):
+    with locked(path, wait=True):
+        path.write_text(str(int(path.read_text()) + 1))
+"""
+
+
+@pytest.mark.slow
+def test_who_waits_is_told_for_whom_and_none_works_beside_another(tmp_path, capfd):
+    path = tmp_path / "count"
+    path.write_text("0")
+    with locked(path):
+        workers = [subprocess.Popen([sys.executable, "-c", COUNT, path]) for _ in range(3)]
+        time.sleep(1.5)
+        assert path.read_text() == "0"
+    assert [worker.wait(timeout=60) for worker in workers] == [0, 0, 0]
+    assert path.read_text() == "300" and os.listdir(tmp_path) == ["count"]
+    assert (
+        f"{path}: waiting for process {os.getpid()}, which is using it\n" in capfd.readouterr().err
+    )
+
+
+def test_a_file_system_without_locks_keeps_no_one_from_writing(tmp_path, monkeypatch):
+    monkeypatch.setattr("fcntl.flock", fail_with(OSError(errno.ENOLCK, "No locks available")))
+    with locked(tmp_path / "a"):
+        write_whole(tmp_path / "a", "new")
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_lock_needs_a_place(tmp_path):
+    path = tmp_path / "no" / "a"
+    with refuses(path, "No such file or directory", "run"), locked(path, "run"):
+        pass
+    assert beside(path, ".lock") == tmp_path / "no" / ".a.lock"

@@ -1,0 +1,754 @@
+"""Tokenizers that others published, against the library `tokenizers`: their ids, or a refusal."""
+
+import copy
+import json
+import random
+import re
+from contextlib import suppress
+
+import pytest
+import tokenizers
+from tokenizers import Regex, decoders, models, normalizers, pre_tokenizers, processors
+
+from attn.pretrained.tokenizers import of_folder, of_gguf
+from attn.tokenizer import AddedToken, ByteLevelTokenizer, WordPieceTokenizer
+from attn.tokenizer.byte_level import byte_letters
+from attn.tokenizer.word_piece import MARKS
+from tests.core.test_tokenizer_pretrained import HARD, TEXTS, places
+
+LETTERS = list(byte_letters().values())
+MERGES = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("Ġ", "t"), ("Ġt", "h"), ("Ġ", "Ġ"), ("Ã", "©")]
+PIECES = [
+    *MARKS,
+    "[MASK]",
+    "[",
+    "]",
+    "e",
+    "##1",
+    "##e",
+    "a",
+    "b",
+    "##b",
+    "##a",
+    "the",
+    "house",
+    "##s",
+    "s",
+    "1",
+    "##2",
+    "<",
+    ">",
+    "é",
+    "É",
+    "E",
+    "日",
+    "t",
+    "#",
+    "-",
+    "_",
+    "ß",
+]
+FLAGS = ("special", "lstrip", "rstrip", "single_word", "normalized")
+# Tokens that are prefixes of others, differ in case alone, are white space, or are words as well.
+CONTENTS = [
+    "[E1]",
+    "[E1]x",
+    "<a>",
+    "<a>b",
+    "a",
+    "ab",
+    "the",
+    "The",
+    "É",
+    "é x",
+    "<|im_end|>",
+    "<|im",
+    "  ",
+    " t",
+    "t ",
+    "\n",
+    "日",
+    "日本",
+    "[MASK]",
+    "##s",
+    "_",
+    "12",
+    "ñ",
+    "x\u0301",
+    "İ",
+    "ß",
+    "'s",
+    "\u00ad-",
+    " [A] ",
+    "\u200d",
+    "ς",
+    "\u3000",
+]
+NEAR = [
+    "",
+    " ",
+    "  ",
+    "\n",
+    "\t",
+    "\u3000",
+    "\u00a0",
+    "\u2028",
+    "\x1c",
+    "\x85",
+    "\u200b",
+    "\u200d",
+    "a",
+    "B",
+    "_",
+    "1",
+    "é",
+    "É",
+    "क",
+    "ी",
+    "-",
+    "<",
+    "[",
+    "\u0301",
+    "🙂",
+    "the house",
+    "THE",
+    "\ufffd",
+    "\x00",
+    "Ⓐ",
+    "½",
+    "‿",
+]
+LLAMA_WORDS = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+    r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+def word_pieces(lowercase=True):
+    theirs = tokenizers.Tokenizer(
+        models.WordPiece({token: i for i, token in enumerate(PIECES)}, unk_token="[UNK]")
+    )
+    theirs.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    theirs.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    theirs.decoder = decoders.WordPiece(cleanup=False)
+    return theirs
+
+
+def byte_pairs():
+    vocabulary = [*LETTERS, *map("".join, MERGES)]
+    theirs = tokenizers.Tokenizer(models.BPE({t: i for i, t in enumerate(vocabulary)}, MERGES))
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    theirs.decoder = decoders.ByteLevel()
+    return theirs
+
+
+def read(folder, theirs, config=()):
+    """The tokenizer of ours for a folder that holds one of theirs, or what JSON it is."""
+    content = theirs if isinstance(theirs, dict) else json.loads(theirs.to_str())
+    (folder / "tokenizer.json").write_text(json.dumps(content), "utf-8")
+    return of_folder(folder, dict(config))
+
+
+def assert_same_ids(ours, theirs, lines):
+    """`encode_marked` finds all added tokens, as theirs does; `encode` those that are not special."""
+    for line in lines:
+        theirs.encode_special_tokens = False
+        assert ours.encode_marked(line) == theirs.encode(line, add_special_tokens=False).ids, line
+        theirs.encode_special_tokens = True
+        assert ours.encode(line) == theirs.encode(line, add_special_tokens=False).ids, line
+
+
+def text_of(rng, contents):
+    parts = []
+    for _ in range(rng.randint(1, 8)):
+        part = rng.choice(contents)
+        part = rng.choice([part, part, part, part[: rng.randint(1, len(part))], part.swapcase()])
+        parts += [part, rng.choice(NEAR), rng.choice(["", "", rng.choice(NEAR)])]
+    return "".join(parts)
+
+
+@pytest.mark.parametrize("kind", ["pieces", "pieces with capitals", "byte pairs"])
+def test_added_tokens_of_all_flags_have_the_ids_of_tokenizers(tmp_path, kind):
+    n_read = 0
+    for seed in range(60):
+        rng = random.Random(f"{kind} {seed}")
+        theirs = byte_pairs() if kind == "byte pairs" else word_pieces(kind == "pieces")
+        contents = rng.sample(CONTENTS, rng.randint(1, 7))
+        for content in contents:
+            flags = {flag: rng.random() < 0.4 for flag in FLAGS}
+            flags["lstrip"] &= content[0].strip() != ""  # theirs may panic
+            theirs.add_tokens([tokenizers.AddedToken(content, **flags)])
+        try:
+            ours = read(tmp_path, theirs)
+        except ValueError as error:  # theirs takes one of the two, and not always the same one
+            assert "added: expected tokens that differ once normalised" in str(error) or (
+                "added: expected tokens of which something is left" in str(error)
+            )
+            continue
+        n_read += 1
+        lines = [text_of(rng, contents) for _ in range(25)]
+        assert_same_ids(ours, theirs, lines)
+        special = set(ours.special.values()) - {ours.unk_id}
+        ids = [i for i in ours.encode_marked(" ".join(lines)) if i not in special]
+        assert ours.decode(ours.encode_marked(" ".join(lines))) == ours.decode(ids)
+        if kind != "byte pairs":  # theirs shows the normalised form of a token
+            normalised = {
+                ours.tokens.index(token.content) for token in ours.added if token.normalized
+            }
+            ids = [i for i in ids if i not in normalised]
+            assert ours.decode(ids) == theirs.decode(ids, skip_special_tokens=False)
+        ours.save(tmp_path / "saved.json")
+        again = type(ours).load(tmp_path / "saved.json")
+        assert again == ours and again.encode_marked(lines[0]) == ours.encode_marked(lines[0])
+    assert n_read > 50
+
+
+def test_white_space_that_one_token_has_taken_is_not_taken_again(tmp_path):
+    theirs = word_pieces()
+    theirs.add_tokens(
+        [
+            tokenizers.AddedToken("12", rstrip=True),
+            tokenizers.AddedToken("  ", normalized=False),
+            tokenizers.AddedToken("\t", lstrip=True, rstrip=True, normalized=False),
+        ]
+    )
+    lines = ["12\t\te", "e\t\t12\t e", "\t12 \t", "\t\t", "12    e", "12   \t  e"]
+    assert_same_ids(read(tmp_path, theirs), theirs, lines)
+
+
+def test_what_a_user_types_becomes_no_mark_and_other_added_tokens_are_shown(tmp_path):
+    theirs = byte_pairs()
+    theirs.add_special_tokens(["<|end|>"])
+    theirs.add_tokens(["<tool>", "año "])
+    ours = read(tmp_path, theirs)
+    mark, tool, year = (ours.vocabulary.index(token) for token in ("<|end|>", "<tool>", "año "))
+    assert mark not in ours.encode("a<|end|>") and ours.decode(ours.encode("<|end|>")) == "<|end|>"
+    assert ours.encode_marked("a<|end|><tool>")[-2:] == [mark, tool]
+    assert tool in ours.encode("a<tool>") and year in ours.encode("un año x")
+    assert ours.decode(ours.encode_marked("un año <tool> x<|end|>")) == "un año <tool> x"
+    assert ours.unknown("a<tool>") == []
+
+
+def test_words_that_are_tokens_can_be_left_whole(tmp_path):
+    """Llama 3: its merges make some tokens by ways that lead past them."""
+    vocabulary = [*LETTERS, "th", "he", "the", "hé"[:1] + "Ã", "Ġab", "ab"]
+    merges = [("h", "e"), ("t", "h"), ("th", "e"), ("h", "Ã"), ("a", "b"), ("Ġ", "ab")]
+    theirs = tokenizers.Tokenizer(
+        models.BPE({t: i for i, t in enumerate(vocabulary)}, merges, ignore_merges=True)
+    )
+    theirs.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(LLAMA_WORDS), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    theirs.add_tokens(["cd", "<x>"])
+    ours = read(tmp_path, theirs)
+    assert_same_ids(
+        ours, theirs, ["the", "there the", "ab ab cd", "thé", "I'LL 12345\r\n\n x", *HARD]
+    )
+    assert len(ours.encode("the")) == 1 < len(ours.encode("them"))
+
+
+def test_two_merges_may_make_one_token(tmp_path):
+    vocabulary = [*LETTERS, "ab", "bc", "abc"]
+    merges = [("b", "c"), ("a", "b"), ("a", "bc"), ("ab", "c")]
+    theirs = tokenizers.Tokenizer(models.BPE({t: i for i, t in enumerate(vocabulary)}, merges))
+    theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    rng = random.Random(0)
+    lines = ["".join(rng.choices("abc ", k=rng.randint(1, 12))) for _ in range(200)]
+    assert_same_ids(read(tmp_path, theirs), theirs, lines)
+
+
+def test_a_rank_counts_as_soon_as_its_pair_stands_there(tmp_path):
+    """Merges in any order: one that comes first may join what a later one makes."""
+    rng = random.Random(0)
+    for _ in range(40):
+        parts = ["a", "b", "c"]
+        merges = []
+        for _ in range(8):
+            pair = (rng.choice(parts), rng.choice(parts))
+            if "".join(pair) not in parts:
+                merges.append(pair)
+                parts.append("".join(pair))
+        rng.shuffle(merges)
+        vocabulary = list(dict.fromkeys([*LETTERS, *parts]))
+        theirs = tokenizers.Tokenizer(models.BPE({t: i for i, t in enumerate(vocabulary)}, merges))
+        theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        lines = ["".join(rng.choices("abc", k=rng.randint(1, 30))) for _ in range(20)]
+        assert_same_ids(read(tmp_path, theirs), theirs, lines)
+
+
+PIECES_ALONE, PAIRS_ALONE = json.loads(word_pieces().to_str()), json.loads(byte_pairs().to_str())
+SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
+TOKEN = {
+    "id": len(PIECES),
+    "content": "<x>",
+    "single_word": False,
+    "lstrip": False,
+    "rstrip": False,
+    "normalized": False,
+    "special": False,
+}
+
+
+def split_by(**change):
+    by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
+    return {"type": "Sequence", "pretokenizers": [SPLIT | change, by_bytes]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "part", "change", "message"),
+    [
+        ("pieces", "model", {"unk_token": "[X]"}, "model.unk_token: expected '[UNK]', got '[X]'"),
+        (
+            "pieces",
+            "model",
+            {"continuing_subword_prefix": "@@"},
+            "model.continuing_subword_prefix: ex",
+        ),
+        (
+            "pieces",
+            "model",
+            {"max_input_chars_per_word": 9},
+            "model.max_input_chars_per_word: expected",
+        ),
+        (
+            "pieces",
+            "model",
+            {"type": "Unigram"},
+            "model.type: expected 'WordPiece' or 'BPE', got 'Un",
+        ),
+        ("pieces", "model", {"new": 1}, "model.new: expected no entry of this name, got 1"),
+        (
+            "pieces",
+            "model",
+            {"vocab": {"a": 0, "b": 0}},
+            "model.vocab: expected the ids 0, 1, 2, ...",
+        ),
+        (
+            "pieces",
+            "model",
+            {"vocab": {"a": "0"}},
+            "model.vocab: expected integers as ids, got others",
+        ),
+        (
+            "pieces",
+            "normalizer",
+            {"strip_accents": False},
+            "normalizer.strip_accents: expected None or",
+        ),
+        (
+            "pieces",
+            "normalizer",
+            {"clean_text": False},
+            "normalizer.clean_text: expected True, got Fa",
+        ),
+        (
+            "pieces",
+            "normalizer",
+            {"type": "NFC"},
+            "normalizer.type: expected 'BertNormalizer', got",
+        ),
+        ("pieces", "decoder", {"prefix": "@@"}, "decoder.prefix: expected '##', got '@@'"),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [TOKEN | {"id": 5}]},
+            "added_tokens: expected the id 31 for '",
+        ),
+        ("pieces", None, {"added_tokens": [TOKEN, TOKEN]}, "added: expected each token once"),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [TOKEN | {"x": 1}]},
+            "added_tokens.x: expected no entry of th",
+        ),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [{"id": 0}]},
+            "added_tokens.content: expected a text, got No",
+        ),
+        (
+            "pieces",
+            None,
+            {"added_tokens": [TOKEN | {"content": "\u0301", "normalized": True}]},
+            "added: expected tokens of which something is left once normalised",
+        ),
+        (
+            "pieces",
+            None,
+            {"version": "2.0"},
+            "tokenizer.version: expected None or '1.0', got '2.0'",
+        ),
+        ("pieces", None, {"new": 1}, "tokenizer.new: expected no entry of this name, got 1"),
+        (
+            "pieces",
+            None,
+            {"post_processor": {"type": "New"}},
+            "post_processor.type: expected one of B",
+        ),
+        ("pairs", "model", {"dropout": 0.1}, "model.dropout: expected None or 0.0 or 0, got 0.1"),
+        (
+            "pairs",
+            "model",
+            {"end_of_word_suffix": "</w>"},
+            "model.end_of_word_suffix: expected None or",
+        ),
+        (
+            "pairs",
+            "model",
+            {"continuing_subword_prefix": "#"},
+            "model.continuing_subword_prefix: expe",
+        ),
+        (
+            "pairs",
+            "model",
+            {"merges": ["a b c"]},
+            "model.merges: expected pairs of tokens that make a",
+        ),
+        (
+            "pairs",
+            "model",
+            {"merges": ["a b"]},
+            "model.merges: expected pairs of tokens that make a to",
+        ),
+        (
+            "pairs",
+            "model",
+            {"merges": ["t h", "t h"]},
+            "merges: expected distinct pairs, got ['t', 'h']",
+        ),
+        (
+            "pairs",
+            "model",
+            {"vocab": {"a": 0}, "merges": [], "unk_token": "a"},
+            "model.unk_token: expected nothing, since bytes lack a token, got 'a'",
+        ),
+        (
+            "pairs",
+            "model",
+            {"vocab": {"a": 0}, "merges": [], "byte_fallback": True},
+            "model.byte_fallback: expected nothing, since bytes lack",
+        ),
+        (
+            "pairs",
+            None,
+            {"normalizer": {"type": "NFC"}},
+            "normalizer: expected none for byte pairs, got",
+        ),
+        (
+            "pairs",
+            "pre_tokenizer",
+            {"add_prefix_space": True},
+            "pre_tokenizer.add_prefix_space: expect",
+        ),
+        (
+            "pairs",
+            "pre_tokenizer",
+            {"use_regex": False},
+            "pre_tokenizer: expected something that cuts",
+        ),
+        (
+            "pairs",
+            "pre_tokenizer",
+            {"type": "Metaspace"},
+            "pre_tokenizer: expected a ByteLevel as the l",
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(behavior="Removed")},
+            "pre_tokenizer.behavior: expe",
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(invert=True)},
+            "pre_tokenizer.invert: expected False",
+        ),
+        *(
+            (
+                "pairs",
+                None,
+                {"pre_tokenizer": split_by(pattern={"Regex": regex})},
+                "pre_tokenizer.patte",
+            )
+            for regex in (
+                "^a",
+                r"\w+",
+                r"\bx",
+                "(a)",
+                "[[:alpha:]]",
+                "[a&&b]",
+                "(?i:i)",
+                "(",
+                "a{2}+",
+                "",
+            )
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(pattern={"Regex": "a**"})},
+            "patterns: expected regu",
+        ),
+        (
+            "pairs",
+            None,
+            {"pre_tokenizer": split_by(pattern={"String": "a"})},
+            "pre_tokenizer.pattern.St",
+        ),
+    ],
+)
+def test_an_entry_that_would_change_ids_is_refused_by_its_name(
+    tmp_path, kind, part, change, message
+):
+    content = copy.deepcopy(PIECES_ALONE if kind == "pieces" else PAIRS_ALONE)
+    (content if part is None else content[part]).update(change)
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{tmp_path}/tokenizer.json: {message}')}"):
+        read(tmp_path, content)
+
+
+CONFIG = {"do_lower_case": True, "pad_token": "[PAD]", "cls_token": {"content": "[CLS]"}}
+
+
+def test_the_second_file_of_a_tokenizer_may_not_say_another_thing(tmp_path):
+    theirs = word_pieces()
+    theirs.add_special_tokens(["[PAD]", "[CLS]", "[E1]"])
+    path = tmp_path / "tokenizer_config.json"
+    entry = {key: value for key, value in TOKEN.items() if key != "id"}
+    entry |= {"content": "[E1]", "special": True}
+    right = CONFIG | {"added_tokens_decoder": {str(len(PIECES)): entry}, "model_max_length": 512}
+    path.write_text(json.dumps(right))
+    assert read(tmp_path, theirs).encode_marked("[E1]") == [len(PIECES)]
+    for change, message in (
+        ({"do_lower_case": False}, "do_lower_case: expected True, as in tokenizer.json, got False"),
+        ({"strip_accents": False}, "strip_accents: expected True, as in tokenizer.json, got False"),
+        ({"tokenize_chinese_chars": False}, "tokenizer_config.tokenize_chinese_chars: expected No"),
+        ({"add_prefix_space": True}, "tokenizer_config.add_prefix_space: expected None or False"),
+        ({"mask_token": "[M]"}, "mask_token: expected added tokens of tokenizer.json, got '[M]'"),
+        ({"additional_special_tokens": ["[M]"]}, "additional_special_tokens: expected added toke"),
+        ({"added_tokens_decoder": {"3": entry}}, "added_tokens_decoder: expected the tokens of to"),
+        (
+            {"added_tokens_decoder": {str(len(PIECES)): entry | {"lstrip": True}}},
+            "added_tokens_decoder: expected the tokens of tokenizer.json, got '[E1]'",
+        ),
+        ({"new": 1}, "tokenizer_config.new: expected no entry of this name, got 1"),
+    ):
+        path.write_text(json.dumps(right | change))
+        with pytest.raises(ValueError, match=f"^{re.escape(f'{path}: {message}')}"):
+            read(tmp_path, theirs)
+    path.write_text("[1")
+    with pytest.raises(ValueError, match=f"^{re.escape(str(path))}: expected JSON"):
+        read(tmp_path, theirs)
+
+
+def test_several_ends_and_where_they_are_said(tmp_path):
+    theirs = byte_pairs()
+    ours = read(tmp_path, theirs, {"eos_token_id": [7, 5], "bos_token_id": 3})
+    assert (ours.end_ids, ours.eos_id, ours.sos_id, ours.pad_id) == ([7, 5], 7, 3, 7)
+    assert ours.encode("h", sos=True, eos=True)[::2] == [3, 7]
+    ours.save(tmp_path / "saved.json")
+    assert ByteLevelTokenizer.load(tmp_path / "saved.json").end_ids == [7, 5]
+    assert read(tmp_path, theirs, {"eos_token_id": 6}).end_ids == [6]
+    assert read(tmp_path, theirs, {"eos_token_id": []}).end_ids == [0]
+    path = tmp_path / "generation_config.json"
+    path.write_text(json.dumps({"eos_token_id": [9, 8], "temperature": 0.5}))
+    assert read(tmp_path, theirs, {"eos_token_id": 6, "bos_token_id": 3}).end_ids == [9, 8]
+    for given in (True, 1.5, "7", [7, None, "x"], 9999, -1, {}):
+        path.write_text(json.dumps({"eos_token_id": given}))
+        with pytest.raises(
+            ValueError, match=f"^{re.escape(str(path))}: eos_token_id: expected an id"
+        ):
+            read(tmp_path, theirs)
+    path.unlink()
+    with pytest.raises(
+        ValueError, match=r"/config\.json: bos_token_id: expected an id below vocab_s"
+    ):
+        read(tmp_path, theirs, {"bos_token_id": [3]})
+
+
+JUNK = [
+    None,
+    True,
+    -1,
+    1,
+    1.5,
+    float("inf"),
+    2**70,
+    "",
+    "x",
+    "(",
+    "[",
+    "a b",
+    "##",
+    "\ud800",
+    [],
+    [1],
+    [["a", "b"]],
+    {},
+    {"a": 1},
+    {"type": "Sequence"},
+    "x" * 5000,
+]
+
+
+def damaged(rng, content):
+    """The text of a file with one or two parts of another kind, left out, copied or cut."""
+    for _ in range(rng.randint(1, 2)):
+        ways = [way for way in places(content) if way]
+        outside = [way for way in ways if "vocab" not in way[:-1] and "merges" not in way[:-1]]
+        *above, last = rng.choice(outside if rng.random() < 0.8 else ways)
+        part = content
+        for key in above:
+            part = part[key]
+        choice = rng.randrange(4)
+        if choice == 0:
+            del part[last]
+        elif choice == 1 and isinstance(part, dict):
+            part[rng.choice(["new", "dropout", "x" * 200, "a\nb"])] = copy.deepcopy(
+                rng.choice(JUNK)
+            )
+        else:
+            part[last] = copy.deepcopy(rng.choice(JUNK))
+    text = json.dumps(content)
+    if rng.random() < 0.1:
+        cut = rng.randrange(len(text))
+        text = text[:cut] + rng.choice(["", "]", "}", '"', ",", "[" * 3000, "\\"]) + text[cut + 1 :]
+    return text
+
+
+def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(tmp_path):
+    pieces, pairs = word_pieces(), byte_pairs()
+    pieces.add_tokens(["[E1]", tokenizers.AddedToken("<x>", single_word=True)])
+    pairs.add_tokens([tokenizers.AddedToken("<x>", lstrip=True)])
+    pairs.post_processor = processors.ByteLevel()
+    pairs.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(True),
+            pre_tokenizers.Split(Regex(LLAMA_WORDS), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    bases = [json.loads(theirs.to_str()) for theirs in (pieces, pairs)]
+    path, rng, n_read = tmp_path / "tokenizer.json", random.Random(0), 0
+    for _ in range(400):
+        path.write_text(damaged(rng, copy.deepcopy(rng.choice(bases))))
+        try:
+            ours = of_folder(tmp_path, {})
+        except ValueError as error:
+            message = str(error)
+            assert message.startswith(f"{path}: ") and "\n" not in message and len(message) < 500
+            continue
+        theirs = None
+        with suppress(Exception):  # they read entries as well on which no id depends
+            theirs = tokenizers.Tokenizer.from_file(str(path))
+        if theirs is None:
+            continue
+        n_read += 1
+        theirs.no_truncation()
+        theirs.no_padding()
+        assert_same_ids(ours, theirs, [*TEXTS, *HARD[:12], "[E1] a<x> <x>b"])
+    assert n_read > 10
+
+
+# GGUF
+
+METADATA = {
+    "tokenizer.ggml.model": "gpt2",
+    "tokenizer.ggml.pre": "gpt-2",
+    "tokenizer.ggml.tokens": [
+        *LETTERS,
+        "th",
+        "<|end|>",
+        "<tool>",
+        "    ",
+        "<unk>",
+        "[PAD1]",
+        "<0x0A>",
+    ],
+    "tokenizer.ggml.token_type": [1] * 257 + [3, 4, 4, 2, 5, 6],
+    "tokenizer.ggml.merges": ["t h"],
+    "tokenizer.ggml.eos_token_id": 257,
+    "tokenizer.ggml.add_bos_token": False,
+    "tokenizer.chat_template": "...",
+}
+
+
+def test_each_type_of_gguf_tokens(tmp_path):
+    ours = of_gguf(tmp_path, METADATA)
+    end, tool, spaces, unknown, unused, byte = range(257, 263)
+    for text in ("a<|end|>", "<unk>", "[PAD1]", "<0x0A>"):
+        assert max(ours.encode(text)) < 257 and ours.decode(ours.encode(text)) == text
+    assert ours.encode("th<tool>x    th") == [256, tool, *ours.encode("x"), spaces, 256]
+    assert ours.decode([256, tool, spaces, end, unused, byte]) == "th<tool>    "
+    assert ours.encode_marked("<|end|><unk>[PAD1]")[:2] == [end, unknown]
+    assert max(ours.encode_marked("[PAD1]<0x0A>")) < 257
+    ends = {"tokenizer.ggml.eot_token_id": 3, "tokenizer.ggml.eom_token_id": 257}
+    assert of_gguf(tmp_path, METADATA | ends).end_ids == [257, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"model": "llama"},
+            "tokenizer.ggml.model: expected 'gpt2', a byte-level BPE, got 'llama'",
+        ),
+        ({"pre": "qwen2"}, "tokenizer.ggml.pre: expected 'gpt-2' or 'smollm', got 'qwen2'"),
+        ({"pre": ["gpt-2"]}, "tokenizer.ggml.pre: expected 'gpt-2' or 'smollm', got ['gpt-2']"),
+        (
+            {"add_space_prefix": True},
+            "tokenizer.ggml.add_space_prefix: expected None or False, got Tr",
+        ),
+        (
+            {"precompiled_charsmap": "x"},
+            "tokenizer.ggml.precompiled_charsmap: expected no entry of",
+        ),
+        (
+            {"token_type": [1] * 262 + [7]},
+            "tokenizer.ggml.token_type: expected 1 to 6, got 7 for '<0x",
+        ),
+        ({"token_type": [1]}, "tokenizer.ggml.token_type: expected 263 types, got 1"),
+        ({"token_type": None}, "tokenizer.ggml.token_type: expected a list, got None"),
+        ({"tokens": [5]}, "tokenizer.ggml.tokens: expected values of the type str, got others"),
+        (
+            {"merges": ["t h x"]},
+            "merges: expected pairs of tokens that make a token, got ['t', 'h',",
+        ),
+        ({"tokens": ["a"] * 263}, "merges: expected pairs of tokens that make a token"),
+        ({"tokens": ["a"] * 263, "merges": []}, "tokens: expected distinct tokens, got 'a' twice"),
+        ({"eot_token_id": 263}, "tokenizer.ggml.eot_token_id: expected an id below 263, got 263"),
+        ({"bos_token_id": "x"}, "tokenizer.ggml.bos_token_id: expected an id below 263, got 'x'"),
+    ],
+)
+def test_other_gguf_tokenizers_are_refused(tmp_path, change, message):
+    change = {f"tokenizer.ggml.{name}": value for name, value in change.items()}
+    with pytest.raises(ValueError, match=f"^{re.escape(f'{tmp_path}: {message}')}"):
+        of_gguf(tmp_path, METADATA | change)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"content": ""}, "content: expected at least one character, got ''"),
+        ({"content": 5}, "content: expected a string, got int"),
+        ({"content": "a", "lstrip": 1}, "lstrip: expected True or False, got 1"),
+    ],
+)
+def test_added_tokens_say_what_they_are(arguments, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        AddedToken(**arguments)
+
+
+def test_how_many_tokens_are_pieces_of_words():
+    ours = WordPieceTokenizer([*MARKS, "a", "ab"], added=["ab"], n_pieces=5)
+    assert ours.encode("ab") == [1] and ours.encode_marked("ab a") == [5, 4]
+    with pytest.raises(
+        ValueError, match="^n_pieces: expected at most 5, the number of tokens, got 6"
+    ):
+        WordPieceTokenizer([*MARKS, "a"], n_pieces=6)
+    with pytest.raises(ValueError, match="^unused: expected tokens of the vocabulary, got "):
+        ByteLevelTokenizer(LETTERS, [], unused=["<x>"])
