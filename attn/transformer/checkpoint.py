@@ -68,7 +68,8 @@ class Checkpoint(nn.Module):
         if about.get("model") != cls.__name__:
             raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
-            return cls._from_parts(tensors, about).eval()
+            with torch.device("cpu"):  # whatever PyTorch's default device
+                return cls._from_parts(tensors, about).eval()
         except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
             raise wrong(
                 "path", wanted, f"{path}, whose parts do not fit: {_short(error)}"
@@ -76,8 +77,7 @@ class Checkpoint(nn.Module):
 
     @classmethod
     def _from_parts(cls, tensors: dict[str, Tensor], about: Metadata) -> Self:
-        with torch.device("cpu"):  # whatever PyTorch's default device
-            model = cls(TransformerConfig(**about["config"]))
+        model = cls(TransformerConfig(**about["config"]))
         trained = dict(model.named_parameters())
         weights = {
             name: nn.Parameter(x) if name in trained else x

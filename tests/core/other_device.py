@@ -19,6 +19,8 @@ COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
 class OtherTensor(torch.Tensor):
     """A tensor on the other device."""
 
+    is_meta = False  # It has values.
+
     @staticmethod
     def __new__(cls, on_cpu):
         return torch.Tensor._make_wrapper_subclass(

@@ -432,6 +432,27 @@ def test_it_computes_where_its_model_is_and_is_saved_as_from_the_cpu(name, tmp_p
 
 
 @every_application
+def test_it_is_read_onto_the_cpu_wherever_tensors_are_made(name, tmp_path, other_device):
+    fitted = fit(name, sizes={"n_layers": 1})
+    expected = list(ask(fitted))
+    fitted.save(tmp_path / "one")
+    torch.set_default_device(other_device)
+    try:
+        assert_alike(ask(type(fitted).load(tmp_path / "one")), expected)
+    finally:
+        torch.set_default_device(None)
+
+
+def test_lengths_in_a_list_serve_a_reader_on_any_device(other_device):
+    reader = fit("question_answering", sizes={"n_layers": 1}).model
+    ids, roles = torch.tensor([[2, 5, 3, 5, 0]]), torch.tensor([[0, 0, 0, 2, 0]])
+    with torch.no_grad():
+        expected, _, _ = reader(ids, roles, [4])
+        found, _, _ = reader.to(other_device)(ids.to(other_device), roles.to(other_device), [4])
+    torch.testing.assert_close(found.cpu(), expected)
+
+
+@every_application
 def test_where_it_is_trained_it_stays(name, monkeypatch, other_device):
     def train(model, *_, **__):
         model.to(other_device)
