@@ -73,10 +73,16 @@ def constant(numbers: Sequence[float], device: torch.device, dtype: torch.dtype)
     if name not in _constants:
         with torch.inference_mode(False):
             made = torch.tensor(numbers, dtype=dtype, device=device)
-        if type(made) is not Tensor:  # in a trace
+        if not keepable(made):
             return made
         _constants[name] = made
     return _constants[name]
+
+
+def keepable(tensor: Tensor) -> bool:
+    """Return whether this is a tensor for good, and none that stands for one in a trace or in
+    ``torch.func``."""
+    return type(tensor) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 _constants: dict[tuple[object, ...], Tensor] = {}

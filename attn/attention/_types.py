@@ -29,3 +29,7 @@ class Relative(Protocol):
     def bias(
         self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype
     ) -> Tensor | None: ...
+
+    def bias_in_a_row(
+        self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor | None: ...

@@ -204,10 +204,14 @@ class MultiHeadAttention(nn.Module):
         bias = None
         if self.relative is not None and self._adds_bias:
             keys = positions if cache is None else cache.positions
-            if keys is None:
-                keys = torch.arange(key.shape[-2], device=x.device)
-            queries = stand if isinstance(stand, Tensor) else keys[..., stand : stand + tgt_len]
-            bias = self.relative.bias(queries, keys, query.dtype)
+            if keys is None and isinstance(stand, int):
+                lengths = stand, tgt_len, key.shape[-2]
+                bias = self.relative.bias_in_a_row(*lengths, query.dtype, x.device)
+            else:
+                if keys is None:
+                    keys = torch.arange(key.shape[-2], device=x.device)
+                queries = stand if isinstance(stand, Tensor) else keys[..., stand : stand + tgt_len]
+                bias = self.relative.bias(queries, keys, query.dtype)
         return query, key, value, bias
 
     def _of_memory(

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attn._checks import check_size, wrong
 from attn._registry import ModelConfig
-from attn._values import constant
+from attn._values import constant, keepable
 
 # Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
 # PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
@@ -35,19 +35,13 @@ class Waves:
     def __init__(self, base: float) -> None:
         if not 1 <= base < math.inf:
             raise wrong("base", "a number of at least 1", base)
-        self._base = repr(float(base))
+        self.base = float(base)
         self._kept: Tensor | None = None
         self._speeds_kept: dict[int, list[list[int]]] = {}
 
     def radians(self, size: int) -> list[float]:
-        """Return by how much each wave turns from one position to the next.
-
-        Whatever it reads has to be text, or to be made of text here: `torch.compile` traces it,
-        and with ``dynamic=True`` an attribute that is a number is no constant of the graph.
-        """
-        # For the same reason the waves are counted in a list.
-        base, waves = float(self._base), [*range(size // 2)]
-        return [base ** (-i / len(waves)) for i in waves]
+        """Return by how much each wave turns from one position to the next."""
+        return [self.base ** (-2 * i / size) for i in range(size // 2)]
 
     def between(
         self, start: int, stop: int, size: int, dtype: torch.dtype, device: torch.device
@@ -58,8 +52,7 @@ class Waves:
         kept, wanted = self._kept, (dtype, device, size // 2)
         if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
             kept = self._grown(stop, size, dtype, device)
-            # What stands for a tensor in a trace or in torch.func is not to be kept.
-            if type(kept) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(kept):
+            if keepable(kept):
                 self._kept = kept
         return kept[start:stop]
 
@@ -97,8 +90,8 @@ class Waves:
         angles = count.to(computed) * (6.283185307179586 / WHOLE_TURN)
         if positions.is_floating_point():
             beyond = (positions - positions.trunc()).to(computed)
-            radians = constant(self.radians(size), device, computed)
-            angles = angles + beyond[..., None] * radians
+            speeds = (high * LIMB + low).to(computed) * (6.283185307179586 / WHOLE_TURN)
+            angles = angles + beyond[..., None] * speeds
         if dtype.is_complex:
             return torch.complex(angles.cos(), angles.sin())
         return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
@@ -112,7 +105,9 @@ class Waves:
         return self._speeds_kept[size]
 
     def _counted(self, size: int) -> list[list[int]]:
-        speeds = [int(angle * 2.0**116) * TURNS_PER_RADIAN >> 184 for angle in self.radians(size)]
+        # What torch.compile(dynamic=True) takes for a variable, base or size, a ratio makes constant.
+        ratios = [angle.as_integer_ratio() for angle in self.radians(size)]
+        speeds = [over * TURNS_PER_RADIAN // (under << 68) for over, under in ratios]
         return [[speed // LIMB for speed in speeds], [speed & LOW_BITS for speed in speeds]]
 
 

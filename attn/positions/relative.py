@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attn._checks import broadcast_shapes, check_size, wrong
 from attn._registry import ModelConfig
-from attn._values import constant
+from attn._values import constant, keepable
 from attn.positions._waves import Waves, check_even, refuse_odd
 from attn.positions.absolute import check_vectors
 from attn.positions.scheme import RelativePositions, register
@@ -159,6 +159,8 @@ class ALiBiPositions(RelativePositions):
     def __init__(self, n_heads: int) -> None:
         super().__init__()
         self.n_heads = check_size("n_heads", n_heads, least=1)
+        # That of a query over the keys before it, of which every shorter one is the end.
+        self._kept: Tensor | None = None
 
     @classmethod
     def from_config(cls, config: ModelConfig) -> Self:
@@ -186,3 +188,21 @@ class ALiBiPositions(RelativePositions):
         distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
         slopes = constant(self.slopes(), distances.device, dtype)
         return -slopes[:, None, None] * distances[..., None, :, :]
+
+    def bias_in_a_row(
+        self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor | None:
+        """Return minus slope times distance; see `RelativePositions.bias_in_a_row`.
+
+        For the last position alone, as in a step of decoding, it is kept.
+        """
+        if tgt_len != 1 or src_len != start + 1 or torch.compiler.is_compiling():
+            return super().bias_in_a_row(start, tgt_len, src_len, dtype, device)
+        kept, wanted = self._kept, (torch.promote_types(dtype, torch.float32), device)
+        if kept is None or (kept.dtype, kept.device) != wanted or kept.shape[-1] < src_len:
+            with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+                keys = torch.arange(2 * src_len, device=device)
+                kept = self.bias(keys[-1:], keys, dtype)
+            if keepable(kept):
+                self._kept = kept
+        return kept[..., kept.shape[-1] - src_len :]

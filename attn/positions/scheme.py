@@ -87,6 +87,29 @@ class RelativePositions(PositionScheme):
         """
         return None
 
+    def bias_in_a_row(
+        self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor | None:
+        """Return the `bias` of queries from position `start` on and keys from position 0 on.
+
+        Parameters
+        ----------
+        start : int
+            The position of the first query; the others follow.
+        tgt_len, src_len : int
+            The numbers of queries and of keys.
+        dtype : torch.dtype
+            Of the queries.
+        device : torch.device
+            Of the queries.
+
+        Returns
+        -------
+        Tensor, broadcastable to (n_heads, tgt_len, src_len), or None
+        """
+        keys = torch.arange(src_len, device=device)
+        return self.bias(keys[start : start + tgt_len], keys, dtype)
+
 
 class NoPositions(PositionScheme):
     """Attention sees a set."""

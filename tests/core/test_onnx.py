@@ -1,79 +1,96 @@
-"""The Transformer leaves PyTorch: exported to ONNX, another runtime computes the same logits."""
+"""Each kind of model leaves PyTorch: exported to ONNX, another runtime computes the same logits."""
 
 import numpy as np
 import onnxruntime
 import pytest
 import torch
 
-from attn.transformer import Transformer, TransformerConfig
+from attn.masks import padding_mask
+from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 
 pytestmark = pytest.mark.slow
 
 SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 2, "n_layers": 2, "d_ff": 32}
 LONGEST = 64
+POST_NORM = {"norm": "post", "n_kv_heads": 1, "tie_embeddings": False}
+# Some sequences have no token at all, and in padding on the left the first queries see no key.
+LENGTHS = ([3], 4), ([4, 6, 0, 1], 6), ([1, 1], 1), ([5, 0], 12), ([LONGEST, 7], LONGEST)
 
 
 class Logits(torch.nn.Module):
-    """Encoder and decoder without what a graph cannot return: weights that may be None."""
+    """A model without what a graph cannot return: weights that may be None."""
 
     def __init__(self, model):
         super().__init__()
         self.model = model
 
-    def forward(self, src, tgt):
-        return self.model(src, tgt)[0]
+    def forward(self, *inputs):
+        return self.model(*inputs)[0]
+
+
+def inputs(model_class, lengths, seq_len):
+    """Return ids and masks; those of a decoder are padded on the left."""
+
+    def ids(seq_len):
+        generator = torch.Generator().manual_seed(seq_len)
+        return torch.randint(20, (len(lengths), seq_len), generator=generator)
+
+    on_the_right = padding_mask(lengths, seq_len)
+    if model_class is EncoderOnly:
+        return ids(seq_len), on_the_right
+    if model_class is DecoderOnly:
+        return ids(seq_len), on_the_right.flip(-1)
+    tgt_len = seq_len // 2 + 1
+    on_the_left = padding_mask([min(n, tgt_len) for n in lengths], tgt_len).flip(-1)
+    return ids(seq_len), ids(tgt_len), on_the_right, on_the_left
 
 
 @pytest.mark.parametrize(
-    "changes",
+    "model_class, changes",
     [
-        {"norm": "pre", "tgt_vocab_size": 23},
-        {
-            "norm": "post",
-            "positions": "learned",
-            "max_len": LONGEST,
-            "n_kv_heads": 1,
-            "tie_embeddings": False,
-        },
+        (DecoderOnly, {"positions": "rotary", "n_kv_heads": 1}),
+        (DecoderOnly, {"positions": "alibi"}),
+        (EncoderOnly, {"positions": "alibi"}),
+        (Transformer, {"tgt_vocab_size": 23}),
+        (Transformer, POST_NORM | {"positions": "learned", "max_len": LONGEST}),
     ],
-    ids=["pre", "post"],
 )
-def test_onnx_runtime_computes_the_same_logits(changes, tmp_path):
+def test_onnx_runtime_computes_the_same_logits(model_class, changes, tmp_path):
+    """At every position, padding included, in batches of any size and length."""
     torch.manual_seed(0)
-    model = Transformer(TransformerConfig(**SIZES | changes, dropout=0.5))
+    model = model_class(TransformerConfig(**SIZES | changes, dropout=0.5))
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     wrapper = Logits(model).eval()  # the exporter gives a model back the mode of its wrapper
-    rng = np.random.default_rng(0)
 
-    def inputs(src_len, tgt_len):
-        n_target = changes.get("tgt_vocab_size", 20)
-        return {
-            "src": rng.integers(0, 20, (1, src_len)),
-            "tgt": rng.integers(0, n_target, (1, tgt_len)),
-        }
-
-    def tensors(arrays):
-        return tuple(map(torch.from_numpy, arrays.values()))
-
-    # Only learned positions have an end.
-    longest = {"max": LONGEST} if "positions" in changes else {}
-    lengths = {name: {1: torch.export.Dim(f"{name}_len", **longest)} for name in ("src", "tgt")}
-    path = tmp_path / "transformer.onnx"
+    n_rows = torch.export.Dim("n_rows")
+    of_source, of_target = (torch.export.Dim(f"{name}_len", max=LONGEST) for name in ("src", "tgt"))
+    axes = (
+        [of_source, of_target, of_source, of_target]
+        if model_class is Transformer
+        else [of_source] * 2
+    )
+    example = inputs(model_class, [6, 4, 2], 6)
+    path = tmp_path / "model.onnx"
     torch.onnx.export(
         wrapper,
-        tensors(inputs(6, 5)),
+        example,
         path,
-        input_names=["src", "tgt"],
-        output_names=["logits"],
-        dynamic_shapes=lengths,
+        dynamic_shapes={
+            "inputs": tuple(
+                {0: n_rows, x.ndim - 1: axis} for x, axis in zip(example, axes, strict=True)
+            )
+        },
         dynamo=True,
         verbose=False,
     )
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    for src_len, tgt_len in [(6, 5), (1, 1), (3, 9), (12, 2), (LONGEST, LONGEST)]:
-        given = inputs(src_len, tgt_len)
-        (logits,) = session.run(["logits"], given)
-        expected = wrapper(*tensors(given)).detach().numpy()
-        assert logits.shape == (1, tgt_len, expected.shape[-1]) and expected.std() > 0.2
+    names = [given.name for given in session.get_inputs()]
+    for lengths, seq_len in LENGTHS:
+        given = inputs(model_class, lengths, seq_len)
+        (logits,) = session.run(
+            None, {name: x.numpy() for name, x in zip(names, given, strict=True)}
+        )
+        expected = wrapper(*given).detach().numpy()
+        assert logits.shape == expected.shape and expected.std() > 0.2
         np.testing.assert_allclose(logits, expected, atol=2e-5, rtol=2e-5)

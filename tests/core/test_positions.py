@@ -490,6 +490,39 @@ def test_the_bias_of_each_row_is_that_of_its_positions():
         assert torch.equal(bias[row], alone)
 
 
+def test_the_bias_of_tokens_in_a_row_is_that_of_their_positions():
+    """Whatever was asked before, in any precision; keys behind the queries have a place too."""
+    module = ALiBiPositions(3)
+    for start, tgt_len, src_len in [(4, 1, 5), (0, 1, 1), (6, 1, 7), (90, 1, 91), (7, 1, 8),
+                                    (4, 3, 7), (0, 5, 5), (2, 1, 9), (3, 0, 3)]:  # fmt: skip
+        for dtype in (torch.float32, torch.float64, torch.bfloat16):
+            bias = module.bias_in_a_row(start, tgt_len, src_len, dtype, torch.device("cpu"))
+            keys = torch.arange(src_len)
+            assert torch.equal(bias, module.bias(keys[start : start + tgt_len], keys, dtype))
+            assert bias.dtype == torch.promote_types(dtype, torch.float32)
+    assert module.bias_in_a_row(1, 1, 2, torch.float32, torch.device("meta")).is_meta
+
+
+def test_token_by_token_the_bias_is_computed_for_few(monkeypatch):
+    module, cpu, lengths, compute = ALiBiPositions(3), torch.device("cpu"), [], ALiBiPositions.bias
+
+    def counted(self, queries, keys, dtype):
+        lengths.append(len(keys))
+        return compute(self, queries, keys, dtype)
+
+    monkeypatch.setattr(ALiBiPositions, "bias", counted)
+    with torch.inference_mode():
+        for start in range(20):
+            module.bias_in_a_row(start, 1, start + 1, torch.float32, cpu)
+    assert lengths == [2, 6, 14, 30]
+    assert not module.bias_in_a_row(3, 1, 4, torch.float32, cpu).is_inference()
+    assert len(lengths) == 4
+    traced = ALiBiPositions(3)
+    bias = torch.func.functionalize(lambda: traced.bias_in_a_row(3, 1, 4, torch.float32, cpu))()
+    assert torch.equal(traced.bias_in_a_row(3, 1, 4, torch.float32, cpu), bias)
+    assert not torch._is_functional_tensor(traced.bias_in_a_row(3, 1, 4, torch.float32, cpu))
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_the_bias_tells_far_distances_apart(dtype):
     """In bfloat16 itself 3,000 distances would be 700 different numbers."""
