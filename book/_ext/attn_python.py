@@ -27,6 +27,7 @@ from vendor import VENDOR, VendorError, fetch, install, node
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from attn.io import write_whole
 from attn_course.exercises.kept import USED
 from attn_course.in_page.plan import EXERCISE, asks, plan
 
@@ -310,12 +311,11 @@ def _from_registry(core, entries, kept):
 
 
 def _keep(path, content, entry):
-    """Write a wheel whole, if its sum is right."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
-        whole = Path(scratch, path.name)
-        whole.write_bytes(content)
-        _check_sum(whole, entry)
-        whole.replace(path)
+    """Write a wheel, if its sum is right."""
+    found = hashlib.sha256(content).hexdigest()
+    if found != entry["sha256"]:
+        raise VendorError(f"{path.name}: expected sha256 {entry['sha256']}, got {found}")
+    write_whole(path, content)
 
 
 def _published(core):
