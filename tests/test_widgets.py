@@ -14,8 +14,10 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import numpy as np
 import pytest
+from traitlets.config import Config
 
 from attn import reference
 from attn_course import palette, set_language
@@ -735,12 +737,8 @@ def test_quiz_texts_are_marked_up(node):
     assert got == f"la {root} de <em>they</em> y <code>x_1 < 2</code>"
 
 
-def test_a_saved_notebook_opens_the_next_day_with_the_figure_that_needs_no_kernel(tmp_path):
+def test_a_saved_notebook_opens_the_next_day_with_the_figure_that_needs_no_kernel():
     """JupyterLab prefers the live view, which is an error once its kernel has stopped."""
-    import nbformat
-    from jupyter_server.services.contents.filemanager import FileContentsManager
-    from traitlets.config import Config
-
     config = Config()
     code = (Path(__file__).parents[1] / "jupyter_server_config.py").read_text(encoding="utf-8")
     exec(code, {"get_config": lambda: config})  # noqa: S102 - as Jupyter does with it
@@ -749,9 +747,8 @@ def test_a_saved_notebook_opens_the_next_day_with_the_figure_that_needs_no_kerne
     plain = {VIEW: {"model_id": "2c"}, "text/plain": "IntSlider(value=1)"}
     outputs = [nbformat.v4.new_output("display_data", each) for each in (data, plain)]
     cells = [nbformat.v4.new_code_cell("", outputs=outputs), nbformat.v4.new_markdown_cell("x")]
-    manager = FileContentsManager(root_dir=str(tmp_path), config=config)
     content = nbformat.v4.new_notebook(cells=cells)
-    manager.save({"type": "notebook", "format": "json", "content": content}, "day.ipynb")
-    kept = [output.data for output in nbformat.read(tmp_path / "day.ipynb", 4).cells[0].outputs]
+    config.ContentsManager.pre_save_hook({"type": "notebook", "content": content}, path="day.ipynb")
+    kept = [output.data for output in content.cells[0].outputs]
     assert VIEW not in kept[0] and kept[0]["text/html"] == data["text/html"]
     assert kept[1] == plain
