@@ -9,6 +9,8 @@ import importlib.metadata
 import platform
 import sys
 
+import torch
+
 from benchmarks import (
     attention_at_length,
     attention_layer,
@@ -19,6 +21,8 @@ from benchmarks import (
     decoding,
     first_run,
     gemm_share,
+    gpu,
+    gpu_step,
     import_time,
     training_step,
     translate_file,
@@ -42,6 +46,8 @@ TABLES = {
     "translate_file": translate_file,
     "audit": audit,
     "writing": writing,
+    "gpu": gpu,
+    "gpu_step": gpu_step,
 }
 # What chapters draw, and the widgets of the built site: not on the page.
 OTHERS = {
@@ -58,9 +64,10 @@ LONGEST = "translators"
 
 def machine(name):
     """Return the row of what the figures of a table depend on, besides this package."""
+    is_on_gpu = getattr(TABLES[name], "NEEDS_GPU", False)
     return {
         "benchmark": letter(name),
-        "processor": f"`{processor()}`",
+        "processor": f"`{torch.cuda.get_device_name() if is_on_gpu else processor()}`",
         "Python": platform.python_version(),
         "PyTorch": importlib.metadata.version("torch").partition("+")[0],
         "NumPy": importlib.metadata.version("numpy"),
@@ -93,6 +100,10 @@ def main(names):
     results = read(RESULTS)
     machines = {row["benchmark"]: row for row in results.get("machine", ())}
     for name in names or known:
+        if getattr(known[name], "NEEDS_GPU", False) and not torch.cuda.is_available():
+            if names:
+                sys.exit(f"{name}: expected a GPU that PyTorch can use, got none")
+            continue
         if name in OTHERS:
             OTHERS[name].main()
         else:

@@ -27,6 +27,12 @@ NUMBER = re.compile(r"[\d–+−]|$")
 
 # What the tables say in Spanish. What is not here is the same in both editions.
 SPANISH = {
+    "task": "tarea",
+    "training step": "paso de entrenamiento",
+    "reading 512 tokens": "leer 512 tokens",
+    "writing a token": "escribir un token",
+    "captured": "grabado",
+    "numbers": "números",
     "benchmark": "prueba",
     "column": "columna",
     "where": "dónde",

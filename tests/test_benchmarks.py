@@ -365,6 +365,8 @@ def columns(rows):
         ("attention_memory", {"lengths": (8, 16, 32)}, 3),
         ("gemm_share", {"shapes": [(2, 4, 8), (1, 4, 8)], "sides": (4, 8)}, 2),
         ("writing", {"model": DecoderOnly(TINY_LLAMA).eval(), "text": TINY_TEXT, "large": 9}, 3),
+        ("gpu", {"config": TINY_LLAMA, "device": "cpu", "prompt_len": 4, "room": 8, "batch": (2, 5)}, 3),
+        ("gpu_step", {"device": "cpu", "n_keys": 5}, 6),
     ],
 )
 def test_a_tiny_run_gives_the_columns_of_the_results(name, arguments, n_rows):
@@ -375,6 +377,12 @@ def test_a_tiny_run_gives_the_columns_of_the_results(name, arguments, n_rows):
         for cell in row.values():
             if isinstance(cell, dict):
                 assert 0 < cell["low"] <= cell["median"] <= cell["high"]
+
+
+def test_without_a_gpu_its_tables_stay_as_they_are(monkeypatch):
+    monkeypatch.setattr(command.torch.cuda, "is_available", lambda: False)
+    with pytest.raises(SystemExit, match="gpu: expected a GPU that PyTorch can use, got none"):
+        command.main(["gpu"])
 
 
 def test_imports_are_counted_beyond_an_empty_program(monkeypatch):
@@ -506,13 +514,13 @@ def test_the_results_are_whole():
 def test_the_verdicts_are_those_of_the_rows():
     assert RESULTS["targets"] == command.verdicts(RESULTS)
     assert {row["benchmark"] for row in RESULTS["targets"]} == {
-        f"({letter})" for letter in "abcdefghij"
+        f"({letter})" for letter in "abcdefghijk"
     }
 
 
 def test_letters_follow_the_pages():
     letters = [module.__doc__[:4] for module in command.TABLES.values()]
-    assert letters == [f"({letter}) " for letter in "abcdefghij"]
+    assert letters == [f"({letter}) " for letter in "abcdefghijkl"]
 
 
 SAME_IN_BOTH = {
@@ -546,8 +554,8 @@ def test_every_word_of_the_tables_has_its_spanish():
     for rows in (*RESULTS.values(), *report.read(report.QUALITY).values()):
         for row in rows:
             for text in (*row, *(cell for cell in row.values() if isinstance(cell, str))):
-                named = re.sub(r"`[^`]*`|\*[^*]*\*|[≤≥<±/():\d.,…\s%+–−-]|\([a-h]\)", "", text)
-                assert not named or text in spanish or named in SAME_IN_BOTH | set("abcdefghij")
+                named = re.sub(r"`[^`]*`|\*[^*]*\*|[≤≥<±/():\d.,…\s%+–−-]|\([a-l]\)", "", text)
+                assert not named or text in spanish or named in SAME_IN_BOTH | set("abcdefghijkl")
 
 
 def test_no_spanish_without_use():

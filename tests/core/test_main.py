@@ -308,18 +308,25 @@ def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs
     """A second training with the same folder is refused while the first is at work."""
     command = [sys.executable, "-m", "attn", "train", "--pairs", pairs, "--steps", "100000"]
     command += ["--width", "8", "--layers", "1", "--heads", "1", "--device", "cpu", "--out"]
-    run = partial(subprocess.Popen, [*command, tmp_path / "model"], cwd=ROOT, text=True)
-    first = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while not (tmp_path / "model.checkpoint").exists():
-        assert first.poll() is None
-        time.sleep(0.1)
-    second = run(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    out, err = second.communicate(timeout=100)
-    path = tmp_path / "model.checkpoint"
-    message = f"no other process is using, got {path}, which process {first.pid} is using\n"
-    assert (second.returncode, out) == (1, "") and err.endswith(message) and err.count("\n") == 1
-    first.send_signal(number)
-    out, err = first.communicate(timeout=100)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # Whoever runs the tests in the background ignores SIGINT, and so would the training.
+    noticed = partial(signal.signal, number, signal.SIG_DFL)
+    run = partial(subprocess.Popen, [*command, tmp_path / "model"], cwd=ROOT, text=True, **pipes)
+    with run(preexec_fn=noticed) as first:
+        try:
+            while not (tmp_path / "model.checkpoint").exists():
+                assert first.poll() is None
+                time.sleep(0.1)
+            second = run()
+            out, err = second.communicate(timeout=100)
+            path = tmp_path / "model.checkpoint"
+            message = f"no other process is using, got {path}, which process {first.pid} is using\n"
+            assert (second.returncode, out) == (1, "")
+            assert err.endswith(message) and err.count("\n") == 1
+            first.send_signal(number)
+            out, err = first.communicate(timeout=100)
+        finally:
+            first.kill()
     assert (first.returncode, out) == (128 + number, "") and err.endswith("\nInterrupted.\n")
     assert "Traceback" not in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.checkpoint", "pairs.tsv"]
