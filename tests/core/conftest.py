@@ -56,6 +56,7 @@ def _use(device):
     """
     import torch
 
+    from attn import pretrained
     from attn.applications._application import Application
     from attn.applications.translation import Translator
     from attn.applications.visual_question import VisualQuestionAnswerer
@@ -81,12 +82,18 @@ def _use(device):
     )
     # Tests ask for the CPU to train on, and read models onto it: here, that is the device.
     choose, load = processes.choose_device, Checkpoint.load.__func__
+    load_of_others = pretrained.load
     processes.choose_device = lambda name, rank=0: device if name == "cpu" else choose(name, rank)
     Checkpoint.load = classmethod(lambda cls, path: load(cls, path).to(device))
+    pretrained.load = lambda path: _first_on(device, *load_of_others(path))
     for read in (Application.load, Translator.pretrained, VisualQuestionAnswerer.pretrained):
         read.__func__.__kwdefaults__["device"] = device
     for name in ("rand", "randn", "randint", "randperm", "multinomial"):
         setattr(torch, name, _drawn(getattr(torch, name), device))
+
+
+def _first_on(device, model, tokenizer):
+    return model.to(device), tokenizer
 
 
 def _drawn(function, device):

@@ -416,7 +416,8 @@ def test_smollm2_writes_what_it_writes_in_transformers(needed, smollm2):
     path = needed("smollm2")
     theirs = transformers.LlamaForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=torch.float32
-    ).eval()
+    )
+    theirs.to(torch.get_default_device()).eval()
     ours, tokenizer = smollm2
     ids = torch.tensor([tokenizer.encode("The sky is blue because")])
     prose = torch.tensor([tokenizer.encode("\n".join(TEXTS) + " Roses are red, 1 + 1 = 2. " * 5)])
@@ -444,7 +445,8 @@ def test_tensors_of_a_real_file_are_those_of_the_package_of_llama_cpp(needed, sm
 @pytest.mark.slow
 def test_minilm_tells_sentences_apart_as_in_transformers(needed):
     ours, tokenizer = load(needed("minilm"))
-    theirs = transformers.BertModel.from_pretrained(needed("minilm")).eval()
+    theirs = transformers.BertModel.from_pretrained(needed("minilm"))
+    theirs.to(torch.get_default_device()).eval()
     texts = [
         "The bank of the river.",
         "The river's shore is green.",

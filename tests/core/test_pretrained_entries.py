@@ -43,7 +43,8 @@ def assert_near(actual, expected):
 
 
 def in_transformers(folder, kind):
-    return CLASSES[kind].from_pretrained(folder).eval()
+    theirs = CLASSES[kind].from_pretrained(folder)
+    return theirs.to(torch.get_default_device()).eval()
 
 
 def ours_and_theirs(folder, kind, length=40):
