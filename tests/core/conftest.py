@@ -9,8 +9,8 @@ DEVICE = os.environ.get("DEVICE", "cpu")
 
 # What another device cannot run: the beginning of a test's name, and why.
 CPU_ALONE = {
-    "test_attention.py::test_with_a_bias_the_fused_kernel_runs": "PyTorch's kernel takes that there",
-    "test_attention.py::test_without_weights_the_fused_kernel_runs": "PyTorch's takes masks there",
+    "test_attention.py::test_with_a_bias_the_fused_kernel_runs": "PyTorch's kernel takes a bias there",
+    "test_attention.py::test_without_weights_the_fused_kernel_runs": "PyTorch's kernel takes masks there",
     "test_attention.py::test_where_every_row_sees": "a mask is read there alone",
     "test_checks.py::test_on_the_cpu": "what is unchecked there stops a GPU for good",
     "test_layers.py::test_in_evaluation_mode": "with a default device PyTorch does not take that path",
@@ -67,9 +67,8 @@ def _use(device):
     if device.type == "cuda":  # Sums that add up in no fixed order differ from run to run.
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_default_device(device)
-    torch.empty(
-        0
-    )  # Now, before some are replaced, PyTorch lists the functions it makes tensors by.
+    # At the first call PyTorch lists the functions that make tensors: not yet those replaced below.
+    torch.empty(0)
     from_numpy, numpy, as_array = torch.from_numpy, torch.Tensor.numpy, torch.Tensor.__array__
 
     def is_attn():
