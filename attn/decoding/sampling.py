@@ -190,8 +190,8 @@ def next_token_probabilities(
     check_rows("logits", logits)
     best, tokens = as_float64(logits).sort(descending=True, stable=True)
     # Subtracting the largest logit changes no probability and keeps a low temperature from
-    # overflowing.
-    best = (best - best[..., :1]) / temperature
+    # overflowing. By a number a GPU divides as it multiplies by the inverse, which may be infinite.
+    best = (best - best[..., :1]) / (best.new_ones(()) * temperature)
     if top_k is not None:
         best[..., top_k:] = -math.inf
     probabilities = best.softmax(dim=-1)

@@ -385,7 +385,7 @@ def test_autocast_rounds_no_bias(precision, need_weights):
     """Of hundreds, as ALiBi gives distant tokens, bfloat16 keeps no more than every other unit."""
     tensors = [x.to(precision) for x in inputs((2, 3), 6, 6)]
     bias = 300 + random(3, 6, 6, seed=10).float()
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast(torch.get_default_device().type, torch.bfloat16):
         output, _ = scaled_dot_product_attention(*tensors, bias=bias, need_weights=need_weights)
     everything = torch.ones(6, 6, dtype=torch.bool)
     expected, _ = with_bias_by_hand(*(x.double() for x in (*tensors, bias)), everything)
@@ -394,7 +394,7 @@ def test_autocast_rounds_no_bias(precision, need_weights):
 
 def test_autocast_takes_inputs_of_several_types():
     query, key, value = (x.float() for x in inputs((2,)))
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast(torch.get_default_device().type, torch.bfloat16):
         for need_weights in (False, True):
             output, _ = scaled_dot_product_attention(
                 query.bfloat16(), key, value, need_weights=need_weights

@@ -107,7 +107,10 @@ NEW = torch.ones(2, 4, 1, 5)
         ),
         ({"key": NEW.double()}, "key: expected dtype torch.float32 to match the cache, got .*64"),
         ({"value": NEW.half()}, "value: expected dtype torch.float32 to match the cache, got .*16"),
-        ({"value": NEW.to("meta")}, "value: expected device cpu to match the cache, got meta"),
+        (
+            {"value": NEW.to("meta")},
+            f"value: expected device {NEW.device} to match the cache, got meta",
+        ),
         ({"key": [1.0]}, "key: expected a tensor, got list"),
         ({"positions": [[0], [1]]}, "positions: expected a tensor of int64, got list"),
         (

@@ -6,6 +6,7 @@ logits. So the logits depend on the whole prefix, and, being looked up, are exac
 
 import itertools
 import math
+from contextlib import nullcontext
 from functools import partial
 from unittest.mock import Mock
 
@@ -14,6 +15,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attn import checks
 from attn.decoding import _steps, beam_search, greedy, next_token_probabilities, sample
@@ -88,7 +90,7 @@ def prompts(batch_size=3, prompt_len=2, vocab_size=5, seed=0):
 
 
 def generator(seed=0):
-    return torch.Generator().manual_seed(seed)
+    return torch.Generator(torch.get_default_device()).manual_seed(seed)
 
 
 def bigram(*rows):
@@ -536,11 +538,22 @@ def test_temperature_raises_probabilities_to_its_inverse(temperature):
     torch.testing.assert_close(actual, powers / powers.sum(), rtol=1e-13, atol=0)
 
 
+class AsOnGPUs(TorchDispatchMode):
+    """Divide by a number as GPUs do: multiply by its inverse."""
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if function is torch.ops.aten.div.Tensor and isinstance(args[1], float):
+            return args[0] * (1 / args[1])
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("device", [nullcontext, AsOnGPUs])
 @pytest.mark.parametrize("scale", [1.0, 1e300])
-def test_extreme_temperatures_reach_their_limits(scale):
+def test_extreme_temperatures_reach_their_limits(scale, device):
     logits = scale * torch.tensor([0.5, -1.0, 1.0, -INF], dtype=torch.float64)
     for temperature in (1e-4, 1e-300, 5e-324):
-        coldest = next_token_probabilities(logits, temperature=temperature)
+        with device():
+            coldest = next_token_probabilities(logits, temperature=temperature)
         assert coldest.tolist() == [0.0, 0.0, 1.0, 0.0]
     hottest = next_token_probabilities(logits / scale, temperature=1e308)
     assert hottest.tolist() == [1 / 3, 1 / 3, 1 / 3, 0.0]
@@ -881,7 +894,7 @@ def test_sampling_refuses(change, message):
 )
 def test_probabilities_refuse_other_logits(logits, message):
     # Without checks too: a row has one largest number, and on the CPU it is there to be read.
-    for checked in (True, False):
+    for checked in (True, torch.get_default_device().type != "cpu"):
         with checks(checked), pytest.raises(ValueError, match=f"^{message}$"):
             next_token_probabilities(logits)
 

@@ -25,5 +25,5 @@ def test_a_row_is_multiplied_as_ever(sizes, dtype, bias, lead):
         torch.testing.assert_close(y.detach().double(), expected, rtol=tolerance, atol=tolerance)
         assert y.shape == (*lead, sizes[1]) and y.requires_grad == grad
         is_row = sizes == (300, 222) and dtype == torch.float32 and lead in ((), (1,), (1, 1))
-        assert bmm.called == (is_row and not grad)
+        assert bmm.called == (is_row and not grad and x.is_cpu)
     assert 300 * 222 > LARGE

@@ -521,8 +521,8 @@ def test_the_bias_of_tokens_in_a_row_is_that_of_their_positions():
     for start, tgt_len, src_len in [(4, 1, 5), (0, 1, 1), (6, 1, 7), (90, 1, 91), (7, 1, 8),
                                     (4, 3, 7), (0, 5, 5), (2, 1, 9), (3, 0, 3)]:  # fmt: skip
         for dtype in (torch.float32, torch.float64, torch.bfloat16):
-            bias = module.bias_in_a_row(start, tgt_len, src_len, dtype, torch.device("cpu"))
             keys = torch.arange(src_len)
+            bias = module.bias_in_a_row(start, tgt_len, src_len, dtype, keys.device)
             assert torch.equal(bias, module.bias(keys[start : start + tgt_len], keys, dtype))
             assert bias.dtype == torch.promote_types(dtype, torch.float32)
     assert module.bias_in_a_row(1, 1, 2, torch.float32, torch.device("meta")).is_meta

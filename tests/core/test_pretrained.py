@@ -34,6 +34,13 @@ def draw(model):
     return model.eval()
 
 
+def read_by_them(model_class, folder, **options):
+    """Read a model on the CPU, since on another device transformers needs one more package."""
+    with torch.device("cpu"):
+        model = model_class.from_pretrained(folder, **options)
+    return model.to(torch.get_default_device()).eval()
+
+
 def word_pieces():
     theirs = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
     theirs.normalizer = normalizers.BertNormalizer(lowercase=True)
@@ -414,9 +421,9 @@ def smollm2_read(needed):
 @pytest.mark.slow
 def test_smollm2_writes_what_it_writes_in_transformers(needed, smollm2):
     path = needed("smollm2")
-    theirs = transformers.LlamaForCausalLM.from_pretrained(
-        path.parent, gguf_file=path.name, dtype=torch.float32
-    ).eval()
+    theirs = read_by_them(
+        transformers.LlamaForCausalLM, path.parent, gguf_file=path.name, dtype=torch.float32
+    )
     ours, tokenizer = smollm2
     ids = torch.tensor([tokenizer.encode("The sky is blue because")])
     prose = torch.tensor([tokenizer.encode("\n".join(TEXTS) + " Roses are red, 1 + 1 = 2. " * 5)])
@@ -444,7 +451,7 @@ def test_tensors_of_a_real_file_are_those_of_the_package_of_llama_cpp(needed, sm
 @pytest.mark.slow
 def test_minilm_tells_sentences_apart_as_in_transformers(needed):
     ours, tokenizer = load(needed("minilm"))
-    theirs = transformers.BertModel.from_pretrained(needed("minilm")).eval()
+    theirs = read_by_them(transformers.BertModel, needed("minilm"))
     texts = [
         "The bank of the river.",
         "The river's shore is green.",

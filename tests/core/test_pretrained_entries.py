@@ -23,6 +23,7 @@ from tests.core.test_pretrained import (
     draw,
     published,
     random_ids,
+    read_by_them,
     write_gguf,
 )
 from tests.core.test_pretrained_damage import shard
@@ -43,7 +44,7 @@ def assert_near(actual, expected):
 
 
 def in_transformers(folder, kind):
-    return CLASSES[kind].from_pretrained(folder).eval()
+    return read_by_them(CLASSES[kind], folder)
 
 
 def ours_and_theirs(folder, kind, length=40):
