@@ -103,6 +103,9 @@ def fused(
         query, key, value, bias = (
             t if t.dtype == wider else t.to(wider) for t in (query, key, value, bias)
         )
+        if not (bias.is_cpu or torch.compiler.is_compiling()) and bias.storage_offset() % 16:
+            # Kernels of a GPU read a bias 16 bytes at a time, and PyTorch does not look where it begins.
+            bias = bias.contiguous().clone()
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
     outer, inner = batch[:-1], (1, *batch)[-1]

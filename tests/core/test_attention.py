@@ -856,3 +856,20 @@ def test_self_attention_refuses_sizes(name):
 def test_self_attention_refuses_other_shapes(shape):
     with pytest.raises(ValueError, match=r"^x: expected shape \(..., seq_len, 6\), got \("):
         SelfAttention(6)(torch.ones(shape))
+
+
+@pytest.mark.parametrize("start, moved", [(0, False), (16, False), (1, True), (7, True)])
+def test_a_bias_that_begins_within_another_is_moved_off_the_cpu(monkeypatch, start, moved):
+    """A GPU reads it 16 bytes at a time: one that begins elsewhere is a misaligned address there."""
+    seen = []
+
+    def kernel(query, key, value, mask, **options):
+        seen.append(mask)
+        return query
+
+    monkeypatch.setattr("attn.attention._kernels.F.scaled_dot_product_attention", kernel)
+    query = torch.zeros(1, 2, 4, 8, device="meta")
+    bias = torch.zeros(1, 2, 4, 32, device="meta")[..., start : start + 4]
+    scaled_dot_product_attention(query, query, query, bias=bias)
+    assert seen[0].storage_offset() == (0 if moved else start)
+    assert seen[0].shape == bias.shape
