@@ -39,7 +39,7 @@ class _Layer(nn.Module):
         return norm(x) if self.norm == "pre" else x
 
     def _add(self, norm: Norm, x: Tensor, computed: Tensor) -> Tensor:
-        x = x + (self.dropout(computed) if self.dropout.training else computed)
+        x = x + self.dropout(computed)
         return norm(x) if self.norm == "post" else x
 
 

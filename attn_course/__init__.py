@@ -7,7 +7,6 @@ the lessons
 `attn_course.in_page`           what runs cells and exercises in the pages of the site
 `attn_course.own_machine`       the learner's own code translates, with the trained weights
 `attn_course.widgets`           the interactive figures
-`attn_course.saved`             what a notebook keeps of the figures when JupyterLab saves it
 `attn_course.plots`             the matplotlib figures
 `attn_course.tables`            results with their numbers aligned
 `attn_course.drawings`          the machine and the ideas that have a shape, as SVG of our own

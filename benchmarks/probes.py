@@ -46,6 +46,8 @@ class Recurrent(nn.Module):
     def __init__(self, n_source, n_target, d_model, attention):
         super().__init__()
         self.n_source = n_source
+        # A GRU has no positions that could end, which is all that a translator asks of it.
+        self.config = TransformerConfig(n_source, n_target, positions="none")
         self.core = RecurrentEncoderDecoder(
             n_source + n_target, d_model, attention=attention, bidirectional=True,
             tie_embeddings=True, dropout=DROPOUT,

@@ -365,7 +365,11 @@ def columns(rows):
         ("attention_memory", {"lengths": (8, 16, 32)}, 3),
         ("gemm_share", {"shapes": [(2, 4, 8), (1, 4, 8)], "sides": (4, 8)}, 2),
         ("writing", {"model": DecoderOnly(TINY_LLAMA).eval(), "text": TINY_TEXT, "large": 9}, 3),
-        ("gpu", {"config": TINY_LLAMA, "device": "cpu", "prompt_len": 4, "room": 8, "batch": (2, 5)}, 3),
+        (
+            "gpu",
+            {"config": TINY_LLAMA, "device": "cpu", "prompt_len": 4, "room": 8, "batch": (2, 5)},
+            3,
+        ),
         ("gpu_step", {"device": "cpu", "n_keys": 5}, 6),
     ],
 )

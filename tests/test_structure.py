@@ -104,7 +104,7 @@ MAY_IMPORT = {
     "attn_course": {"attn_course.language"},
     "attn_course.language": set(),
     "attn_course.palette": set(),
-    "attn_course.saved": set(),
+    "attn_course._saved": set(),
     "attn_course.tables": set(),
     "attn_course.templates": set(),
     "attn_course.everyday": {"attn.corpus"},

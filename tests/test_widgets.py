@@ -21,7 +21,7 @@ from traitlets.config import Config
 
 from attn import reference
 from attn_course import palette, set_language
-from attn_course.saved import VIEW
+from attn_course._saved import VIEW
 from attn_course.widgets import (
     AttentionExplorer,
     EmbeddingMap,

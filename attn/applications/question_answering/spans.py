@@ -80,7 +80,7 @@ class SpanReader(Checkpoint, nn.Module):
             Those of each layer; None unless `need_weights`.
         """
         x = self.embedding(ids) + self.roles(roles)
-        mask = padding_mask(lengths, ids.shape[1]).to(x.device)
+        mask = padding_mask(torch.as_tensor(lengths, device=x.device), ids.shape[1])
         x, weights = self.encoder(x, mask, need_weights=need_weights)
         start, end = self.output(x).unbind(dim=-1)
         return start, end, weights

@@ -91,15 +91,20 @@ def encoded(
     source: Tokenizer,
     target: Tokenizer,
     pairs: Iterable[Pair],
-    config: TransformerConfig,
+    config: TransformerConfig | None = None,
     name: str = "pairs",
 ) -> list[tuple[Ids, Ids]]:
-    """Return the ids of both sentences of each pair, which are written as `normalise` does."""
+    """Return the ids of both sentences of each pair, which are written as `normalise` does.
+
+    With the configuration of a model, each has to fit its positions.
+    """
     normalised = ((normalise(pair.source), normalise(pair.target)) for pair in pairs)
     found = [(source.encode(text), target.encode(translation)) for text, translation in normalised]
     empty = next((i for i, both in enumerate(found) if not all(both)), None)
     if empty is not None:
         raise wrong(name, "two sentences each", f"an empty one in pair {empty}")
+    if config is None:
+        return found
     for i, (src, tgt) in enumerate(found):
         check_fits(f"{name}[{i}].source", len(src), config)
         check_fits(f"{name}[{i}].target", len(tgt), config, beside=1)  # <sos>
