@@ -28,7 +28,7 @@ SCORES = {
 NAMED = {
     "diego.pena": "unscaled", "lucia.gomez": "mask_inverted", "mateo.ruiz": "future",
     "jack.moore": "key_asks", "grace.lee": "overflow", "oliver.smith": "stopped",
-    "tomas.rey": "late: -17", "noah.brown": "cells broke: ModuleNotFoundError",
+    "tomas.rey": "late: -17", "noah.brown": "broke: ModuleNotFoundError (assignments)",
 }  # fmt: skip
 
 
