@@ -87,11 +87,14 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(raw.fileno())
-            file.close()
+            # Once it is closed, and so no longer locked, another process may take it for left behind.
+            # Windows alone cannot rename a file that is open.
+            if os.name == "nt":
+                file.close()
+            os.replace(raw.name, place)
         finally:
             with suppress(OSError):
                 file.close()
-        os.replace(raw.name, place)
     except Exception as error:
         cause = raw.error if raw is not None and raw.error is not None else error
         if isinstance(cause, OSError):

@@ -250,3 +250,17 @@ def test_a_lock_needs_a_place(tmp_path):
     with refuses(path, "No such file or directory", "run"), locked(path, "run"):
         pass
     assert beside(path, ".lock") == tmp_path / "no" / ".a.lock"
+
+
+def test_many_processes_may_write_one_file(tmp_path):
+    """Each clears away what it takes for left behind, and nothing that another is about to name."""
+    path = tmp_path / "file"
+    code = (
+        "import sys; from attn.io import write_whole\n"
+        "for n in range(200): write_whole(sys.argv[1], sys.argv[2] * 1000)"
+    )
+    run = [[sys.executable, "-c", code, str(path), str(n)] for n in range(3)]
+    processes = [subprocess.Popen(one, stderr=subprocess.PIPE, text=True) for one in run]
+    assert [process.communicate()[1] for process in processes] == ["", "", ""]
+    assert path.read_text() in {str(n) * 1000 for n in range(3)}
+    assert [one.name for one in tmp_path.iterdir()] == ["file"]
