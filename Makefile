@@ -203,7 +203,7 @@ clean: ## Remove what was built (.venv stays)
 
 # The pinned packages have wheels for these versions of Python, and for no other.
 .venv/bin/python:
-	@set -e; for python in $(or $(PYTHON),python3 python3.14 python3.13 python3.12 python3.11); do \
+	@set -e; for python in $(if $(PYTHON),"$(PYTHON)",python3 python3.14 python3.13 python3.12 python3.11); do \
 	  if "$$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15))' 2>/dev/null; then found=$$python; break; fi; \
 	done; \
 	if [ -z "$$found" ]; then echo "attn needs Python 3.11 to 3.14; $(or $(PYTHON),python3) is $$("$(or $(PYTHON),python3)" --version 2>/dev/null || echo missing). Install one of them, or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3.13"; exit 1; fi; \

@@ -94,6 +94,11 @@ def postgresql():
 
 def compiler():
     """Return the path of the C++ compiler that PyTorch's own compiler calls."""
+    if " " in sys.prefix:
+        raise Missing(
+            f"no C++ compiler that links to PyTorch: PyTorch does not quote the blank in {sys.prefix}; "
+            "clone into a folder without one"
+        )
     if found := shutil.which("c++"):
         return found
     raise Missing("no C++ compiler: apt install g++")
