@@ -105,10 +105,13 @@ export function uid() {
 // But what is pressed with Ctrl, Cmd or Alt is JupyterLab's, or Ctrl+S would save nothing without a sign.
 const SUPPRESS = "data-lm-suppress-shortcuts";
 globalThis.addEventListener?.("keydown", (event) => {
-  const control = event.target.closest?.(`.attn-w [${SUPPRESS}]`);
-  if (!control || !(event.ctrlKey || event.metaKey || event.altKey)) return;
-  control.removeAttribute(SUPPRESS); // JupyterLab looks at it in this very event
-  setTimeout(() => control.setAttribute(SUPPRESS, "true"));
+  if (!(event.ctrlKey || event.metaKey || event.altKey) || !event.target.closest?.(".attn-w")) return;
+  const held = [];
+  for (let node = event.target; node; node = node.parentElement) {
+    if (node.hasAttribute(SUPPRESS) && node.closest(".attn-w")) held.push(node);
+  }
+  for (const node of held) node.removeAttribute(SUPPRESS); // JupyterLab looks at it in this very event
+  setTimeout(() => { for (const node of held) node.setAttribute(SUPPRESS, "true"); });
 }, true);
 
 /** h("button", {class: "x", onclick: f}, "text", node): an element. */

@@ -332,15 +332,16 @@ def test_an_empty_answer_asks_for_one(page):
 def test_jupyterlab_gets_its_own_keys_back_and_no_others(page):
     """Lab looks at the attribute in the same event, when it comes down to the document."""
     page.evaluate(
-        "document.addEventListener('keydown', (event) => window.seen = "
-        "event.target.closest('[data-lm-suppress-shortcuts]') === null, true)"
+        "document.addEventListener('keydown', (event) => { event.preventDefault(); window.seen = "
+        "event.target.closest('[data-lm-suppress-shortcuts]') === null; }, true)"
     )
-    page.locator(".attn-w [data-lm-suppress-shortcuts]:visible").first.focus()
+    control = page.locator("[data-attn=explorer] button[data-lm-suppress-shortcuts]:visible").first
     for key, is_labs in (
         ("Control+s", True),
         ("ArrowRight", False),
         ("x", False),
         ("Meta+s", True),
     ):
-        page.keyboard.press(key)
+        control.press(key)
         assert page.evaluate("window.seen") == is_labs, key
+        page.wait_for_function("document.activeElement.matches('[data-lm-suppress-shortcuts]')")
