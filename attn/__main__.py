@@ -69,7 +69,8 @@ def _escaped_output() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(OSError):  # what is still to be written
+        # What is still in the buffer has no reader any more.
+        with suppress(OSError):
             output.reconfigure(errors=before)
         if lacking:
             names = " ".join(sorted(lacking)).encode("ascii", "backslashreplace").decode()

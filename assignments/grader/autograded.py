@@ -18,7 +18,8 @@ from assignments.grader.submission import plain, text_of
 
 MOST_TEXT = 20_000  # characters of a cell, and of an output
 MOST_IMAGE = 2**20
-MOST_OUTPUTS = 20  # of a cell
+# A cell shows no more outputs than this.
+MOST_OUTPUTS = 20
 # Characters of all cells, of what is laid out as Markdown and of one such cell, of all outputs;
 # bytes of all pictures.
 MOST_SOURCE, MOST_LAID_OUT, MOST_PROSE, MOST_OUTPUT, MOST_IMAGES = (

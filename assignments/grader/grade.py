@@ -120,7 +120,8 @@ class _Run:
         self.packages, self.limits, self.unsafe = problem_set.packages, limits, unsafe
         self.end = time.monotonic() + limits.wall_s
         self.broken = {}  # by cell, the kinds of what it raised, and the modules it missed
-        self.fatal = {}  # what ended the process: True if it runs for what it defines alone
+        # fatal[cell] is True if the cell, which ended the process, runs again for its definitions alone.
+        self.fatal = {}
 
     def broken_cells(self, end):
         """Return what `Graded.broken_cells` holds, of the cells of the notebook."""

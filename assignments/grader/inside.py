@@ -19,7 +19,8 @@ import types
 from pathlib import Path
 
 JOB = Path(sys.argv[1])
-MOST_ERRORS = 20  # of a cell that are told
+# A cell tells no more errors than this.
+MOST_ERRORS = 20
 RESERVE = 2**24  # bytes of memory that are kept from the cells, for the inputs
 LARGE = 2**20  # bytes of an array that is not remembered as it was when a function was defined
 

@@ -72,7 +72,8 @@ class _Offer:
     reason: str | None  # why it cannot be read
     said: str | None  # the time that nbgrader's exchange has in the name of the folder
     lms: object  # what an LMS says of it, a `Named`, or None
-    upload: tuple = ()  # what was handed in at once: the path of its folder
+    # upload is the path of the folder that holds all that was handed in at once.
+    upload: tuple = ()
 
     @property
     def label(self):
