@@ -117,29 +117,39 @@ def students(asked):
         Student(
             "sofia.ibanez", "Sofía", "Ibáñez", "es", "hands in the set as it came", step="release"
         ),
-        Student(
-            "tomas.rey", "Tomás", "Rey", "es", "right, and two days late", submitted=late
-        ),
+        Student("tomas.rey", "Tomás", "Rey", "es", "right, and two days late", submitted=late),
         Student(
             "emily.clark", "Emily", "Clark", "en", "right, late, with an extension", submitted=late
         ),
         Student("jack.moore", "Jack", "Moore", "en", **slips[3]),
         Student("grace.lee", "Grace", "Lee", "en", **slips[4]),
         Student(
-            "oliver.smith", "Oliver", "Smith", "en", "one function never ends",
+            "oliver.smith",
+            "Oliver",
+            "Smith",
+            "en",
+            "one function never ends",
             {third.grade_id: ("", endless)},
         ),
         Student(
-            "mia.jones", "Mia", "Jones", "en", "aims HTML at the reader",
+            "mia.jones",
+            "Mia",
+            "Jones",
+            "en",
+            "aims HTML at the reader",
             {second.grade_id: ("", f'"""{ATTACK}"""\n{markup}')},
             report=f"{ATTACK} [click](javascript:alert(1))",
         ),
         Student(
-            "noah.brown", "Noah", "Brown", "en",
+            "noah.brown",
+            "Noah",
+            "Brown",
+            "en",
             "deletes what it can reach, and asks for the oracle",
-            {first.grade_id: ("", deletion)}, report="",
+            {first.grade_id: ("", deletion)},
+            report="",
         ),
-    )  # fmt: skip
+    )
 
 
 def hand_in(course, asked, student):

@@ -129,23 +129,30 @@ def _parser() -> argparse.ArgumentParser:
 
     for name in ("train", "evaluate"):
         commands.choices[name].add_argument(
-            "--corpus", default="grammar", metavar="NAME",
+            "--corpus",
+            default="grammar",
+            metavar="NAME",
             help="grammar, the course's (the default); tatoeba, which people wrote; or another "
             "that an installed package offers",
-        )  # fmt: skip
+        )
     for name in ("train", "translate", "evaluate"):
         commands.choices[name].add_argument(
-            "--device", choices=("auto", "cpu", "cuda", "mps"),
-            default=None if name == "train" else "cpu", help="where to compute",
-        )  # fmt: skip
+            "--device",
+            choices=("auto", "cpu", "cuda", "mps"),
+            default=None if name == "train" else "cpu",
+            help="where to compute",
+        )
     for name in ("translate", "evaluate"):
         add = commands.choices[name].add_argument
         add("--model", type=Path, metavar="FOLDER", help="a trained one, not the course's own")
         add("--beam", type=int, default=1, metavar="N", help="hypotheses to keep (default: 1)")
         add(
-            "--length-penalty", type=float, default=0.0, metavar="X",
+            "--length-penalty",
+            type=float,
+            default=0.0,
+            metavar="X",
             help="above 0, a beam prefers longer translations (default: 0; usual: 0.6 to 1)",
-        )  # fmt: skip
+        )
     return parser
 
 

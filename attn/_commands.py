@@ -72,8 +72,12 @@ def train(options: argparse.Namespace) -> None:
 
     out = _checked_out(options.out)  # before anything takes time
     pairs, validation = _pairs_to_train(options)
-    sizes = {"d_model": options.width, "n_layers": options.layers, "n_heads": options.heads,
-             "d_ff": options.width and 4 * options.width}  # fmt: skip
+    sizes = {
+        "d_model": options.width,
+        "n_layers": options.layers,
+        "n_heads": options.heads,
+        "d_ff": options.width and 4 * options.width,
+    }
     training = {name: getattr(options, name) for name in ("steps", "seed", "device", "precision")}
     training |= {"checkpoint_every": 500, "validate_every": 500 if validation else None}
     recipe = Recipe() if options.pairs else RECIPES.get(options.corpus, Recipe())

@@ -415,9 +415,15 @@ class FixedCache(DecoderCache):
     """
 
     def __init__(
-        self, n_layers: int, n_rows: int, n_kv_heads: int, room: int, d_k: int,
-        dtype: torch.dtype, device: torch.device,
-    ) -> None:  # fmt: skip
+        self,
+        n_layers: int,
+        n_rows: int,
+        n_kv_heads: int,
+        room: int,
+        d_k: int,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
         super().__init__(n_layers)
         self.room, self.device = check_size("room", room, least=1), device
         self._place = _Place(self.room)

@@ -90,25 +90,46 @@ class EncoderLayer(_Layer):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "post", *,
-        n_kv_heads: int | None = None, relative: Relative | None = None,
-        attention: ScaledDotProduct | None = None, attention_dropout: float = 0.0,
-        activation: str = "relu", normalization: str = "layer", norm_eps: float = 1e-5,
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm: str = "post",
+        *,
+        n_kv_heads: int | None = None,
+        relative: Relative | None = None,
+        attention: ScaledDotProduct | None = None,
+        attention_dropout: float = 0.0,
+        activation: str = "relu",
+        normalization: str = "layer",
+        norm_eps: float = 1e-5,
         bias: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(dropout, norm)
         self.self_attention = MultiHeadAttention(
-            d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads,
-            relative=relative, attention=attention,
-        )  # fmt: skip
+            d_model,
+            n_heads,
+            attention_dropout,
+            bias,
+            n_kv_heads=n_kv_heads,
+            relative=relative,
+            attention=attention,
+        )
         self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
         norms = partial(new_norm, normalization, d_model, norm_eps, bias)
         self.norm_1, self.norm_2 = norms(), norms()
 
     def forward(
-        self, x: Tensor, mask: Tensor | None = None, *, positions: Tensor | None = None,
-        is_causal: bool = False, need_weights: bool = False, cache: KVCache | None = None,
-    ) -> Attended:  # fmt: skip
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        is_causal: bool = False,
+        need_weights: bool = False,
+        cache: KVCache | None = None,
+    ) -> Attended:
         """Let the positions look at each other, then transform each by itself.
 
         Parameters
@@ -127,9 +148,13 @@ class EncoderLayer(_Layer):
         check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
         with restored_on_error(cache):
             attended, weights = self.self_attention(
-                self._before(self.norm_1, x), mask=mask, positions=positions,
-                is_causal=is_causal, need_weights=need_weights, cache=cache,
-            )  # fmt: skip
+                self._before(self.norm_1, x),
+                mask=mask,
+                positions=positions,
+                is_causal=is_causal,
+                need_weights=need_weights,
+                cache=cache,
+            )
             x = self._add(self.norm_1, x, attended)
             transformed = self.feed_forward(self._before(self.norm_2, x))
             return self._add(self.norm_2, x, transformed), weights
@@ -168,12 +193,22 @@ class DecoderLayer(_Layer):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, norm: str = "post", *,
-        n_kv_heads: int | None = None, relative: Relative | None = None,
-        attention: ScaledDotProduct | None = None, attention_dropout: float = 0.0,
-        activation: str = "relu", normalization: str = "layer", norm_eps: float = 1e-5,
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm: str = "post",
+        *,
+        n_kv_heads: int | None = None,
+        relative: Relative | None = None,
+        attention: ScaledDotProduct | None = None,
+        attention_dropout: float = 0.0,
+        activation: str = "relu",
+        normalization: str = "layer",
+        norm_eps: float = 1e-5,
         bias: bool = True,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__(dropout, norm)
         heads = partial(
             MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
@@ -185,11 +220,17 @@ class DecoderLayer(_Layer):
         self.norm_1, self.norm_2, self.norm_3 = norms(), norms(), norms()
 
     def forward(
-        self, x: Tensor, memory: Tensor | None, mask: Tensor | None = None,
-        memory_mask: Tensor | None = None, *, positions: Tensor | None = None,
-        is_causal: bool = True, need_weights: bool = False,
+        self,
+        x: Tensor,
+        memory: Tensor | None,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        is_causal: bool = True,
+        need_weights: bool = False,
         cache: tuple[KVCache | None, MemoryCache | None] = (None, None),
-    ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:  # fmt: skip
+    ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
         """Let the target look at its past, then at the source; then transform each position.
 
         Parameters
@@ -220,14 +261,21 @@ class DecoderLayer(_Layer):
         self._check_memory(x, memory, memory_mask, cross_cache)
         with restored_on_error(*cache):
             attended, own_weights = self.self_attention(
-                self._before(self.norm_1, x), mask=mask, positions=positions,
-                is_causal=is_causal, need_weights=need_weights, cache=own_cache,
-            )  # fmt: skip
+                self._before(self.norm_1, x),
+                mask=mask,
+                positions=positions,
+                is_causal=is_causal,
+                need_weights=need_weights,
+                cache=own_cache,
+            )
             x = self._add(self.norm_1, x, attended)
             attended, cross_weights = self.cross_attention(
-                self._before(self.norm_2, x), memory,
-                mask=memory_mask, need_weights=need_weights, cache=cross_cache,
-            )  # fmt: skip
+                self._before(self.norm_2, x),
+                memory,
+                mask=memory_mask,
+                need_weights=need_weights,
+                cache=cross_cache,
+            )
             x = self._add(self.norm_2, x, attended)
             transformed = self.feed_forward(self._before(self.norm_3, x))
             x = self._add(self.norm_3, x, transformed)

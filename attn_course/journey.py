@@ -65,15 +65,29 @@ def journey(translator, text):
     head, focus, other = word_in_question(last, source)
     inside = seen.inside(model.encoder.layers[-1], head, focus)
     return {
-        "source": source, "source_ids": src, "target": target, "target_ids": written[:-1],
-        "sizes": {"d_model": config.d_model, "n_heads": config.n_heads, "n_layers": config.n_layers,
-                  "vocab_size": config.tgt_vocab_size or config.vocab_size},
-        "focus": focus, "other": other, "head": head,
-        "embeddings": {"source": _first(seen.outputs[model.src_embedding]),
-                       "target": _first(seen.outputs[model.tgt_embedding])},
+        "source": source,
+        "source_ids": src,
+        "target": target,
+        "target_ids": written[:-1],
+        "sizes": {
+            "d_model": config.d_model,
+            "n_heads": config.n_heads,
+            "n_layers": config.n_layers,
+            "vocab_size": config.tgt_vocab_size or config.vocab_size,
+        },
+        "focus": focus,
+        "other": other,
+        "head": head,
+        "embeddings": {
+            "source": _first(seen.outputs[model.src_embedding]),
+            "target": _first(seen.outputs[model.tgt_embedding]),
+        },
         "encoder": [
-            {"weights": _plain(layer_weights.mean(dim=0)),
-             "attention": _first(seen.inputs[layer.norm_2]), "feed_forward": _first(seen.outputs[layer])}
+            {
+                "weights": _plain(layer_weights.mean(dim=0)),
+                "attention": _first(seen.inputs[layer.norm_2]),
+                "feed_forward": _first(seen.outputs[layer]),
+            }
             for layer, layer_weights in zip(model.encoder.layers, weights.encoder, strict=True)
         ],
         "inside": {**inside, "weights": _plain(last[head, focus])},
@@ -82,7 +96,7 @@ def journey(translator, text):
         "cross": _plain(torch.stack(weights.cross).mean(dim=(0, 1))),
         "x": _first(seen.outputs[model.decoder]),
         "best": [_best(row, translator.target.tokens) for row in logits],
-    }  # fmt: skip
+    }
 
 
 def word_in_question(weights, tokens):
@@ -143,10 +157,13 @@ class _Seen:
         query, key, value = (x[head] for x in self.inputs[attention.attention][:3])
         scores = key @ query[focus] / query.shape[-1] ** 0.5
         return {
-            "query": _first(query[focus]), "key": _first(key), "value": _first(value), "scores": _plain(scores),
+            "query": _first(query[focus]),
+            "key": _first(key),
+            "value": _first(value),
+            "scores": _plain(scores),
             "mean": _first(self.outputs[attention.attention][head, focus]),
             "output": _first(self.outputs[attention][focus]),
-        }  # fmt: skip
+        }
 
 
 def _written(translator, src):

@@ -212,8 +212,9 @@ def headlines(steps=summarizer.TRAINING.steps, n=N_STORIES, seeds=SEEDS):
             found["systems"].setdefault(kind, []).append(run)
             mistakes = [
                 {"text": e.text, "right": e.headline, "said": text}
-                for text, e in pairs if text != e.headline
-            ]  # fmt: skip
+                for text, e in pairs
+                if text != e.headline
+            ]
             mistakes.sort(key=lambda mistake: len(mistake["text"]))
             found["wrong"].setdefault(kind, mistakes[:N_WRONG])
             print(kind, seed, run, flush=True)

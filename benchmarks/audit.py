@@ -130,11 +130,22 @@ def lighthouse(program, address, turns=TURNS):
     for turn in range(turns):
         wanted = CATEGORIES if turn == 0 else ["performance"]
         done = subprocess.run(
-            [node(), folder / "node_modules/lighthouse/cli/index.js", address, "--output=json", "--quiet",
-             "--no-enable-error-reporting", f"--only-categories={','.join(wanted)}",
-             "--chrome-flags=--headless=new --no-sandbox --disable-gpu"],
-            env={**os.environ, "CHROME_PATH": program}, capture_output=True, text=True, check=True, timeout=300,
-        )  # fmt: skip
+            [
+                node(),
+                folder / "node_modules/lighthouse/cli/index.js",
+                address,
+                "--output=json",
+                "--quiet",
+                "--no-enable-error-reporting",
+                f"--only-categories={','.join(wanted)}",
+                "--chrome-flags=--headless=new --no-sandbox --disable-gpu",
+            ],
+            env={**os.environ, "CHROME_PATH": program},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
         reports.append(json.loads(done.stdout))
     explain(address, reports[0])
     scores = {name: reports[0]["categories"][name]["score"] for name in CATEGORIES}
@@ -170,13 +181,22 @@ def peers():
     }
     arguments = {
         "jupyter_book": ["build", source, "--quiet"],
-        "nbconvert": ["--to", "html", notebook, "--output-dir", BUILT / "nbconvert", "--log-level=ERROR"],
-    }  # fmt: skip
+        "nbconvert": [
+            "--to",
+            "html",
+            notebook,
+            "--output-dir",
+            BUILT / "nbconvert",
+            "--log-level=ERROR",
+        ],
+    }
     for name, code in programs.items():
         subprocess.run(
             [sys.executable, "-c", code, *map(str, arguments[name])],
-            check=True, capture_output=True, cwd=BUILT,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            cwd=BUILT,
+        )
     return {
         "Jupyter Book": f"source/_build/html/{CHAPTER}.html",
         "nbconvert": f"nbconvert/{CHAPTER}.html",

@@ -110,9 +110,15 @@ def make_model(seed):
     """Return a new model of the chapter's size."""
     torch.manual_seed(seed)
     config = TransformerConfig(
-        vocab_size=CAPTIONS.vocab_size, d_model=64, n_heads=4, n_layers=1, d_ff=128,
-        dropout=0.0, norm="pre", positions="sinusoidal",
-    )  # fmt: skip
+        vocab_size=CAPTIONS.vocab_size,
+        d_model=64,
+        n_heads=4,
+        n_layers=1,
+        d_ff=128,
+        dropout=0.0,
+        norm="pre",
+        positions="sinusoidal",
+    )
     return TwoTowers(config)
 
 
@@ -127,9 +133,12 @@ def main():
             model = make_model(seed)
             for total, steps in ((60, 60), (300, 240)):
                 config = TrainingConfig(
-                    steps=steps, learning_rate=3e-3, warmup_steps=20, label_smoothing=0.0,
+                    steps=steps,
+                    learning_rate=3e-3,
+                    warmup_steps=20,
+                    label_smoothing=0.0,
                     seed=total + 1000 * seed,
-                )  # fmt: skip
+                )
                 train(model, partial(loss, with_swaps=with_swaps), scenes, collate, config)
                 row = {"seed": seed, "with_swaps": with_swaps, "steps": total}
                 row["swap"] = round(tells_apart(model, held_out), 3)

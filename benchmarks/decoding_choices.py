@@ -44,9 +44,13 @@ def search(translator, pairs, width, alpha=0.0):
         memory, _ = model.encode(src, src_mask)
         ids, scores = beam_search(
             partial(model.step, memory=memory, src_mask=src_mask),
-            torch.full((len(some), 1), target.sos_id), width=width, end_id=target.eos_id,
-            max_new_tokens=MAX_NEW_TOKENS, length_penalty=alpha, cache=model.new_cache(),
-        )  # fmt: skip
+            torch.full((len(some), 1), target.sos_id),
+            width=width,
+            end_id=target.eos_id,
+            max_new_tokens=MAX_NEW_TOKENS,
+            length_penalty=alpha,
+            cache=model.new_cache(),
+        )
         for i, row, score in zip(some, ids[:, 0], scores[:, 0].tolist(), strict=True):
             cut = not bool((row == target.eos_id).any())
             found[i] = target.decode(row), round(score, 2), cut
@@ -102,14 +106,20 @@ def errors(translator, parts):
                 best, best_score, best_cut = search(translator, [pair], WIDE)[0]
                 rows.append(
                     {
-                        "part": part, "source": pair.source, "right": pair.target,
+                        "part": part,
+                        "source": pair.source,
+                        "right": pair.target,
                         "log_right": log_probability(translator, pair.source, pair.target),
-                        "found": found, "log_found": score, "found_cut": cut,
-                        "best": best, "log_best": best_score, "best_cut": best_cut,
+                        "found": found,
+                        "log_found": score,
+                        "found_cut": cut,
+                        "best": best,
+                        "log_best": best_score,
+                        "best_cut": best_cut,
                         "unknown": translator.target.unknown(pair.target),
                         "kind": kind(translator, pair, best),
                     }
-                )  # fmt: skip
+                )
     return rows
 
 
@@ -134,14 +144,22 @@ def young(parts):
             lengths = [len(text.split()) for text, _, _ in found]
             rows.append(
                 {
-                    "alpha": alpha, "width": width, "exact": round(exact / len(pairs), 3),
-                    "words": round(fmean(lengths), 2), "median": median(lengths),
+                    "alpha": alpha,
+                    "width": width,
+                    "exact": round(exact / len(pairs), 3),
+                    "words": round(fmean(lengths), 2),
+                    "median": median(lengths),
                     "cut": sum(cut for _, _, cut in found),
                     "score": round(fmean(score for _, score, _ in found), 2),
                 }
-            )  # fmt: skip
-    return {"n_train": len(parts.train), "steps": YOUNG_STEPS, "n": len(pairs),
-            "reference_words": round(reference, 2), "rows": rows}  # fmt: skip
+            )
+    return {
+        "n_train": len(parts.train),
+        "steps": YOUNG_STEPS,
+        "n": len(pairs),
+        "reference_words": round(reference, 2),
+        "rows": rows,
+    }
 
 
 def constructions(translator, parts):

@@ -22,26 +22,61 @@ STEPS = 255  # a weight of 1
 # By name: the language, the sentence, the same with something exchanged for as many tokens, and two
 # tokens that may come next.
 SENTENCES = {
-    "door": ("en", "The green door and the red lamp. The green",
-             "The green chair and the red lamp. The green", " door", " chair"),
-    "cats": ("en", "The cats that chased the mouse", "The cat that chased the mouse",
-             " were", " was"),
-    "songs": ("en", "John and Paul wrote several songs when",
-              "John or Paul wrote several songs when", " they", " he"),
-    "bank": ("en", "He swam in the river and then lay down on the bank of the",
-             "He swam in the lake and then lay down on the bank of the", " river", " lake"),
+    "door": (
+        "en",
+        "The green door and the red lamp. The green",
+        "The green chair and the red lamp. The green",
+        " door",
+        " chair",
+    ),
+    "cats": (
+        "en",
+        "The cats that chased the mouse",
+        "The cat that chased the mouse",
+        " were",
+        " was",
+    ),
+    "songs": (
+        "en",
+        "John and Paul wrote several songs when",
+        "John or Paul wrote several songs when",
+        " they",
+        " he",
+    ),
+    "bank": (
+        "en",
+        "He swam in the river and then lay down on the bank of the",
+        "He swam in the lake and then lay down on the bank of the",
+        " river",
+        " lake",
+    ),
     "capital": ("en", "The capital of France is", "The capital of Spain is", " Paris", " Madrid"),
     "opposite": ("en", "The opposite of hot is", "The opposite of big is", " cold", " small"),
     "brother": ("en", "My brother lost the keys, so", "My sister lost the keys, so", " he", " she"),
     "queen": ("en", "The queen said that", "The king said that", " she", " he"),
-    "animal": ("en", "The animal did not cross the street because it was too",
-               "The animal did not cross the river because it was too", " far", " large"),
+    "animal": (
+        "en",
+        "The animal did not cross the street because it was too",
+        "The animal did not cross the river because it was too",
+        " far",
+        " large",
+    ),
     "ana": ("es", "Ana y Luis cantan. Ana y", "Ana y Pedro cantan. Ana y", " Luis", " Pedro"),
-    "gato": ("es", "El gato gris y el perro blanco. El gato",
-             "El gato rojo y el perro blanco. El gato", " gr", " ro"),
-    "sol": ("es", "El sol sale de día y la luna sale de",
-            "El sol sale de noche y la luna sale de", " d", " n"),
-}  # fmt: skip
+    "gato": (
+        "es",
+        "El gato gris y el perro blanco. El gato",
+        "El gato rojo y el perro blanco. El gato",
+        " gr",
+        " ro",
+    ),
+    "sol": (
+        "es",
+        "El sol sale de día y la luna sale de",
+        "El sol sale de noche y la luna sale de",
+        " d",
+        " n",
+    ),
+}
 
 
 @torch.inference_mode()

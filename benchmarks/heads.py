@@ -155,9 +155,8 @@ def swapped(pair):
     """Return the target positions of nouns and adjectives whose order English reverses."""
     sure = sorted(pair.sure)
     return {
-        j for i, j in sure for k, l in sure
-        if (l - j) * (k - i) == -1 or (j - l) * (i - k) == -1
-    }  # fmt: skip
+        j for i, j in sure for k, l in sure if (l - j) * (k - i) == -1 or (j - l) * (i - k) == -1
+    }
 
 
 def places(pair, name):

@@ -33,8 +33,15 @@ N_FIRST = 3  # losses by which a test knows that a training is the one recorded
 # Of the models that are trained here.
 N_TOKENS, LENGTH, PERIODS = 64, 64, (8, 32)
 STEPS, EVERY, BATCH, RATE, WARMUP, JUDGED = 800, 25, 32, 2e-3, 100, 128
-SIZES = {"d_model": 64, "n_heads": 4, "d_ff": 128, "dropout": 0.0, "norm": "pre",
-         "positions": "rotary", "tie_embeddings": False}  # fmt: skip
+SIZES = {
+    "d_model": 64,
+    "n_heads": 4,
+    "d_ff": 128,
+    "dropout": 0.0,
+    "norm": "pre",
+    "positions": "rotary",
+    "tie_embeddings": False,
+}
 DEPTHS = (1, 2)
 
 # Of SmolLM2: each text is a block of tokens drawn at random, twice.
@@ -146,11 +153,14 @@ def trained(n_layers, seed):
         "first_losses": rounded(first[:N_FIRST]),
         "heads": rounded({name: hidden[0][name] for name in ("induction", "before")}),
         "hidden": [
-            {"places": place, "again": round(found["again"], 3),
-             "induction": round(max(found["induction"][-1]), 3)}
+            {
+                "places": place,
+                "again": round(found["again"], 3),
+                "induction": round(max(found["induction"][-1]), 3),
+            }
             for place, found in hidden.items()
         ],
-    }  # fmt: skip
+    }
 
 
 def toy():
@@ -161,9 +171,14 @@ def toy():
     }
     steps = list(range(0, STEPS + 1, EVERY))
     return {
-        "n_tokens": N_TOKENS, "length": LENGTH, "periods": PERIODS, "batch": BATCH,
-        "parameters": parameters, "steps": steps, "runs": runs,
-    }  # fmt: skip
+        "n_tokens": N_TOKENS,
+        "length": LENGTH,
+        "periods": PERIODS,
+        "batch": BATCH,
+        "parameters": parameters,
+        "steps": steps,
+        "runs": runs,
+    }
 
 
 @contextmanager
@@ -250,11 +265,15 @@ def smollm2():
         others = [drawn(top, ranked, seed) for seed in range(N_DRAWS)]
         rows.append({"n": n, "top": losses(top), "others": [losses(some) for some in others]})
     return {
-        "block": BLOCK, "n_texts": N_TEXTS, "prose": [N_PROSE, PROSE_LENGTH],
-        "scores": rounded(scores.tolist()), "ranked": ranked[: max(N_CUT)],
+        "block": BLOCK,
+        "n_texts": N_TEXTS,
+        "prose": [N_PROSE, PROSE_LENGTH],
+        "scores": rounded(scores.tolist()),
+        "ranked": ranked[: max(N_CUT)],
         "first_block": round(loss_of(model, ids[:, :BLOCK], 1), 3),
-        "whole": losses([]), "cuts": rows,
-    }  # fmt: skip
+        "whole": losses([]),
+        "cuts": rows,
+    }
 
 
 def rounded(value):

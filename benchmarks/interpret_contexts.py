@@ -14,41 +14,84 @@ from benchmarks.interpret import interval, rounded
 # A word, and for each of two meanings sentences with the word that decides after a bar.
 SENTENCES = {
     "bank": (
-        ("They sat on the bank of the river|river", "The bank of the stream was covered with grass|stream",
-         "A boat was tied to the bank of the lake|lake", "The children swam to the other bank|swam",
-         "Fishermen stood along the muddy bank|muddy", "The water rose over the bank|water",
-         "Trees grow on the left bank of the canal|canal", "We walked along the bank and watched the ducks|ducks",
-         "The flood washed away part of the bank|flood", "A frog jumped from the bank into the pond|pond"),
-        ("She opened an account at the bank|account", "The bank lent him money for the house|money",
-         "He works as a cashier in a bank|cashier", "The bank raised its interest rates|rates",
-         "Two thieves robbed the bank|robbed", "I must go to the bank to pay a bill|pay",
-         "The bank refused the loan|loan", "Her savings are in a foreign bank|savings",
-         "The bank sent me a new credit card|credit", "They cashed the cheque at the bank|cashed"),
+        (
+            "They sat on the bank of the river|river",
+            "The bank of the stream was covered with grass|stream",
+            "A boat was tied to the bank of the lake|lake",
+            "The children swam to the other bank|swam",
+            "Fishermen stood along the muddy bank|muddy",
+            "The water rose over the bank|water",
+            "Trees grow on the left bank of the canal|canal",
+            "We walked along the bank and watched the ducks|ducks",
+            "The flood washed away part of the bank|flood",
+            "A frog jumped from the bank into the pond|pond",
+        ),
+        (
+            "She opened an account at the bank|account",
+            "The bank lent him money for the house|money",
+            "He works as a cashier in a bank|cashier",
+            "The bank raised its interest rates|rates",
+            "Two thieves robbed the bank|robbed",
+            "I must go to the bank to pay a bill|pay",
+            "The bank refused the loan|loan",
+            "Her savings are in a foreign bank|savings",
+            "The bank sent me a new credit card|credit",
+            "They cashed the cheque at the bank|cashed",
+        ),
     ),
     "blue": (
-        ("The sky is blue|sky", "She wore a blue dress|dress", "He painted the wall blue|painted",
-         "The sea is blue and green|sea", "My car is blue|car", "The flag is blue and white|flag",
-         "A blue bird sat in the tree|bird", "Her eyes are blue|eyes", "The door of the house is blue|door",
-         "The blue shirt is in the box|shirt"),
-        ("Tom was crying because he was blue|crying", "She felt blue and lonely after the funeral|lonely",
-         "He has been blue since his wife left|left", "I feel blue when nobody calls me|feel",
-         "The bad news made her blue|news", "We were blue because our team had lost|lost",
-         "Rainy Mondays make him blue|make", "He was so blue that he could not eat|eat",
-         "Her letter left me sad and blue|sad", "They were blue and missed their home|missed"),
+        (
+            "The sky is blue|sky",
+            "She wore a blue dress|dress",
+            "He painted the wall blue|painted",
+            "The sea is blue and green|sea",
+            "My car is blue|car",
+            "The flag is blue and white|flag",
+            "A blue bird sat in the tree|bird",
+            "Her eyes are blue|eyes",
+            "The door of the house is blue|door",
+            "The blue shirt is in the box|shirt",
+        ),
+        (
+            "Tom was crying because he was blue|crying",
+            "She felt blue and lonely after the funeral|lonely",
+            "He has been blue since his wife left|left",
+            "I feel blue when nobody calls me|feel",
+            "The bad news made her blue|news",
+            "We were blue because our team had lost|lost",
+            "Rainy Mondays make him blue|make",
+            "He was so blue that he could not eat|eat",
+            "Her letter left me sad and blue|sad",
+            "They were blue and missed their home|missed",
+        ),
     ),
     "banco": (
-        ("Se sentaron en el banco del parque|parque", "El banco de madera está roto|madera",
-         "Durmió en un banco de la plaza|plaza", "Pintaron el banco del jardín|jardín",
-         "El abuelo descansa en el banco de piedra|piedra", "Los niños saltan del banco al suelo|saltan",
-         "Hay un banco debajo del árbol|árbol", "Dejé el abrigo en el banco de la estación|abrigo",
-         "El gato duerme sobre el banco|duerme", "Nos sentamos en un banco a comer|sentamos"),
-        ("Abrió una cuenta en el banco|cuenta", "El banco le prestó dinero|dinero",
-         "Trabaja de cajero en un banco|cajero", "El banco subió los intereses|intereses",
-         "Dos ladrones robaron el banco|robaron", "Voy al banco a pagar una factura|pagar",
-         "El banco negó el préstamo|préstamo", "Sus ahorros están en un banco extranjero|ahorros",
-         "El banco me envió una tarjeta de crédito|crédito", "Cobraron el cheque en el banco|cheque"),
+        (
+            "Se sentaron en el banco del parque|parque",
+            "El banco de madera está roto|madera",
+            "Durmió en un banco de la plaza|plaza",
+            "Pintaron el banco del jardín|jardín",
+            "El abuelo descansa en el banco de piedra|piedra",
+            "Los niños saltan del banco al suelo|saltan",
+            "Hay un banco debajo del árbol|árbol",
+            "Dejé el abrigo en el banco de la estación|abrigo",
+            "El gato duerme sobre el banco|duerme",
+            "Nos sentamos en un banco a comer|sentamos",
+        ),
+        (
+            "Abrió una cuenta en el banco|cuenta",
+            "El banco le prestó dinero|dinero",
+            "Trabaja de cajero en un banco|cajero",
+            "El banco subió los intereses|intereses",
+            "Dos ladrones robaron el banco|robaron",
+            "Voy al banco a pagar una factura|pagar",
+            "El banco negó el préstamo|préstamo",
+            "Sus ahorros están en un banco extranjero|ahorros",
+            "El banco me envió una tarjeta de crédito|crédito",
+            "Cobraron el cheque en el banco|cheque",
+        ),
     ),
-}  # fmt: skip
+}
 
 
 def model_and_tokenizer():
@@ -122,16 +165,19 @@ def measure(told, keep):
                 found[side].append(vectors(model, tokenizer, text, word))
                 blind[side].append(vectors(model, tokenizer, text, word, deciding))
                 control[side].append(vectors(model, tokenizer, text, word, rest[: len(deciding)]))
-        found, blind, control = (torch.stack([torch.stack(s) for s in each]) for each in (found, blind, control))  # fmt: skip
+        found, blind, control = (
+            torch.stack([torch.stack(s) for s in each]) for each in (found, blind, control)
+        )
         row = {"n": 2 * found.shape[1], "pieces": len(tokenizer.encode(word))}
         leaning = {}
         for name, judged in (("whole", found), ("blind", blind), ("control", control)):
             leaning[name] = leanings(found, judged).flatten(0, 1)
             right = (leaning[name] > 0).sum(dim=0).tolist()
             row[name] = {
-                "right": right, "share": rounded(wilson_interval(right[-1], row["n"])),
+                "right": right,
+                "share": rounded(wilson_interval(right[-1], row["n"])),
                 "leaning": rounded(interval(leaning[name])),
-            }  # fmt: skip
+            }
         # Sentence by sentence, what the word that decides is worth beyond another word.
         row["cost"] = rounded(interval(leaning["control"][:, -1] - leaning["blind"][:, -1]))
         told[word] = row

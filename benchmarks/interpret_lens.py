@@ -8,14 +8,27 @@ from benchmarks.interpret import interval, rounded
 from benchmarks.modern_tasks import smollm2
 
 FACTS = (
-    "The capital of France is", "The capital of Italy is", "The capital of Japan is",
-    "The capital of Spain is", "The capital of Germany is", "The capital of Russia is",
-    "The opposite of hot is", "The opposite of black is", "The opposite of big is",
-    "The day after Monday is", "The month after June is", "The color of the sky is",
-    "Water is made of hydrogen and", "The Earth moves around the", "Two plus two is",
-    "Romeo and", "The first president of the United States was George",
-    "Bees make", "The largest ocean is the", "A triangle has three",
-)  # fmt: skip
+    "The capital of France is",
+    "The capital of Italy is",
+    "The capital of Japan is",
+    "The capital of Spain is",
+    "The capital of Germany is",
+    "The capital of Russia is",
+    "The opposite of hot is",
+    "The opposite of black is",
+    "The opposite of big is",
+    "The day after Monday is",
+    "The month after June is",
+    "The color of the sky is",
+    "Water is made of hydrogen and",
+    "The Earth moves around the",
+    "Two plus two is",
+    "Romeo and",
+    "The first president of the United States was George",
+    "Bees make",
+    "The largest ocean is the",
+    "A triangle has three",
+)
 
 
 def ranks(model, ids):
@@ -55,8 +68,9 @@ def measure(told, keep):
         if name not in told:
             found = differences(model, tokenizer, contrasts)
             told[name] = {
-                "right": int((found[:, -1] > 0).sum()), "n": len(found),
+                "right": int((found[:, -1] > 0).sum()),
+                "n": len(found),
                 "right_by_layer": (found > 0).sum(dim=0).tolist(),
                 "lead": rounded(interval(found), 2),
-            }  # fmt: skip
+            }
             keep(told)

@@ -123,8 +123,10 @@ def _groups(model, ids, score, means, told):
     chosen["matter_only"] = [head for head in matter if head not in look]
     chosen["shared"] = [head for head in look if head in matter]
     found = {
-        "n": len(ids), "heads": GROUP, "whole": _told_of(score(without(model, ids, [], means))),
-    }  # fmt: skip
+        "n": len(ids),
+        "heads": GROUP,
+        "whole": _told_of(score(without(model, ids, [], means))),
+    }
     for name, group in chosen.items():
         found[name] = _told_of(score(without(model, ids, group, means))) | {"heads": len(group)}
     rng, drawn = np.random.default_rng(0), []
@@ -142,6 +144,7 @@ def _groups(model, ids, score, means, told):
 def _told_of(scores):
     n_right, n = int((scores > 0).sum()), len(scores)
     return {
-        "lead": rounded(interval(scores), 2), "right": n_right,
+        "lead": rounded(interval(scores), 2),
+        "right": n_right,
         "share": rounded(wilson_interval(n_right, n)),
-    }  # fmt: skip
+    }

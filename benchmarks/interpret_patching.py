@@ -37,7 +37,10 @@ def prepared(kind):
     clean, corrupted, due, other = ids_of(tokenizer, KINDS[kind]())
     both = [streams(model, torch.tensor(texts)).transpose(0, 1) for texts in (clean, corrupted)]
     heads = gathered(model, torch.tensor(clean)).transpose(0, 1)
-    scores = [lambda logits, a=a, b=b: logits[:, a] - logits[:, b] for a, b in zip(due, other, strict=True)]  # fmt: skip
+    scores = [
+        lambda logits, a=a, b=b: logits[:, a] - logits[:, b]
+        for a, b in zip(due, other, strict=True)
+    ]
     return model, *both, heads, scores
 
 
@@ -129,10 +132,11 @@ def measure(told, keep):
             )
             together, one_by_one = found[:, 0], found[:, 1:].sum(dim=1)
             mine["together"] = {
-                "heads": group, "effect": rounded(interval(together)),
+                "heads": group,
+                "effect": rounded(interval(together)),
                 "sum": rounded(interval(one_by_one)),
                 "difference": rounded(interval(one_by_one - together)),
-            }  # fmt: skip
+            }
             keep(told)
 
 

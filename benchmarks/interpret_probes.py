@@ -105,8 +105,12 @@ def told_of(x, nouns, plural, others):
     draws = torch.Generator().manual_seed(0)
     # Half of the forms have each label, as half of them are plural.
     labels = torch.stack(
-        [(torch.randperm(int(forms.max()) + 1, generator=draws) % 2 * 2 - 1)[forms] for _ in range(SEEDS)], dim=1
-    )  # fmt: skip
+        [
+            (torch.randperm(int(forms.max()) + 1, generator=draws) % 2 * 2 - 1)[forms]
+            for _ in range(SEEDS)
+        ],
+        dim=1,
+    )
     found = {
         "number": counted(right(x[~learnt], number[~learnt], fitted(x[learnt], number[learnt]))),
         "control": counted(right(x[~learnt], labels[~learnt], fitted(x[learnt], labels[learnt]))),

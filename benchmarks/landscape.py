@@ -102,9 +102,15 @@ def accuracy(model, sentences, words=None):
 def make_models(vocab_size, seed=0):
     """Return the four, each with its loss; the last id of the vocabulary hides a word."""
     config = TransformerConfig(
-        vocab_size=vocab_size, d_model=64, n_heads=4, n_layers=2, d_ff=256,
-        dropout=0.0, norm="pre", positions="rotary",
-    )  # fmt: skip
+        vocab_size=vocab_size,
+        d_model=64,
+        n_heads=4,
+        n_layers=2,
+        d_ff=256,
+        dropout=0.0,
+        norm="pre",
+        positions="rotary",
+    )
     for name, make, loss in (
         ("masked", lambda: EncoderOnly(config), masked_loss),
         ("causal", lambda: DecoderOnly(config), causal_loss),

@@ -66,8 +66,10 @@ def baselines():
     """Return what those get right that learn nothing, or no more than one number for each choice."""
     small, large = upscaling.pairs(N, ASKED)
     kernel = upscaling.fixed(*upscaling.pairs(1500, 0))
-    told = {name: round(upscaling.psnr(made, large), 2)
-            for name, made in upscaling.ways(kernel, small).items()}  # fmt: skip
+    told = {
+        name: round(upscaling.psnr(made, large), 2)
+        for name, made in upscaling.ways(kernel, small).items()
+    }
     rows = [tuple(row) for row in captions.pictures(4000, 0)[1].tolist()]
     usual = torch.tensor(max(set(rows), key=rows.count))
     asked = captions.pictures(N, ASKED)[1]
@@ -86,7 +88,9 @@ def main():
     if "baselines" not in told:
         told |= {"n": N, "baselines": baselines()}
     weights = load_file(WEIGHTS) if WEIGHTS.exists() else {}
-    queue = [(seed, name, kind) for seed in SEEDS for name in MINIATURES for kind in MINIATURES[name][1]]  # fmt: skip
+    queue = [
+        (seed, name, kind) for seed in SEEDS for name in MINIATURES for kind in MINIATURES[name][1]
+    ]
     for seed, name, kind in queue:
         rows = told.setdefault(name, [])
         if any(row["kind"] == kind and row["seed"] == seed for row in rows):

@@ -15,9 +15,14 @@ from attn.transformer import DecoderOnly, TransformerConfig
 from benchmarks import modern_training as training
 
 PAPER = TransformerConfig(
-    vocab_size=training.VOCAB_SIZE, d_model=96, n_heads=4, n_layers=4, d_ff=384, dropout=0.0,
+    vocab_size=training.VOCAB_SIZE,
+    d_model=96,
+    n_heads=4,
+    n_layers=4,
+    d_ff=384,
+    dropout=0.0,
     tie_embeddings=False,
-)  # fmt: skip
+)
 # Each in addition to those before it. With two thirds of the inner size the three matrices of
 # SwiGLU hold as many numbers as the two they replace.
 LADDER = {
@@ -31,15 +36,23 @@ LADDER = {
     "tied": {"tie_embeddings": True},
 }
 # The last of the ladder, but for one thing; with fewer seeds.
-CONTROLS, N_CONTROLLED = {
-    "tied_but_post_norm": {"norm": "post"},
-    "tied_and_unscaled": {"scale_embeddings": False},
-}, 2  # fmt: skip
+CONTROLS, N_CONTROLLED = (
+    {
+        "tied_but_post_norm": {"norm": "post"},
+        "tied_and_unscaled": {"scale_embeddings": False},
+    },
+    2,
+)
 LENGTH, STEPS, SEEDS = 64, 300, (0, 1, 2)
 # The rates that are tried, for one step in three; the others take the one of their nearest.
-RATES, SWEEP = {
-    "paper": (5e-4, 1.5e-3, 4e-3), "pre_norm": (4e-3, 1.2e-2, 2.4e-2), "tied": (4e-3, 1.2e-2, 2.4e-2),
-}, 3  # fmt: skip
+RATES, SWEEP = (
+    {
+        "paper": (5e-4, 1.5e-3, 4e-3),
+        "pre_norm": (4e-3, 1.2e-2, 2.4e-2),
+        "tied": (4e-3, 1.2e-2, 2.4e-2),
+    },
+    3,
+)
 N_TIMED, ROUNDS = 2, 5  # steps whose time is taken, in turns, of which the quickest counts
 
 
@@ -106,11 +119,19 @@ def cpu_shares(text):
 def measure(told, keep):
     """Train what has not been trained yet; `keep` what was measured after each training."""
     _, text, asked = training.sentences()
-    told.setdefault("setting", {
-        "steps": STEPS, "tokens_per_step": training.TOKENS, "length": LENGTH,
-        "tokens_of_training": len(text), "tokens_held_out": len(asked) // LENGTH * LENGTH,
-        "vocab_size": training.VOCAB_SIZE, "d_model": PAPER.d_model, "n_layers": PAPER.n_layers,
-    })  # fmt: skip
+    told.setdefault(
+        "setting",
+        {
+            "steps": STEPS,
+            "tokens_per_step": training.TOKENS,
+            "length": LENGTH,
+            "tokens_of_training": len(text),
+            "tokens_held_out": len(asked) // LENGTH * LENGTH,
+            "vocab_size": training.VOCAB_SIZE,
+            "d_model": PAPER.d_model,
+            "n_layers": PAPER.n_layers,
+        },
+    )
     rates = told.setdefault("rates", {})
     for name, tried in RATES.items():
         for rate in tried:

@@ -29,9 +29,18 @@ STEPS, RATE, SEEDS = 400, 4e-3, (0, 1, 2)
 MORE_STEPS, MORE_RATE = 40, 1e-3  # with which a trained model is accustomed to longer texts
 N_SINKS = 4
 CONFIG = TransformerConfig(
-    vocab_size=VOCAB_SIZE, d_model=96, n_heads=4, n_layers=3, d_ff=256, dropout=0.0, norm="pre",
-    normalization="rms", activation="swiglu", bias=False, positions="rotary",
-)  # fmt: skip
+    vocab_size=VOCAB_SIZE,
+    d_model=96,
+    n_heads=4,
+    n_layers=3,
+    d_ff=256,
+    dropout=0.0,
+    norm="pre",
+    normalization="rms",
+    activation="swiglu",
+    bias=False,
+    positions="rotary",
+)
 
 
 def prose(chapter):
@@ -39,8 +48,9 @@ def prose(chapter):
     (path,) = SOURCES.glob(f"{chapter}_*.md")
     cells = re.findall(
         r'^\+\+\+ \{[^\n]*"lang": "en"[^\n]*\}\n(.*?)(?=^\+\+\+|^```\{code-cell\}|\Z)',
-        path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL,
-    )  # fmt: skip
+        path.read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
     text = "\n".join(cells)
     text = re.sub(r"^(```|:::).*?^(```|:::)$", "", text, flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"^(\||\(|:|<|%).*$", "", text, flags=re.MULTILINE)
@@ -123,12 +133,21 @@ def begun(text, seed):
 def measure(told, keep):
     """Train a model for each seed that has none yet, and let it read on in every way."""
     text, asked, digest = material()
-    told.setdefault("setting", {
-        "length": LENGTH, "farthest": FARTHEST, "edges": EDGES, "steps": STEPS,
-        "more_steps": MORE_STEPS, "sinks": N_SINKS, "tokens_of_training": len(text),
-        "tokens_held_out": len(asked) // FARTHEST * FARTHEST, "digest": digest,
-        "parameters": sum(p.numel() for p in training.begun(CONFIG, RATE, 1, 0).parameters),
-    })  # fmt: skip
+    told.setdefault(
+        "setting",
+        {
+            "length": LENGTH,
+            "farthest": FARTHEST,
+            "edges": EDGES,
+            "steps": STEPS,
+            "more_steps": MORE_STEPS,
+            "sinks": N_SINKS,
+            "tokens_of_training": len(text),
+            "tokens_held_out": len(asked) // FARTHEST * FARTHEST,
+            "digest": digest,
+            "parameters": sum(p.numel() for p in training.begun(CONFIG, RATE, 1, 0).parameters),
+        },
+    )
     rows = told.setdefault("rows", [])
     told.setdefault("first_losses", [])
     for seed in SEEDS[len(told["first_losses"]) :]:

@@ -50,8 +50,9 @@ def measure(told, keep):
         told["tokens_per_line"] = {
             language: round(
                 sum(len(tokenizer.encode(o.text)) for o in opinions("to_be_asked", language))
-                / len(opinions("to_be_asked", language)), 1,
+                / len(opinions("to_be_asked", language)),
+                1,
             )
             for language in NUMBERS
-        }  # fmt: skip
+        }
         keep(told)

@@ -81,15 +81,25 @@ def measure(told, keep):
             losses = train(model, learns, tokenizer, form, seed)
             seconds, n = time.process_time() - began, sum(p.numel() for p in learns)
             told["setting"] = {
-                "rank": RANK, "matrices": NAMES, "trained": n, "parameters": n_parameters,
-                "share": round(n / n_parameters, 5), "shown": SHOWN,
+                "rank": RANK,
+                "matrices": NAMES,
+                "trained": n,
+                "parameters": n_parameters,
+                "share": round(n / n_parameters, 5),
+                "shown": SHOWN,
                 "examples": len(opinions("to_learn_from", FORMS[form].language)),
-            }  # fmt: skip
-            rows.append({
-                "seed": seed, "epochs": epochs, "learning_rate": rate, "steps": len(losses),
-                "cpu_seconds": round(seconds),
-                "after": asked(model, tokenizer, form), "after_in_english": asked(model, tokenizer, "en"),
-                "first_losses": [round(loss, 3) for loss in losses[:N_FIRST]],
-                "last_losses": [round(loss, 3) for loss in losses[-N_FIRST:]],
-            })  # fmt: skip
+            }
+            rows.append(
+                {
+                    "seed": seed,
+                    "epochs": epochs,
+                    "learning_rate": rate,
+                    "steps": len(losses),
+                    "cpu_seconds": round(seconds),
+                    "after": asked(model, tokenizer, form),
+                    "after_in_english": asked(model, tokenizer, "en"),
+                    "first_losses": [round(loss, 3) for loss in losses[:N_FIRST]],
+                    "last_losses": [round(loss, 3) for loss in losses[-N_FIRST:]],
+                }
+            )
             keep(told)

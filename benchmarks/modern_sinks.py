@@ -54,12 +54,19 @@ def shares(model, ids):
 def measure(told, keep):
     """Measure the shares from each start, and the perplexity of each way to forget."""
     model, ids = smollm2()[0], text()
-    told.setdefault("setting", {
-        "starts": STARTS, "watched": WATCHED, "from": FROM, "length": LENGTH, "window": WINDOW,
-        "edges": EDGES,
-        # Of a query that attended to all alike.
-        "uniform": round(float(np.mean([1 / (t + 1) for t in range(FROM, WATCHED)])), 4),
-    })  # fmt: skip
+    told.setdefault(
+        "setting",
+        {
+            "starts": STARTS,
+            "watched": WATCHED,
+            "from": FROM,
+            "length": LENGTH,
+            "window": WINDOW,
+            "edges": EDGES,
+            # Of a query that attended to all alike.
+            "uniform": round(float(np.mean([1 / (t + 1) for t in range(FROM, WATCHED)])), 4),
+        },
+    )
     if "shares" not in told:
         found = [shares(model, ids[start : start + WATCHED]) for start in STARTS]
         told["shares"] = {

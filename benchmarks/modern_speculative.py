@@ -53,15 +53,21 @@ def written(target, draft, prompts, ahead, n_new, temperature):
         counts.append([found.n_proposed, found.n_accepted, found.n_passes])
         if temperature == 0:
             alone = greedy(
-                target.step, prompt[None], end_id=None, max_new_tokens=n_new,
+                target.step,
+                prompt[None],
+                end_id=None,
+                max_new_tokens=n_new,
                 cache=target.new_cache(),
-            )  # fmt: skip
+            )
             same = same and torch.equal(found.ids, alone[0])
     proposed, accepted, passes = (sum(some) for some in zip(*counts, strict=True))
     told = {
-        "ahead": ahead, "temperature": temperature, "accepted": round(accepted / proposed, 3),
-        "tokens_per_pass": round(n_new * len(prompts) / passes, 2), "by_prompt": counts,
-    }  # fmt: skip
+        "ahead": ahead,
+        "temperature": temperature,
+        "accepted": round(accepted / proposed, 3),
+        "tokens_per_pass": round(n_new * len(prompts) / passes, 2),
+        "by_prompt": counts,
+    }
     return told | ({"same_as_greedy": same} if temperature == 0 else {})
 
 
@@ -91,8 +97,10 @@ def measure(told, keep):
         parameters = [sum(p.numel() for p in model.parameters()) for model in (target, draft)]
         share = cost(draft, prompts[-1]) / cost(target, prompts[-1])
         told["trained_here"] = {
-            "parameters": parameters, "draft_step_to_target_step": round(share, 2), "rows": rows,
-        }  # fmt: skip
+            "parameters": parameters,
+            "draft_step_to_target_step": round(share, 2),
+            "rows": rows,
+        }
         keep(told)
     model, tokenizer = smollm2()
     prompts = [torch.tensor(tokenizer.encode(text)) for text in PROMPTS]

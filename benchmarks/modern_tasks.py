@@ -101,9 +101,11 @@ def asked(model, tokenizer, form, examples=()):
     n_right, n = int(((found > 0) == is_positive).sum()), len(questions)
     pairs = found[is_positive][:, None] > found[~is_positive]
     return {
-        "right": n_right, "asked": n, "accuracy": round(n_right / n, 3),
+        "right": n_right,
+        "asked": n,
+        "accuracy": round(n_right / n, 3),
         "interval": [round(end, 3) for end in wilson_interval(n_right, n)],
         "said_positive": int((found > 0).sum()),
         "calibrated": int(((found > to_nothing) == is_positive).sum()),
         "ordered": round(float(pairs.mean()), 3),
-    }  # fmt: skip
+    }

@@ -77,9 +77,14 @@ def begun(config, rate, steps, seed, model=None):
     """Return the training of a model, a new one if none is given, before its first step."""
     torch.manual_seed(seed)
     training = TrainingConfig(
-        steps=steps, learning_rate=rate, warmup_steps=max(1, steps // 5), decayed="matrices",
-        label_smoothing=0.0, seed=seed, device="cpu",
-    )  # fmt: skip
+        steps=steps,
+        learning_rate=rate,
+        warmup_steps=max(1, steps // 5),
+        decayed="matrices",
+        label_smoothing=0.0,
+        seed=seed,
+        device="cpu",
+    )
     model = DecoderOnly(config) if model is None else model
     return Run(model, partial(loss, predict=predict_next), training, join("cpu"))
 

@@ -84,15 +84,19 @@ def measure(kind, seed, parts, steps=TRAINING.steps):
         if name == "test" and kind == "alibi":
             # Without a mask it tells no sentence from itself backwards: which does that cost?
             shares["wrong_of_three"] = [
-                [pair.source, text] for text, hit, pair in zip(found, hits, pairs, strict=True)
+                [pair.source, text]
+                for text, hit, pair in zip(found, hits, pairs, strict=True)
                 if not hit and len(pair.source.split()) == 3
-            ]  # fmt: skip
+            ]
     lengths = [words for words in sorted(total) if words <= LONGEST]
     both = swapped_pairs()
     said = [translator.translate([pair.source for pair in two]) for two in both]
     same = [one == other for one, other in said]
-    hits = [text == pair.target for texts, two in zip(said, both, strict=True)
-            for text, pair in zip(texts, two, strict=True)]  # fmt: skip
+    hits = [
+        text == pair.target
+        for texts, two in zip(said, both, strict=True)
+        for text, pair in zip(texts, two, strict=True)
+    ]
     return shares | {
         "by_length": [round(right[words] / total[words], 3) for words in lengths],
         "same_for_both_orders": round(sum(same) / len(same), 3),

@@ -49,9 +49,13 @@ class Recurrent(nn.Module):
         # A GRU has no positions that could end, which is all that a translator asks of it.
         self.config = TransformerConfig(n_source, n_target, positions="none")
         self.core = RecurrentEncoderDecoder(
-            n_source + n_target, d_model, attention=attention, bidirectional=True,
-            tie_embeddings=True, dropout=DROPOUT,
-        )  # fmt: skip
+            n_source + n_target,
+            d_model,
+            attention=attention,
+            bidirectional=True,
+            tie_embeddings=True,
+            dropout=DROPOUT,
+        )
 
     def forward(self, src, tgt, src_mask=None, *, need_weights=False):
         """Return logits of the target's vocabulary, and the weights if they are asked for."""
@@ -92,9 +96,12 @@ def fit(system, pairs, training):
     examples = vocabularies.encoded(source, target, pairs)
     model, history = Translator._train(
         partial(SYSTEMS[system], source.vocab_size, target.vocab_size),
-        _sequences.sequence_loss, examples, _sequences.collate, training,
+        _sequences.sequence_loss,
+        examples,
+        _sequences.collate,
+        training,
         length=lambda pair: len(pair[0]) + len(pair[1]),
-    )  # fmt: skip
+    )
     return Translator(model, source, target, max_len=64, history=history)
 
 

@@ -146,8 +146,11 @@ def references(told):
     """Return how often the word that a pronoun decides is right in three systems."""
     labels = {"given": "the right words precede", "own": "in its own translation"}
     rows = counted(
-        told, "asked", labels, lambda run, name: (run["own"] if name == "own" else run)["references"][:2]
-    )  # fmt: skip
+        told,
+        "asked",
+        labels,
+        lambda run, name: (run["own"] if name == "own" else run)["references"][:2],
+    )
     if not rows:
         return []
     right, n = told["setting"]["baselines"]["commonest forms"]

@@ -94,9 +94,11 @@ def alignments(translator, parts):
         f"layer {layer + 1}, mean": found["layers"][layer] for layer in range(len(found["layers"]))
     }
     for name, label in (
-        ("average", "all layers and heads"), ("ibm_model_1", "IBM model 1"),
-        ("diagonal", "diagonal"), ("uniform", "at random"),
-    ):  # fmt: skip
+        ("average", "all layers and heads"),
+        ("ibm_model_1", "IBM model 1"),
+        ("diagonal", "diagonal"),
+        ("uniform", "at random"),
+    ):
         rates[label] = found[name]
     return [
         {"links from": label, "error rate": f"{rate:.3f} ({low:.3f}–{high:.3f})"}
@@ -286,11 +288,17 @@ STORED = {
     for name, make in module.TABLES.items()
 }
 TABLES = {
-    "translations": translations, "memory": memory, "first_minute": first_minute,
-    "alignments": alignments, "agreements": agreements, "meanings": meanings,
-    "references": references, "cuts": cuts, "systems": systems,
+    "translations": translations,
+    "memory": memory,
+    "first_minute": first_minute,
+    "alignments": alignments,
+    "agreements": agreements,
+    "meanings": meanings,
+    "references": references,
+    "cuts": cuts,
+    "systems": systems,
     **STORED,
-}  # fmt: skip
+}
 
 
 def main(names):

@@ -169,17 +169,22 @@ def picking():
         "found": {way: mean(values) for way, values in found.items()},
         "by_subject": {
             way: {
-                subject: rounded(np.mean([v for v, r in zip(values, readings(), strict=True)
-                                          if r.subject == subject]))
+                subject: rounded(
+                    np.mean(
+                        [v for v, r in zip(values, readings(), strict=True) if r.subject == subject]
+                    )
+                )
                 for subject in ("climate", "computers", "news")
-            } for way, values in found.items()
+            }
+            for way, values in found.items()
         },
         "differences": {
             f"minilm {other}": against(found["minilm"], found[other])
-            for other in found if other != "minilm"
+            for other in found
+            if other != "minilm"
         },
         "picked": picked,
-    }  # fmt: skip
+    }
 
 
 # Summaries ----------------------------------------------------------------------------------
@@ -294,13 +299,17 @@ def answers():
         empty["reader"].append(reader().answer(other, reading.question).text)
     right = [reading.answer for reading in readings()]
     measures = {
-        "exact": lambda a, b: plain(a) == plain(b), "f1": token_f1, "within": within,
-    }  # fmt: skip
+        "exact": lambda a, b: plain(a) == plain(b),
+        "f1": token_f1,
+        "within": within,
+    }
     each = {
-        name: {m: [compare(a, b) for a, b in zip(some, right, strict=True)]
-               for m, compare in measures.items()}
+        name: {
+            m: [compare(a, b) for a, b in zip(some, right, strict=True)]
+            for m, compare in measures.items()
+        }
         for name, some in said.items()
-    }  # fmt: skip
+    }
     tests = {}
     for other in ("reader", "minilm_sentence"):
         split = apart(packed(each["smollm2"]["within"]), packed(each[other]["within"]))
@@ -311,13 +320,15 @@ def answers():
             for name, m in each.items()
         },
         "mcnemar_within": tests,
-        "f1_differences": {f"smollm2 {other}": against(each["smollm2"]["f1"], each[other]["f1"])
-                           for other in ("reader", "minilm_sentence")},
+        "f1_differences": {
+            f"smollm2 {other}": against(each["smollm2"]["f1"], each[other]["f1"])
+            for other in ("reader", "minilm_sentence")
+        },
         "none_when_there": {name: sum(no_answer(a) for a in said[name]) for name in empty},
         "none_elsewhere": {name: share(map(no_answer, some)) for name, some in empty.items()},
         "said": {name: said[name] for name in empty},
         "said_elsewhere": empty,
-    }  # fmt: skip
+    }
 
 
 def no_answer(text):
@@ -335,11 +346,15 @@ def by_words(known, texts):
         counts[opinion.label].update({*re.findall(r"\w+", opinion.text.lower())})
     n = len(known) // 2
     first, second = (counts[label] for label in LABELS)
-    return np.array([
-        sum(np.log((first[word] + 1) / (n + 2)) - np.log((second[word] + 1) / (n + 2))
-            for word in sorted({*re.findall(r"\w+", text.lower())}))
-        for text in texts
-    ])  # fmt: skip
+    return np.array(
+        [
+            sum(
+                np.log((first[word] + 1) / (n + 2)) - np.log((second[word] + 1) / (n + 2))
+                for word in sorted({*re.findall(r"\w+", text.lower())})
+            )
+            for text in texts
+        ]
+    )
 
 
 def by_vectors(known, texts):
@@ -368,12 +383,26 @@ def sentiment():
             hits = {name: (x > 0) == is_positive for name, x in leaning.items()}
             for name, right in hits.items():
                 wrong = [text for text, hit in zip(texts, right, strict=True) if not hit]
-                rows.append({"language": language, "part": part, "system": name,
-                             "right": share(right), "wrong": wrong})  # fmt: skip
+                rows.append(
+                    {
+                        "language": language,
+                        "part": part,
+                        "system": name,
+                        "right": share(right),
+                        "wrong": wrong,
+                    }
+                )
             for one, other in (("minilm", "words"), ("smollm2", "minilm")):
                 split = apart(packed(hits[one]), packed(hits[other]))
-                tests.append({"language": language, "part": part, "systems": [one, other],
-                              "only": split, "p": rounded(mcnemar(*split), 4)})  # fmt: skip
+                tests.append(
+                    {
+                        "language": language,
+                        "part": part,
+                        "systems": [one, other],
+                        "only": split,
+                        "p": rounded(mcnemar(*split), 4),
+                    }
+                )
     return {"rows": rows, "mcnemar": tests}
 
 
@@ -399,28 +428,36 @@ def translations():
         "memory": translation_memory(everyday(), sources)[0],
         "copy": sources,
     }
-    each = {name: [chrf([a], [b]).score for a, b in zip(some, right, strict=True)]
-            for name, some in said.items()}  # fmt: skip
+    each = {
+        name: [chrf([a], [b]).score for a, b in zip(some, right, strict=True)]
+        for name, some in said.items()
+    }
     return {
         "found": {
             name: {
                 "chrf": rounded(chrf(some, right).score, 1),
                 "each": [round(x, 1) for x in mean(each[name])],
                 "exact": share(a == b for a, b in zip(some, right, strict=True)),
-            } for name, some in said.items()
+            }
+            for name, some in said.items()
         },
         "differences": {
             f"translator {other}": [round(x, 1) for x in against(each["translator"], each[other])]
-            for other in said if other != "translator"
+            for other in said
+            if other != "translator"
         },
         "said": {name: said[name] for name in ("translator", "smollm2", "smollm2_examples")},
-    }  # fmt: skip
+    }
 
 
 TASKS = {
-    "picking": picking, "summaries": summaries, "written": written, "answers": answers,
-    "sentiment": sentiment, "translations": translations,
-}  # fmt: skip
+    "picking": picking,
+    "summaries": summaries,
+    "written": written,
+    "answers": answers,
+    "sentiment": sentiment,
+    "translations": translations,
+}
 
 
 def main(arguments=()):

@@ -55,9 +55,15 @@ VOCAB_SIZE = 2000
 def sizes(kind):
     """Return the configuration of every model here."""
     return TransformerConfig(
-        vocab_size=VOCAB_SIZE, d_model=96, n_heads=4, n_layers=2, d_ff=384, norm="pre",
-        positions=kind, max_len=FARTHEST,
-    )  # fmt: skip
+        vocab_size=VOCAB_SIZE,
+        d_model=96,
+        n_heads=4,
+        n_layers=2,
+        d_ff=384,
+        norm="pre",
+        positions=kind,
+        max_len=FARTHEST,
+    )
 
 
 def n_words(pair):
@@ -158,9 +164,14 @@ def language_model(material, kind, rate, seed, steps):
     """Train a decoder alone; return its loss within what it learnt from, and beyond."""
     torch.manual_seed(seed)
     config = TrainingConfig(
-        steps=steps, learning_rate=rate, warmup_steps=max(1, steps // 4), decayed="matrices",
-        label_smoothing=0.0, seed=seed, device="cpu",
-    )  # fmt: skip
+        steps=steps,
+        learning_rate=rate,
+        warmup_steps=max(1, steps // 4),
+        decayed="matrices",
+        label_smoothing=0.0,
+        seed=seed,
+        device="cpu",
+    )
     run = Run(DecoderOnly(sizes(kind)), partial(loss, predict=predict_next), config, join("cpu"))
     batches = Windows(material.stream("train"), seed)
     with checks(False):

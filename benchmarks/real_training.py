@@ -24,9 +24,15 @@ from benchmarks.watched import Training
 
 RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "real_training.json"
 VOCAB_SIZE = 2000
-SIZES = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "norm": "pre",
-         "positions": "rotary"}  # fmt: skip
-TRAINING = {"batch_tokens": 1000, "learning_rate": 4e-3, "label_smoothing": 0.1, "device": "cpu"}  # fmt: skip
+SIZES = {
+    "d_model": 64,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 256,
+    "norm": "pre",
+    "positions": "rotary",
+}
+TRAINING = {"batch_tokens": 1000, "learning_rate": 4e-3, "label_smoothing": 0.1, "device": "cpu"}
 WARMUP = 100  # or a quarter of the steps, if those are few
 # By name: of how many pairs it learns (None: of all), its dropouts, the steps at which its losses
 # are measured, and those of them at which it also translates.
@@ -84,12 +90,22 @@ def measured(parts, tokenizer, name, dropout, seed):
     n_train, _, stops, written = TRAININGS[name]
     pairs = parts["train"][:n_train]
     training = begun(pairs, tokenizer, dropout, stops[-1], seed)
-    watched = {part: some[:: len(some) // N_WATCHED][:N_WATCHED]
-               for part, some in (("training", pairs), ("validation", parts["validation"]))}  # fmt: skip
-    told = {"name": name, "dropout": dropout, "seed": seed, "n_train": len(pairs),
-            "parameters": sum(p.numel() for p in training.run.parameters),
-            "epochs": round(stops[-1] / training.batches.n_batches, 1),
-            "training": [], "validation": [], "bleu": [], "texts": []}  # fmt: skip
+    watched = {
+        part: some[:: len(some) // N_WATCHED][:N_WATCHED]
+        for part, some in (("training", pairs), ("validation", parts["validation"]))
+    }
+    told = {
+        "name": name,
+        "dropout": dropout,
+        "seed": seed,
+        "n_train": len(pairs),
+        "parameters": sum(p.numel() for p in training.run.parameters),
+        "epochs": round(stops[-1] / training.batches.n_batches, 1),
+        "training": [],
+        "validation": [],
+        "bleu": [],
+        "texts": [],
+    }
     for stop in stops:
         translator = training.go_to(stop)
         for part, some in watched.items():
@@ -122,12 +138,19 @@ def main(arguments=()):
     told = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
     assert all(pair in {p.source for p in everyday()} for pair in SENTENCES)
     parts, tokenizer = corpus()
-    told |= {"vocab_size": tokenizer.vocab_size, "sentences": list(SENTENCES),
-             "stops": {name: list(stops) for name, (_, _, stops, _) in TRAININGS.items()},
-             "written": {name: list(steps) for name, (*_, steps) in TRAININGS.items()}}  # fmt: skip
+    told |= {
+        "vocab_size": tokenizer.vocab_size,
+        "sentences": list(SENTENCES),
+        "stops": {name: list(stops) for name, (_, _, stops, _) in TRAININGS.items()},
+        "written": {name: list(steps) for name, (*_, steps) in TRAININGS.items()},
+    }
     runs = told.setdefault("runs", [])
-    queue = [(name, dropout, seed) for name, (_, dropouts, *_) in TRAININGS.items()
-             for dropout in dropouts for seed in SEEDS]  # fmt: skip
+    queue = [
+        (name, dropout, seed)
+        for name, (_, dropouts, *_) in TRAININGS.items()
+        for dropout in dropouts
+        for seed in SEEDS
+    ]
     done = {(run["name"], run["dropout"], run["seed"]) for run in runs}
     for key in [key for key in queue if key not in done][: options.only]:
         began = time.process_time()

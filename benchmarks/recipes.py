@@ -96,9 +96,7 @@ def tried(recipe, parts):
     )
     steps = recipe.training.steps
     mean, began = Mean(steps - steps // AVERAGED), time.process_time()
-    translator = Translator.fit(
-        parts["train"], **vars(recipe), prepare=mean.watch, report=mean.add
-    )  # fmt: skip
+    translator = Translator.fit(parts["train"], **vars(recipe), prepare=mean.watch, report=mean.add)
     told = {
         "parameters": sum(p.numel() for p in translator.model.parameters()),
         "bytes": size(translator),

@@ -12,12 +12,20 @@ from benchmarks.timing import interleave, ratio, spread
 # What the course's translator trains, and the width of the paper's base model.
 SIZES = {
     "translator": {
-        "batch_size": 64, "seq_len": 16, "vocab_size": 400, "d_model": 128, "n_heads": 4,
+        "batch_size": 64,
+        "seq_len": 16,
+        "vocab_size": 400,
+        "d_model": 128,
+        "n_heads": 4,
     },
     "base model": {
-        "batch_size": 16, "seq_len": 32, "vocab_size": 4000, "d_model": 512, "n_heads": 8,
+        "batch_size": 16,
+        "seq_len": 32,
+        "vocab_size": 4000,
+        "d_model": 512,
+        "n_heads": 8,
     },
-}  # fmt: skip
+}
 CORES = {"`nn.Transformer`": TorchCore, "`x-transformers`": XCore}
 TARGETS = tuple(Target(peer, at_most=1) for peer in CORES)
 

@@ -44,9 +44,13 @@ def peak(model, path):
     command = [sys.executable, "-c", LAUNCHER, "-m", "attn", "translate"]
     done = subprocess.run(
         [*command, "--model", model, "--file", path],
-        cwd=ROOT, env={**os.environ, "OMP_NUM_THREADS": "1"}, check=True, text=True,
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        check=True,
+        text=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
     return int(done.stderr.split()[-1]) * UNIT / 1e6
 
 

@@ -50,8 +50,12 @@ TESTS = ("clusters", "plain")
 N_RESAMPLES = 1000
 LENGTHS = {"1–4": (1, 4), "5–6": (5, 6), "7–9": (7, 9), "10+": (10, math.inf)}
 COUNTS = {
-    "0": (0, 0), "1–4": (1, 4), "5–19": (5, 19), "20–99": (20, 99), "100+": (100, math.inf),
-}  # fmt: skip
+    "0": (0, 0),
+    "1–4": (1, 4),
+    "5–19": (5, 19),
+    "20–99": (20, 99),
+    "100+": (100, math.inf),
+}
 # Whose translations are compared sentence by sentence.
 PAIRED = (("gru", "gru_attention"), ("gru_attention", "transformer"), ("torch", "transformer"))
 # The curves, all of the system "transformer" with the seed 0.
@@ -123,9 +127,13 @@ def new_run(system, steps, rate, seed):
     """Return a training that has not begun."""
     torch.manual_seed(seed)
     config = TrainingConfig(
-        steps=steps, learning_rate=rate, warmup_steps=max(1, min(WARMUP, steps // 4)),
-        decayed="matrices", seed=seed, device="cpu",
-    )  # fmt: skip
+        steps=steps,
+        learning_rate=rate,
+        warmup_steps=max(1, min(WARMUP, steps // 4)),
+        decayed="matrices",
+        seed=seed,
+        device="cpu",
+    )
     smoothed = partial(loss, predict=system.predict, label_smoothing=config.label_smoothing)
     return Run(system.make(), smoothed, config, join("cpu"))
 
@@ -283,8 +291,11 @@ def compared(one, other, pairs, groups):
             _, results = test()
             a, b = results["BLEU"]
             told.setdefault(kind, {})[name] = [
-                len(places), round(a.score, 2), round(b.score, 2), round(b.p_value, 4),
-            ]  # fmt: skip
+                len(places),
+                round(a.score, 2),
+                round(b.score, 2),
+                round(b.p_value, 4),
+            ]
     return told
 
 

@@ -32,16 +32,28 @@ VOCAB_SIZE = 4000
 # Ours, and what nn.Transformer is given. Widths of the GRUs make the numbers of parameters about
 # equal: with attention there is more to a GRU of one width, so it is narrower.
 SIZES = TransformerConfig(
-    vocab_size=VOCAB_SIZE, d_model=128, n_heads=4, n_layers=3, d_ff=512, norm="pre",
+    vocab_size=VOCAB_SIZE,
+    d_model=128,
+    n_heads=4,
+    n_layers=3,
+    d_ff=512,
+    norm="pre",
     positions="rotary",
-)  # fmt: skip
+)
 WIDTHS = {"gru": 268, "gru_attention": 234}
 # The tutorial of Keras.
 N_WORDS, MOST_WORDS = 15_000, 20
 KERAS = TransformerConfig(
-    vocab_size=N_WORDS, tgt_vocab_size=N_WORDS, d_model=256, n_heads=8, n_layers=1, d_ff=2048,
-    positions="learned", max_len=MOST_WORDS, tie_embeddings=False,
-)  # fmt: skip
+    vocab_size=N_WORDS,
+    tgt_vocab_size=N_WORDS,
+    d_model=256,
+    n_heads=8,
+    n_layers=1,
+    d_ff=2048,
+    positions="learned",
+    max_len=MOST_WORDS,
+    tie_embeddings=False,
+)
 MARKS = re.compile(f"[{re.escape(string.punctuation + '¿')}]")
 
 
@@ -192,9 +204,13 @@ def _greedy(step, n_rows, max_new_tokens, cache):
 def make_recurrent(name, attention):
     """Return a GRU that reads from both ends; without attention it writes from the last states."""
     return RecurrentEncoderDecoder(
-        VOCAB_SIZE, WIDTHS[name], attention=attention, bidirectional=True, tie_embeddings=True,
+        VOCAB_SIZE,
+        WIDTHS[name],
+        attention=attention,
+        bidirectional=True,
+        tie_embeddings=True,
         dropout=SIZES.dropout,
-    )  # fmt: skip
+    )
 
 
 def make_torch():
@@ -223,8 +239,10 @@ TRAINED = {
     ),
     "gru": System(RATES, partial(make_recurrent, "gru", None), **RECURRENT),
     "torch": System(RATES, make_torch, predict=predict_torch, write=write_torch),
-    "keras": System((7.5e-4, 1.5e-3, 3e-3), partial(Transformer, KERAS), **OURS, text=StrippedWords),
-}  # fmt: skip
+    "keras": System(
+        (7.5e-4, 1.5e-3, 3e-3), partial(Transformer, KERAS), **OURS, text=StrippedWords
+    ),
+}
 
 
 def memory(parts, sources):
@@ -254,9 +272,12 @@ def apertium(parts, sources):
         return None
     # A blank line ends a sentence, with or without a mark.
     done = subprocess.run(
-        [program, "-u", "eng-spa"], input="\n\n".join(sources), capture_output=True, text=True,
+        [program, "-u", "eng-spa"],
+        input="\n\n".join(sources),
+        capture_output=True,
+        text=True,
         check=True,
-    )  # fmt: skip
+    )
     return done.stdout.rstrip("\n").split("\n\n")
 
 

@@ -125,10 +125,8 @@ def rare_words(told):
 def pairs_of(told, one, other):
     """Return the comparisons of two systems, one for each seed that both were run with."""
     return [
-        part
-        for name, part in told.get("paired", {}).items()
-        if name.split()[:2] == [one, other]
-    ]  # fmt: skip
+        part for name, part in told.get("paired", {}).items() if name.split()[:2] == [one, other]
+    ]
 
 
 def _paired(parts, test, kind, group):
@@ -181,8 +179,10 @@ def differences(told):
     """Return how sure it is that one system is better than another."""
     rows = []
     for one, other in (
-        ("gru", "gru_attention"), ("gru_attention", "transformer"), ("torch", "transformer"),
-    ):  # fmt: skip
+        ("gru", "gru_attention"),
+        ("gru_attention", "transformer"),
+        ("torch", "transformer"),
+    ):
         parts = pairs_of(told, one, other)
         for test, label in TESTS.items():
             if parts:
@@ -370,9 +370,12 @@ def draw(told, kind, path):
     }
     shown = x if kind == "curve_pairs" else (x / 1e6).round(2)
     ax = curves(
-        shown, dict(zip(names, (losses, a + b * x**-c), strict=True)), xlabel=labels[kind],
-        ylabel=text(es="pérdida de validación", en="loss on validation"), log="x",
-    )  # fmt: skip
+        shown,
+        dict(zip(names, (losses, a + b * x**-c), strict=True)),
+        xlabel=labels[kind],
+        ylabel=text(es="pérdida de validación", en="loss on validation"),
+        log="x",
+    )
     path.parent.mkdir(exist_ok=True)
     # Without a date, and with the same names inside, so that the same numbers give the same file.
     with plt.rc_context({"svg.hashsalt": "attn"}):

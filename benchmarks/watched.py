@@ -28,9 +28,13 @@ class Training:
     def __init__(self, translator, pairs, config):
         self.translator = translator
         self.batches = Batches(
-            translator._examples(pairs), collate, lambda e: len(e[0]) + len(e[1]),
-            config.batch_size, config.seed, batch_tokens=config.batch_tokens,
-        )  # fmt: skip
+            translator._examples(pairs),
+            collate,
+            lambda e: len(e[0]) + len(e[1]),
+            config.batch_size,
+            config.seed,
+            batch_tokens=config.batch_tokens,
+        )
         loss = partial(sequence_loss, label_smoothing=config.label_smoothing)
         self.run = Run(translator.model, loss, config, join("cpu"))
 

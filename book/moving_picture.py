@@ -24,7 +24,9 @@ def main():
     program, frames = browser(), []
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=QUIET)
-        page = chromium.new_page(viewport={"width": 1000, "height": 900}, color_scheme="light", reduced_motion="reduce")  # fmt: skip
+        page = chromium.new_page(
+            viewport={"width": 1000, "height": 900}, color_scheme="light", reduced_motion="reduce"
+        )
         page.goto((ROOT / "build" / "site" / "en" / "index.html").as_uri())
         widget = page.locator("[data-attn=live-machine]")
         slider = widget.locator("[data-attn=step]")
@@ -43,8 +45,16 @@ def main():
         whole.paste(frame, (margin, margin))
         film.append(whole)
     shown = [SHOWN_MS] * (len(film) - 1) + [4000]
-    film[0].save(ROOT / "book" / "readme.webp", save_all=True, append_images=film[1:],
-                 duration=shown, loop=0, quality=60, method=6, minimize_size=True)  # fmt: skip
+    film[0].save(
+        ROOT / "book" / "readme.webp",
+        save_all=True,
+        append_images=film[1:],
+        duration=shown,
+        loop=0,
+        quality=60,
+        method=6,
+        minimize_size=True,
+    )
 
 
 if __name__ == "__main__":

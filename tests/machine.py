@@ -27,13 +27,28 @@ from attn._fetch import fetched
 from attn.corpus.tatoeba import FILE
 
 # The first draws no window, and takes half the processor time of the others.
-BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
-            "microsoft-edge", "msedge")  # fmt: skip
+BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+    "microsoft-edge",
+    "msedge",
+)
 MACOS_BROWSERS = ("Google Chrome", "Chromium", "Microsoft Edge")
 # Chromium's own sandbox needs namespaces that a container does not grant; the rest keeps it from
 # talking to servers of its maker in the background.
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 PINNED = VENDOR / "headless-chromium" / "chromium"
 
 
@@ -301,9 +316,13 @@ def _runs(command):
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     try:
         done = subprocess.run(
-            command, check=False, capture_output=True, stdin=subprocess.DEVNULL,
-            env=environment, timeout=600,
-        )  # fmt: skip
+            command,
+            check=False,
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            env=environment,
+            timeout=600,
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0

@@ -42,9 +42,19 @@ TINY_CONFIG = TransformerConfig(
     vocab_size=20, d_model=8, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, norm="pre"
 )
 TINY_LLAMA = TransformerConfig(
-    vocab_size=32, d_model=64, n_heads=4, n_kv_heads=2, n_layers=2, d_ff=96, dropout=0.0, norm="pre",
-    bias=False, normalization="rms", activation="swiglu", positions="rotary",
-)  # fmt: skip
+    vocab_size=32,
+    d_model=64,
+    n_heads=4,
+    n_kv_heads=2,
+    n_layers=2,
+    d_ff=96,
+    dropout=0.0,
+    norm="pre",
+    bias=False,
+    normalization="rms",
+    activation="swiglu",
+    positions="rotary",
+)
 TINY_TEXT = torch.arange(9)[None]
 masks = pytest.mark.parametrize("mask", ["none", "causal", "padding"])
 weights = pytest.mark.parametrize("need_weights", [False, True])
@@ -151,8 +161,12 @@ def test_a_target_says_what_it_wants_and_where():
     row = {"mask": "none", "tokens": 4, "x": 2.0}
     everywhere = report.Target("x", at_least=15).judge([row])
     assert everywhere == {
-        "column": "x", "where": "every row", "target": "≥ 15", "worst": 2.0, "met": "no",
-    }  # fmt: skip
+        "column": "x",
+        "where": "every row",
+        "target": "≥ 15",
+        "worst": 2.0,
+        "met": "no",
+    }
     there = report.Target("x", at_most=0.25, where={"mask": "none", "tokens": 4}).judge([row])
     assert (there["where"], there["target"]) == ("none, 4", "≤ 0.25")
 
@@ -649,8 +663,10 @@ def test_the_command_measures_prints_writes_and_publishes(elsewhere, capsys):
     )
     assert spanish.count("| ninguna | 2.0 |") == english.count("| none | 2.0 |") == 2
     assert sorted(path.name for path in report.RESULTS.parent.iterdir()) == [
-        "en.md", "es.md", "results.json",
-    ]  # fmt: skip
+        "en.md",
+        "es.md",
+        "results.json",
+    ]
 
 
 def test_the_command_leaves_what_is_not_named(elsewhere, capsys, monkeypatch):

@@ -221,10 +221,13 @@ def test_each_model_is_made_by_its_command_with_the_same_bytes(
         applications.train_models(["other"], folder=tmp_path.joinpath)
 
 
-@pytest.mark.parametrize("name, examples", [
-    ("question_answerer", questions(60, seed=1, unseen=True)),
-    ("summarizer", stories(30, seed=1, unseen=True)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, examples",
+    [
+        ("question_answerer", questions(60, seed=1, unseen=True)),
+        ("summarizer", stories(30, seed=1, unseen=True)),
+    ],
+)
 def test_the_models_that_come_with_the_course_are_as_good_as_the_measured_ones(name, examples):
     kind = {"question_answerer": QuestionAnswerer, "summarizer": Summarizer}[name]
     assert kind.load(models.folder(name)).evaluate(examples)["exact_match"] > 0.96

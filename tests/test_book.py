@@ -261,9 +261,10 @@ def test_the_api_read_is_the_api_there_is(module):
     """What the parser finds in the files is what Python finds in the imported module."""
     live = importlib.import_module(module)
     public = getattr(live, "__all__", None) or [
-        name for name, what in vars(live).items()
+        name
+        for name, what in vars(live).items()
         if not name.startswith("_") and getattr(what, "__module__", None) == module
-    ]  # fmt: skip
+    ]
     kinds = (type, type(inspect.unwrap))
     expected = [name for name in public if isinstance(inspect.unwrap(getattr(live, name)), kinds)]
     assert sorted(attn_api.public_names(module)) == sorted(expected)

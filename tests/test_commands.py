@@ -81,10 +81,20 @@ def test_a_python_that_the_pins_do_not_serve_is_not_taken(tmp_path, version):
 def test_without_a_network_the_installation_says_so(tmp_path):
     for name in ("Makefile", "requirements-book.txt", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
-    nowhere = {"PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_NO_CACHE_DIR": "1",
-               "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_EXTRA_INDEX_URL": ""}  # fmt: skip
-    result = run(shutil.which("make"), "book", f"PYTHON={sys.executable}", cwd=tmp_path,
-                 env={**os.environ, **nowhere})  # fmt: skip
+    nowhere = {
+        "PIP_INDEX_URL": "http://127.0.0.1:9/",
+        "PIP_NO_CACHE_DIR": "1",
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_FIND_LINKS": "",
+        "PIP_EXTRA_INDEX_URL": "",
+    }
+    result = run(
+        shutil.which("make"),
+        "book",
+        f"PYTHON={sys.executable}",
+        cwd=tmp_path,
+        env={**os.environ, **nowhere},
+    )
     assert result.returncode != 0
     assert "the first run needs the network" in result.stdout
     assert not (tmp_path / ".venv" / "book.stamp").exists()
@@ -189,8 +199,11 @@ def offline(*_):
 def test_damage_in_an_unpacked_package_is_noticed_and_mended(damage, package, monkeypatch, capsys):
     file, sums = package / "dist" / "a.css", vendor._kept_sums(package)
     assert {path.name for path in package.parent.iterdir()} == {package.name, sums.name}
-    {"changed": lambda: file.write_text("wh\0le"), "missing": file.unlink,
-     "no sums": lambda: sums.write_text("")}[damage]()  # fmt: skip
+    {
+        "changed": lambda: file.write_text("wh\0le"),
+        "missing": file.unlink,
+        "no sums": lambda: sums.write_text(""),
+    }[damage]()
     vendor._compared.clear()
     capsys.readouterr()
     with monkeypatch.context() as patch:

@@ -69,8 +69,10 @@ def test_constructions_are_recognised(translator):
     parts = SimpleNamespace(**{part: () for part in choices.PARTS} | {"test": pairs})
     found = choices.constructions(translator, parts)
     assert {kind: counts["n"] for kind, counts in found.items()} == {
-        "adjective_after_noun": 1, "clitic": 1, "not_in_english": 1,
-    }  # fmt: skip
+        "adjective_after_noun": 1,
+        "clitic": 1,
+        "not_in_english": 1,
+    }
 
 
 def test_every_total_counts_the_same_sentences():

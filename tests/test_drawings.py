@@ -26,18 +26,29 @@ each_chapter = pytest.mark.parametrize("page", CHAPTERS)
 EVIDENCE = {
     "01_why_attention": ["n, 25), shape[range(size), framed]", "scores.reshape(3, 3)"],
     "02_tokens_and_embeddings": ["(7, 10) @ (10, 3) → (7, 3)"],
-    "03_self_attention": ["X (4, 512)  Q (4, 64)  K (4, 64)  V (4, 64)", "(4, 4)  A (4, 4)  Z (4, 64)"],
-    "04_multi_head": ["scores       (2, 3, 5, 5)", "heads        (2, 3, 5, 4)", "concat W_O   (2, 5, 12)"],
-    "05_encoder_decoder": ["(32, 8, 10000)", "torch.randint(10_000, (32, 10))", "EncoderLayer(512, n_heads=8"],
-    "06_masking": ["(32,))]", "d_model\": 32, \"n_heads\": 2", "624 words", "torch.ones(7, 7"],
+    "03_self_attention": [
+        "X (4, 512)  Q (4, 64)  K (4, 64)  V (4, 64)",
+        "(4, 4)  A (4, 4)  Z (4, 64)",
+    ],
+    "04_multi_head": [
+        "scores       (2, 3, 5, 5)",
+        "heads        (2, 3, 5, 4)",
+        "concat W_O   (2, 5, 12)",
+    ],
+    "05_encoder_decoder": [
+        "(32, 8, 10000)",
+        "torch.randint(10_000, (32, 10))",
+        "EncoderLayer(512, n_heads=8",
+    ],
+    "06_masking": ["(32,))]", 'd_model": 32, "n_heads": 2', "624 words", "torch.ones(7, 7"],
     "07_positional_encoding": ["positional_encoding(4, 512)"],
-    "08_training": ["collate(learnt[:64])", "\"d_model\": 64", "172 43 700"],
-    "09_decoding": ["691\n", "Translator.pretrained(\"grammar\")"],
+    "08_training": ["collate(learnt[:64])", '"d_model": 64', "172 43 700"],
+    "09_decoding": ["691\n", 'Translator.pretrained("grammar")'],
     "10_applications": ["7 13 → (1, 7, 16) 11"],
     "11_landscape": ["vocab_size=MASK + 1, d_model=64"],
     "12_language_model": ["(5, 49152)", "x (5, 576)", "Q (9, 5, 64)", "K (3, 5, 64)"],
     "13_what_attention_computes": ["Q (9, 6, 64) x (6, 576)"],
-}  # fmt: skip
+}
 
 
 def texts(drawing):
@@ -168,8 +179,11 @@ def test_an_idea_is_drawn_with_the_same_lines_and_numbers_in_both_languages(name
 
 
 def test_every_idea_stands_in_one_chapter_with_a_caption_in_both_languages():
-    cells = [cell for source in sorted((NOTEBOOKS / "src").glob("*.md"))
-             for cell in jupytext.read(source, fmt="md:myst").cells]  # fmt: skip
+    cells = [
+        cell
+        for source in sorted((NOTEBOOKS / "src").glob("*.md"))
+        for cell in jupytext.read(source, fmt="md:myst").cells
+    ]
     for name in IDEAS:
         found = [cell for cell in cells if f"drawings.{name}()" in cell.source]
         assert len(found) == 1, name
@@ -216,8 +230,12 @@ def test_the_steps_of_the_cache_count_what_has_been_computed():
     root, without, with_cache = ET.fromstring(drawn("cache", "en")), [], []
     for n in range(1, 5):
         shown = [group for group in root.iter(GROUP) if int(group.get("data-step")) <= n]
-        computed = [float(square.get("x")) for group in shown for square in group
-                    if square.get("width") == "32" and square.get("class") == "now"]  # fmt: skip
+        computed = [
+            float(square.get("x"))
+            for group in shown
+            for square in group
+            if square.get("width") == "32" and square.get("class") == "now"
+        ]
         without.append(sum(x < 200 for x in computed))
         with_cache.append(sum(x > 200 for x in computed))
     assert without == [n * (n + 1) // 2 for n in (1, 2, 3, 4)] and with_cache == [1, 2, 3, 4]
@@ -245,8 +263,10 @@ def test_the_mask_leaves_the_weights_of_what_is_allowed():
 
 
 def test_the_clocks_show_the_encoding():
-    rows = ["(" + ", ".join(f"{x:.2f}".replace("-", "−") for x in row) + ")"
-            for row in reference.sinusoidal_positions(5, 6)]  # fmt: skip
+    rows = [
+        "(" + ", ".join(f"{x:.2f}".replace("-", "−") for x in row) + ")"
+        for row in reference.sinusoidal_positions(5, 6)
+    ]
     written = [text for text in texts(drawn("clocks", "es")) if text.startswith("(")]
     assert written == [*rows, rows[3]]  # one at each step, and that of position 3 in the end
     lit = ".//*[@data-step='6']/*[@class='tip lit']"
@@ -423,7 +443,10 @@ def test_what_the_three_cuts_answer_is_what_the_chapter_prints():
         r"translate : tom was sad +→ tom estaba triste\n", printed("11_landscape", "es")
     )
     grids = ET.fromstring(drawn("families", "es"))
-    cells = [node.get("class") for node in grids.iter("{http://www.w3.org/2000/svg}rect")
-             if node.get("class") in ("cell", "bare")]  # fmt: skip
+    cells = [
+        node.get("class")
+        for node in grids.iter("{http://www.w3.org/2000/svg}rect")
+        if node.get("class") in ("cell", "bare")
+    ]
     full, causal = 16, 4 * 5 // 2
     assert cells.count("cell") == 2 * (full + causal) and cells.count("bare") == 2 * (full - causal)

@@ -16,7 +16,9 @@ from attn.tokenizer import WordTokenizer
 from attn.tokenizer.byte_pair import merge_pair
 from tests.test_drawings import drawn, texts
 
-WALK = np.array([[0, -0.5, 0], [1.5, 1, 0], [1, 1.5, 0.5], [-0.5, 0, 0.5], [0, -0.5, 0.5], [0, 0.5, 2]])  # fmt: skip
+WALK = np.array(
+    [[0, -0.5, 0], [1.5, 1, 0], [1, 1.5, 0.5], [-0.5, 0, 0.5], [0, -0.5, 0.5], [0, 0.5, 2]]
+)
 
 
 def written(numbers, digits=2):
@@ -84,11 +86,17 @@ def test_the_lookup_is_that_of_the_tokenizer_and_the_table():
     sentence = "Roses are red and violets are blue"
     tokenizer = WordTokenizer.train([sentence])
     said = texts(drawn("lookup", "en"))[3:]
-    assert said[:14] == [s for t, i in zip(sentence.lower().split(), tokenizer.encode(sentence), strict=True)
-                         for s in (t, str(i))]  # fmt: skip
+    assert said[:14] == [
+        s
+        for t, i in zip(sentence.lower().split(), tokenizer.encode(sentence), strict=True)
+        for s in (t, str(i))
+    ]
     table = np.random.default_rng(0).normal(size=(tokenizer.vocab_size, 3))
     rows = [said[14 + 5 * i : 19 + 5 * i] for i in range(10)]
-    assert rows == [[str(i), token, *written(row)] for i, (token, row) in enumerate(zip(tokenizer.tokens, table, strict=True))]  # fmt: skip
+    assert rows == [
+        [str(i), token, *written(row)]
+        for i, (token, row) in enumerate(zip(tokenizer.tokens, table, strict=True))
+    ]
 
 
 def test_the_merges_are_those_of_byte_pair_encoding():
@@ -107,8 +115,14 @@ def test_the_merges_are_those_of_byte_pair_encoding():
 
 
 def test_films_fall_on_the_line_at_a_right_angle_and_as_far_as_their_product():
-    films = {"Casablanca": (1.5, -0.5), "Titanic": (1.5, 0.5), "Amélie": (1.0, -1.5),
-             "Rocky": (0.5, 1.0), "Alien": (-1.0, 0.5), "Rambo": (-0.5, 1.5)}  # fmt: skip
+    films = {
+        "Casablanca": (1.5, -0.5),
+        "Titanic": (1.5, 0.5),
+        "Amélie": (1.0, -1.5),
+        "Rocky": (0.5, 1.0),
+        "Alien": (-1.0, 0.5),
+        "Rambo": (-0.5, 1.5),
+    }
     ana = np.array([1.5, -1.0])
     said = texts(drawn("projection", "en"))
     falls = [
@@ -145,7 +159,14 @@ def test_the_roles_are_those_of_the_chapter():
         start = said.index(word)
         assert said[start + 1 : start + 5] == written(x[row], 0)
         views = said[start + 5 : start + 11]
-        assert views == [*written(query[row], 0), "query", " ".join(written(x[row], 0)), "value", *written(key[row], 0), "key"]  # fmt: skip
+        assert views == [
+            *written(query[row], 0),
+            "query",
+            " ".join(written(x[row], 0)),
+            "value",
+            *written(key[row], 0),
+            "key",
+        ]
     products = [query[0] * key[1], query[1] * key[0]]
     assert [said[-5], said[-1]] == [f"= {product:.0f}" for product in products]
 
@@ -223,7 +244,10 @@ def test_layer_norm_gives_both_vectors_the_same_numbers():
 def test_cross_attention_is_that_of_the_translator():
     attended = Translator.pretrained("grammar").attention("the red house")
     weights = attended.cross.mean(axis=(0, 1))
-    widths = [float(re.search(r"[\d.]+$", p.get("style"))[0]) for p in elements("cross", "path", class_="line query")]  # fmt: skip
+    widths = [
+        float(re.search(r"[\d.]+$", p.get("style"))[0])
+        for p in elements("cross", "path", class_="line query")
+    ]
     assert np.allclose((np.reshape(widths, (4, 3)) - 0.6) / 7, weights, atol=0.0075)
     said = texts(drawn("cross", "en"))
     for word, row in zip(attended.target, weights, strict=True):

@@ -64,8 +64,10 @@ def settled(*content):
 
 
 def test_what_only_the_site_does_leaves_no_trace():
-    drawn = ('<svg xmlns="http://www.w3.org/2000/svg" style="min-width: 739px">'
-             '<image style="image-rendering: pixelated; filter: url(#f1-dark)"/></svg>')  # fmt: skip
+    drawn = (
+        '<svg xmlns="http://www.w3.org/2000/svg" style="min-width: 739px">'
+        '<image style="image-rendering: pixelated; filter: url(#f1-dark)"/></svg>'
+    )
     article = settled(drawn, '<div class="toctree-wrapper"/>', '<div class="attn-editions"/>')
     assert [each.get("style").strip() for each in article.iter(f"{SVG}svg", f"{SVG}image")] == [
         "",
@@ -262,9 +264,12 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
     command = ["bwrap", "--unshare-net", "--dev-bind", "/", "/", sys.executable, "-c", program]
     done = subprocess.run(
         [*command, str(course / "package"), str(course / "notebooks" / language / name)],
-        cwd=course / "notebooks" / language, check=True, capture_output=True, text=True,
+        cwd=course / "notebooks" / language,
+        check=True,
+        capture_output=True,
+        text=True,
         env={**os.environ, "PYTHONPATH": str(course / "package")},
-    )  # fmt: skip
+    )
     ran = nbformat.reads(done.stdout.splitlines()[-1], 4)
     stored = nbformat.read(ROOT / "notebooks" / language / name, 4)
     assert printed(ran) == printed(stored)
@@ -287,10 +292,19 @@ def test_a_class_that_does_what_the_zip_says_has_the_models(edition, needed, tmp
     tell += "print(fetched('minilm', download=False), os.environ['OMP_NUM_THREADS'])"
     stubs = 'pip() { :; }; jupyter() { cd "$2" && "$PYTHON" -c "$TELL"; }\n'
     done = subprocess.run(
-        ["bash", "-ec", stubs + class_], cwd=course, check=True, capture_output=True, text=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHON": sys.executable, "TELL": tell,
-             "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+        ["bash", "-ec", stubs + class_],
+        cwd=course,
+        check=True,
+        capture_output=True,
+        text=True,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "PYTHON": sys.executable,
+            "TELL": tell,
+            "PYTHONPATH": str(ROOT),
+        },
+    )
     assert done.stdout.split() == [str(course / "models" / "minilm"), "1"]
 
 

@@ -15,10 +15,17 @@ from benchmarks import emoji_data
 TOLD = json.loads(bench.RESULTS.read_text("utf-8"))
 # Meant alike, in both languages; chosen before the model was asked.
 TRANSLATED = [
-    ("corazón rojo", "red heart"), ("cara con lágrimas", "face with tears"), ("bandera", "flag"),
-    ("hora", "clock"), ("comida", "food"), ("mujer", "woman"), ("flecha", "arrow"),
-    ("gato", "cat"), ("mano", "hand"), ("botón", "button"),
-]  # fmt: skip
+    ("corazón rojo", "red heart"),
+    ("cara con lágrimas", "face with tears"),
+    ("bandera", "flag"),
+    ("hora", "clock"),
+    ("comida", "food"),
+    ("mujer", "woman"),
+    ("flecha", "arrow"),
+    ("gato", "cat"),
+    ("mano", "hand"),
+    ("botón", "button"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +106,15 @@ def test_the_nearest_name_is_the_one_that_shares_most_letters():
 
 
 def test_families_hold_what_is_drawn_and_called_alike():
-    assert len({emoji_data.family(c, 1, "x") for c in
-                ("1F6B6", "1F6B6-200D-2640-FE0F", "1F6B6-200D-2642-FE0F-200D-27A1-FE0F")}) == 1  # fmt: skip
+    assert (
+        len(
+            {
+                emoji_data.family(c, 1, "x")
+                for c in ("1F6B6", "1F6B6-200D-2640-FE0F", "1F6B6-200D-2642-FE0F-200D-27A1-FE0F")
+            }
+        )
+        == 1
+    )
     assert emoji_data.family("1F468-200D-1F33E", 1, "x") == emoji_data.family(
         "1F9D1-200D-1F33E", 1, "x"
     )

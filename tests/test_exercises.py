@@ -72,8 +72,11 @@ def test_inputs_tell_every_mistake_from_the_oracle_whatever_the_seed(exercise):
 
 
 def test_truth_values_and_whole_numbers_are_asked_for_somewhere():
-    kinds = {value.dtype.kind for exercise in EXERCISES.values()
-             for value in exercise_proofs.answered(exercise).expected[0].values}  # fmt: skip
+    kinds = {
+        value.dtype.kind
+        for exercise in EXERCISES.values()
+        for value in exercise_proofs.answered(exercise).expected[0].values
+    }
     assert {"b", "i", "f"} <= kinds
 
 

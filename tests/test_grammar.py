@@ -210,19 +210,15 @@ def test_every_sentence_of_the_documents_is_in_the_grammar():
         "the hungry cat ate fish": "el gato hambriento comió pescado",
         "the cat that chased the mouse was black": "el gato que persiguió al ratón era negro",
         "the cat that was chasing the mouse was black": "el gato que perseguía al ratón era negro",
-        "the cat that had a brown collar chased the mouse":
-            "el gato que tenía un collar marrón persiguió al ratón",
+        "the cat that had a brown collar chased the mouse": "el gato que tenía un collar marrón persiguió al ratón",
         "roses are red and violets are blue": "las rosas son rojas y las violetas son azules",
         "tom was crying because he was blue": "tom lloraba porque estaba triste",
-        "john and paul wrote several songs when they were inspired":
-            "john y paul escribieron varias canciones cuando estaban inspirados",
+        "john and paul wrote several songs when they were inspired": "john y paul escribieron varias canciones cuando estaban inspirados",
         "marta gives roses to sara": "marta da rosas a sara",
         "the cat walks in the street": "el gato camina en la calle",
-        "the animal did not cross the street because it was too tired":
-            "el animal no cruzó la calle porque estaba demasiado cansado",
-        "the animal did not cross the street because it was too wide":
-            "el animal no cruzó la calle porque era demasiado ancha",
-    }  # fmt: skip
+        "the animal did not cross the street because it was too tired": "el animal no cruzó la calle porque estaba demasiado cansado",
+        "the animal did not cross the street because it was too wide": "el animal no cruzó la calle porque era demasiado ancha",
+    }
     assert said == expected
 
 
@@ -238,9 +234,7 @@ def pairs():
 def test_what_was_generated_can_be_translated_alike(pairs):
     for pair in pairs[:50]:
         found = translate(pair.source)
-        assert (found.target, found.sure, found.possible) == (
-            pair.target, pair.sure, pair.possible
-        )  # fmt: skip
+        assert (found.target, found.sure, found.possible) == (pair.target, pair.sure, pair.possible)
 
 
 def test_the_same_sentence_always_has_the_same_translation_and_links(pairs):
@@ -248,8 +242,11 @@ def test_the_same_sentence_always_has_the_same_translation_and_links(pairs):
     for pair in pairs:
         known = first.setdefault(pair.source, pair)
         assert (known.target, known.sure, known.possible, known.polysemes) == (
-            pair.target, pair.sure, pair.possible, pair.polysemes
-        )  # fmt: skip
+            pair.target,
+            pair.sure,
+            pair.possible,
+            pair.polysemes,
+        )
     assert 0.9 * len(pairs) < len(first) < len(pairs)
 
 
@@ -322,19 +319,63 @@ def test_an_article_before_a_vowel_is_an(pairs):
 # agreement, by the endings of words
 
 FEMININE = {
-    "mujer", "madre", "actriz", "carne", "leche", "flor", "canción", "torre", "estación",
-    "calle", "noche", "llave", "ciudad", "lección", "foto", "marta", "sara", "ana", "elena",
-    "julia", "laura", "clara", "ella",
-}  # fmt: skip
+    "mujer",
+    "madre",
+    "actriz",
+    "carne",
+    "leche",
+    "flor",
+    "canción",
+    "torre",
+    "estación",
+    "calle",
+    "noche",
+    "llave",
+    "ciudad",
+    "lección",
+    "foto",
+    "marta",
+    "sara",
+    "ana",
+    "elena",
+    "julia",
+    "laura",
+    "clara",
+    "ella",
+}
 MASCULINE = {"problema", "poema", "día"}
 PLURALS = {
-    "mujeres": "mujer", "actrices": "actriz", "flores": "flor", "canciones": "canción",
-    "estaciones": "estación", "ciudades": "ciudad", "lecciones": "lección",
-}  # fmt: skip
+    "mujeres": "mujer",
+    "actrices": "actriz",
+    "flores": "flor",
+    "canciones": "canción",
+    "estaciones": "estación",
+    "ciudades": "ciudad",
+    "lecciones": "lección",
+}
 SINGULARS_IN_S = {"autobús", "carlos"}
-BOTH_GENDERS = ("e", "es", "azul", "azules", "gris", "grises", "difícil", "difíciles", "fácil",
-                "fáciles", "marrón", "marrones", "gran", "dos", "tres", "mi", "mis", "su", "sus",
-                "él")  # fmt: skip
+BOTH_GENDERS = (
+    "e",
+    "es",
+    "azul",
+    "azules",
+    "gris",
+    "grises",
+    "difícil",
+    "difíciles",
+    "fácil",
+    "fáciles",
+    "marrón",
+    "marrones",
+    "gran",
+    "dos",
+    "tres",
+    "mi",
+    "mis",
+    "su",
+    "sus",
+    "él",
+)
 
 
 def gender_and_number(noun):
@@ -529,8 +570,10 @@ def test_combinations_name_words_in_their_base_form():
     assert met == {("subject", "sleep", "bat"), ("polyseme", "bat: murciélago", "sleep")}
     met = translate("tom was crying because he was blue").combinations
     assert met == {
-        ("subject", "cry", "tom"), ("adjective", "blue", "tom"), ("polyseme", "blue: triste", "tom")
-    }  # fmt: skip
+        ("subject", "cry", "tom"),
+        ("adjective", "blue", "tom"),
+        ("polyseme", "blue: triste", "tom"),
+    }
 
 
 # the lexicon
@@ -644,9 +687,14 @@ def test_hashing_has_no_influence():
     assert len(printed) == 1 and len(printed.pop()) > 10_000
 
 
-@pytest.mark.parametrize("seed, message", [
-    (-1, "at least 0, got -1"), (1.5, r"an integer, got 1\.5"), ("1", "an integer, got '1'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "seed, message",
+    [
+        (-1, "at least 0, got -1"),
+        (1.5, r"an integer, got 1\.5"),
+        ("1", "an integer, got '1'"),
+    ],
+)
 def test_generate_refuses(seed, message):
     with pytest.raises(ValueError, match=f"^seed: expected {message}$"):
         next(generate(seed))

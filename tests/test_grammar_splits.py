@@ -64,8 +64,10 @@ def test_no_more_than_a_share_of_a_words_partners_is_held_out(parts):
 
 
 def test_both_words_of_the_pairs_held_out_are_known_in_both_languages(parts):
-    known = [{word for pair in parts.train for word in getattr(pair, side).split()}
-             for side in ("source", "target")]  # fmt: skip
+    known = [
+        {word for pair in parts.train for word in getattr(pair, side).split()}
+        for side in ("source", "target")
+    ]
     unknown = 0
     for name in HELD_OUT:
         for pair in getattr(parts, name):
@@ -139,8 +141,14 @@ def test_the_seed_decides(parts):
 def test_parts_may_be_empty():
     parts = splits(n_train=0, n_validation=3, n_test=0, n_held_out=0)
     assert [len(getattr(parts, name)) for name in (*DRAWN, *HELD_OUT, "longer")] == [
-        0, 3, 0, 0, 0, 0, 0
-    ]  # fmt: skip
+        0,
+        3,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 @pytest.mark.parametrize("name", ["seed", *SIZES])

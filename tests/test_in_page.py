@@ -74,8 +74,12 @@ def test_what_is_offered_gives_what_the_book_shows(path):
         with contextlib.redirect_stdout(out):
             shown = session.run(cell.source, stored=True)
         if kind != "setup":
-            got = "\n".join([*filter(None, [out.getvalue().strip("\n")]),
-                             *([repr(shown)] if shown is not None else [])])  # fmt: skip
+            got = "\n".join(
+                [
+                    *filter(None, [out.getvalue().strip("\n")]),
+                    *([repr(shown)] if shown is not None else []),
+                ]
+            )
             assert got == printed(cell), cell.source
             n_run += 1
     assert (n_run == 0) == (path.stem in NOTHING_RUNS)
@@ -83,8 +87,13 @@ def test_what_is_offered_gives_what_the_book_shows(path):
 
 # How many stored figures can be drawn in the page of a chapter; those of the others need PyTorch or
 # files that the page does not have.
-DRAWN = {"01_why_attention": 1, "03_self_attention": 3, "05_encoder_decoder": 1,
-         "07_positional_encoding": 4, "10_applications": 1}  # fmt: skip
+DRAWN = {
+    "01_why_attention": 1,
+    "03_self_attention": 3,
+    "05_encoder_decoder": 1,
+    "07_positional_encoding": 4,
+    "10_applications": 1,
+}
 
 
 def words_in(svg):
@@ -123,8 +132,12 @@ def test_with_matplotlib_cells_draw_what_the_book_shows(path, monkeypatch):
             if kind == "draws":
                 stored = [o.data["image/svg+xml"] for o in cell.outputs if is_figure(o)]
                 assert [*map(words_in, figures)] == [*map(words_in, stored)], cell.source
-                got = "\n".join([*filter(None, [out.getvalue().strip("\n")]),
-                                 *([repr(shown)] if shown is not None else [])])  # fmt: skip
+                got = "\n".join(
+                    [
+                        *filter(None, [out.getvalue().strip("\n")]),
+                        *([repr(shown)] if shown is not None else []),
+                    ]
+                )
                 assert got == printed(cell), cell.source
 
 
@@ -148,8 +161,25 @@ def test_a_plan_follows_what_cells_need():
         "open('file')",
         'from attn_course import own_machine\n\nown_machine.translate("she slept")',
     ]
-    kinds = ["setup", "run", "local", "run", "run", "local", "run", "local", "local", "run", "local", "local", "local",
-             "exercise", "run", "local", "machine"]  # fmt: skip
+    kinds = [
+        "setup",
+        "run",
+        "local",
+        "run",
+        "run",
+        "local",
+        "run",
+        "local",
+        "local",
+        "run",
+        "local",
+        "local",
+        "local",
+        "exercise",
+        "run",
+        "local",
+        "machine",
+    ]
     assert plan(cells) == kinds
 
 
@@ -274,8 +304,14 @@ def places(tmp_path, monkeypatch):
     import attn_python
 
     wheels = {"numpy": b"numbers", "matplotlib": b"figures", "cycler": b"colours"}
-    lock = {name: {"file_name": f"{name}.whl", "sha256": hashlib.sha256(content).hexdigest(), "depends": []}
-            for name, content in wheels.items()}  # fmt: skip
+    lock = {
+        name: {
+            "file_name": f"{name}.whl",
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "depends": [],
+        }
+        for name, content in wheels.items()
+    }
     lock["matplotlib"]["depends"] = ["numpy", "cycler"]
     core = tmp_path / "pyodide-1"
     core.mkdir()
@@ -303,8 +339,14 @@ def places(tmp_path, monkeypatch):
     monkeypatch.setattr(attn_python, "urlopen", urlopen)
     monkeypatch.setattr(attn_python.subprocess, "run", run)
     files = {f"{name}.whl": content for name, content in wheels.items()}
-    return SimpleNamespace(core=core, named=named, published=published, carried=carried, files=files,
-                           wheels=lambda: attn_python._wheels(core))  # fmt: skip
+    return SimpleNamespace(
+        core=core,
+        named=named,
+        published=published,
+        carried=carried,
+        files=files,
+        wheels=lambda: attn_python._wheels(core),
+    )
 
 
 def put(folder, files):

@@ -34,9 +34,19 @@ def without_gradients():
 def tiny():
     torch.manual_seed(0)
     config = TransformerConfig(
-        vocab_size=11, d_model=12, n_heads=3, n_layers=2, d_ff=16, dropout=0.0, norm="pre",
-        normalization="rms", activation="swiglu", bias=False, positions="rotary", n_kv_heads=1,
-    )  # fmt: skip
+        vocab_size=11,
+        d_model=12,
+        n_heads=3,
+        n_layers=2,
+        d_ff=16,
+        dropout=0.0,
+        norm="pre",
+        normalization="rms",
+        activation="swiglu",
+        bias=False,
+        positions="rotary",
+        n_kv_heads=1,
+    )
     return DecoderOnly(config).double().eval()
 
 

@@ -573,9 +573,13 @@ def softmax_of_004(x):
 
 def test_the_softmax_of_004_is_right_for_one_matrix_and_not_for_a_stack_of_heads():
     scores = np.array(
-        [[13.75, 11.5, 7.75, 7.5], [11.88, 12.38, 11.25, 10], [8.13, 11.25, 13.75, 8.75],
-         [7.5, 11.25, 9.38, 13.13]]
-    )  # fmt: skip
+        [
+            [13.75, 11.5, 7.75, 7.5],
+            [11.88, 12.38, 11.25, 10],
+            [8.13, 11.25, 13.75, 8.75],
+            [7.5, 11.25, 9.38, 13.13],
+        ]
+    )
     assert np.allclose(softmax_of_004(scores), reference.softmax(scores))
     assert softmax_of_004(scores)[0, 0].round(8) == 0.90105641
     heads = np.stack([scores] * 8)

@@ -61,8 +61,16 @@ def test_each_shape_is_matched_to_a_query_of_its_own_at_the_least_cost():
     chosen = detection.matched(logits, boxes, kind, box)
     for i in range(6):
         there = [j for j in range(3) if kind[i, j] != detection.NONE]
-        cost = [[(5 * (boxes[i, q] - box[i, j]).abs().sum()
-                  - logits[i, q].softmax(dim=0)[kind[i, j]]).item() for j in there] for q in range(5)]  # fmt: skip
+        cost = [
+            [
+                (
+                    5 * (boxes[i, q] - box[i, j]).abs().sum()
+                    - logits[i, q].softmax(dim=0)[kind[i, j]]
+                ).item()
+                for j in there
+            ]
+            for q in range(5)
+        ]
         best = min(
             sum(cost[q][n] for n, q in enumerate(queries))
             for queries in itertools.permutations(range(5), len(there))
@@ -97,8 +105,12 @@ def test_fixed_weights_bring_back_what_they_were_fitted_to():
 
 def test_the_models_that_are_shipped_get_what_is_stored():
     weights = load_file(miniatures.WEIGHTS)
-    models = {"captions": captions.Captioner(), "detection": detection.Detector(),
-              "upscaling": upscaling.Upscaler(), "video": video.Watcher("space and time")}  # fmt: skip
+    models = {
+        "captions": captions.Captioner(),
+        "detection": detection.Detector(),
+        "upscaling": upscaling.Upscaler(),
+        "video": video.Watcher("space and time"),
+    }
     for name, model in models.items():
         found = miniatures.MINIATURES[name][2](filled(model, weights, name))
         row = next(row for row in STORED[name] if row["seed"] == 0)

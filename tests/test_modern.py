@@ -62,8 +62,11 @@ def test_an_adapted_model_first_computes_what_it_did_and_then_only_few_of_its_nu
         optimizer.step()
     after = model(ids)[0]
     assert not torch.allclose(after, before, atol=1e-3)
-    kept = {n.replace("linear.", ""): p for n, p in model.named_parameters()
-            if not n.endswith((".up", ".down"))}  # fmt: skip
+    kept = {
+        n.replace("linear.", ""): p
+        for n, p in model.named_parameters()
+        if not n.endswith((".up", ".down"))
+    }
     assert set(kept) == set(weights)
     assert all(torch.equal(kept[name], weights[name]) for name in weights)
     merge(model)
@@ -161,9 +164,13 @@ def test_without_chance_what_is_written_is_what_greedy_writes(ahead, seed):
             ours.data = theirs.data.clone()
     prompt = torch.tensor([3, 1, 4])
     written = speculative(
-        Probabilities(target, 0), Probabilities(draft, 0), prompt, ahead=ahead,
-        max_new_tokens=30, choose=lambda probabilities: int(probabilities.argmax()),
-    )  # fmt: skip
+        Probabilities(target, 0),
+        Probabilities(draft, 0),
+        prompt,
+        ahead=ahead,
+        max_new_tokens=30,
+        choose=lambda probabilities: int(probabilities.argmax()),
+    )
     alone = greedy(target.step, prompt[None], end_id=None, max_new_tokens=30)
     assert written.ids.tolist() == alone[0].tolist()
     # Each pass of the target writes what it accepts and one token of its own.
@@ -186,9 +193,13 @@ def test_a_draft_that_is_the_target_is_always_accepted():
     model = tiny(0, 20, 2)
     generator = torch.Generator().manual_seed(0)
     written = speculative(
-        Probabilities(model), Probabilities(model), torch.tensor([3]), ahead=4, max_new_tokens=25,
+        Probabilities(model),
+        Probabilities(model),
+        torch.tensor([3]),
+        ahead=4,
+        max_new_tokens=25,
         choose=lambda p: int(torch.multinomial(p, 1, generator=generator)),
-    )  # fmt: skip
+    )
     assert written.n_passes == 5 and written.n_accepted == written.n_proposed == 20
 
 
@@ -263,8 +274,10 @@ def test_drawn_examples_are_of_either_label_and_never_asked():
         assert Counter(o.label for o in examples) == dict.fromkeys(tasks.LABELS, n // 2)
         assert not asked & set(examples)
         exchanged = modern_few_shot.drawn(n, draw, "en", exchanged=True)
-        assert all(a.text == b.text and a.label != b.label
-                   for a, b in zip(examples, exchanged, strict=True))  # fmt: skip
+        assert all(
+            a.text == b.text and a.label != b.label
+            for a, b in zip(examples, exchanged, strict=True)
+        )
 
 
 # What is stored.
@@ -293,8 +306,11 @@ def test_everything_is_there():
         assert [row["seed"] for row in STORED["lora"]["tasks"][form]["seeds"]] == list(seeds)
     speculated = STORED["speculative"]
     assert [row["layers"] for row in speculated["smollm2"]] == list(modern_speculative.KEPT_LAYERS)
-    greedily = [r for r in (*speculated["trained_here"]["rows"], *speculated["smollm2"])
-                if r["temperature"] == 0]  # fmt: skip
+    greedily = [
+        r
+        for r in (*speculated["trained_here"]["rows"], *speculated["smollm2"])
+        if r["temperature"] == 0
+    ]
     assert all(row["same_as_greedy"] for row in greedily)
 
 
@@ -319,8 +335,10 @@ def test_the_ladder_changes_one_thing_at_a_time_and_ends_in_a_llama_of_scaled_em
     assert (llama.positions, llama.tie_embeddings, llama.scale_embeddings) == ("rotary", True, True)
     rows = {row["id"]: row for row in STORED["changes"]["rows"]}
     assert rows["swiglu"]["parameters"] == rows["no_biases"]["parameters"]
-    described = {name: modern_changes.described(name, config)
-                 for name, config in modern_changes.configs().items()}  # fmt: skip
+    described = {
+        name: modern_changes.described(name, config)
+        for name, config in modern_changes.configs().items()
+    }
     assert all(rows[name].items() >= said.items() for name, said in described.items())
 
 
@@ -355,8 +373,10 @@ def test_the_training_on_the_prose_begins_as_it_did_while_the_prose_is_the_same(
     np.testing.assert_allclose(run.history.losses, stored, atol=0.002 if same else 0.2)
     # Where no token lies beyond the window, all ways but those that turn otherwise are one.
     ways = dict(itertools.islice(modern_context.ways(model, text, 0), 5))
-    first = {name: modern_context.perplexities_of(way, asked, (0, 128, 512), 2)[0]
-             for name, way in ways.items()}  # fmt: skip
+    first = {
+        name: modern_context.perplexities_of(way, asked, (0, 128, 512), 2)[0]
+        for name, way in ways.items()
+    }
     assert first["as_trained"] == first["window"] == first["window_and_sinks"]
 
 
@@ -424,8 +444,12 @@ def test_smollm2_without_its_last_layers_is_accepted_as_often_as_it_was(smollm2)
     layers = modern_speculative.KEPT_LAYERS[-1]
     prompt = torch.tensor(tokenizer.encode(modern_speculative.PROMPTS[0]))
     found = modern_speculative.written(
-        model, modern_speculative.without_last(model, layers), [prompt],
-        modern_speculative.SMALL_AHEAD, modern_speculative.N_SMALL, temperature=0,
-    )  # fmt: skip
+        model,
+        modern_speculative.without_last(model, layers),
+        [prompt],
+        modern_speculative.SMALL_AHEAD,
+        modern_speculative.N_SMALL,
+        temperature=0,
+    )
     assert found["same_as_greedy"]
     assert found["by_prompt"] == STORED["speculative"]["smollm2"][-1]["by_prompt"][:1]

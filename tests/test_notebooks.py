@@ -97,8 +97,11 @@ def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, lang
 def test_figures_are_not_blank_and_say_what_they_show(source, language):
     figures = 0
     for cell in code(committed(source, language)):
-        images = [output.data["image/png"] for output in cell.outputs
-                  if "image/png" in output.get("data", {})]  # fmt: skip
+        images = [
+            output.data["image/png"]
+            for output in cell.outputs
+            if "image/png" in output.get("data", {})
+        ]
         for image in images:
             whole = matplotlib.image.imread(io.BytesIO(base64.b64decode(image)))
             pixels = whole[::2, ::2, :3]  # one in four is enough to see that there is something
@@ -207,8 +210,12 @@ def kinds_and_texts(cell):
     ]
     # Names in the map of the machine take more lines in one language than in the other.
     machine = r'<figure class="attn-machine">.*?</figure>'
-    texts = [html.unescape(re.sub(machine, "", str(data[kind]))) for data in shown
-             for kind in sorted(data) if data[kind] and kind not in PICTURES]  # fmt: skip
+    texts = [
+        html.unescape(re.sub(machine, "", str(data[kind])))
+        for data in shown
+        for kind in sorted(data)
+        if data[kind] and kind not in PICTURES
+    ]
     return kinds, texts
 
 
@@ -288,8 +295,11 @@ def test_texts_of_code_cells_exist_in_both_languages(source):
 def test_widgets_and_answers_speak_the_language_of_their_edition(source):
     for language in build.LANGUAGES:
         notebook = committed(source, language)
-        widgets = [o.data["text/plain"] for o in outputs(notebook)
-                   if "data-anywidget" in o.get("data", {}).get("text/html", "")]  # fmt: skip
+        widgets = [
+            o.data["text/plain"]
+            for o in outputs(notebook)
+            if "data-anywidget" in o.get("data", {}).get("text/html", "")
+        ]
         assert len(widgets) >= (5 if re.match(r"\d\d|A1", source.stem) else 1)
         assert all(f"language='{language}'" in widget for widget in widgets)
 

@@ -121,8 +121,10 @@ def test_parts_call_the_parts_that_are_solved(monkeypatch):
     seen, theirs = [], set()
     monkeypatch.setitem(sys.modules, "told", types.SimpleNamespace(seen=seen, theirs=theirs))
     for functions in ({}, {"scaled_dot_product_attention": attention}):
-        own = {name: f"from told import *\n{code}"
-               for name, code in ({"softmax": counted} | functions).items()}  # fmt: skip
+        own = {
+            name: f"from told import *\n{code}"
+            for name, code in ({"softmax": counted} | functions).items()
+        }
         seen.clear()
         found = own_machine.translate(SENTENCE, functions=own)
         assert found.targets == (RIGHT,)
@@ -144,7 +146,10 @@ def test_of_two_slow_functions_the_one_inside_is_named(worked, monkeypatch):
 WRONG = {
     "it does not pass": ("    return scores", "no longer passes the check"),
     "it cannot run": ("    return helper(scores)", "no longer passes the check"),
-    "its text is no code": ("    return )", "The code of your `softmax` cannot be run: SyntaxError"),
+    "its text is no code": (
+        "    return )",
+        "The code of your `softmax` cannot be run: SyntaxError",
+    ),
     "it stops": ("    raise SystemExit", "The code of your `softmax` cannot be run: SystemExit"),
     "it is wrong where the check did not look": (
         "    if scores.shape[-1] > 20: return right(scores).round(1)\n    return right(scores)",
@@ -158,7 +163,7 @@ WRONG = {
         "    if scores.shape[-1] > 20: sleep(0.3)\n    return right(scores)",
         "right but too slow: in this translation it would have needed more than 0 seconds",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -187,10 +192,15 @@ def test_it_says_whose_the_parts_are_and_lights_those_of_the_learner(language):
     told = repr(found).split("\n")
     assert told[0] == f"{SENTENCE} → {RIGHT}"
     unknown, yours, lent = (
-        told[2:] if language == "en" else
-        [line.replace("La máquina no conoce", "The machine does not know").replace("Tu código", "Your code")
-         .replace("Prestado por el curso", "Lent by the course") for line in told[2:]]
-    )  # fmt: skip
+        told[2:]
+        if language == "en"
+        else [
+            line.replace("La máquina no conoce", "The machine does not know")
+            .replace("Tu código", "Your code")
+            .replace("Prestado por el curso", "Lent by the course")
+            for line in told[2:]
+        ]
+    )
     assert unknown == "The machine does not know: zebra."
     assert yours == "Your code: softmax."
     assert lent == f"Lent by the course: {', '.join(name for name in USED if name != 'softmax')}."

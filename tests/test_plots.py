@@ -26,9 +26,21 @@ SKY = ["The", "sky", "is"]
 SENTENCES = {
     2: ["El", "cielo"],
     6: ["El", "gato", "camina", "en", "la", "calle"],
-    12: ["Los", "investigadores", "desarrollaron", "extraordinariamente", "rápido", "unos",
-         "ordenadores", "que", "traducen", "automáticamente", "muchas", "conversaciones"],
-}  # fmt: skip
+    12: [
+        "Los",
+        "investigadores",
+        "desarrollaron",
+        "extraordinariamente",
+        "rápido",
+        "unos",
+        "ordenadores",
+        "que",
+        "traducen",
+        "automáticamente",
+        "muchas",
+        "conversaciones",
+    ],
+}
 # Drawing hundreds of numbers takes a second.
 each_length = pytest.mark.parametrize("n", [2, 6, pytest.param(12, marks=pytest.mark.slow)])
 PIXEL = 1.0
@@ -393,8 +405,9 @@ def test_every_text_of_a_heat_map_can_be_read(n, scale, monkeypatch):
 
 
 def test_cells_have_one_size_and_grow_with_their_numbers():
-    np.testing.assert_allclose(inches(plots.heatmap(weights_of(3, 4), "abc", "abcd")),
-                               [4 * 0.6, 3 * 0.34], atol=0.04)  # fmt: skip
+    np.testing.assert_allclose(
+        inches(plots.heatmap(weights_of(3, 4), "abc", "abcd")), [4 * 0.6, 3 * 0.34], atol=0.04
+    )
     wide = plots.heatmap(np.full((1, 4), -123456.78), "a", "abcd")
     number = wide.texts[0].get_window_extent().width / wide.figure.dpi
     np.testing.assert_allclose(inches(wide), [4 * (number + 0.12), 0.34], atol=0.04)
@@ -546,9 +559,9 @@ def places(figure):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "n_heads, lines", [(1, [1]), (2, [2]), (4, [4]), (5, [3, 2]), (7, [4, 3]), (8, [4, 4]),
-                       (9, [3, 3, 3])],
-)  # fmt: skip
+    "n_heads, lines",
+    [(1, [1]), (2, [2]), (4, [4]), (5, [3, 2]), (7, [4, 3]), (8, [4, 4]), (9, [3, 3, 3])],
+)
 def test_heads_fill_lines_of_up_to_four(n_heads, lines):
     weights = weights_of(n_heads, 2, 3)
     figure = plots.head_grid(weights, SKY[:2], SKY)
@@ -863,9 +876,13 @@ def test_curves_need_neither_a_title_nor_a_name_for_their_values():
 
 @pytest.mark.parametrize(
     "log, scales",
-    [("", ("linear", "linear")), ("x", ("log", "linear")), ("y", ("linear", "log")),
-     ("xy", ("log", "log"))],
-)  # fmt: skip
+    [
+        ("", ("linear", "linear")),
+        ("x", ("log", "linear")),
+        ("y", ("linear", "log")),
+        ("xy", ("log", "log")),
+    ],
+)
 def test_logarithmic_axes(log, scales):
     ax = plots.curves([1, 2.5, 65536], {"a": [1, 2, 3]}, xlabel="n", log=log)
     assert (ax.get_xscale(), ax.get_yscale()) == scales

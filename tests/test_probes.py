@@ -13,9 +13,12 @@ from attn_course.grammar import translate
 from benchmarks import probes, probes_tables, rates
 
 SENTENCES = (
-    "the red house", "the cat sleeps", "my brother was very tired",
-    "the animal did not cross the street because it was too wide", "tom is blue",
-)  # fmt: skip
+    "the red house",
+    "the cat sleeps",
+    "my brother was very tired",
+    "the animal did not cross the street because it was too wide",
+    "tom is blue",
+)
 PAIRS = tuple(map(translate, SENTENCES))
 
 
@@ -88,8 +91,10 @@ def test_what_is_measured_becomes_rows(translators):
     of_meanings = probes_tables.meanings(told)
     assert len(of_meanings) == 4 * 3 and {row["number"] for row in of_meanings} == {2 * 1, 1}
     assert [row["links from"] for row in probes_tables.alignments(told)] == [
-        "Transformer", "GRU with attention", "diagonal"
-    ]  # fmt: skip
+        "Transformer",
+        "GRU with attention",
+        "diagonal",
+    ]
 
 
 @pytest.mark.parametrize("only_one, only_other", [(0, 0), (0, 6), (1, 8), (4, 5), (7, 2)])

@@ -47,8 +47,7 @@ AVOID = {
         r"descenso (por|del) gradiente|gradiente descendente": "descenso de gradiente",
         r"learning rate|ritmo de aprendizaje": "tasa de aprendizaje",
         r"layer norms?|normas? de capas?|normalización por capas?": "normalización de capa",
-        r"oraci(ón|ones) (fuente|origen|destino|meta|objetivo)|lengua(je)? (fuente|meta)":
-            "oración de origen, de destino",
+        r"oraci(ón|ones) (fuente|origen|destino|meta|objetivo)|lengua(je)? (fuente|meta)": "oración de origen, de destino",
         r"(el|los|un|unos|del|al|este|nuestros?) GRU": "la GRU",
         r"puntajes? (de )?(BLEU|chrF|ROUGE)": "valor de BLEU",
     },
@@ -64,7 +63,7 @@ AVOID = {
         r"feed ?forward": "feed-forward",
         r"key-value cache": "KV cache",
     },
-}  # fmt: skip
+}
 # An entry of the glossary may be one of them, if it leads to the right one.
 SEE = r"(?m)^.+\n  (Véase|See) \{term\}`.*$"
 TERMS = [(language, term) for language in LANGUAGES for term in AVOID[language]]
@@ -170,9 +169,11 @@ def test_every_word_is_spelled_right(language):
     unknown = {
         word: place
         for word, place in words.items()
-        if len(word) > 1 and word not in known and word.lower() not in known
+        if len(word) > 1
+        and word not in known
+        and word.lower() not in known
         and not dictionary(language).lookup(word)
-    }  # fmt: skip
+    }
     assert unknown == {}
 
 

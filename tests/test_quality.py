@@ -123,16 +123,29 @@ def test_every_number_in_the_prose_is_a_setting_or_in_a_table(language):
     model = Translator.pretrained("grammar").model.config
     assert (model.n_layers, model.n_heads) == (2, 4)
     settings = {
-        model.d_model, PRETRAINED["n_train"], int(re.search(r"--steps (\d+)", makefile)[1]), TRAINING.steps,
-        quality.N_MINUTE, 95, probes.STEPS, probes.STEPS // probes.SWEEP,
-    }  # fmt: skip
+        model.d_model,
+        PRETRAINED["n_train"],
+        int(re.search(r"--steps (\d+)", makefile)[1]),
+        TRAINING.steps,
+        quality.N_MINUTE,
+        95,
+        probes.STEPS,
+        probes.STEPS // probes.SWEEP,
+    }
     # And of real sentences: what all systems share, how probable is called sure, the corpus.
     recipe, sizes = RECIPES["tatoeba"], translators_systems.KERAS
     settings |= {
-        int(translators.BUDGET), translators_systems.VOCAB_SIZE, translators_systems.N_WORDS, recipe.vocab_size,
-        sizes.d_model, sizes.d_ff, sizes.dropout, recipe.sizes["d_model"], 0.05,
+        int(translators.BUDGET),
+        translators_systems.VOCAB_SIZE,
+        translators_systems.N_WORDS,
+        recipe.vocab_size,
+        sizes.d_model,
+        sizes.d_ff,
+        sizes.dropout,
+        recipe.sizes["d_model"],
+        0.05,
         json.loads(translators.RESULTS.read_text(encoding="utf-8"))["setting"]["corpus"]["train"],
-    }  # fmt: skip
+    }
     known = {str(number) for number in settings}
     for rows in TOLD.values():
         for cell in (str(cell) for row in rows for cell in row.values()):
@@ -145,12 +158,15 @@ def test_what_the_prose_counts_in_words(subject):
     """Ten references with a word that no training target has; sixteen sentences of documents."""
     translator, parts = subject
     unknown = {
-        name: [word for pair in getattr(parts, name) for word in translator.target.unknown(pair.target)]
+        name: [
+            word for pair in getattr(parts, name) for word in translator.target.unknown(pair.target)
+        ]
         for name in quality.PARTS
-    }  # fmt: skip
+    }
     assert unknown == {name: [] for name in quality.PARTS} | {
-        "adjective_noun": ["peligrosa"] * 2, "polysemes": ["frías"] * 8
-    }  # fmt: skip
+        "adjective_noun": ["peligrosa"] * 2,
+        "polysemes": ["frías"] * 8,
+    }
     assert not any(
         translator.source.unknown(pair.source)
         for name in quality.PARTS

@@ -61,9 +61,15 @@ def test_answers_are_compared_as_squad_does():
 
 @pytest.mark.parametrize(
     "said, empty",
-    [("", True), ("The answer is none.", True), ("The text does not say it.", True),
-     ("Nonesuch.", False), ("1945", False), ("The answer is no.", False)],
-)  # fmt: skip
+    [
+        ("", True),
+        ("The answer is none.", True),
+        ("The text does not say it.", True),
+        ("Nonesuch.", False),
+        ("1945", False),
+        ("The answer is no.", False),
+    ],
+)
 def test_an_answer_is_none_if_it_says_so(said, empty):
     assert programs.no_answer(said) == empty
 

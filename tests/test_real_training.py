@@ -14,8 +14,12 @@ RUNS = {(run["name"], run["dropout"], run["seed"]): run for run in STORED["runs"
 
 
 def test_every_training_is_there_once_with_all_its_measurements():
-    wanted = [(name, dropout, seed) for name, (_, dropouts, *_) in real.TRAININGS.items()
-              for dropout in dropouts for seed in real.SEEDS]  # fmt: skip
+    wanted = [
+        (name, dropout, seed)
+        for name, (_, dropouts, *_) in real.TRAININGS.items()
+        for dropout in dropouts
+        for seed in real.SEEDS
+    ]
     assert sorted(RUNS) == sorted(wanted) and len(STORED["runs"]) == len(wanted)
     for (name, _, _), run in RUNS.items():
         assert len(run["training"]) == len(run["validation"]) == len(STORED["stops"][name])

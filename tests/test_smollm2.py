@@ -11,8 +11,13 @@ def without_models(monkeypatch, tmp_path):
     monkeypatch.setattr("attn.pretrained.published.cache_folder", lambda: tmp_path)
 
 
-USES = (lambda tensors: len(tensors), lambda model: model.config, lambda model: model(1, cache=2),
-        lambda tensors: tensors["token_embd.weight"], lambda tensors: list(tensors))  # fmt: skip
+USES = (
+    lambda tensors: len(tensors),
+    lambda model: model.config,
+    lambda model: model(1, cache=2),
+    lambda tensors: tensors["token_embd.weight"],
+    lambda tensors: list(tensors),
+)
 
 
 @pytest.mark.parametrize("use", USES)

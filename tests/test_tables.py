@@ -17,8 +17,12 @@ def cells(table):
 
 
 def test_text_and_html_hold_the_same_cells():
-    expected = [["token", "n", "weight"], ["<pad>", "7", "−0.12"], ["sum", "", "10.00"],
-                ["none", "12", "–"]]  # fmt: skip
+    expected = [
+        ["token", "n", "weight"],
+        ["<pad>", "7", "−0.12"],
+        ["sum", "", "10.00"],
+        ["none", "12", "–"],
+    ]
     assert cells(Table(COLUMNS, ROWS)) == expected
     lines = repr(Table(COLUMNS, iter(ROWS))).splitlines()
     assert [line.split() for line in lines] == [[cell for cell in row if cell] for row in expected]

@@ -23,8 +23,12 @@ PAIRS = [
     for verb, verbo in (("saw", "vio"), ("wants", "quiere"), ("bought", "compró"))
     for what, que in (("the house", "la casa"), ("a dog", "un perro"), ("it", "eso"))
 ]
-PARTS = {"train": PAIRS[:18], "validation": PAIRS[18:21], "clusters": PAIRS[21:24],
-         "plain": PAIRS[24:]}  # fmt: skip
+PARTS = {
+    "train": PAIRS[:18],
+    "validation": PAIRS[18:21],
+    "clusters": PAIRS[21:24],
+    "plain": PAIRS[24:],
+}
 
 
 @pytest.mark.parametrize("module", [translators_systems, translators_tables])
@@ -47,8 +51,10 @@ def test_an_epoch_has_every_example_once_in_batches_of_about_as_many_tokens(exam
     assert sorted(np.concatenate(places).tolist()) == list(range(300))
     tokens = [sum(len(examples[i][1]) + 1 for i in some) for some in places]
     assert max(tokens) < 125 and sorted(tokens)[1] > 75  # one of them has what is left
-    spread = [max(len(examples[i][0]) for i in some) - min(len(examples[i][0]) for i in some)
-              for some in places]  # fmt: skip
+    spread = [
+        max(len(examples[i][0]) for i in some) - min(len(examples[i][0]) for i in some)
+        for some in places
+    ]
     assert max(spread) <= 4
 
 
@@ -156,8 +162,12 @@ def test_the_queue_goes_on_where_it_was_stopped(small, capsys):
     bench.go()
     told = json.loads(bench.results.read_text(encoding="utf-8"))
     assert list(told["runs"]) == [
-        "memory", "transformer 0", "keras 0", "transformer 1", "keras 1",
-    ]  # fmt: skip
+        "memory",
+        "transformer 0",
+        "keras 0",
+        "transformer 1",
+        "keras 1",
+    ]
     assert list(told["paired"]) == ["keras transformer 0", "keras transformer 1"]
     assert list(told["curve_pairs"]) == ["5", "10"] and list(told["curve_sizes"]) == ["4"]
     assert told["runs"]["memory"] == json.loads(before)["runs"]["memory"]
@@ -215,16 +225,27 @@ def test_another_budget_is_not_mixed_in(small):
 
 def test_sentences_are_counted_by_length_and_by_their_rarest_word():
     train = [Pair("the cat saw the cat", "")] * 7 + [Pair("The dog.", "")] * 3
-    tests = [Pair("the cat", ""), Pair("The cat saw a dog", ""), Pair("Cat!", ""),
-             Pair("the the the the the dog?", "")]  # fmt: skip
+    tests = [
+        Pair("the cat", ""),
+        Pair("The cat saw a dog", ""),
+        Pair("Cat!", ""),
+        Pair("the the the the the dog?", ""),
+    ]
     groups = translators.Groups({"train": train, "clusters": tests, "plain": []}).of["clusters"]
     assert groups["length"] == {"1–4": [0, 2], "5–6": [1, 3], "7–9": [], "10+": []}
     assert groups["rarest"] == {"0": [1], "1–4": [3], "5–19": [0, 2], "20–99": [], "100+": []}
 
 
 def test_translations_are_scored_as_a_whole_and_in_groups():
-    pairs = [Pair("", text) for text in ("el gato come pescado hoy .", "la casa es roja ."
-                                         , "un perro corre por la calle", "no sé nada de eso")]  # fmt: skip
+    pairs = [
+        Pair("", text)
+        for text in (
+            "el gato come pescado hoy .",
+            "la casa es roja .",
+            "un perro corre por la calle",
+            "no sé nada de eso",
+        )
+    ]
     found = [pair.target for pair in pairs[:3]] + ["No sé nada de eso!"]
     told = translators.scores(found, pairs, {"length": {"1–4": [0, 1], "5–6": [3]}})
     assert told["exact"] == 3 and told["n"] == 4 and 80 < told["bleu"][0] < 100
@@ -249,8 +270,15 @@ def test_the_better_of_two_is_found_better():
 
 def scored(bleu):
     group = {"n": 10, "bleu": bleu, "chrf": 40.0, "exact": 1}
-    return {"n": 1000, "bleu": [bleu, 1.0], "chrf": [bleu + 20, 0.5], "exact": 125,
-            "bleu_stripped": [bleu, 1.0], "length": {"1–4": group}, "rarest": {"0": group}}  # fmt: skip
+    return {
+        "n": 1000,
+        "bleu": [bleu, 1.0],
+        "chrf": [bleu + 20, 0.5],
+        "exact": 125,
+        "bleu_stripped": [bleu, 1.0],
+        "length": {"1–4": group},
+        "rarest": {"0": group},
+    }
 
 
 def a_run(bleu):
@@ -259,8 +287,13 @@ def a_run(bleu):
 
 
 def test_what_was_not_run_has_no_row_and_seeds_are_averaged():
-    told = {"runs": {"memory": {"seconds": 1.0} | {t: scored(16.0) for t in translators.TESTS},
-                     "gru 0": a_run(20.0), "gru 1": a_run(22.0)}}  # fmt: skip
+    told = {
+        "runs": {
+            "memory": {"seconds": 1.0} | {t: scored(16.0) for t in translators.TESTS},
+            "gru 0": a_run(20.0),
+            "gru 1": a_run(22.0),
+        }
+    }
     rows = translators_tables.clusters(told)
     assert [row["system"] for row in rows] == ["translation memory", "GRU without attention"]
     assert rows[0]["seeds"] == "–" and rows[0]["BLEU"] == "16.0 ± 1.0"
@@ -274,8 +307,12 @@ def test_what_was_not_run_has_no_row_and_seeds_are_averaged():
 def test_differences_are_those_of_each_seed():
     groups = {"all": {"all": [1000, 20.0, 24.0, 0.001]}}
     other = {"all": {"all": [1000, 21.0, 23.0, 0.04]}}
-    told = {"paired": {"gru gru_attention 0": {t: groups for t in translators.TESTS},
-                       "gru gru_attention 1": {t: other for t in translators.TESTS}}}  # fmt: skip
+    told = {
+        "paired": {
+            "gru gru_attention 0": {t: groups for t in translators.TESTS},
+            "gru gru_attention 1": {t: other for t in translators.TESTS},
+        }
+    }
     row = translators_tables.attention(told)[0]
     assert row["without"] == "20.5" and row["with"] == "23.5" and row["p"] == "0.040"
     assert row["difference"] == "+3.0 (+2.0 … +4.0)"
@@ -288,8 +325,12 @@ def test_a_power_law_is_found_and_what_it_leaves():
     assert (a, b, c) == pytest.approx((1.5, 40, 0.3), rel=0.01)
     rising = translators_tables.power_law(x, [1, 2, 3, 4, 5])
     assert rising[1] == 0 and rising[0] == 3
-    told = {"curve_pairs": {str(int(n)): a_run(1) | {"validation_loss": 2 + 30 * n**-0.4,
-                                                      "last_loss": 3.0} for n in x}}  # fmt: skip
+    told = {
+        "curve_pairs": {
+            str(int(n)): a_run(1) | {"validation_loss": 2 + 30 * n**-0.4, "last_loss": 3.0}
+            for n in x
+        }
+    }
     rows = translators_tables.more_pairs(told)
     assert [row["residual"] for row in rows] == pytest.approx(["+0.000"] * 5)
     with pytest.raises(ValueError, match="^x: expected at least 4 points, got 3$"):

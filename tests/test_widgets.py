@@ -277,9 +277,12 @@ def test_widgets_do_not_import_torch():
 def run_python(code):
     root = Path(__file__).resolve().parents[1]
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, check=False, encoding="utf-8",
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
         env={**os.environ, "PYTHONPATH": str(root)},
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

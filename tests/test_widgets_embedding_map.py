@@ -42,7 +42,15 @@ def test_without_ratings_there_is_no_error():
 
 def test_the_state_holds_what_the_page_needs():
     state = json.loads(re.search(r">({.*?})</script>", plane(axes=("a", "b"))._html())[1])
-    assert state.keys() == {"user_names", "film_names", "user_vectors", "film_vectors", "ratings", "axes", "language"}  # fmt: skip
+    assert state.keys() == {
+        "user_names",
+        "film_names",
+        "user_vectors",
+        "film_vectors",
+        "ratings",
+        "axes",
+        "language",
+    }
     assert state["ratings"] == [[1.0, None, -1.5], [0.0, 1.0, None]]
     assert state["user_vectors"] == vectors(USERS).tolist()
 
@@ -79,14 +87,17 @@ def test_no_name_breaks_out():
     [
         ({"users": {}}, "users: expected a list of one or more non-empty strings"),
         ({"users": {"": (0, 0)}}, "users: expected a list of one or more non-empty strings"),
-        ({"films": {"a": (0, 0, 0)}}, r"films: expected two components for each, got shape \(1, 3\)"),
+        (
+            {"films": {"a": (0, 0, 0)}},
+            r"films: expected two components for each, got shape \(1, 3\)",
+        ),
         ({"users": {"a": (0, np.nan)}}, "users: expected finite numbers, got NaN"),
         ({"ratings": [[1.0]]}, r"ratings: expected shape \(2, 3\), one row per user, got \(1, 1\)"),
         ({"ratings": np.full((2, 3), np.nan)}, "ratings: expected finite numbers, NaN where"),
         ({"ratings": np.full((2, 3), np.inf)}, "ratings: expected finite numbers, NaN where"),
         ({"axes": ("a",)}, "axes: expected two names, or none"),
     ],
-)  # fmt: skip
+)
 def test_bad_maps_are_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         EmbeddingMap(**{"users": USERS, "films": FILMS, "ratings": RATINGS, **bad})

@@ -11,10 +11,24 @@ from attn_course.emoji.model import batch_of
 from attn_course.emoji.searcher import EmojiSearcher
 from attn_course.widgets import EmojiSearch, _source
 
-TEXTS = ["corazón azul", "BLUE heart", "zebra", "ñandú", "a", "  cara   feliz ", "日本", "x" * 99,
-         "¿qué es esto?", "person riding a bicycle", "gato enamorado", "3 o'clock"]  # fmt: skip
-FOUND = [SimpleNamespace(emoji="💙", cosine=0.91234, seen=True),
-         SimpleNamespace(emoji="❤️", cosine=-0.5, seen=False)]  # fmt: skip
+TEXTS = [
+    "corazón azul",
+    "BLUE heart",
+    "zebra",
+    "ñandú",
+    "a",
+    "  cara   feliz ",
+    "日本",
+    "x" * 99,
+    "¿qué es esto?",
+    "person riding a bicycle",
+    "gato enamorado",
+    "3 o'clock",
+]
+FOUND = [
+    SimpleNamespace(emoji="💙", cosine=0.91234, seen=True),
+    SimpleNamespace(emoji="❤️", cosine=-0.5, seen=False),
+]
 
 
 @pytest.fixture(scope="module")

@@ -55,9 +55,7 @@ def test_the_model_itself_has_these_weights(needed):
         np.testing.assert_allclose(
             triangle(measured, version), triangle(stored, version), atol=1.1 / 255
         )
-    np.testing.assert_allclose(
-        measured["probabilities"], stored["probabilities"], atol=2e-3
-    )  # fmt: skip
+    np.testing.assert_allclose(measured["probabilities"], stored["probabilities"], atol=2e-3)
 
 
 def test_a_patch_before_the_first_layer_is_the_other_sentence(monkeypatch):

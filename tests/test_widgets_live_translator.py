@@ -52,10 +52,12 @@ def test_the_page_gets_what_it_draws_and_no_more():
     assert found["gold"] == {"sure": [[0, 1], [1, 0]], "possible": [[0, 1], [1, 0], [1, 1]]}
     assert found["sentences"] == [
         {
-            "source": "a house", "target": "una casa",
-            "sure": [[0, 0], [1, 1]], "possible": [[0, 0], [0, 1], [1, 1]],
+            "source": "a house",
+            "target": "una casa",
+            "sure": [[0, 0], [1, 1]],
+            "possible": [[0, 0], [0, 1], [1, 1]],
         }
-    ]  # fmt: skip
+    ]
     assert found["pretrained"] == {"name": "grammar", "tokenizer": "words", "megabytes": 0.4}
     assert found["language"] == "en"
 
@@ -138,13 +140,16 @@ NAN = np.full((1, 1, 3, 2), np.nan)
             {"cross": np.ones((0, 1, 3, 2))},
             r"example.cross: expected shape \(n_layers, n_heads, 3, 2\), got \(0, 1, 3, 2\)",
         ),
-        ({"cross": NAN}, "example.cross: expected finite numbers, got some others, of dtype float64"),
+        (
+            {"cross": NAN},
+            "example.cross: expected finite numbers, got some others, of dtype float64",
+        ),
         (
             {"cross": np.full((1, 1, 3, 2), "a")},
             "example.cross: expected finite numbers, got some others, of dtype <U1",
         ),
     ],
-)  # fmt: skip
+)
 def test_bad_examples_are_refused(changes, message):
     example = attention()
     for name, value in changes.items():

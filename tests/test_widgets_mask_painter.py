@@ -57,8 +57,10 @@ def test_javascript_weights_and_reach_are_those_of_the_reference(javascript):
 
 def test_the_presets_are_the_masks_of_the_package(javascript):
     names = ["all", "causal", "padding", "both", "ahead", "inverted"]
-    got = javascript("input.names.map((name) => painter.preset(name, 4, input.real))",
-               {"names": names, "real": REAL})  # fmt: skip
+    got = javascript(
+        "input.names.map((name) => painter.preset(name, 4, input.real))",
+        {"names": names, "real": REAL},
+    )
     everything, causal = np.ones((4, 4), dtype=bool), reference.causal_mask(4)
     padding = everything & reference.padding_mask([3], 4)[0]
     wanted = [everything, causal, padding, causal & padding, np.tri(4, k=1, dtype=bool), ~causal]

@@ -101,9 +101,13 @@ def test_its_name_and_state():
     assert repr(widget) == ("PositionExplorer(d_model=16, base=10000, position=3, language='en')")
     state = json.loads(re.search(r'json">(.*?)</script>', widget._html())[1])
     assert state == {
-        "base": 10000.0, "d_model": 16, "language": "en", "n_positions": 100,
-        "position": 3, "shift": 5,
-    }  # fmt: skip
+        "base": 10000.0,
+        "d_model": 16,
+        "language": "en",
+        "n_positions": 100,
+        "position": 3,
+        "shift": 5,
+    }
 
 
 BAD = [

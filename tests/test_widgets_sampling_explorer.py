@@ -79,8 +79,14 @@ def test_settings_follow_and_bad_ones_are_refused():
     explorer.context, explorer.top_k, explorer.top_p, explorer.temperature = 1, 4, 0.8, 2.0
     settings = {"temperature": 2.0, "top_k": 4, "top_p": 0.8}
     np.testing.assert_allclose(explorer.probabilities, wanted(range(30), settings), atol=1e-12)
-    for name, value in (("context", 2), ("top_k", 0), ("top_k", 31), ("top_p", 0.0),
-                        ("top_p", 1.1), ("temperature", 0.0)):  # fmt: skip
+    for name, value in (
+        ("context", 2),
+        ("top_k", 0),
+        ("top_k", 31),
+        ("top_p", 0.0),
+        ("top_p", 1.1),
+        ("temperature", 0.0),
+    ):
         with pytest.raises(ValueError, match=f"^{name}: expected"):
             setattr(explorer, name, value)
 
@@ -90,7 +96,10 @@ def test_settings_follow_and_bad_ones_are_refused():
     [
         ({"tokens": []}, "tokens: expected"),
         ({"contexts": []}, "contexts: expected at least one, got none"),
-        ({"contexts": [("x", "", [1.0])]}, r"contexts\[0\].logits: expected 2, one per token, got 1"),
+        (
+            {"contexts": [("x", "", [1.0])]},
+            r"contexts\[0\].logits: expected 2, one per token, got 1",
+        ),
         ({"contexts": [("x", "", [1.0, np.nan])]}, r"contexts\[0\].logits: expected a finite"),
         ({"contexts": [(" ", "", [1.0, 2.0])]}, r"contexts\[0\].source: expected a sentence"),
         ({"contexts": [("x", None, [1.0, 2.0])]}, r"contexts\[0\].written: expected a sentence"),
@@ -98,7 +107,7 @@ def test_settings_follow_and_bad_ones_are_refused():
         ({"top_k": 3}, "top_k: expected a whole number from 1 to 2"),
         ({"top_p": 1.5}, "top_p: expected a number above 0 and at most 1"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused(bad, message):
     with pytest.raises(ValueError, match=message):
         SamplingExplorer(**{"tokens": ["a", "b"], "contexts": [("x", "", [1.0, 2.0])], **bad})

@@ -16,14 +16,21 @@ FILM = json.loads(REPLAY.read_text(encoding="utf-8"))
 def replay(**changes):
     rng = np.random.default_rng(0)
     sentence = {
-        "source": ["red", "house"], "target": ["casa", "roja", "<eos>"],
-        "sure": [[1, 0]], "possible": [[0, 1], [1, 0]], "texts": ["", "la " * 20 + "la"],
+        "source": ["red", "house"],
+        "target": ["casa", "roja", "<eos>"],
+        "sure": [[1, 0]],
+        "possible": [[0, 1], [1, 0]],
+        "texts": ["", "la " * 20 + "la"],
         "weights": rng.integers(0, 100, (2, 3, 2)).tolist(),
-    }  # fmt: skip
+    }
     whole = {
-        "steps": [0, 800], "train": [7.1, 1.2], "validation": [7.2, 0.2], "exact": [0, 0.86],
-        "aer": [0.85, 0.09], "sentences": [sentence | changes.pop("sentence", {})],
-    }  # fmt: skip
+        "steps": [0, 800],
+        "train": [7.1, 1.2],
+        "validation": [7.2, 0.2],
+        "exact": [0, 0.86],
+        "aer": [0.85, 0.09],
+        "sentences": [sentence | changes.pop("sentence", {})],
+    }
     return whole | changes
 
 

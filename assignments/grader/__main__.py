@@ -188,7 +188,11 @@ COMMANDS = {
     "roster": (
         "take the students from a table of Moodle, Canvas, Blackboard or your own",
         _roster,
-        [_option(SOURCE, dest="source", type=_path, metavar="CSV", help="the table, if there is one")],
+        [
+            _option(
+                SOURCE, dest="source", type=_path, metavar="CSV", help="the table, if there is one"
+            )
+        ],
     ),
     "collect": (
         "take what was handed in into the course; of two notebooks, the later",
@@ -196,7 +200,10 @@ COMMANDS = {
         [
             SET,
             _option(
-                SOURCE, dest="source", type=_path, metavar="PATH",
+                SOURCE,
+                dest="source",
+                type=_path,
+                metavar="PATH",
                 help="a folder or a zip (default: nbgrader's exchange)",
             ),
             EDITION,
@@ -281,12 +288,16 @@ COMMANDS = {
         [
             SET,
             _option(
-                "--archive", action="append", type=Path, default=[], metavar="FOLDER",
+                "--archive",
+                action="append",
+                type=Path,
+                default=[],
+                metavar="FOLDER",
                 help="notebooks and Python files that students may have found; may be repeated",
             ),
         ],
     ),
-}  # fmt: skip
+}
 
 
 def _parser():

@@ -63,8 +63,9 @@ def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsa
     try:
         submission = read(path)
     except BadSubmission as bad:
-        nothing = [Mark(t.grade_id, 0.0, float(t.max_points), "unanswered")
-                   for t in problem_set.tasks]  # fmt: skip
+        nothing = [
+            Mark(t.grade_id, 0.0, float(t.max_points), "unanswered") for t in problem_set.tasks
+        ]
         return Graded(None, tuple(nothing), reason=bad.reason)
 
     answers = {f"{task.grade_id}-answer" for task in problem_set.tasks}

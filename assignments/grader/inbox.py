@@ -193,8 +193,16 @@ class Archive:
             with self.archive.open(info) as file:
                 when = self._time(info)
                 return Received(_bounded(file), when, when)
-        except (zipfile.BadZipFile, NotImplementedError, OSError, EOFError, RuntimeError,
-                ValueError, lzma.LZMAError, zlib.error) as error:  # fmt: skip
+        except (
+            zipfile.BadZipFile,
+            NotImplementedError,
+            OSError,
+            EOFError,
+            RuntimeError,
+            ValueError,
+            lzma.LZMAError,
+            zlib.error,
+        ) as error:
             raise Refused(f"it is damaged ({error})") from None
 
     def _time(self, info):

@@ -176,9 +176,10 @@ class _Intake:
             if len(people := self.people.get(student, {})) > 1:
                 for place in people.values():
                     self._leave(
-                        place, "several people have this name; moodle_id or canvas_id in the "
-                        "roster tells them apart"
-                    )  # fmt: skip
+                        place,
+                        "several people have this name; moodle_id or canvas_id in the "
+                        "roster tells them apart",
+                    )
             else:
                 self._take(student, offers[student])
         self.found.left_out = list(dict.fromkeys(self.found.left_out))
@@ -233,9 +234,10 @@ class _Intake:
         if given:
             if given.name is None:
                 self._leave(
-                    place, "its name can be read as that of two people; let Moodle pack a folder "
-                    "for each student"
-                )  # fmt: skip
+                    place,
+                    "its name can be read as that of two people; let Moodle pack a folder "
+                    "for each student",
+                )
                 return
             student, file = whose(given, self.roster), given.file
             self.people.setdefault(student, {}).setdefault(given.number, place)
@@ -392,9 +394,10 @@ class _Intake:
             if others and (as_late or not all(one.is_called for one in several)):
                 labels = " and ".join(sorted(one.offer.label for one in (latest, *others)))
                 self._leave(
-                    labels, f"{student} answered all of them, and nothing says which counts; leave "
-                    "one, and collect again"
-                )  # fmt: skip
+                    labels,
+                    f"{student} answered all of them, and nothing says which counts; leave "
+                    "one, and collect again",
+                )
                 continue
             best[language] = latest
             if others:

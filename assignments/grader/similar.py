@@ -95,10 +95,18 @@ def similar(course, name, archives=()):
     pairs = compare(students, others, given)
     path = course.folder / "grading" / f"{name}-similar.html"
     text = page(
-        "similar.html.j2", name=name, pairs=pairs[:MOST_PAIRS], n_pairs=len(pairs),
-        n_students=len(students), remarks=skipped + remarks, shared=SHARED, length=LENGTH,
-        usual=USUAL, independent=INDEPENDENT, copied=COPIED,
-    )  # fmt: skip
+        "similar.html.j2",
+        name=name,
+        pairs=pairs[:MOST_PAIRS],
+        n_pairs=len(pairs),
+        n_students=len(students),
+        remarks=skipped + remarks,
+        shared=SHARED,
+        length=LENGTH,
+        usual=USUAL,
+        independent=INDEPENDENT,
+        copied=COPIED,
+    )
     write(path, text)
     lines = [
         f"{pair.share:4.0%}  {pair.names[0]:20} {pair.names[1]}" for pair in pairs[:MOST_PAIRS]

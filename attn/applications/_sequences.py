@@ -152,9 +152,13 @@ def as_written(text: str, tokenizer: Tokenizer) -> str:
 
 
 def write_each(
-    model: Transformer, sources: Sequence[Ids], limits: Sequence[int], *,
-    beam_width: int = 1, length_penalty: float = 0.0,
-) -> list[Ids]:  # fmt: skip
+    model: Transformer,
+    sources: Sequence[Ids],
+    limits: Sequence[int],
+    *,
+    beam_width: int = 1,
+    length_penalty: float = 0.0,
+) -> list[Ids]:
     """Return what `write` writes for each source with a limit of its own, as if it were alone."""
     search = partial(write, model, beam_width=beam_width, length_penalty=length_penalty)
     if beam_width == 1:
@@ -169,9 +173,13 @@ def write_each(
 
 @torch.no_grad()
 def write(
-    model: Transformer, sources: Sequence[Ids], max_new_tokens: int, *,
-    beam_width: int = 1, length_penalty: float = 0.0,
-) -> list[Ids]:  # fmt: skip
+    model: Transformer,
+    sources: Sequence[Ids],
+    max_new_tokens: int,
+    *,
+    beam_width: int = 1,
+    length_penalty: float = 0.0,
+) -> list[Ids]:
     """Return what the model writes for each source: ids after ``<sos>``, up to ``<eos>``."""
     if check_size("beam_width", beam_width, least=1) == 1 and length_penalty:
         wanted = "0 with a beam_width of 1, which leaves nothing to choose from"

@@ -69,10 +69,16 @@ class MultiHeadAttention(nn.Module):
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True, *,
-        n_kv_heads: int | None = None, relative: Relative | None = None,
+        self,
+        d_model: int,
+        n_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        *,
+        n_kv_heads: int | None = None,
+        relative: Relative | None = None,
         attention: ScaledDotProduct | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
         self.n_heads = check_size("n_heads", n_heads, least=1)

@@ -182,9 +182,14 @@ def ibm_model_1(
         log_likelihoods.append(float(np.log(totals).sum() - log_ways))
         if len(log_likelihoods) > iterations:
             return IBMModel1(
-                starts, columns_of_cells, probabilities, rest, source_ids, target_ids,
+                starts,
+                columns_of_cells,
+                probabilities,
+                rest,
+                source_ids,
+                target_ids,
                 log_likelihoods,
-            )  # fmt: skip
+            )
         counts = np.bincount(places, weights=shares / totals[words], minlength=len(cells))
         probabilities = counts / np.bincount(rows_of_cells, weights=counts)[rows_of_cells]
         rest = 0.0

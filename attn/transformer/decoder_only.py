@@ -89,9 +89,13 @@ class DecoderOnly(Checkpoint):
         start = following(ids, cache) if positions is None else positions
         with restored_on_error(cache):
             x, weights = self.stack(
-                self.embedding(ids, start), mask, positions=positions, is_causal=True,
-                need_weights=need_weights, cache=cache,
-            )  # fmt: skip
+                self.embedding(ids, start),
+                mask,
+                positions=positions,
+                is_causal=True,
+                need_weights=need_weights,
+                cache=cache,
+            )
             logits = self.output(x)
         if cache is not None:
             cache.keep_ids(ids)
@@ -197,6 +201,11 @@ class DecoderOnly(Checkpoint):
             raise wrong("room", f"at most max_len = {self.config.max_len}", room)
         config, weight = self.config, self.embedding.tokens.weight
         return FixedCache(
-            config.n_layers, n_rows, config.n_kv_heads or config.n_heads, room,
-            config.d_model // config.n_heads, weight.dtype, weight.device,
-        )  # fmt: skip
+            config.n_layers,
+            n_rows,
+            config.n_kv_heads or config.n_heads,
+            room,
+            config.d_model // config.n_heads,
+            weight.dtype,
+            weight.device,
+        )

@@ -156,9 +156,14 @@ class Transformer(Checkpoint):
         start = following(tgt, cache) if tgt_positions is None else tgt_positions
         with restored_on_error(cache):
             x, weights = self.decoder(
-                self.tgt_embedding(tgt, start), memory, tgt_mask, src_mask,
-                positions=tgt_positions, need_weights=need_weights, cache=cache,
-            )  # fmt: skip
+                self.tgt_embedding(tgt, start),
+                memory,
+                tgt_mask,
+                src_mask,
+                positions=tgt_positions,
+                need_weights=need_weights,
+                cache=cache,
+            )
             logits = self.output(x)
         if cache is not None:
             cache.keep_ids(tgt)

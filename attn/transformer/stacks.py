@@ -25,12 +25,20 @@ class _Stack(nn.Module):
         self.layers = nn.ModuleList()
         for _ in range(config.n_layers):
             layer = layer_class(
-                config.d_model, config.n_heads, config.d_ff, config.dropout, config.norm,
-                n_kv_heads=config.n_kv_heads, relative=relative,
+                config.d_model,
+                config.n_heads,
+                config.d_ff,
+                config.dropout,
+                config.norm,
+                n_kv_heads=config.n_kv_heads,
+                relative=relative,
                 attention=VARIANTS[config.attention].from_config(config),
-                attention_dropout=config.attention_dropout, activation=config.activation,
-                normalization=config.normalization, norm_eps=config.norm_eps, bias=config.bias,
-            )  # fmt: skip
+                attention_dropout=config.attention_dropout,
+                activation=config.activation,
+                normalization=config.normalization,
+                norm_eps=config.norm_eps,
+                bias=config.bias,
+            )
             self.layers.append(layer)
         self.norm: nn.Module = config.new_norm() if config.norm == "pre" else nn.Identity()
 
@@ -101,9 +109,13 @@ class Encoder(_Stack):
         with restored_on_error(cache):
             for layer, layer_cache in zip(self.layers, caches, strict=True):
                 x, layer_weights = layer(
-                    x, mask, positions=positions, is_causal=is_causal,
-                    need_weights=need_weights, cache=layer_cache,
-                )  # fmt: skip
+                    x,
+                    mask,
+                    positions=positions,
+                    is_causal=is_causal,
+                    need_weights=need_weights,
+                    cache=layer_cache,
+                )
                 weights.append(layer_weights)
             return self.norm(x), tuple(weights) if need_weights else None
 
@@ -156,9 +168,15 @@ class Decoder(_Stack):
         with restored_on_error(cache):
             for layer, layer_caches in zip(self.layers, caches, strict=True):
                 x, layer_weights = layer(
-                    x, memory, mask, memory_mask, positions=positions, is_causal=is_causal,
-                    need_weights=need_weights, cache=layer_caches,
-                )  # fmt: skip
+                    x,
+                    memory,
+                    mask,
+                    memory_mask,
+                    positions=positions,
+                    is_causal=is_causal,
+                    need_weights=need_weights,
+                    cache=layer_caches,
+                )
                 weights.append(layer_weights)
             x = self.norm(x)
         if not need_weights:

@@ -156,9 +156,13 @@ def _ours_like(theirs: nn.Module) -> nn.Module:
     for layer, kind in LAYERS.items():
         if type(theirs) is kind:
             empty = layer(
-                theirs.self_attn.embed_dim, 1, 1, theirs.dropout1.p,
-                "pre" if theirs.norm_first else "post", activation=our_activation(theirs.activation),
-            )  # fmt: skip
+                theirs.self_attn.embed_dim,
+                1,
+                1,
+                theirs.dropout1.p,
+                "pre" if theirs.norm_first else "post",
+                activation=our_activation(theirs.activation),
+            )
             return _with_parts(empty, theirs, PARTS)
     for stack, stack_kind in STACKS.items():
         if type(theirs) is stack_kind:
@@ -181,9 +185,13 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         return _filled(theirs, _torch_state(ours.state_dict()))
     if isinstance(ours, EncoderLayer | DecoderLayer) and type(ours) in LAYERS:
         layer = LAYERS[type(ours)](
-            ours.self_attention.d_model, 1, 1, ours.dropout.p, torch_activation(ours.feed_forward),
+            ours.self_attention.d_model,
+            1,
+            1,
+            ours.dropout.p,
+            torch_activation(ours.feed_forward),
             norm_first=ours.norm == "pre",
-        )  # fmt: skip
+        )
         layer.dropout.p = 0.0
         if isinstance(layer, nn.TransformerEncoderLayer) and isinstance(layer.activation, nn.GELU):
             # What PyTorch computes without gradients takes any nn.GELU for the exact one.
@@ -199,9 +207,12 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         return stack
     if isinstance(ours, Transformer):
         whole = nn.Transformer(
-            ours.config.d_model, ours.config.n_heads,
-            custom_encoder=nn.Identity(), custom_decoder=nn.Identity(), batch_first=True,
-        )  # fmt: skip
+            ours.config.d_model,
+            ours.config.n_heads,
+            custom_encoder=nn.Identity(),
+            custom_decoder=nn.Identity(),
+            batch_first=True,
+        )
         # Later, since a new nn.Transformer draws all its weights anew.
         whole.encoder, whole.decoder = _torch_like(ours.encoder), _torch_like(ours.decoder)
         return whole

@@ -61,6 +61,14 @@ class Idea:
     def _repr_html_(self):
         language = self.language
         told = {**_BUTTONS[language], "told": self.steps[language]} if self.steps else ""
-        return ink.svg(WIDTH, self.height, self._draw(language), f"drawing-{self.name}", self.title[language],
-                       self.description[language], kind="attn-idea", style=_STYLE,
-                       steps=told and json.dumps(told, ensure_ascii=False))  # fmt: skip
+        return ink.svg(
+            WIDTH,
+            self.height,
+            self._draw(language),
+            f"drawing-{self.name}",
+            self.title[language],
+            self.description[language],
+            kind="attn-idea",
+            style=_STYLE,
+            steps=told and json.dumps(told, ensure_ascii=False),
+        )

@@ -60,13 +60,26 @@ class Layout:
         """Draw a box with the name of its part; `marks` are the colours of query, key and value."""
         box = ink.rect(x, y, width, height, self.light(f"box {kind}".strip(), part))
         middle = x + width / 2 + (9 if marks else 0)
-        names = ink.lines(middle, y + height / 2, self.label(part), self.light(f"name {kind} {size}".strip(), part),
-                          leading=leading)  # fmt: skip
+        names = ink.lines(
+            middle,
+            y + height / 2,
+            self.label(part),
+            self.light(f"name {kind} {size}".strip(), part),
+            leading=leading,
+        )
         self.add(part, box, names)
         if marks:
             for i, hue in enumerate(("query", "key", "value")):
-                self.add(part, ink.tag("circle", cx=x + 12, cy=y + height / 2 - 8 + 8 * i, r=2.8,
-                                       class_=f"tip {hue}"))  # fmt: skip
+                self.add(
+                    part,
+                    ink.tag(
+                        "circle",
+                        cx=x + 12,
+                        cy=y + height / 2 - 8 + 8 * i,
+                        r=2.8,
+                        class_=f"tip {hue}",
+                    ),
+                )
         self.pin(part, x + (8 if width > 110 else width / 2 - 52), y)
 
     def name(self, part, x, y, at="start"):
@@ -78,8 +91,11 @@ class Layout:
 
     def chip(self, part, x, y, word, width):
         """Draw a token."""
-        self.add(part, ink.rect(x, y - 11, width, 22, self.light("box", part), 11),
-                 ink.text(x + width / 2, y + 4.5, word, self.light("name", part), "middle"))  # fmt: skip
+        self.add(
+            part,
+            ink.rect(x, y - 11, width, 22, self.light("box", part), 11),
+            ink.text(x + width / 2, y + 4.5, word, self.light("name", part), "middle"),
+        )
 
     def legend(self, x, y):
         """Say what the strands are."""
@@ -102,7 +118,7 @@ class Layout:
             drawn = ink.grid(
                 x, y + (i - 1) * gap - 5, row, size=8, gap=0, kind=self.light("cell", part)
             )
-            self.add(part, drawn)  # fmt: skip
+            self.add(part, drawn)
 
     def icon(self, part, x, y):
         """Draw what a step does with the scores of three queries and three keys, 40 by 40."""
@@ -115,10 +131,23 @@ class Layout:
         """Draw the weighted mean of three values, 40 by 40."""
         self.add("mean", ink.rect(x - 4, y - 4, 48, 48, self.light("box", "mean")))
         for i, strength in enumerate((0.25, 0.9, 0.5)):
-            self.add("mean", ink.tag("rect", x=x + 2, y=y + 1 + 9 * i, width=36, height=6, class_="cell value",
-                                     opacity=strength))  # fmt: skip
-        self.add("mean", ink.tag("path", d=f"M{ink.number(x + 2)} {ink.number(y + 28.5)}h36", class_="line"),
-                 ink.tag("rect", x=x + 2, y=y + 32, width=36, height=7, class_="cell value"))  # fmt: skip
+            self.add(
+                "mean",
+                ink.tag(
+                    "rect",
+                    x=x + 2,
+                    y=y + 1 + 9 * i,
+                    width=36,
+                    height=6,
+                    class_="cell value",
+                    opacity=strength,
+                ),
+            )
+        self.add(
+            "mean",
+            ink.tag("path", d=f"M{ink.number(x + 2)} {ink.number(y + 28.5)}h36", class_="line"),
+            ink.tag("rect", x=x + 2, y=y + 32, width=36, height=7, class_="cell value"),
+        )
 
     def shape(self, place, x, y, at="start"):
         """Write the shape of a tensor, if the page has one for this place."""

@@ -21,8 +21,15 @@ class Upright(Layout):
         self._column(
             "source", SOURCE, (44, 44, 60), 1, 16, "encoder", ("self_attention", "feed_forward")
         )
-        self._column("target", TARGET, (52, 36, 52), 190, 332, "decoder",
-                     ("causal_attention", "cross_attention", "feed_forward"))  # fmt: skip
+        self._column(
+            "target",
+            TARGET,
+            (52, 36, 52),
+            190,
+            332,
+            "decoder",
+            ("causal_attention", "cross_attention", "feed_forward"),
+        )
         self._memory()
         self._words()
         self.legend(4, 496)
@@ -125,8 +132,12 @@ class Upright(Layout):
         down = 76 if left else 272
         self.flow(block, (down, y + 36), (down, y + 48))
         pill = 5 if left else 237
-        self.add("norm", ink.rect(pill, y + 48, 106, 22, self.light("box", "norm"), 11), ink.plus(stream, y + 59, 7),
-                 ink.text(28 if left else 248, y + 63, "LayerNorm", self.light("name small", "norm")))  # fmt: skip
+        self.add(
+            "norm",
+            ink.rect(pill, y + 48, 106, 22, self.light("box", "norm"), 11),
+            ink.plus(stream, y + 59, 7),
+            ink.text(28 if left else 248, y + 63, "LayerNorm", self.light("name small", "norm")),
+        )
 
     def _memory(self):
         y = _TOP + 2 * _PITCH
@@ -139,8 +150,15 @@ class Upright(Layout):
         self.name("memory", 4, y + 60)
         self.shape("memory", 4, y + 76)
         for hue, start, x, end in (("key", 38, 171, 14), ("value", 42, 177, 24)):
-            self.flow("cross_attention", (131, y + start), (x, y + start), (x, _TOP + _PITCH + end),
-                      (190, _TOP + _PITCH + end), kind=hue, bend=4)  # fmt: skip
+            self.flow(
+                "cross_attention",
+                (131, y + start),
+                (x, y + start),
+                (x, _TOP + _PITCH + end),
+                (190, _TOP + _PITCH + end),
+                kind=hue,
+                bend=4,
+            )
         self._front.append(ink.text(144, y + 32, "key", "small key"))
         self._front.append(ink.text(134, y + 58, "value", "small value"))
 

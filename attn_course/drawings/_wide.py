@@ -73,8 +73,12 @@ class Wide(Layout):
         self.block(block, x, y - 60, _BLOCK, 38, marks=block.endswith("attention"))
         self.flow(block, (x + 16, y - 5), (x + 16, y - 22), kind="query" if cross else "")
         self.flow(block, (x + 84, y - 22), (x + 84, y - 11))
-        self.add("norm", ink.rect(x + 30, y - 11, 104, 22, self.light("box", "norm"), 11), ink.plus(x + 43, y, 7),
-                 ink.text(x + 55, y + 4, "LayerNorm", self.light("name small", "norm")))  # fmt: skip
+        self.add(
+            "norm",
+            ink.rect(x + 30, y - 11, 104, 22, self.light("box", "norm"), 11),
+            ink.plus(x + 43, y, 7),
+            ink.text(x + 55, y + 4, "LayerNorm", self.light("name small", "norm")),
+        )
 
     def _wave(self, x, y):
         curve = f"M{x} {y}q5 -12 10 0t10 0t10 0t10 0"
@@ -87,8 +91,14 @@ class Wide(Layout):
         self.shape("memory", x, y - 68)
         cross = _START + _PITCH
         for hue, start, height, end in (("key", 20, 180, 116), ("value", 36, 194, 128)):
-            self.flow("cross_attention", (x + start, y + 32), (x + start, height), (cross + end, height),
-                      (cross + end, _DECODER - 60), kind=hue)  # fmt: skip
+            self.flow(
+                "cross_attention",
+                (x + start, y + 32),
+                (x + start, height),
+                (cross + end, height),
+                (cross + end, _DECODER - 60),
+                kind=hue,
+            )
         self._front.append(ink.text(cross + 162, 174, "key", "small key", "middle"))
         self._front.append(ink.text(cross + 162, 208, "value", "small value", "middle"))
 

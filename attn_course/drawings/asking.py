@@ -20,9 +20,27 @@ _DESCRIPTION = {
     "little of the other two.",
 }
 _WORDS = {
-    "es": ("query", "keys", "puntaje", "peso", "value", ("balón", "caja", "árbol", "vacía"), ("rojo", "verde", "azul", "–"), "salida"),
-    "en": ("query", "keys", "score", "weight", "value", ("ball", "box", "tree", "empty"), ("red", "green", "blue", "–"), "output"),
-}  # fmt: skip
+    "es": (
+        "query",
+        "keys",
+        "puntaje",
+        "peso",
+        "value",
+        ("balón", "caja", "árbol", "vacía"),
+        ("rojo", "verde", "azul", "–"),
+        "salida",
+    ),
+    "en": (
+        "query",
+        "keys",
+        "score",
+        "weight",
+        "value",
+        ("ball", "box", "tree", "empty"),
+        ("red", "green", "blue", "–"),
+        "output",
+    ),
+}
 _TOP, _ROW = 32, 48
 
 
@@ -33,16 +51,27 @@ def asking():
 
 def _draw(language):
     query, keys, score, weight, value, shapes, colours, output = _WORDS[language]
-    drawn = [ink.text(32, 16, query, "small query", "middle"), ink.text(130, 16, keys, "small key", "middle"),
-             ink.text(200, 16, score, "small soft", "middle"), ink.text(236, 16, weight, "small soft"),
-             ink.text(356, 16, value, "small value", "end")]  # fmt: skip
+    drawn = [
+        ink.text(32, 16, query, "small query", "middle"),
+        ink.text(130, 16, keys, "small key", "middle"),
+        ink.text(200, 16, score, "small soft", "middle"),
+        ink.text(236, 16, weight, "small soft"),
+        ink.text(356, 16, value, "small value", "end"),
+    ]
     total = sum(math.exp(score) for *_, score in _CELLS)
     asked = _TOP + 2 * _ROW - 4
     for i, (shape, hue, points) in enumerate(_CELLS):
         y, share = _TOP + _ROW * i + 20, math.exp(points) / total
         curve = f"M64 {asked}C84 {asked} 72 {y} 92 {y}"
-        drawn.append(ink.tag("path", d=curve, class_="line query", opacity=1 if points else 0.45,
-                             style=f"stroke-width:{ink.number(1 + 4 * share)}"))  # fmt: skip
+        drawn.append(
+            ink.tag(
+                "path",
+                d=curve,
+                class_="line query",
+                opacity=1 if points else 0.45,
+                style=f"stroke-width:{ink.number(1 + 4 * share)}",
+            )
+        )
         drawn.append(ink.rect(92, y - 20, 76, 40, "box key", 4) + _thing(109, y, shape, "line"))
         drawn.append(ink.text(124, y + 4.5, shapes[i], "small strong" if points else "small"))
         drawn.append(ink.text(200, y + 4, f"{points:.2f}" if points else "0", "shape", "middle"))

@@ -33,9 +33,12 @@ _ROOT = 132
 # Word, probability given the one before, height, and whether the beam keeps it.
 _FIRST = (("es", 0.5, 80, True), ("hace", 0.4, 186, True), ("está", 0.1, 244, False))
 _SECOND = (
-    (0, "frío", 0.4, 44, True), (0, "fría", 0.3, 80, False), (0, "helado", 0.3, 116, False),
-    (1, "frío", 0.9, 168, True), (1, "<eos>", 0.1, 204, False),
-)  # fmt: skip
+    (0, "frío", 0.4, 44, True),
+    (0, "fría", 0.3, 80, False),
+    (0, "helado", 0.3, 116, False),
+    (1, "frío", 0.9, 168, True),
+    (1, "<eos>", 0.1, 204, False),
+)
 
 
 def beam():
@@ -44,8 +47,10 @@ def beam():
 
 
 def _draw(language):
-    drawn = [ink.text(128, 16, _LABELS[language][0], "small soft", "middle"),
-             step(3, ink.text(256, 16, _LABELS[language][1], "small soft", "middle"))]  # fmt: skip
+    drawn = [
+        ink.text(128, 16, _LABELS[language][0], "small soft", "middle"),
+        step(3, ink.text(256, 16, _LABELS[language][1], "small soft", "middle")),
+    ]
     for word, p, y, kept in _FIRST:
         drawn.append(_grown(1, (52, _ROOT), (84, y), 88, word, p, kept))
     for parent, word, p, y, kept in _SECOND:

@@ -17,9 +17,23 @@ _DESCRIPTION = {
     "was read. Each state has 64 numbers: 64 of them pass at the top and 5 × 64 at the bottom.",
 }
 _WORDS = {
-    "es": ("un solo vector", "mirar atrás: atención", "64 números", "5 × 64 números", "codificador", "decodificador"),
-    "en": ("a single vector", "looking back: attention", "64 numbers", "5 × 64 numbers", "encoder", "decoder"),
-}  # fmt: skip
+    "es": (
+        "un solo vector",
+        "mirar atrás: atención",
+        "64 números",
+        "5 × 64 números",
+        "codificador",
+        "decodificador",
+    ),
+    "en": (
+        "a single vector",
+        "looking back: attention",
+        "64 numbers",
+        "5 × 64 numbers",
+        "encoder",
+        "decoder",
+    ),
+}
 
 
 def bottleneck():
@@ -30,7 +44,10 @@ def bottleneck():
 def _draw(language):
     alone, back, few, most, encoder, decoder = _WORDS[language]
     drawn = [ink.text(0, 16, alone, "strong"), ink.text(356, 16, few, "small soft", "end")]
-    drawn += [ink.text(82, 48, encoder, "small soft", "middle"), ink.text(274, 48, decoder, "small soft", "middle")]  # fmt: skip
+    drawn += [
+        ink.text(82, 48, encoder, "small soft", "middle"),
+        ink.text(274, 48, decoder, "small soft", "middle"),
+    ]
     drawn.append(_machine(74, kept=False))
     drawn += [ink.text(0, 156, back, "strong"), ink.text(356, 156, most, "small soft", "end")]
     for i, x in enumerate(_WRITES):
@@ -48,7 +65,10 @@ def _machine(y, kept):
     for i, (read, write) in enumerate(zip(_READS, _WRITES, strict=True)):
         last = i == 4
         kind = "now" if kept or last else "box dashed"
-        drawn += [ink.rect(read - 11, y - 11, 22, 22, kind, 5), ink.rect(write - 11, y - 11, 22, 22, "box", 5)]  # fmt: skip
+        drawn += [
+            ink.rect(read - 11, y - 11, 22, 22, kind, 5),
+            ink.rect(write - 11, y - 11, 22, 22, "box", 5),
+        ]
         drawn.append(ink.arrow([(read, y + 32), (read, y + 13)]))
         drawn.append(ink.arrow([(write, y + 11), (write, y + 31)]))
         drawn.append(ink.text(read, y + 46, _LETTERS[i], "strong", "middle"))

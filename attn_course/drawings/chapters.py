@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+# The shapes stand as in the drawing, several a line.
 class Here:
     """What a chapter lights.
 
@@ -33,10 +34,11 @@ class Here:
         {'scores': '(4, d_k)'}
         """
         return {
-            place: "(" + ", ".join(str(self.sizes.get(name, name)) for name in names)
+            place: "("
+            + ", ".join(str(self.sizes.get(name, name)) for name in names)
             + (",)" if len(names) == 1 else ")")
             for place, names in self.shapes.items()
-        }  # fmt: skip
+        }
 
 
 _SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
@@ -44,6 +46,7 @@ _SCORES = ("batch_size", "n_heads", "seq_len", "seq_len")
 _SOURCE, _TARGET = ("batch_size", "src_len", "d_model"), ("batch_size", "tgt_len", "d_model")
 _LOGITS = ("batch_size", "tgt_len", "vocab_size")
 
+# The shapes stand as in the drawing, several a line.
 CHAPTERS = {
     "01_why_attention": Here(
         ("cross_attention", "memory", "mean"),

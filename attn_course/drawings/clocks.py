@@ -58,8 +58,11 @@ def _draw(language):
         row = ", ".join(
             f"{end(a):.2f}".replace("-", "−") for a in angles for end in (math.sin, math.cos)
         )
-        lit = (ink.rect(x - 27, 6, 54, 206, "now", 8), ink.arrow([(x, 212), (x, 230)], "lit"),
-               ink.text(356, 250, f"({row})", "shape", "end"))  # fmt: skip
+        lit = (
+            ink.rect(x - 27, 6, 54, 206, "now", 8),
+            ink.arrow([(x, 212), (x, 230)], "lit"),
+            ink.text(356, 250, f"({row})", "shape", "end"),
+        )
         column = [ink.text(x, 24, str(p), "strong" if p == _LIT else "", "middle")]
         column += [_clock(x, _TOP + _ROW * i, angle) for i, angle in enumerate(angles)]
         drawn.append(

@@ -15,9 +15,21 @@ _DESCRIPTION = {
     "can be solved; the second only by heart.",
 }
 _LABELS = {
-    "es": ("¿singular o plural?", "¿A o B?", ("singular", "plural"), "se puede deducir", "solo de memoria"),
-    "en": ("singular or plural?", "A or B?", ("singular", "plural"), "can be worked out", "only by heart"),
-}  # fmt: skip
+    "es": (
+        "¿singular o plural?",
+        "¿A o B?",
+        ("singular", "plural"),
+        "se puede deducir",
+        "solo de memoria",
+    ),
+    "en": (
+        "singular or plural?",
+        "A or B?",
+        ("singular", "plural"),
+        "can be worked out",
+        "only by heart",
+    ),
+}
 
 
 def control_task():
@@ -36,7 +48,10 @@ def _draw(language):
         for i, (word, label) in enumerate(zip(_WORDS, labels, strict=True)):
             y = 28 + 27 * i
             lit = label in (numbers[1], "B")
-            drawn.append(ink.rect(left, y, 56, 22, "box", 5) + ink.text(left + 28, y + 15.5, word, "small", "middle"))  # fmt: skip
+            drawn.append(
+                ink.rect(left, y, 56, 22, "box", 5)
+                + ink.text(left + 28, y + 15.5, word, "small", "middle")
+            )
             drawn.append(ink.arrow([(left + 58, y + 11), (left + 80, y + 11)]))
             drawn.append(ink.rect(left + 82, y, 72, 22, "box now" if lit else "kept", 5))
             drawn.append(ink.text(left + 118, y + 15.5, label, "small", "middle"))

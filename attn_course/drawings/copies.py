@@ -43,7 +43,16 @@ def _draw(language):
         for i in range(n_heads):
             x = _LEFT + (width + gap) * i
             for top, height in ((y, _SIDE), (y + 70, 9)):
-                drawn.append(ink.tag("rect", x=x, y=top, width=width, height=height, class_="head",
-                                     opacity=_STRENGTH[i]))  # fmt: skip
+                drawn.append(
+                    ink.tag(
+                        "rect",
+                        x=x,
+                        y=top,
+                        width=width,
+                        height=height,
+                        class_="head",
+                        opacity=_STRENGTH[i],
+                    )
+                )
         drawn.append(ink.text(_LEFT, y + 94, str(n_heads * d_k), "shape"))
     return "".join(drawn)

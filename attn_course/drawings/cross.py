@@ -33,14 +33,25 @@ def cross():
 
 def _draw(language):
     predicts, reads, query, key, memory = _WORDS[language]
-    drawn = [ink.text(0, 20, predicts, "small soft"), ink.text(0, 68, reads, "small soft"),
-             ink.text(0, 84, query, "small query"), ink.text(0, 254, memory, "small soft"),
-             ink.text(0, 270, key, "small key")]  # fmt: skip
+    drawn = [
+        ink.text(0, 20, predicts, "small soft"),
+        ink.text(0, 68, reads, "small soft"),
+        ink.text(0, 84, query, "small query"),
+        ink.text(0, 254, memory, "small soft"),
+        ink.text(0, 270, key, "small key"),
+    ]
     for x, row in zip(_ASK, _WEIGHTS, strict=True):
         for end, weight in zip(_ANSWER, row, strict=True):
             curve = f"M{x} 108C{x} 164 {end} 180 {end} 236"
-            drawn.append(ink.tag("path", d=curve, class_="line query", opacity=1 if weight > 0.2 else 0.45,
-                                 style=f"stroke-width:{ink.number(0.6 + 7 * weight)}"))  # fmt: skip
+            drawn.append(
+                ink.tag(
+                    "path",
+                    d=curve,
+                    class_="line query",
+                    opacity=1 if weight > 0.2 else 0.45,
+                    style=f"stroke-width:{ink.number(0.6 + 7 * weight)}",
+                )
+            )
     for x, read, said, row in zip(_ASK, _READ, _PREDICTED, _WEIGHTS, strict=True):
         drawn.append(ink.text(x, 20, said, "strong", "middle"))
         drawn.append(ink.arrow([(x, 52), (x, 28)]))

@@ -15,11 +15,31 @@ _DESCRIPTION = {
     "With the last two, the value knows nothing of positions.",
 }
 _WORDS = {
-    "es": ("embedding", "puntajes", "softmax", "media ponderada", ("sinusoidales,", "aprendidas"), "rotatorias", ("ALiBi,", "T5"),
-           "se suman", "giran", "se suma"),
-    "en": ("embedding", "scores", "softmax", "weighted mean", ("sinusoidal,", "learned"), "rotary", ("ALiBi,", "T5"),
-           "added", "turn", "added"),
-}  # fmt: skip
+    "es": (
+        "embedding",
+        "puntajes",
+        "softmax",
+        "media ponderada",
+        ("sinusoidales,", "aprendidas"),
+        "rotatorias",
+        ("ALiBi,", "T5"),
+        "se suman",
+        "giran",
+        "se suma",
+    ),
+    "en": (
+        "embedding",
+        "scores",
+        "softmax",
+        "weighted mean",
+        ("sinusoidal,", "learned"),
+        "rotary",
+        ("ALiBi,", "T5"),
+        "added",
+        "turn",
+        "added",
+    ),
+}
 _Q, _K, _V = 178, 248, 318
 
 

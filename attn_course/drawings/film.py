@@ -5,7 +5,10 @@ from attn_course.drawings._idea import Idea
 
 _CELL, _GAP, _TOP = 24, 92, 64
 _AT = 2  # the frame of the patch that asks, which is in the middle
-_TITLE = {"es": "Primero por el tiempo, después por el espacio", "en": "First through time, then across space"}  # fmt: skip
+_TITLE = {
+    "es": "Primero por el tiempo, después por el espacio",
+    "en": "First through time, then across space",
+}
 _DESCRIPTION = {
     "es": "Cuatro fotogramas de tres por tres parches, uno al lado de otro. El parche del centro del tercer fotograma, resaltado, es la query. Con líneas de un "
     "color se une al mismo sitio de los otros tres fotogramas: es la atención en el tiempo. Los otros ocho parches de su propio fotograma están enmarcados con "
@@ -36,7 +39,9 @@ def _draw(language):
             if j == 4:
                 kind = "now" if i == _AT else "box value"
             drawn.append(ink.rect(x, y, _CELL - 3, _CELL - 3, kind, 2))
-        drawn.append(ink.text(middle[i] - 1.5, _TOP + 88, f"{frame} {i + 1}", "small soft", "middle"))  # fmt: skip
+        drawn.append(
+            ink.text(middle[i] - 1.5, _TOP + 88, f"{frame} {i + 1}", "small soft", "middle")
+        )
     from_ = middle[_AT] - 1.5, _TOP + 1.5 * _CELL - 1.5
     for i in (0, 1, 3):
         end, lift = middle[i] - 1.5, 34 if i != 0 else 20

@@ -4,7 +4,10 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _AT = (52, 88, 124, 160, 196)
-_TITLE = {"es": "Cinco queries aprendidas buscan figuras", "en": "Five learned queries look for shapes"}  # fmt: skip
+_TITLE = {
+    "es": "Cinco queries aprendidas buscan figuras",
+    "en": "Five learned queries look for shapes",
+}
 _DESCRIPTION = {
     "es": "A la izquierda, cinco queries en una columna, unidas entre sí por una línea, porque también se atienden unas a otras. A la derecha, una imagen con un "
     "triángulo arriba y un círculo abajo, cada uno dentro de su caja. De la segunda query sale una flecha hacia la caja del triángulo, y de la cuarta, "

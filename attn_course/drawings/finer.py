@@ -5,7 +5,13 @@ from attn_course.drawings._idea import Idea
 
 _CELL, _LEFT, _TOP = 34, 2, 42
 # An edge that runs down to the right, in greys.
-_GREYS = ((1, 0.5, 0, 0, 0), (1, 0.9, 0.2, 0, 0), (1, 1, 0.7, 0, 0), (1, 1, 1, 0.4, 0), (1, 1, 1, 0.9, 0.1))  # fmt: skip
+_GREYS = (
+    (1, 0.5, 0, 0, 0),
+    (1, 0.9, 0.2, 0, 0),
+    (1, 1, 0.7, 0, 0),
+    (1, 1, 1, 0.4, 0),
+    (1, 1, 1, 0.9, 0.1),
+)
 _SHARP = (1, 0.2, 1, 0.7)
 _TITLE = {"es": "Cuatro píxeles donde había uno", "en": "Four pixels where there was one"}
 _DESCRIPTION = {
@@ -29,7 +35,10 @@ def finer():
 
 def _draw(language):
     keys, queries, values = _WORDS[language]
-    drawn = [ink.text(0, 24, keys, "small key"), ink.text(300, 24, queries, "small query", "middle")]  # fmt: skip
+    drawn = [
+        ink.text(0, 24, keys, "small key"),
+        ink.text(300, 24, queries, "small query", "middle"),
+    ]
     for i, row in enumerate(_GREYS):
         for j, grey in enumerate(row):
             x, y = _LEFT + _CELL * j, _TOP + _CELL * i

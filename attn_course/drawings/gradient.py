@@ -31,9 +31,13 @@ def gradient():
 def _draw(language):
     logit, p, push, falls, rises = _WORDS[language]
     total = sum(math.exp(z) for z in _LOGITS.values())
-    drawn = [ink.text(70, 16, logit, "small soft", "middle"), ink.text(_LEFT, 16, p, "small soft"),
-             ink.text(_ZERO, 16, push, "small soft", "middle"),
-             ink.text(216, 34, f"← {falls}", "small bad"), ink.text(352, 34, f"{rises} →", "small value", "end")]  # fmt: skip
+    drawn = [
+        ink.text(70, 16, logit, "small soft", "middle"),
+        ink.text(_LEFT, 16, p, "small soft"),
+        ink.text(_ZERO, 16, push, "small soft", "middle"),
+        ink.text(216, 34, f"← {falls}", "small bad"),
+        ink.text(352, 34, f"{rises} →", "small value", "end"),
+    ]
     for i, (word, z) in enumerate(_LOGITS.items()):
         y, share, right = 58 + 32 * i, math.exp(z) / total, word == _RIGHT
         step = right - share

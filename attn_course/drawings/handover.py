@@ -26,10 +26,19 @@ def _draw(language):
     layer, heads = _LABELS[language]
     drawn = []
     for number in (0, 11, 26, 30):
-        drawn.append(ink.text(0, _up(number) + 4, f"{number} {layer}" if number == 30 else str(number), "small soft"))  # fmt: skip
+        drawn.append(
+            ink.text(
+                0,
+                _up(number) + 4,
+                f"{number} {layer}" if number == 30 else str(number),
+                "small soft",
+            )
+        )
     for j, word in enumerate(_WORDS):
         drawn.append(ink.path([(_at(j), _FOOT), (_at(j), _up(30))], "line"))
-        drawn.append(ink.text(_at(j), 248, word, "small strong" if j in (1, 5) else "small", "middle"))  # fmt: skip
+        drawn.append(
+            ink.text(_at(j), 248, word, "small strong" if j in (1, 5) else "small", "middle")
+        )
     drawn.append(ink.path([(_at(1), _FOOT), (_at(1), _up(27.7))], "line lit"))
     drawn.append(ink.path([(_at(5), _up(26.3)), (_at(5), _up(30))], "line lit"))
     drawn.append(ink.arrow([(_at(1), _up(11)), (_at(2) - 2, _up(12))]))

@@ -18,9 +18,21 @@ _DESCRIPTION = {
     "takes 4. In attention a single arc goes from 1 to 8: 1 step, at any distance.",
 }
 _WORDS = {
-    "es": {"RNN": "RNN", "convolution": "convolución", "attention": "atención", "step": "paso", "steps": "pasos"},
-    "en": {"RNN": "RNN", "convolution": "convolution", "attention": "attention", "step": "step", "steps": "steps"},
-}  # fmt: skip
+    "es": {
+        "RNN": "RNN",
+        "convolution": "convolución",
+        "attention": "atención",
+        "step": "paso",
+        "steps": "pasos",
+    },
+    "en": {
+        "RNN": "RNN",
+        "convolution": "convolution",
+        "attention": "attention",
+        "step": "step",
+        "steps": "steps",
+    },
+}
 
 
 def hops():
@@ -42,7 +54,9 @@ def _draw(language):
             kind = "now" if i in (0, _LAST - 1) else "box"
             x = _LEFT + _STEP * i
             drawn.append(ink.tag("circle", cx=x, cy=y, r=9, class_=kind))
-            drawn.append(ink.text(x, y + 4, str(i + 1), "small" if i in stops else "small soft", "middle"))  # fmt: skip
+            drawn.append(
+                ink.text(x, y + 4, str(i + 1), "small" if i in stops else "small soft", "middle")
+            )
     return "".join(drawn)
 
 

@@ -18,16 +18,26 @@ _DESCRIPTION = {
 }
 _NAMES = {
     "es": {
-        "sines": "+ sinusoides", "attention": "atención", "equal": "keys = queries, sesgos",
-        "grouped": "rotatoria, agrupada,", "bare": "sin sesgos", "relu": "ReLU: 2 matrices",
-        "swiglu": "SwiGLU: 3 matrices", "again": "embeddings otra vez",
+        "sines": "+ sinusoides",
+        "attention": "atención",
+        "equal": "keys = queries, sesgos",
+        "grouped": "rotatoria, agrupada,",
+        "bare": "sin sesgos",
+        "relu": "ReLU: 2 matrices",
+        "swiglu": "SwiGLU: 3 matrices",
+        "again": "embeddings otra vez",
     },
     "en": {
-        "sines": "+ sinusoids", "attention": "attention", "equal": "keys = queries, biases",
-        "grouped": "rotary, grouped,", "bare": "no biases", "relu": "ReLU: 2 matrices",
-        "swiglu": "SwiGLU: 3 matrices", "again": "embeddings again",
+        "sines": "+ sinusoids",
+        "attention": "attention",
+        "equal": "keys = queries, biases",
+        "grouped": "rotary, grouped,",
+        "bare": "no biases",
+        "relu": "ReLU: 2 matrices",
+        "swiglu": "SwiGLU: 3 matrices",
+        "again": "embeddings again",
     },
-}  # fmt: skip
+}
 _OLD, _NEW, _WIDE = 92, 268, 146
 
 
@@ -38,7 +48,10 @@ def ladder():
 
 def _draw(language):
     name = _NAMES[language]
-    drawn = [ink.text(_OLD, 16, "2017", "strong", "middle"), ink.text(_NEW, 16, "2024", "strong", "middle")]  # fmt: skip
+    drawn = [
+        ink.text(_OLD, 16, "2017", "strong", "middle"),
+        ink.text(_NEW, 16, "2024", "strong", "middle"),
+    ]
     # The line on which both streams come down, under everything else.
     drawn += [ink.arrow([(x, 44), (x, 392)]) for x in (_OLD, _NEW)]
     drawn += [_around(_OLD, 104, 180), _around(_OLD, 236, 286)]

@@ -27,8 +27,10 @@ def layer_norm():
 
 
 def _draw(language):
-    drawn = [ink.text(x, 16, head, "small soft", "middle")
-             for x, head in zip((49, 177, 299), _HEADS[language], strict=True)]  # fmt: skip
+    drawn = [
+        ink.text(x, 16, head, "small soft", "middle")
+        for x, head in zip((49, 177, 299), _HEADS[language], strict=True)
+    ]
     for name, vector, y, unit in _ROWS:
         mean = sum(vector) / len(vector)
         less = [x - mean for x in vector]

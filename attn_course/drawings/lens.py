@@ -30,7 +30,10 @@ def _draw(language):
     drawn = [ink.text(0, 14, stream, "small soft"), ink.arrow([(0, 46), (352, 46)])]
     for i in range(_LAYERS):
         x, last = 4 + 80 * i, i == _LAYERS - 1
-        drawn.append(ink.rect(x, 28, 52, 36, "box", 6) + ink.text(x + 26, 50.5, f"{layer} {i + 1}", "small", "middle"))  # fmt: skip
+        drawn.append(
+            ink.rect(x, 28, 52, 36, "box", 6)
+            + ink.text(x + 26, 50.5, f"{layer} {i + 1}", "small", "middle")
+        )
         tap = x + 64
         kind = "lit" if last else "dashed"
         drawn.append(ink.arrow([(tap, 48), (tap, 92)], kind))
@@ -39,6 +42,14 @@ def _draw(language):
             ink.rect(tap - 20 + 8 * j, 152 - height, 6, height, "cell", 1)
             for j, height in enumerate(_BARS[i])
         ]
-        drawn.append(ink.text(tap, 170, model if last else lens_name, "small strong" if last else "small", "middle"))  # fmt: skip
+        drawn.append(
+            ink.text(
+                tap,
+                170,
+                model if last else lens_name,
+                "small strong" if last else "small",
+                "middle",
+            )
+        )
     drawn.append(ink.text(34, 190, f"▭  {matrix}", "small soft"))
     return "".join(drawn)

@@ -7,9 +7,17 @@ _TOKENS = ("roses", "are", "red", "and", "violets", "are", "blue")
 _VOCABULARY = ("<pad>", "<unk>", "<sos>", "<eos>", "are", "and", "blue", "red", "roses", "violets")
 # The table of chapter 2: `np.random.default_rng(0).normal(size=(10, 3))`.
 _TABLE = (
-    (0.13, -0.13, 0.64), (0.10, -0.54, 0.36), (1.30, 0.95, -0.70), (-1.27, -0.62, 0.04), (-2.33, -0.22, -1.25),
-    (-0.73, -0.54, -0.32), (0.41, 1.04, -0.13), (1.37, -0.67, 0.35), (0.90, 0.09, -0.74), (-0.92, -0.46, 0.22),
-)  # fmt: skip
+    (0.13, -0.13, 0.64),
+    (0.10, -0.54, 0.36),
+    (1.30, 0.95, -0.70),
+    (-1.27, -0.62, 0.04),
+    (-2.33, -0.22, -1.25),
+    (-0.73, -0.54, -0.32),
+    (0.41, 1.04, -0.13),
+    (1.37, -0.67, 0.35),
+    (0.90, 0.09, -0.74),
+    (-0.92, -0.46, 0.22),
+)
 _TWICE = "are"
 _TITLE = {"es": "De los tokens a las filas de la tabla", "en": "From tokens to rows of the table"}
 _DESCRIPTION = {
@@ -32,8 +40,11 @@ def lookup():
 
 def _draw(language):
     token, name, table = _HEADS[language]
-    drawn = [ink.text(32, 16, token, "small soft", "middle"), ink.text(82, 16, name, "small soft", "middle"),
-             ink.text(356, 16, table, "small soft", "end")]  # fmt: skip
+    drawn = [
+        ink.text(32, 16, token, "small soft", "middle"),
+        ink.text(82, 16, name, "small soft", "middle"),
+        ink.text(356, 16, table, "small soft", "end"),
+    ]
     for i, word in enumerate(_TOKENS):
         y, found, lit = 64 + 32 * i, _VOCABULARY.index(word), word == _TWICE
         end = 40 + 26 * found
@@ -50,5 +61,7 @@ def _draw(language):
         drawn.append(ink.text(178, y + 4.5, word, f"{kind} strong" if lit else kind))
         for j, number in enumerate(row):
             written = f"{number:.2f}".replace("-", "−")
-            drawn.append(ink.text(266 + 42 * j, y + 4, written, "shape" if used else "shape soft", "end"))  # fmt: skip
+            drawn.append(
+                ink.text(266 + 42 * j, y + 4, written, "shape" if used else "shape soft", "end")
+            )
     return "".join(drawn)

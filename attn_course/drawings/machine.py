@@ -80,8 +80,18 @@ class Machine:
         drawn = layout(self.language, here.lit, here.written())
         name = f"machine-{layout.__name__.lower()}-{self.page}"
         description = f"{WORDS['description'][self.language]} {self._told()}"
-        return ink.svg(drawn.width, drawn.height, drawn.body(self._link), name, WORDS["title"][self.language],
-                       description, role="group", kind="attn-m", style=style, top=drawn.top)  # fmt: skip
+        return ink.svg(
+            drawn.width,
+            drawn.height,
+            drawn.body(self._link),
+            name,
+            WORDS["title"][self.language],
+            description,
+            role="group",
+            kind="attn-m",
+            style=style,
+            top=drawn.top,
+        )
 
     def _link(self, page, markup):
         current = ' aria-current="page"' if page == self.page else ""

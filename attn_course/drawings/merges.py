@@ -57,6 +57,10 @@ def _word(x, y, parts, new):
     for part in parts:
         width = _LETTER * len(part)
         drawn.append(ink.rect(at + 1, y - 12, width - 2, 24, "now" if part == new else "box", 5))
-        drawn.append(ink.text(at + width / 2, y + 4, part, "shape strong" if part == new else "shape", "middle"))  # fmt: skip
+        drawn.append(
+            ink.text(
+                at + width / 2, y + 4, part, "shape strong" if part == new else "shape", "middle"
+            )
+        )
         at += width
     return "".join(drawn)

@@ -107,5 +107,15 @@ class MovingMachine(Machine):
         drawn = layout(self.language, (), {})
         name = f"machine-{layout.__name__.lower()}"
         title, description = (WORDS[text][self.language] for text in ("title", "description"))
-        return ink.svg(drawn.width, drawn.height, drawn.body(self._link), name, title,
-                       description, role="group", kind="attn-m", style=style, top=drawn.top)  # fmt: skip
+        return ink.svg(
+            drawn.width,
+            drawn.height,
+            drawn.body(self._link),
+            name,
+            title,
+            description,
+            role="group",
+            kind="attn-m",
+            style=style,
+            top=drawn.top,
+        )

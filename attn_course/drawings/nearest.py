@@ -4,7 +4,10 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _AT = (44, 133, 222, 311)
-_TITLE = {"es": "De una oración a un vector, y de ahí a un tema", "en": "From a sentence to a vector, and on to a subject"}  # fmt: skip
+_TITLE = {
+    "es": "De una oración a un vector, y de ahí a un tema",
+    "en": "From a sentence to a vector, and on to a subject",
+}
 _DESCRIPTION = {
     "es": "Arriba, los cuatro tokens de una oración. Cada uno es query, key y value, y una línea lo une con todos los vectores de la fila "
     "de abajo, también con el suyo: la atención no lleva máscara. Los cuatro vectores de abajo se juntan en uno solo, su media. De "
@@ -14,9 +17,17 @@ _DESCRIPTION = {
     "arrows lead to four subjects, transport, health, culture and waste. The one to the nearest subject, waste, is lit.",
 }
 _WORDS = {
-    "es": (("tiro", "las", "pilas", "viejas"), "media", ("transporte", "salud", "cultura", "basura")),
-    "en": (("throw", "away", "old", "batteries"), "mean", ("transport", "health", "culture", "waste")),
-}  # fmt: skip
+    "es": (
+        ("tiro", "las", "pilas", "viejas"),
+        "media",
+        ("transporte", "salud", "cultura", "basura"),
+    ),
+    "en": (
+        ("throw", "away", "old", "batteries"),
+        "mean",
+        ("transport", "health", "culture", "waste"),
+    ),
+}
 
 
 def nearest():

@@ -70,8 +70,17 @@ class OwnMachine(Machine):
         drawn = layout(self.language, self.lit, {})
         name = f"machine-{layout.__name__.lower()}"
         description = f"{WORDS['description'][self.language]} {self._told()}"
-        return ink.svg(drawn.width, drawn.height, drawn.body(self._link), name, WORDS["title"][self.language],
-                       description, kind="attn-m", style=style, top=drawn.top)  # fmt: skip
+        return ink.svg(
+            drawn.width,
+            drawn.height,
+            drawn.body(self._link),
+            name,
+            WORDS["title"][self.language],
+            description,
+            kind="attn-m",
+            style=style,
+            top=drawn.top,
+        )
 
     def _link(self, page, markup):
         """Return it without a link: in JupyterLab there are no pages."""

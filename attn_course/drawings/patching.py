@@ -38,11 +38,22 @@ def patching():
 
 def _draw(language):
     clean, corrupted, _ = _NAMES[language]
-    left, right = _grid(6, clean, _CLEAN, "was", False), _grid(186, corrupted, _CORRUPTED, "were", False)  # fmt: skip
+    left, right = (
+        _grid(6, clean, _CLEAN, "was", False),
+        _grid(186, corrupted, _CORRUPTED, "were", False),
+    )
     layer, at = _AT
     start, end = _centre(6, layer, at), _centre(186, layer, at)
     patched = _grid(186, corrupted, _CORRUPTED, "was?", True)
-    arrow = ink.arrow([(start[0] + 11, start[1] - 6), (start[0] + 40, start[1] - 20), (end[0] - 30, end[1] - 20), (end[0] - 10, end[1] - 5)], "lit")  # fmt: skip
+    arrow = ink.arrow(
+        [
+            (start[0] + 11, start[1] - 6),
+            (start[0] + 40, start[1] - 20),
+            (end[0] - 30, end[1] - 20),
+            (end[0] - 10, end[1] - 5),
+        ],
+        "lit",
+    )
     return step(1, left) + step(2, right) + step(3, patched, arrow)
 
 
@@ -59,10 +70,25 @@ def _grid(left, name, words, due, patched):
             changed = patched and j >= at and (i > layer or (i, j) == _AT)
             if patched and not changed:
                 continue
-            drawn.append(ink.rect(x - 9, y - 9, 18, 18, "head" if (i, j) == _AT and patched else "box now" if changed else "box", 4))  # fmt: skip
+            drawn.append(
+                ink.rect(
+                    x - 9,
+                    y - 9,
+                    18,
+                    18,
+                    "head" if (i, j) == _AT and patched else "box now" if changed else "box",
+                    4,
+                )
+            )
     if patched:
         x, y = _centre(left, _LAYERS - 1, len(words) - 1)
-        return "".join([*drawn, ink.rect(x - 26, y - 55, 40, 19, "box now", 4), ink.text(x - 6, y - 41.5, due, "small strong", "middle")])  # fmt: skip
+        return "".join(
+            [
+                *drawn,
+                ink.rect(x - 26, y - 55, 40, 19, "box now", 4),
+                ink.text(x - 6, y - 41.5, due, "small strong", "middle"),
+            ]
+        )
     for j, word in enumerate(words):
         x, _ = _centre(left, 0, j)
         strong = "small strong" if j == at else "small"

@@ -36,7 +36,10 @@ def places():
 def _draw(language):
     one, two, gives, receives = _WORDS[language]
     drawn = [ink.text(0, 16, one, "strong"), ink.text(0, 186, two, "strong")]
-    drawn += [ink.text(178, 118, "=", "strong", "middle"), ink.text(178, 288, "≠", "strong", "middle")]  # fmt: skip
+    drawn += [
+        ink.text(178, 118, "=", "strong", "middle"),
+        ink.text(178, 288, "≠", "strong", "middle"),
+    ]
     for x, (who, whom) in zip(_LEFT, _SENTENCES, strict=True):
         both, each = math.exp(_FOUND), math.exp(_FOUND) / (math.exp(_FOUND) + 4)
         half = both / (2 * both + 3)
@@ -53,9 +56,13 @@ def _draw(language):
 
 def _sentence(x, y, who, whom, language):
     verb, thing, to = _BETWEEN[language]
-    drawn = [ink.text(x + 20, y, who, "small", "middle"), ink.text(x + 58, y, verb, "small accent", "middle"),
-             ink.text(x + 95, y, thing, "small soft", "middle"), ink.text(x + 121, y, to, "small soft", "middle"),
-             ink.text(x + 148, y, whom, "small", "middle")]  # fmt: skip
+    drawn = [
+        ink.text(x + 20, y, who, "small", "middle"),
+        ink.text(x + 58, y, verb, "small accent", "middle"),
+        ink.text(x + 95, y, thing, "small soft", "middle"),
+        ink.text(x + 121, y, to, "small soft", "middle"),
+        ink.text(x + 148, y, whom, "small", "middle"),
+    ]
     return "".join(drawn)
 
 

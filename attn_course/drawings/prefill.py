@@ -47,12 +47,18 @@ def _draw(language):
     drawn = []
     for row, words in enumerate((_PROMPT, *((word,) for word in _WRITTEN))):
         y = 40 + 42 * row + 10 * (row > 0)
-        parts = [ink.rect(2, y - 14, 72, 28, "box now", 6), ink.text(38, y + 4.5, weights, "small", "middle")]  # fmt: skip
+        parts = [
+            ink.rect(2, y - 14, 72, 28, "box now", 6),
+            ink.text(38, y + 4.5, weights, "small", "middle"),
+        ]
         parts.append(ink.arrow([(76, y), (98, y)], "lit"))
         x = 100
         for word in words:
             wide = 22 + 6.6 * len(word)
-            parts.append(ink.rect(x, y - 13, wide, 26, "kept", 5) + ink.text(x + wide / 2, y + 4.5, word, "small", "middle"))  # fmt: skip
+            parts.append(
+                ink.rect(x, y - 13, wide, 26, "kept", 5)
+                + ink.text(x + wide / 2, y + 4.5, word, "small", "middle")
+            )
             x += wide + 4
         if row < 2:
             parts.insert(0, ink.text(2, y - 20, writing if row else reading, "small strong"))

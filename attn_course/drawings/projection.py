@@ -8,9 +8,13 @@ from attn_course.drawings._idea import Idea
 _USER = (1.5, -1.0)
 # The films of chapter 2, and on which side of its point each name is written.
 _FILMS = {
-    "Casablanca": (1.5, -0.5, "start"), "Titanic": (1.5, 0.5, "start"), "Amélie": (1.0, -1.5, "start"),
-    "Rocky": (0.5, 1.0, "start"), "Alien": (-1.0, 0.5, "end"), "Rambo": (-0.5, 1.5, "end"),
-}  # fmt: skip
+    "Casablanca": (1.5, -0.5, "start"),
+    "Titanic": (1.5, 0.5, "start"),
+    "Amélie": (1.0, -1.5, "start"),
+    "Rocky": (0.5, 1.0, "start"),
+    "Alien": (-1.0, 0.5, "end"),
+    "Rambo": (-0.5, 1.5, "end"),
+}
 _X, _Y, _UNIT = 158, 150, 76
 _TITLE = {"es": "El producto punto como una sombra", "en": "The dot product as a shadow"}
 _DESCRIPTION = {
@@ -35,8 +39,14 @@ def _draw(language):
     romance, action = _AXES[language]
     length = math.hypot(*_USER)
     ux, uy = _USER[0] / length, _USER[1] / length
-    drawn = [ink.path([_at(-1.9, 0), _at(2.4, 0)], "frame"), ink.path([_at(0, -1.85), _at(0, 1.8)], "frame")]  # fmt: skip
-    drawn += [ink.text(356, _Y - 6, romance, "small soft", "end"), ink.text(_X + 6, 12, action, "small soft")]  # fmt: skip
+    drawn = [
+        ink.path([_at(-1.9, 0), _at(2.4, 0)], "frame"),
+        ink.path([_at(0, -1.85), _at(0, 1.8)], "frame"),
+    ]
+    drawn += [
+        ink.text(356, _Y - 6, romance, "small soft", "end"),
+        ink.text(_X + 6, 12, action, "small soft"),
+    ]
     drawn.append(
         ink.path([_at(-1.75 * ux, -1.75 * uy), _at(2.1 * ux, 2.1 * uy)], "line query dashed")
     )

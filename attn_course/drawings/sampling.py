@@ -27,8 +27,13 @@ def sampling():
 
 def _draw(language):
     cut = next(n for n in range(1, 6) if sum(_P[:n]) >= 0.8)
-    strips = {_PLAIN[language]: _P, "T = 0.5": _shares(p**2 for p in _P), "T = 2": _shares(p**0.5 for p in _P),
-              "top-k 2": _shares(_P[:2]), "top-p 0.8": _shares(_P[:cut])}  # fmt: skip
+    strips = {
+        _PLAIN[language]: _P,
+        "T = 0.5": _shares(p**2 for p in _P),
+        "T = 2": _shares(p**0.5 for p in _P),
+        "top-k 2": _shares(_P[:2]),
+        "top-p 0.8": _shares(_P[:cut]),
+    }
     drawn = []
     for row, (label, strip) in enumerate(strips.items()):
         y, x = 4 + _ROW * row, _LEFT

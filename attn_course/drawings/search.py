@@ -32,14 +32,25 @@ def search():
 
 def _draw(language):
     query, keys, score, value = _HEADS[language]
-    drawn = [ink.text(34, 16, query, "small query", "middle"), ink.text(148, 16, keys, "small key", "middle"),
-             ink.text(212, 16, score, "small soft", "middle"), ink.text(356, 16, value, "small value", "end")]  # fmt: skip
+    drawn = [
+        ink.text(34, 16, query, "small query", "middle"),
+        ink.text(148, 16, keys, "small key", "middle"),
+        ink.text(212, 16, score, "small soft", "middle"),
+        ink.text(356, 16, value, "small value", "end"),
+    ]
     asked = 42 + 27 * 4.5
     for i, (word, weight) in enumerate(zip(_WORDS, _WEIGHTS, strict=True)):
         y, found = 42 + 27 * i, weight > 0.1
         curve = f"M68 {ink.number(asked)}C92 {ink.number(asked)} 84 {y} 108 {y}"
-        drawn.append(ink.tag("path", d=curve, class_="line query", opacity=1 if found else 0.45,
-                             style=f"stroke-width:{ink.number(1 + 7 * weight)}"))  # fmt: skip
+        drawn.append(
+            ink.tag(
+                "path",
+                d=curve,
+                class_="line query",
+                opacity=1 if found else 0.45,
+                style=f"stroke-width:{ink.number(1 + 7 * weight)}",
+            )
+        )
         drawn.append(ink.rect(108, y - 11, 80, 22, "box key", 6))
         drawn.append(ink.text(148, y + 4.5, word, "strong" if found else "", "middle"))
         drawn.append(ink.text(212, y + 4, f"{_SCORES[i]:.0f}", "shape", "middle"))

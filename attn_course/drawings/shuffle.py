@@ -29,8 +29,10 @@ def shuffle():
 
 def _draw(language):
     words, outputs = _TOKENS[language], [_attended(query) for query in _X]
-    drawn = [ink.text(x, 16, head, "small soft", "middle")
-             for x, head in zip((30, 326), _HEADS[language], strict=True)]  # fmt: skip
+    drawn = [
+        ink.text(x, 16, head, "small soft", "middle")
+        for x, head in zip((30, 326), _HEADS[language], strict=True)
+    ]
     drawn += [ink.text(x, 16, "z", "shape soft", "middle") for x in (107, 249)]
     for i in sorted(range(6), key=lambda i: i == _LIT):
         left, right = 42 + 32 * i, 42 + 32 * _ORDER.index(i)

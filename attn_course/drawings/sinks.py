@@ -28,7 +28,9 @@ def sinks():
 def _draw(language):
     *names, cache = _NAMES[language]
     drawn = []
-    for place, (name, window, first) in enumerate(zip(names, (_N, _WINDOW, _WINDOW), (0, 0, _SINKS), strict=True)):  # fmt: skip
+    for place, (name, window, first) in enumerate(
+        zip(names, (_N, _WINDOW, _WINDOW), (0, 0, _SINKS), strict=True)
+    ):
         left, whole = 4 + 126 * place, _CELL * _N
         drawn.append(ink.text(left, 16, name, "small strong"))
         drawn.append(ink.rect(left - 1, 25, whole, whole, "frame", 2))
@@ -36,7 +38,11 @@ def _draw(language):
             for j in range(i + 1):
                 if strength := _strength(i, j, window, first):
                     place_of = {"x": left + _CELL * j, "y": 26 + _CELL * i}
-                    drawn.append(ink.tag("rect", **place_of, width=10, height=10, class_="cell", opacity=strength))  # fmt: skip
+                    drawn.append(
+                        ink.tag(
+                            "rect", **place_of, width=10, height=10, class_="cell", opacity=strength
+                        )
+                    )
         kept = sum(_strength(_N - 1, j, window, first) > 0 for j in range(_N))
         drawn.append(ink.text(left, 142, cache.format(kept), "small"))
     return "".join(drawn)

@@ -39,8 +39,11 @@ def softmax():
 def _draw(language):
     score, exp, weight = _HEADS[language]
     words = _TOKENS[language]
-    drawn = [ink.text(0, 102, score, "small soft"), ink.text(0, 210, exp, "small soft"),
-             ink.text(0, 260, weight, "small soft")]  # fmt: skip
+    drawn = [
+        ink.text(0, 102, score, "small soft"),
+        ink.text(0, 210, exp, "small soft"),
+        ink.text(0, 260, weight, "small soft"),
+    ]
     drawn += [ink.path([(56, y), (356, y)], "frame") for y in (98, 206)]
     start = 56
     for i, word in enumerate(words):
@@ -66,7 +69,10 @@ def _draw(language):
         start += width
     drawn.append(ink.arrow([(206, 292), (206, 310)]))
     mean = ", ".join(_written(x) for x in _MEAN)
-    drawn += [ink.rect(106, 314, 200, 30, "box value"), ink.text(206, 333, f"z = ({mean})", "shape", "middle")]  # fmt: skip
+    drawn += [
+        ink.rect(106, 314, 200, 30, "box value"),
+        ink.text(206, 333, f"z = ({mean})", "shape", "middle"),
+    ]
     return "".join(drawn)
 
 

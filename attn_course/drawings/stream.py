@@ -26,7 +26,10 @@ def stream():
 def _draw(language):
     branches = _BRANCHES[language]
     drawn = [ink.text(2, 16, "post-norm", "strong"), ink.text(190, 16, "pre-norm", "strong")]
-    drawn += [ink.text(44, _TOP - 4, "x", "shape", "middle"), ink.text(226, _TOP - 4, "x", "shape", "middle")]  # fmt: skip
+    drawn += [
+        ink.text(44, _TOP - 4, "x", "shape", "middle"),
+        ink.text(226, _TOP - 4, "x", "shape", "middle"),
+    ]
     end = _TOP + 2 * _STEP
     drawn.append(ink.arrow([(44, _TOP), (44, end + 28)]))
     drawn.append(ink.arrow([(226, _TOP), (226, end + 28)], "lit"))

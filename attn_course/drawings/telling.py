@@ -29,15 +29,33 @@ def telling():
 
 def _draw(language):
     keys, queries, words = _WORDS[language]
-    drawn = [ink.text(_LEFT, 30, keys, "small key"), ink.text(300, 30, queries, "small query", "middle")]  # fmt: skip
+    drawn = [
+        ink.text(_LEFT, 30, keys, "small key"),
+        ink.text(300, 30, queries, "small query", "middle"),
+    ]
     for i in range(16):
-        drawn.append(ink.rect(_LEFT + (_SIDE + 2) * (i % 4), _TOP + (_SIDE + 2) * (i // 4), _SIDE, _SIDE, "sunk", 2))  # fmt: skip
+        drawn.append(
+            ink.rect(
+                _LEFT + (_SIDE + 2) * (i % 4),
+                _TOP + (_SIDE + 2) * (i // 4),
+                _SIDE,
+                _SIDE,
+                "sunk",
+                2,
+            )
+        )
     drawn.append(ink.tag("circle", cx=80, cy=84, r=19, class_="cell value"))
     drawn.append(ink.rect(62, 140, 36, 36, "cell value", 0))
     for i, (word, (x, y)) in enumerate(zip(words, _ENDS, strict=True)):
         at = 68 + 54 * i
-        drawn.append(ink.tag("path", d=f"M252 {at}C200 {at} 180 {y} {x} {y}", class_="line query",
-                             style="stroke-width:2.4"))  # fmt: skip
+        drawn.append(
+            ink.tag(
+                "path",
+                d=f"M252 {at}C200 {at} 180 {y} {x} {y}",
+                class_="line query",
+                style="stroke-width:2.4",
+            )
+        )
         drawn.append(ink.rect(252, at - 15, 96, 30, "box query", 15))
         drawn.append(ink.text(300, at + 4.5, word, "strong", "middle"))
         if i < 2:

@@ -35,7 +35,9 @@ def _draw(language):
             drawn.append(ink.rect(62 + _STEP * j, y, _SIZE, _SIZE, kind, 3))
         if before:
             middle = 62 + _STEP * (before + fresh / 2) - 2
-            drawn.append(ink.arrow([(middle, y - 2), (middle, y - 16), (71, y - 16), (71, y - 3)], "query"))  # fmt: skip
+            drawn.append(
+                ink.arrow([(middle, y - 2), (middle, y - 16), (71, y - 16), (71, y - 3)], "query")
+            )
         before += fresh
     for x, y, kind, label in ((62, 196, "kept", stored), (62, 222, "now", new)):
         drawn.append(ink.rect(x, y, 14, 14, kind, 3))

@@ -122,7 +122,7 @@ def keep(exercise_id, attempt, passes):
             "necesita, también sus `import`.",
             en=f"For the machine of chapter 9 to use your `{exercise_id}`, put all that it needs into the same cell, "
             "its imports as well.",
-        )  # fmt: skip
+        )
     is_first = not where.exists()
     where.mkdir(parents=True, exist_ok=True)
     write_whole(where / f"{exercise_id}.py", source)
@@ -133,7 +133,7 @@ def keep(exercise_id, attempt, passes):
         "usará. Si borras la carpeta, se olvidan.",
         en=f"Your function is kept in `{where}`, as will be those that you solve later, and the machine of chapter 9 "
         "will use them. Delete the folder and they are forgotten.",
-    )  # fmt: skip
+    )
 
 
 def function_of(exercise_id, source, namespace):

@@ -20,9 +20,11 @@ from attn_course.exercises.compare import Answer, family, run
 SEED = 0
 # An exception of a known mistake is compared by its family alone.
 EXCEPTIONS = {
-    "name": NameError(), "absent": AttributeError(), "ambiguous": ValueError("ambiguous"),
+    "name": NameError(),
+    "absent": AttributeError(),
+    "ambiguous": ValueError("ambiguous"),
     "other": ValueError(),
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

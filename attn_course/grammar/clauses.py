@@ -61,9 +61,7 @@ def finite(verb, subject, tense, negated=False, clitic=None, before=None):
     elif particle:
         said.possible += particle
     source = (*before.source, *auxiliaries, *negation.source, main, *particle, *clitic.source)
-    target = (
-        *negation.target, *before.target, *reflexive, *clitic.target, said, *preposition
-    )  # fmt: skip
+    target = (*negation.target, *before.target, *reflexive, *clitic.target, said, *preposition)
     return Phrase(source, target)
 
 

@@ -65,7 +65,7 @@ def sequel(pick):
     verb = pick.one(verbs(lambda verb: verb.then))
     following = pick.one(
         [v for v in lex.verbs if v.en in verb.then and v.object and not v.polyseme]
-    )  # fmt: skip
+    )
     tense = "past" if "past" in (draw_tense(pick, verb), draw_tense(pick, following)) else "present"
     subject = draw_subject(pick, verb.subject)
     nouns = [

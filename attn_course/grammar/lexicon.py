@@ -88,9 +88,12 @@ class Lexicon:
                         raise wrong(f"{entry.en}: {name}", "kinds or nouns", repr(kind))
         for verb in self.verbs:
             for name, entries in (
-                ("then", self.verbs), ("why", self.adjectives), ("why_not", self.adjectives),
-                ("fault", self.adjectives), ("merit", self.adjectives),
-            ):  # fmt: skip
+                ("then", self.verbs),
+                ("why", self.adjectives),
+                ("why_not", self.adjectives),
+                ("fault", self.adjectives),
+                ("merit", self.adjectives),
+            ):
                 for word in getattr(verb, name):
                     if word not in {entry.en for entry in entries}:
                         raise wrong(f"{verb.en}: {name}", "words of the lexicon", repr(word))
@@ -147,18 +150,30 @@ def _noun(row, polysemes):
     row |= {"en": singular, "es": spanish}
     written = tuple(form for form in english if form)
     return _entry(
-        Noun, row, polyseme=polyseme, forms=written, english=english, spanish=forms,
-        feminine=gender == "f", kinds=kinds,
-    )  # fmt: skip
+        Noun,
+        row,
+        polyseme=polyseme,
+        forms=written,
+        english=english,
+        spanish=forms,
+        feminine=gender == "f",
+        kinds=kinds,
+    )
 
 
 def _name(row):
     name, gender = row.split()
     kinds = frozenset({"person", "adult", name})
     return Noun(
-        name, name, (name,), english=(name, None), spanish=(name, None),
-        feminine=gender == "f", kinds=kinds, name=True,
-    )  # fmt: skip
+        name,
+        name,
+        (name,),
+        english=(name, None),
+        spanish=(name, None),
+        feminine=gender == "f",
+        kinds=kinds,
+        name=True,
+    )
 
 
 def _adjective(row, polysemes):
@@ -181,8 +196,13 @@ def _determiner(row):
     spanish = tuple(None if form == "-" else form for form in row.pop("es").split())
     english = (singular if spanish[0] else None, (plural or singular) if spanish[2] else None)
     forms = ("a", "an") if singular == "a" else tuple(form for form in english if form)
-    return _entry(Determiner, {**row, "en": singular, "es": spanish[0] or spanish[2]},
-                  forms=forms, english=english, spanish=spanish)  # fmt: skip
+    return _entry(
+        Determiner,
+        {**row, "en": singular, "es": spanish[0] or spanish[2]},
+        forms=forms,
+        english=english,
+        spanish=spanish,
+    )
 
 
 def _verb(row, polysemes):
@@ -202,7 +222,14 @@ def _verb(row, polysemes):
     }
     forms = tuple(f"{form} {particle}".strip() for form in english)
     return _entry(
-        Verb, {**row, "en": en}, polyseme=polyseme, forms=forms, english=tuple(english),
-        particle=particle or None, infinitive=infinitive, conjugation=conjugation,
-        preposition=preposition or None, reflexive=reflexive,
-    )  # fmt: skip
+        Verb,
+        {**row, "en": en},
+        polyseme=polyseme,
+        forms=forms,
+        english=tuple(english),
+        particle=particle or None,
+        infinitive=infinitive,
+        conjugation=conjugation,
+        preposition=preposition or None,
+        reflexive=reflexive,
+    )

@@ -125,9 +125,16 @@ def pronoun_for(antecedent):
         text = "it"
     word = Word(text)
     return NounPhrase(
-        (word,), (), frozenset(), antecedent.nouns, antecedent.source_heads,
-        antecedent.target_heads, antecedent.person, antecedent.feminine, pronoun=word,
-    )  # fmt: skip
+        (word,),
+        (),
+        frozenset(),
+        antecedent.nouns,
+        antecedent.source_heads,
+        antecedent.target_heads,
+        antecedent.person,
+        antecedent.feminine,
+        pronoun=word,
+    )
 
 
 def object_pronoun(antecedent):

@@ -41,9 +41,7 @@ def draw_quality(pick, subject):
 
 def draw_named(pick, words, subject):
     """Draw one of the adjectives spelled as `words` that can be said of `subject`."""
-    return pick.one(
-        [a for a in lexicon().adjectives if a.en in words and fits(a, subject)]
-    )  # fmt: skip
+    return pick.one([a for a in lexicon().adjectives if a.en in words and fits(a, subject)])
 
 
 def fits(adjective, subject):

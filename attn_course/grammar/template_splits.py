@@ -15,14 +15,23 @@ AT_MOST = 10  # sentences of one template that are asked, so that no frequent on
 TESTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
 # The parts of speech of the lexicon; what has the same name is one class.
 CLASSES = {
-    "determiners": "determiner", "adjectives": "adjective", "nouns": "noun", "names": "name",
-    "verbs": "verb", "reports": "verb", "places": "place", "adverbs": "adverb",
-}  # fmt: skip
+    "determiners": "determiner",
+    "adjectives": "adjective",
+    "nouns": "noun",
+    "names": "name",
+    "verbs": "verb",
+    "reports": "verb",
+    "places": "place",
+    "adverbs": "adverb",
+}
 # And words of the rules, which are in no list of the lexicon.
 FUNCTION_WORDS = {
-    "be": "is are was were", "do": "do does did", "pronoun": "i he she it we they him them",
-    "frequency": "always often never", "degree": "very too",
-}  # fmt: skip
+    "be": "is are was were",
+    "do": "do does did",
+    "pronoun": "i he she it we they him them",
+    "frequency": "always often never",
+    "degree": "very too",
+}
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,13 @@ import sys
 
 # What a cell may import there. Of the standard library all but what needs files or a network.
 PACKAGES = (
-    "numpy", "attn.reference", "attn_course.language", "attn_course.exercises", "attn_course.tables",
+    "numpy",
+    "attn.reference",
+    "attn_course.language",
+    "attn_course.exercises",
+    "attn_course.tables",
     "attn_course.own_machine",
-)  # fmt: skip
+)
 # What comes besides with matplotlib, once a cell that draws is run.
 DRAWING = ("matplotlib", "attn_course.plots")
 NOT_THERE = {"open", "input", "pathlib", "os", "sys", "subprocess", "urllib", "socket", "tempfile"}

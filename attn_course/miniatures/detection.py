@@ -48,8 +48,11 @@ def pictures(n, seed):
 
 def _touch(x, y, radius):
     pairs = itertools.combinations(range(MOST), 2)
-    near = [np.maximum(abs(x[:, i] - x[:, j]), abs(y[:, i] - y[:, j]))
-            < radius[:, i] + radius[:, j] + 0.5 for i, j in pairs]  # fmt: skip
+    near = [
+        np.maximum(abs(x[:, i] - x[:, j]), abs(y[:, i] - y[:, j]))
+        < radius[:, i] + radius[:, j] + 0.5
+        for i, j in pairs
+    ]
     return np.any(near, axis=0)
 
 
@@ -154,8 +157,12 @@ def counted(answers, kind, box):
     twice = hits.any(dim=2) & ~first
     whole = (found == is_shape).all(dim=1) & (first == is_answer).all(dim=1)
     share = lambda part, of: (part.sum() / of.sum().clamp(min=1)).item()
-    return {"found": share(found, is_shape), "true": share(first, is_answer),
-            "twice": share(twice, is_answer), "whole": whole.double().mean().item()}  # fmt: skip
+    return {
+        "found": share(found, is_shape),
+        "true": share(first, is_answer),
+        "twice": share(twice, is_answer),
+        "whole": whole.double().mean().item(),
+    }
 
 
 @torch.no_grad()

@@ -35,8 +35,10 @@ def draw(kind, x, y, radius, size=24, wraps=False):
             [0, 0, 0, 0]]])
     """
     given = [np.asarray(each)[..., None, None] for each in (kind, x, y, radius)]
-    some = [_drawn(*(each[i : i + 100] for each in given), size, wraps)
-            for i in range(0, len(given[0]), 100)]  # fmt: skip
+    some = [
+        _drawn(*(each[i : i + 100] for each in given), size, wraps)
+        for i in range(0, len(given[0]), 100)
+    ]
     return np.concatenate(some)
 
 

@@ -53,7 +53,10 @@ def filled(model, weights, name):
     name : str
         With which its own begin.
     """
-    own = {key.removeprefix(f"{name}/"): tensor.float()
-           for key, tensor in weights.items() if key.startswith(f"{name}/")}  # fmt: skip
+    own = {
+        key.removeprefix(f"{name}/"): tensor.float()
+        for key, tensor in weights.items()
+        if key.startswith(f"{name}/")
+    }
     model.load_state_dict(own)
     return model.eval().requires_grad_(requires_grad=False)

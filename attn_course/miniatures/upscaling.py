@@ -118,6 +118,8 @@ def psnr(found, large):
 
 def ways(kernel, small):
     """Return the large pictures of the interpolations that do not look, by name."""
-    bigger = {name: F.interpolate(small[:, None], scale_factor=2, mode=name)[:, 0]
-              for name in ("nearest", "bilinear", "bicubic")}  # fmt: skip
+    bigger = {
+        name: F.interpolate(small[:, None], scale_factor=2, mode=name)[:, 0]
+        for name in ("nearest", "bilinear", "bicubic")
+    }
     return bigger | {"fixed": assembled(neighbours(small) @ kernel, small.shape[-1])}

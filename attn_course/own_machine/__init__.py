@@ -64,9 +64,14 @@ def translate(*sentences, functions=None):
             parts.refuse(error)
         else:
             break
-    return Translation(sentences, tuple(" ".join(words) for words in targets),
-                       _unknown(sources), tuple(parts.yours), tuple(parts.lent),
-                       tuple(parts.refused.values()))  # fmt: skip
+    return Translation(
+        sentences,
+        tuple(" ".join(words) for words in targets),
+        _unknown(sources),
+        tuple(parts.yours),
+        tuple(parts.lent),
+        tuple(parts.refused.values()),
+    )
 
 
 def _unknown(sources):

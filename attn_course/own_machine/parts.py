@@ -145,8 +145,10 @@ class Parts:
         -------
         ndarray, shape (batch_size, seq_len, d_model)
         """
-        bias = {name: self.call("split_heads", w[f"b_{name[0]}"][None], n_heads)
-                for name in ("query", "key")}  # fmt: skip
+        bias = {
+            name: self.call("split_heads", w[f"b_{name[0]}"][None], n_heads)
+            for name in ("query", "key")
+        }
         self._turn = {
             "projected": {"query": x @ w["w_q"], "key": x @ w["w_k"]},
             "bias": bias,
@@ -168,17 +170,27 @@ class Parts:
             self._own[name] = function
             # As in a notebook, what it calls may be another function of the learner's.
             if not verdict(record_of_chapter(name), function):
-                raise RefusedError(name, text(
-                    es=f"Tu `{name}` ya no pasa la comprobación de su ejercicio.",
-                    en=f"Your `{name}` no longer passes the check of its exercise."))  # fmt: skip
+                raise RefusedError(
+                    name,
+                    text(
+                        es=f"Tu `{name}` ya no pasa la comprobación de su ejercicio.",
+                        en=f"Your `{name}` no longer passes the check of its exercise.",
+                    ),
+                )
         except RefusedError as error:
             self.refuse(error)
         except BaseException as error:  # a learner's code may raise anything
             if isinstance(error, KeyboardInterrupt):
                 raise
-            self.refuse(RefusedError(name, text(
-                es=f"El código de tu `{name}` no se puede ejecutar: {_said(error)}.",
-                en=f"The code of your `{name}` cannot be run: {_said(error)}.")))  # fmt: skip
+            self.refuse(
+                RefusedError(
+                    name,
+                    text(
+                        es=f"El código de tu `{name}` no se puede ejecutar: {_said(error)}.",
+                        en=f"The code of your `{name}` cannot be run: {_said(error)}.",
+                    ),
+                )
+            )
 
     def _around(self, name):
         """Return what a text finds when it is executed: NumPy, the course, and the other parts."""
@@ -194,11 +206,15 @@ class Parts:
         self._spent[name] = self._spent.get(name, 0.0) + time.perf_counter() - start
         # A part that another calls is timed more often, for the comparison too: it is named first.
         if self._spent[name] > SECONDS:
-            raise RefusedError(name, text(
-                es=f"Tu `{name}` es correcta, pero demasiado lenta: en esta traducción habría "
-                f"necesitado más de {SECONDS:.0f} segundos.",
-                en=f"Your `{name}` is right but too slow: in this translation it would have "
-                f"needed more than {SECONDS:.0f} seconds."))  # fmt: skip
+            raise RefusedError(
+                name,
+                text(
+                    es=f"Tu `{name}` es correcta, pero demasiado lenta: en esta traducción habría "
+                    f"necesitado más de {SECONDS:.0f} segundos.",
+                    en=f"Your `{name}` is right but too slow: in this translation it would have "
+                    f"needed more than {SECONDS:.0f} seconds.",
+                ),
+            )
         return answer
 
     def _afresh(self, name, act):
@@ -280,17 +296,17 @@ def _wrong_here(name, error, given):
             "modelo gira las queries y las keys según su posición.",
             en=f"Your `{name}` is right but cannot be used here: it does not call `split_heads`, which is where "
             "this model turns queries and keys by their position.",
-        )  # fmt: skip
+        )
     shapes = ", ".join(str(array.shape) for array in given.values())
     if error:
         return text(
             es=f"Tu `{name}` pasó su comprobación, pero falla con arreglos de formas {shapes}: {_said(error)}.",
             en=f"Your `{name}` passed its check but fails on arrays of shapes {shapes}: {_said(error)}.",
-        )  # fmt: skip
+        )
     return text(
         es=f"Tu `{name}` pasó su comprobación, pero con arreglos de formas {shapes} no da lo mismo que la del curso.",
         en=f"Your `{name}` passed its check, but on arrays of shapes {shapes} it does not give what the course's does.",
-    )  # fmt: skip
+    )
 
 
 def _said(error):

@@ -56,10 +56,16 @@ class Translation:
             yield text(
                 es=f"La máquina no conoce: {words}.", en=f"The machine does not know: {words}."
             )
-        yield text(es="Tu código: ", en="Your code: ") + (
-            _names(self.yours) or text(es="todavía ninguno", en="none yet")) + "."  # fmt: skip
-        yield text(es="Prestado por el curso: ", en="Lent by the course: ") + (
-            _names(self.lent) or text(es="ninguna función", en="no function")) + "."  # fmt: skip
+        yield (
+            text(es="Tu código: ", en="Your code: ")
+            + (_names(self.yours) or text(es="todavía ninguno", en="none yet"))
+            + "."
+        )
+        yield (
+            text(es="Prestado por el curso: ", en="Lent by the course: ")
+            + (_names(self.lent) or text(es="ninguna función", en="no function"))
+            + "."
+        )
         yield from self.refused
 
 

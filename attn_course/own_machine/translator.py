@@ -148,8 +148,10 @@ def _cross_attention(parts, x, memory, layer, real):
         np.split(np.vstack([w[f"w_{letter}"], w[f"b_{letter}"]]), n_heads, axis=1)
         for letter in "qkv"
     ]
-    heads = [parts.call("cross_attention", own, read, *each, real)[0]
-             for each in zip(*of_head, strict=True)]  # fmt: skip
+    heads = [
+        parts.call("cross_attention", own, read, *each, real)[0]
+        for each in zip(*of_head, strict=True)
+    ]
     added = parts.call("head_contributions", np.stack(heads, axis=-3), w["w_o"])
     return added.sum(axis=-3) + w["b_o"]
 

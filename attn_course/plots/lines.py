@@ -64,8 +64,15 @@ def curves(x, series, *, xlabel, ylabel=None, ax=None, title=None, log=""):
         # Where the colours begin again, the lines are dashed.
         dashes = "-" if i < len(SERIES) else "--"
         (line,) = ax.plot(x, y, dashes, marker="o" if len(x) <= FEW else None)
-        ax.annotate(name, ends[i], xytext=(8, 0), textcoords=_beside(ax, ends, i),
-                    va="center", color=line.get_color(), annotation_clip=False)  # fmt: skip
+        ax.annotate(
+            name,
+            ends[i],
+            xytext=(8, 0),
+            textcoords=_beside(ax, ends, i),
+            va="center",
+            color=line.get_color(),
+            annotation_clip=False,
+        )
     if "x" in log:
         ax.set_xscale("log", base=2)
         if len(x) <= FEW:

@@ -82,9 +82,17 @@ def mask_map(mask, rows, columns, *, ax=None, title=None):
     if len(dead):
         entries[Patch(**frame)] = text(es="no atiende a nada", en="attends to nothing")
     below = offset_copy(ax.transAxes, fig=ax.figure, y=-0.1)
-    ax.legend(entries.keys(), entries.values(), loc="upper left", bbox_to_anchor=(0, 0),
-              bbox_transform=below, borderaxespad=0, borderpad=0, handlelength=1.4,
-              handleheight=0.9)  # fmt: skip
+    ax.legend(
+        entries.keys(),
+        entries.values(),
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=below,
+        borderaxespad=0,
+        borderpad=0,
+        handlelength=1.4,
+        handleheight=0.9,
+    )
     if title:
         ax.set_title(title, pad=10)
     if own:

@@ -106,9 +106,20 @@ class AttentionExplorer(Widget):
     output = traitlets.List().tag(sync=True)
 
     def __init__(
-        self, tokens, query, key, value, *, mask="none", padding=None, scaled=True,
-        temperature=1.0, row=0, step=1, language=None,
-    ):  # fmt: skip
+        self,
+        tokens,
+        query,
+        key,
+        value,
+        *,
+        mask="none",
+        padding=None,
+        scaled=True,
+        temperature=1.0,
+        row=0,
+        step=1,
+        language=None,
+    ):
         tokens = check_labels("tokens", tokens)
         vectors = {
             name: _matrix(name, vectors, len(tokens))
@@ -129,9 +140,16 @@ class AttentionExplorer(Widget):
         row = check_whole("row", row, 0, len(tokens) - 1)
         step = check_whole("step", step, 1, 4)
         super().__init__(
-            language, tokens=tokens, **vectors, padding=padding, mask=mask,
-            scaled=bool(scaled), temperature=temperature, row=row, step=step,
-        )  # fmt: skip
+            language,
+            tokens=tokens,
+            **vectors,
+            padding=padding,
+            mask=mask,
+            scaled=bool(scaled),
+            temperature=temperature,
+            row=row,
+            step=step,
+        )
         self._attend()
 
     @traitlets.validate("mask", "temperature", "row", "step")

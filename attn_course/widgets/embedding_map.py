@@ -79,9 +79,14 @@ class EmbeddingMap(Widget):
         if len(axes) not in (0, 2):
             raise wrong("axes", "two names, or none", repr(axes))
         super().__init__(
-            language, user_names=names[0], film_names=names[1], user_vectors=vectors[0],
-            film_vectors=vectors[1], ratings=ratings, axes=list(axes),
-        )  # fmt: skip
+            language,
+            user_names=names[0],
+            film_names=names[1],
+            user_vectors=vectors[0],
+            film_vectors=vectors[1],
+            ratings=ratings,
+            axes=list(axes),
+        )
         self._predict()
 
     @traitlets.validate("user_vectors", "film_vectors")

@@ -81,9 +81,14 @@ class HeadExplorer(Widget):
         weights = triangle(about)[layer - 1, head - 1]
         example = {"tokens": about["tokens"][0], "weights": weights.round(4).tolist()}
         super().__init__(
-            language, sentences=sentences, sentence=sentence, layer=layer, head=head,
-            example=example, trained=known,
-        )  # fmt: skip
+            language,
+            sentences=sentences,
+            sentence=sentence,
+            layer=layer,
+            head=head,
+            example=example,
+            trained=known,
+        )
 
     @staticmethod
     def names():

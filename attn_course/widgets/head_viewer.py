@@ -85,9 +85,12 @@ class HeadViewer(TranslatorWidget):
         sentences = check_labels("sentences", sentences) if len(sentences) else []
         check_choice("stack", stack, STACKS)
         super().__init__(
-            language, "grammar", example=plain_translation(example), sentences=sentences,
+            language,
+            "grammar",
+            example=plain_translation(example),
+            sentences=sentences,
             stack=stack,
-        )  # fmt: skip
+        )
 
     def _fallback(self):
         text, example = TEXT[self.language], self.example

@@ -16,16 +16,26 @@ TEXT = {
     "es": {
         "caption": "Coseno medio entre los tokens, capa a capa: con 1.00 todos apuntan hacia "
         "el mismo lado.",
-        "head": ["capa", "sumar y normalizar", "normalizar antes y sumar", "sumar sin normalizar",
-                 "normalizar sin sumar"],
+        "head": [
+            "capa",
+            "sumar y normalizar",
+            "normalizar antes y sumar",
+            "sumar sin normalizar",
+            "normalizar sin sumar",
+        ],
     },
     "en": {
         "caption": "Mean cosine between the tokens, layer by layer: at 1.00 they all point the "
         "same way.",
-        "head": ["layer", "add, then normalise", "normalise, then add", "add, without normalising",
-                 "normalise, without adding"],
+        "head": [
+            "layer",
+            "add, then normalise",
+            "normalise, then add",
+            "add, without normalising",
+            "normalise, without adding",
+        ],
     },
-}  # fmt: skip
+}
 
 
 class LayerExplorer(Widget):
@@ -97,9 +107,18 @@ class LayerExplorer(Widget):
     similarity = traitlets.List().tag(sync=True)
 
     def __init__(
-        self, tokens, *, n_layers=12, seed=3, residual=True, norm="post", layer=1, step=1,
-        token=0, language=None,
-    ):  # fmt: skip
+        self,
+        tokens,
+        *,
+        n_layers=12,
+        seed=3,
+        residual=True,
+        norm="post",
+        layer=1,
+        step=1,
+        token=0,
+        language=None,
+    ):
         tokens = check_labels("tokens", tokens)
         if len(tokens) < 2:
             raise wrong("tokens", "two or more", len(tokens))

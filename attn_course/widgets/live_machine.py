@@ -66,8 +66,24 @@ class LiveMachine(TranslatorWidget):
     # The site puts it into the page while it is built; in JupyterLab the kernel sends it.
     drawing = traitlets.Unicode().tag(sync=True)
 
-    _parts = ("source", "source_ids", "target", "target_ids", "sizes", "focus", "other", "head", "embeddings",
-              "encoder", "inside", "memory", "own", "cross", "x", "best")  # fmt: skip
+    _parts = (
+        "source",
+        "source_ids",
+        "target",
+        "target_ids",
+        "sizes",
+        "focus",
+        "other",
+        "head",
+        "embeddings",
+        "encoder",
+        "inside",
+        "memory",
+        "own",
+        "cross",
+        "x",
+        "best",
+    )
 
     def __init__(self, journey, *, sentences=(), pretrained=TRANSLATOR, language=None):
         sentences = check_labels("sentences", sentences) if len(sentences) else []

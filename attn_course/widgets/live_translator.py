@@ -67,9 +67,7 @@ class LiveTranslator(TranslatorWidget):
     gold = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
 
-    def __init__(
-        self, example, *, gold=None, sentences=(), pretrained=TRANSLATOR, language=None
-    ):  # fmt: skip
+    def __init__(self, example, *, gold=None, sentences=(), pretrained=TRANSLATOR, language=None):
         if missing := [n for n in ("source", "target", "cross") if not hasattr(example, n)]:
             expected = "what `Translator.attention` returns"
             raise wrong("example", expected, f"{type(example).__name__} without `{missing[0]}`")
@@ -88,9 +86,12 @@ class LiveTranslator(TranslatorWidget):
         if gold is not None:
             gold = _links("gold", gold, len(source), len(target))
         super().__init__(
-            language, pretrained, example={"source": source, "target": target, "cross": cross}, gold=gold,
+            language,
+            pretrained,
+            example={"source": source, "target": target, "cross": cross},
+            gold=gold,
             sentences=[_sentence(f"sentences[{i}]", pair) for i, pair in enumerate(sentences)],
-        )  # fmt: skip
+        )
 
     def _fallback(self):
         source, target = self.example["source"], self.example["target"]

@@ -89,11 +89,14 @@ class SamplingExplorer(Widget):
             raise wrong("contexts", "at least one", "none")
         top_k = len(tokens) if top_k is None else top_k
         super().__init__(
-            language, tokens=tokens, contexts=contexts,
+            language,
+            tokens=tokens,
+            contexts=contexts,
             context=check_whole("context", context, 0, len(contexts) - 1),
             temperature=check_real("temperature", temperature, above=0),
-            top_k=check_whole("top_k", top_k, 1, len(tokens)), top_p=_check_share(top_p),
-        )  # fmt: skip
+            top_k=check_whole("top_k", top_k, 1, len(tokens)),
+            top_p=_check_share(top_p),
+        )
         self._share()
 
     @traitlets.validate("context", "temperature", "top_k", "top_p")

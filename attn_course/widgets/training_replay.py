@@ -13,18 +13,26 @@ TEXT = {
     "es": {
         "caption": "Entrenamiento de un traductor: lo que escribe para «{}» en cada momento.",
         "head": [
-            "paso", "pérdida, entrenamiento", "pérdida, validación", "coincidencia exacta",
-            "error de alineación", "traducción",
+            "paso",
+            "pérdida, entrenamiento",
+            "pérdida, validación",
+            "coincidencia exacta",
+            "error de alineación",
+            "traducción",
         ],
     },
     "en": {
         "caption": "Training of a translator: what it writes for “{}” at each moment.",
         "head": [
-            "step", "loss, training", "loss, validation", "exact match",
-            "alignment error", "translation",
+            "step",
+            "loss, training",
+            "loss, validation",
+            "exact match",
+            "alignment error",
+            "translation",
         ],
     },
-}  # fmt: skip
+}
 
 
 class TrainingReplay(Widget):

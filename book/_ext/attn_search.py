@@ -42,13 +42,15 @@ def readable(latex):
         before = text
         text = re.sub(
             rf"\\(?:operatorname|text\w*|math\w+|boldsymbol|bar|hat|tilde|vec)\*?\s*{GROUP}",
-            r"\1", text,
-        )  # fmt: skip
+            r"\1",
+            text,
+        )
         text = re.sub(rf"\\sqrt\s*{GROUP}", lambda m: f"√{_bracketed(m[1])}", text)
         text = re.sub(
             rf"\\[dt]?frac\s*{GROUP}\s*{GROUP}",
-            lambda m: f"{_bracketed(m[1])}/{_bracketed(m[2])}", text,
-        )  # fmt: skip
+            lambda m: f"{_bracketed(m[1])}/{_bracketed(m[2])}",
+            text,
+        )
         text = re.sub(rf"([_^])\s*{GROUP}", lambda m: m[1] + _bracketed(m[2]), text)
         text = re.sub(r"\\([A-Za-z]+|[^A-Za-z])(?!\s*\{)", lambda m: SYMBOLS.get(m[1], m[0]), text)
     text = " ".join(text.replace("^ᵀ", "ᵀ").replace("^(ᵀ)", "ᵀ").replace("{,}", ",").split())

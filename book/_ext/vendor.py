@@ -213,8 +213,12 @@ def _npm(arguments, folder):
     try:
         result = subprocess.run(
             [sys.executable, "-c", npm, *arguments, *options],
-            check=False, capture_output=True, text=True, timeout=600, cwd=folder,
-        )  # fmt: skip
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            cwd=folder,
+        )
         return result.returncode, (result.stderr.strip().splitlines() or ["no answer"])[-1]
     except subprocess.TimeoutExpired:
         return 1, "no answer in ten minutes"

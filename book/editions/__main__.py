@@ -32,11 +32,17 @@ FRONT = {
     "pictures here; on the site of the course{address} they work, and its exercises answer.",
 }
 OFFERS = {
-    "es": {"pdf": "PDF, para imprimir", "epub": "EPUB, para un lector de libros o un teléfono",
-           "zip": "los cuadernos, para una clase sin red"},
-    "en": {"pdf": "PDF, to print", "epub": "EPUB, for an e-reader or a phone",
-           "zip": "the notebooks, for a class without network"},
-}  # fmt: skip
+    "es": {
+        "pdf": "PDF, para imprimir",
+        "epub": "EPUB, para un lector de libros o un teléfono",
+        "zip": "los cuadernos, para una clase sin red",
+    },
+    "en": {
+        "pdf": "PDF, to print",
+        "epub": "EPUB, for an e-reader or a phone",
+        "zip": "the notebooks, for a class without network",
+    },
+}
 
 
 def size(path):

@@ -76,8 +76,22 @@ collected the packages.
 """,
 }
 # What the notebooks import and what opens them, of all that the project's own tests need.
-NEEDED = ("torch", "numpy", "matplotlib", "matplotlib-inline", "anywidget", "traitlets", "ipywidgets", "tqdm",
-          "safetensors", "regex", "sacrebleu", "rouge-score", "jupyterlab", "jupyterlab-myst")  # fmt: skip
+NEEDED = (
+    "torch",
+    "numpy",
+    "matplotlib",
+    "matplotlib-inline",
+    "anywidget",
+    "traitlets",
+    "ipywidgets",
+    "tqdm",
+    "safetensors",
+    "regex",
+    "sacrebleu",
+    "rouge-score",
+    "jupyterlab",
+    "jupyterlab-myst",
+)
 
 
 def write(language, target):

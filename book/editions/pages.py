@@ -39,24 +39,30 @@ ON_THE_SITE = {
 }
 
 WORDS = {
-    "es": {"answers": "Respuestas", "question": "Pregunta", "contents": "Contenido",
-           "picture": "Imagen de una figura interactiva del sitio"},
-    "en": {"answers": "Answers", "question": "Question", "contents": "Contents",
-           "picture": "Picture of an interactive figure of the site"},
-}  # fmt: skip
+    "es": {
+        "answers": "Respuestas",
+        "question": "Pregunta",
+        "contents": "Contenido",
+        "picture": "Imagen de una figura interactiva del sitio",
+    },
+    "en": {
+        "answers": "Answers",
+        "question": "Question",
+        "contents": "Contents",
+        "picture": "Picture of an interactive figure of the site",
+    },
+}
 
 # What a page says of itself and is true on the site alone, and what it says here instead.
 HERE = {
     "es": {
         "index": {
             "En estas páginas puedes leer el curso entero, resolver los ejercicios y ejecutar muchas "
-            "celdas; las figuras interactivas funcionan también sin conexión.":
-            "En el sitio del curso puedes resolver los ejercicios, ejecutar muchas celdas y usar las "
+            "celdas; las figuras interactivas funcionan también sin conexión.": "En el sitio del curso puedes resolver los ejercicios, ejecutar muchas celdas y usar las "
             "figuras interactivas.",
         },
         "how_to_use": {
-            "Antes de cada experimento hay una pregunta.":
-            "Lo que sigue habla del sitio. En este libro los apartados están abiertos, las figuras "
+            "Antes de cada experimento hay una pregunta.": "Lo que sigue habla del sitio. En este libro los apartados están abiertos, las figuras "
             "interactivas son imágenes y las respuestas están al final de cada capítulo. Antes de "
             "cada experimento hay una pregunta.",
             "con las licencias que hay al pie": "con las licencias que nombra la primera página",
@@ -65,19 +71,17 @@ HERE = {
     "en": {
         "index": {
             "On these pages you can read the whole course, solve its exercises and run many of its "
-            "cells; the interactive figures work without a network too.":
-            "On the site of the course you can solve the exercises, run many of the cells and use the "
+            "cells; the interactive figures work without a network too.": "On the site of the course you can solve the exercises, run many of the cells and use the "
             "interactive figures.",
         },
         "how_to_use": {
-            "Before each experiment there is a question.":
-            "This section is about the site. In this book the asides are open, the interactive "
+            "Before each experiment there is a question.": "This section is about the site. In this book the asides are open, the interactive "
             "figures are pictures, and the answers stand at the end of each chapter. Before each "
             "experiment there is a question.",
             "under the licences at the foot of the page": "under the licences that the first page names",
         },
     },
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -200,8 +204,12 @@ def take(browser, language, narrow=False):
 def moving(browser):
     """Return a context in which widgets are at work, for their pictures."""
     # Higher than every widget: what does not fit is scrolled, and comes out shifted.
-    return browser.new_context(viewport={"width": 720, "height": 2600}, device_scale_factor=2,
-                               color_scheme="light", reduced_motion="reduce")  # fmt: skip
+    return browser.new_context(
+        viewport={"width": 720, "height": 2600},
+        device_scale_factor=2,
+        color_scheme="light",
+        reduced_motion="reduce",
+    )
 
 
 def _photograph(context, address, name):

@@ -37,8 +37,13 @@ def write(pages, language, target, front):
     book.set_language(language)
     book.add_author(AUTHOR)
     book.add_metadata("DC", "rights", notice)
-    for name, value in (("accessMode", "textual"), ("accessMode", "visual"), ("accessibilityFeature", "alternativeText"),
-                        ("accessibilityFeature", "MathML"), ("accessibilityHazard", "none")):  # fmt: skip
+    for name, value in (
+        ("accessMode", "textual"),
+        ("accessMode", "visual"),
+        ("accessibilityFeature", "alternativeText"),
+        ("accessibilityFeature", "MathML"),
+        ("accessibilityHazard", "none"),
+    ):
         book.add_metadata(None, "meta", value, {"property": f"schema:{name}"})
     static = SITE / language / "_static"
     book.add_item(_file("style.css", "text/css", STYLE.read_bytes()))

@@ -341,9 +341,14 @@ def test_training_is_told_what_to_validate_on_where_to_write_and_whom_to_tell(
 ):
     pairs, said = [Pair("the red house", "la casa roja"), Pair("a cat", "un gato")], []
     examples, options = told_to_train(
-        monkeypatch, translation.Translator.fit, pairs,
-        validation=pairs[1:], checkpoint=tmp_path, report=said.append, training=ONE_STEP,
-    )  # fmt: skip
+        monkeypatch,
+        translation.Translator.fit,
+        pairs,
+        validation=pairs[1:],
+        checkpoint=tmp_path,
+        report=said.append,
+        training=ONE_STEP,
+    )
     assert options["validation"] == examples[1:] and options["checkpoint"] == tmp_path
     assert options["report"] == said.append
 

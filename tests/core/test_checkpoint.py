@@ -188,9 +188,10 @@ def test_any_reader_of_safetensors_reads_it(tmp_path):
     _, about = unpack((tmp_path / "model").read_bytes())
     assert about.pop("config")["d_model"] == 12
     assert about == {
-        "format": "attn checkpoint 1", "model": "EncoderOnly",
+        "format": "attn checkpoint 1",
+        "model": "EncoderOnly",
         "tied": {"output.weight": "embedding.tokens.weight"},
-    }  # fmt: skip
+    }
 
 
 @both_kinds

@@ -75,8 +75,9 @@ def test_a_compiled_training_takes_the_steps_of_the_plain_one(needed):
     for compile_ in (True, False):
         torch.manual_seed(0)
         model = DecoderOnly(TransformerConfig(**SIZES, positions="rotary", dropout=0.0))
-        config = TrainingConfig(steps=3, batch_size=1, warmup_steps=1, device="cpu",
-                                compile=compile_)  # fmt: skip
+        config = TrainingConfig(
+            steps=3, batch_size=1, warmup_steps=1, device="cpu", compile=compile_
+        )
         history = train(model, loss, examples, lambda rows: (torch.stack(rows),), config)
         histories.append(history.losses)
     assert histories[0] == pytest.approx(histories[1], rel=1e-5) and len(histories[0]) == 3

@@ -43,9 +43,20 @@ def test_a_file_as_tatoeba_has_it(read):
 
 def test_bad_lines_are_reported_with_their_numbers(read):
     content = b"\n".join(
-        [b"the sky\tel cielo", b"no tab", b"", b"\tel mar", b"the sea\t ", b"the \xff\tel", b"  \t ",
-         b"a\tb\xc3", b"the sky\tel cielo", b"the sky\tlos cielos", b"the  sky \t el cielo\tX"]
-    )  # fmt: skip
+        [
+            b"the sky\tel cielo",
+            b"no tab",
+            b"",
+            b"\tel mar",
+            b"the sea\t ",
+            b"the \xff\tel",
+            b"  \t ",
+            b"a\tb\xc3",
+            b"the sky\tel cielo",
+            b"the sky\tlos cielos",
+            b"the  sky \t el cielo\tX",
+        ]
+    )
     assert read(content) == (
         [("the sky", "el cielo"), ("the sky", "los cielos")],
         [

@@ -112,8 +112,11 @@ def real(needed):
 @pytest.mark.slow
 def test_the_parts_of_the_real_corpus_share_no_sentence(real):
     assert {name: len(pairs) for name, pairs in real.items()} == {
-        "train": 115_257, "validation": 1000, "clusters": 1000, "plain": 1000,
-    }  # fmt: skip
+        "train": 115_257,
+        "validation": 1000,
+        "clusters": 1000,
+        "plain": 1000,
+    }
     sources = {name: {pair.source for pair in pairs} for name, pairs in real.items()}
     for one, other in itertools.combinations(sources.values(), 2):
         assert not one & other

@@ -293,9 +293,14 @@ def test_a_beam_as_wide_as_all_sequences_finds_and_orders_them_all(end_id, alpha
     expected.sort(reverse=True)
 
     ids, scores = beam_search(
-        automaton, torch.tensor([start]), width=len(everything) + 2,
-        end_id=end_id, max_new_tokens=4, length_penalty=alpha, pad_id=1,
-    )  # fmt: skip
+        automaton,
+        torch.tensor([start]),
+        width=len(everything) + 2,
+        end_id=end_id,
+        max_new_tokens=4,
+        length_penalty=alpha,
+        pad_id=1,
+    )
     found = [
         start + list(new) + [1] * (4 - len(new)) for _, new in [*expected, (-INF, ()), (-INF, ())]
     ]
@@ -583,9 +588,15 @@ def test_sampling_narrowed_to_one_token_is_greedy(option, problem):
 
 @pytest.mark.parametrize(
     "option",
-    [{}, {"temperature": 0.6}, {"top_k": 3}, {"top_p": 0.8}, {"temperature": 2.0, "top_k": 4, "top_p": 0.9}],
+    [
+        {},
+        {"temperature": 0.6},
+        {"top_k": 3},
+        {"top_p": 0.8},
+        {"temperature": 2.0, "top_k": 4, "top_p": 0.9},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_tokens_come_as_often_as_their_probabilities_say(option):
     """Pearson's chi-square over two tokens; a right sampler exceeds the bound once in 10,000."""
     automaton, n = Automaton(5, seed=3), 40_000
@@ -740,8 +751,13 @@ def test_logits_of_every_precision_are_added_up_in_float64(dtype):
         assert score == pytest.approx(total, rel=1e-12)
     assert torch.equal(
         greedy(automaton, torch.tensor([start]), end_id=None, max_new_tokens=6),
-        greedy(lambda ids, cache: automaton(ids).double(), torch.tensor([start]), end_id=None, max_new_tokens=6),
-    )  # fmt: skip
+        greedy(
+            lambda ids, cache: automaton(ids).double(),
+            torch.tensor([start]),
+            end_id=None,
+            max_new_tokens=6,
+        ),
+    )
 
 
 # errors

@@ -80,8 +80,12 @@ def test_an_output_that_takes_no_more_ends_it_without_a_trace():
     for output, ends in outputs.items():
         done = subprocess.run(
             [sys.executable, "-m", "attn", "translate", *GRAMMAR, "the red house"],
-            check=False, cwd=ROOT, stdout=output, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+            check=False,
+            cwd=ROOT,
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         os.close(output)
         assert (done.returncode, done.stderr) == ends
 
@@ -138,8 +142,14 @@ def test_a_file_keeps_its_lines(tmp_path, capsys, monkeypatch):
     # Fewer at a time than there are, and not in the order in which they are translated.
     monkeypatch.setattr("attn.applications.translation.lines.AT_ONCE", 3)
     path = tmp_path / "some.txt"
-    lines = ["the cat that chased the mouse was black", "the red house", "", "the ornithopter",
-             "the sky is blue.", "the red house"]  # fmt: skip
+    lines = [
+        "the cat that chased the mouse was black",
+        "the red house",
+        "",
+        "the ornithopter",
+        "the sky is blue.",
+        "the red house",
+    ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     assert main(["translate", *GRAMMAR, "--file", str(path)]) == 0
     out, err = capsys.readouterr()

@@ -388,8 +388,10 @@ def test_words_find_their_translations():
     for source, target in [("la", "the"), ("fleur", "flower"), ("bleue", "blue")]:
         assert probability(model, source, target) > 0.9
     assert model.align(["la", "maison", "bleue"], ["the", "blue", "house"]) == {
-        (0, 0), (2, 1), (1, 2),
-    }  # fmt: skip
+        (0, 0),
+        (2, 1),
+        (1, 2),
+    }
 
 
 def test_words_may_be_of_any_kind_and_unknown():
@@ -490,8 +492,13 @@ def test_one_word_apart_is_what_comparing_with_each_finds(sources, known):
 
 @pytest.mark.parametrize(
     "n_right, n, low, high",
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)  # fmt: skip
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
 def test_wilson_gives_the_intervals_of_newcombe(n_right, n, low, high):
     """Newcombe (1998), Two-sided Confidence Intervals for the Single Proportion, Table I."""
     assert wilson_interval(n_right, n) == pytest.approx((low, high), abs=5e-5)

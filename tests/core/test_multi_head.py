@@ -355,14 +355,16 @@ def distances(n_heads, tgt_len, src_len):
     return torch.tensor(
         [
             [
-                [-(2.0 ** (-8 * (h + 1) / n_heads)) * abs(src_len - tgt_len + i - j)
-                 for j in range(src_len)]
+                [
+                    -(2.0 ** (-8 * (h + 1) / n_heads)) * abs(src_len - tgt_len + i - j)
+                    for j in range(src_len)
+                ]
                 for i in range(tgt_len)
             ]
             for h in range(n_heads)
         ],
         dtype=torch.float64,
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.pairwise

@@ -518,8 +518,17 @@ def test_the_bias_of_each_row_is_that_of_its_positions():
 def test_the_bias_of_tokens_in_a_row_is_that_of_their_positions():
     """Whatever was asked before, in any precision; keys behind the queries have a place too."""
     module = ALiBiPositions(3)
-    for start, tgt_len, src_len in [(4, 1, 5), (0, 1, 1), (6, 1, 7), (90, 1, 91), (7, 1, 8),
-                                    (4, 3, 7), (0, 5, 5), (2, 1, 9), (3, 0, 3)]:  # fmt: skip
+    for start, tgt_len, src_len in [
+        (4, 1, 5),
+        (0, 1, 1),
+        (6, 1, 7),
+        (90, 1, 91),
+        (7, 1, 8),
+        (4, 3, 7),
+        (0, 5, 5),
+        (2, 1, 9),
+        (3, 0, 3),
+    ]:
         for dtype in (torch.float32, torch.float64, torch.bfloat16):
             keys = torch.arange(src_len)
             bias = module.bias_in_a_row(start, tgt_len, src_len, dtype, keys.device)

@@ -45,24 +45,42 @@ def word_pieces():
     theirs = tokenizers.Tokenizer(tokenizers.models.WordPiece(unk_token="[UNK]"))
     theirs.normalizer = normalizers.BertNormalizer(lowercase=True)
     theirs.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    theirs.train_from_iterator(TEXTS * 2, trainers.WordPieceTrainer(
-        vocab_size=80, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"], show_progress=False,
-    ))  # fmt: skip
+    theirs.train_from_iterator(
+        TEXTS * 2,
+        trainers.WordPieceTrainer(
+            vocab_size=80,
+            special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"],
+            show_progress=False,
+        ),
+    )
     return theirs
 
 
 SIZES = {
-    "vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2,
-    "num_attention_heads": 4, "max_position_embeddings": 64,
-}  # fmt: skip
+    "vocab_size": 300,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "max_position_embeddings": 64,
+}
 LLAMA = SIZES | {
-    "num_key_value_heads": 2, "rms_norm_eps": 1e-4, "bos_token_id": 0, "eos_token_id": 0,
+    "num_key_value_heads": 2,
+    "rms_norm_eps": 1e-4,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
     "rope_parameters": {"rope_type": "default", "rope_theta": 500.0},
-}  # fmt: skip
+}
 GPT2 = {
-    "vocab_size": 300, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64, "bos_token_id": 0,
-    "eos_token_id": 0, "layer_norm_epsilon": 1e-4,
-}  # fmt: skip
+    "vocab_size": 300,
+    "n_embd": 32,
+    "n_layer": 2,
+    "n_head": 4,
+    "n_positions": 64,
+    "bos_token_id": 0,
+    "eos_token_id": 0,
+    "layer_norm_epsilon": 1e-4,
+}
 MAKE = {
     "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA)),
     "tied llama": lambda: transformers.LlamaForCausalLM(
@@ -157,8 +175,10 @@ def test_a_loaded_model_is_saved_and_loaded_as_any_other(published, tmp_path):
         same = type(tokenizer).load(tmp_path / "tokenizer")
         assert same == tokenizer and same.encode(TEXTS[0]) == tokenizer.encode(TEXTS[0])
         assert (same.pad_id, same.sos_id, same.eos_id) == (
-            tokenizer.pad_id, tokenizer.sos_id, tokenizer.eos_id,
-        )  # fmt: skip
+            tokenizer.pad_id,
+            tokenizer.sos_id,
+            tokenizer.eos_id,
+        )
 
 
 def change_json(path, change):
@@ -170,27 +190,84 @@ def change_json(path, change):
 @pytest.mark.parametrize(
     ("kind", "file", "change", "message"),
     [
-        ("llama", "config", {"model_type": "mamba"}, "a model_type among llama, gpt2, bert, got 'ma"),
+        (
+            "llama",
+            "config",
+            {"model_type": "mamba"},
+            "a model_type among llama, gpt2, bert, got 'ma",
+        ),
         ("llama", "config", {"head_dim": 16}, r".*head_dim: expected 8, got 16"),
-        ("llama", "config", {"num_hidden_layers": 3},
-         "model.layers.2.self_attn.q_proj.weight: expected a tensor of this name, got none"),
-        ("llama", "config", {"num_hidden_layers": 10**9}, "num_hidden_layers: expected an integer fr"),
-        ("llama", "config", {"num_hidden_layers": 1},
-         "model.layers.1.input_layernorm.weight: expected no tensor of this name, whose use is not"),
-        ("llama", "config", {"intermediate_size": 47},
-         r"model.layers.0.mlp.gate_proj.weight: expected shape \(47, 32\), got \(48, 32\)"),
+        (
+            "llama",
+            "config",
+            {"num_hidden_layers": 3},
+            "model.layers.2.self_attn.q_proj.weight: expected a tensor of this name, got none",
+        ),
+        (
+            "llama",
+            "config",
+            {"num_hidden_layers": 10**9},
+            "num_hidden_layers: expected an integer fr",
+        ),
+        (
+            "llama",
+            "config",
+            {"num_hidden_layers": 1},
+            "model.layers.1.input_layernorm.weight: expected no tensor of this name, whose use is not",
+        ),
+        (
+            "llama",
+            "config",
+            {"intermediate_size": 47},
+            r"model.layers.0.mlp.gate_proj.weight: expected shape \(47, 32\), got \(48, 32\)",
+        ),
         ("llama", "config", {"model_type": ["llama"]}, "a model_type among llama, gpt2, bert, got"),
-        ("llama", "config", {"hidden_size": None}, "hidden_size: expected an integer from 1 to .* none"),
-        ("llama", "config", {"hidden_size": True}, "hidden_size: expected an integer from 1 to .* True"),
-        ("llama", "config", {"num_attention_heads": 3}, "hidden_size: .*num_attention_heads = 3, got 32"),
-        ("llama", "config", {"num_attention_heads": 32}, "num_attention_heads: expected heads of an even"),
-        ("llama", "config", {"rms_norm_eps": "1"}, "rms_norm_eps: expected a number above 0, got '1'"),
-        ("llama", "config", {"tie_word_embeddings": 1}, "tie_word_embeddings: expected true or false"),
+        (
+            "llama",
+            "config",
+            {"hidden_size": None},
+            "hidden_size: expected an integer from 1 to .* none",
+        ),
+        (
+            "llama",
+            "config",
+            {"hidden_size": True},
+            "hidden_size: expected an integer from 1 to .* True",
+        ),
+        (
+            "llama",
+            "config",
+            {"num_attention_heads": 3},
+            "hidden_size: .*num_attention_heads = 3, got 32",
+        ),
+        (
+            "llama",
+            "config",
+            {"num_attention_heads": 32},
+            "num_attention_heads: expected heads of an even",
+        ),
+        (
+            "llama",
+            "config",
+            {"rms_norm_eps": "1"},
+            "rms_norm_eps: expected a number above 0, got '1'",
+        ),
+        (
+            "llama",
+            "config",
+            {"tie_word_embeddings": 1},
+            "tie_word_embeddings: expected true or false",
+        ),
         ("gpt2", "config", {"n_head": None}, "n_head: expected an integer"),
         ("bert", "config", {"layer_norm_eps": None}, "layer_norm_eps: expected a number above 0"),
-        ("bert", "config", {"vocab_size": 20}, "a tokenizer of at most vocab_size = 20 tokens, got "),
+        (
+            "bert",
+            "config",
+            {"vocab_size": 20},
+            "a tokenizer of at most vocab_size = 20 tokens, got ",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_we_do_not_have_is_refused_in_a_sentence(
     published, tmp_path, kind, file, change, message
 ):
@@ -253,7 +330,12 @@ def test_ids_are_those_of_tokenizers(published, kind):
 def test_other_splits_of_words_are_read_as_well(published, tmp_path):
     folder = shutil.copytree(published["gpt2"][1], tmp_path / "model")
     digits = {"type": "Digits", "individual_digits": True}
-    cut = {"type": "Split", "pattern": {"Regex": r"\p{L}{1,3}|\p{N}+"}, "behavior": "Isolated", "invert": False}  # fmt: skip
+    cut = {
+        "type": "Split",
+        "pattern": {"Regex": r"\p{L}{1,3}|\p{N}+"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
     by_bytes = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
     for steps in (
         [digits, by_bytes | {"use_regex": True}],
@@ -282,24 +364,34 @@ def write_gguf(path, folder, metadata=(), kinds=(), tensors=None):
     tokens += [f"<{i}>" for i in range(len(tokens), 300)]
     writer = their_gguf.GGUFWriter(path, "llama")
     values = {
-        "llama.block_count": 2, "llama.context_length": 64, "llama.embedding_length": 32,
-        "llama.feed_forward_length": 48, "llama.attention.head_count": 4,
-        "llama.attention.head_count_kv": 2, "tokenizer.ggml.bos_token_id": 0,
+        "llama.block_count": 2,
+        "llama.context_length": 64,
+        "llama.embedding_length": 32,
+        "llama.feed_forward_length": 48,
+        "llama.attention.head_count": 4,
+        "llama.attention.head_count_kv": 2,
+        "tokenizer.ggml.bos_token_id": 0,
         "tokenizer.ggml.eos_token_id": 0,
-    }  # fmt: skip
+    }
     values |= {
-        "llama.attention.layer_norm_rms_epsilon": 1e-4, "llama.rope.freq_base": 500.0,
-    } | dict(metadata)  # fmt: skip
+        "llama.attention.layer_norm_rms_epsilon": 1e-4,
+        "llama.rope.freq_base": 500.0,
+    } | dict(metadata)
     add = {
-        bool: writer.add_bool, int: writer.add_uint32, float: writer.add_float32,
-        str: writer.add_string, list: writer.add_array,
-    }  # fmt: skip
+        bool: writer.add_bool,
+        int: writer.add_uint32,
+        float: writer.add_float32,
+        str: writer.add_string,
+        list: writer.add_array,
+    }
     for name, value in values.items():
         add[type(value)](name, value)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("gpt-2")
     writer.add_token_list(tokens)
-    writer.add_token_types([3] + [1] * (len(vocabulary["vocab"]) - 1) + [3] * (300 - len(vocabulary["vocab"])))  # fmt: skip
+    writer.add_token_types(
+        [3] + [1] * (len(vocabulary["vocab"]) - 1) + [3] * (300 - len(vocabulary["vocab"]))
+    )
     writer.add_token_merges([" ".join(merge) for merge in vocabulary["merges"]])
     for name, tensor in (tensors or {}).items():
         writer.add_tensor(name, tensor)

@@ -24,10 +24,33 @@ from tests.core.test_tokenizer_pretrained import byte_pairs
 N_COPIES = int(os.environ.get("ATTN_DAMAGED", "150"))
 NUMBERS = (0, 1, 2, 7, 255, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**53, 2**62, 2**63, 2**64 - 1)
 VALUES = (
-    None, True, False, -1, 0, 1, 3, 2**31, 2**63, 10**30, 10**400, 0.5, -0.0, 1e308, float("inf"),
-    float("nan"), "", "1", "a" * 10_000, "\ud800", [], [1], [[1, 2], [3, 4]], {}, {"a": 1},
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    3,
+    2**31,
+    2**63,
+    10**30,
+    10**400,
+    0.5,
+    -0.0,
+    1e308,
+    float("inf"),
+    float("nan"),
+    "",
+    "1",
+    "a" * 10_000,
+    "\ud800",
+    [],
+    [1],
+    [[1, 2], [3, 4]],
+    {},
+    {"a": 1},
     [None] * 1000,
-)  # fmt: skip
+)
 
 
 def flipped(content, dice, within):

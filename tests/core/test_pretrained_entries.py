@@ -225,23 +225,45 @@ def test_where_only_the_last_matrix_is_there_it_is_both(published, tmp_path, kin
 @pytest.mark.parametrize(
     ("kind", "change", "message"),
     [
-        ("llama", {"model.layers.0.self_attn.q_norm.weight": torch.ones(8)},
-         r"model\.layers\.0\.self_attn\.q_norm\.weight: expected no tensor of this name, whose use"),
-        ("llama", {"model.layers.1.mlp.up_proj.weight": None},
-         r"model\.layers\.1\.mlp\.up_proj\.weight: expected a tensor of this name, got none"),
+        (
+            "llama",
+            {"model.layers.0.self_attn.q_norm.weight": torch.ones(8)},
+            r"model\.layers\.0\.self_attn\.q_norm\.weight: expected no tensor of this name, whose use",
+        ),
+        (
+            "llama",
+            {"model.layers.1.mlp.up_proj.weight": None},
+            r"model\.layers\.1\.mlp\.up_proj\.weight: expected a tensor of this name, got none",
+        ),
         ("llama", {"lm_head.weight": None}, r"lm_head\.weight: expected a tensor of this name"),
-        ("llama", {"model.layers.0.self_attn.q_proj.weight": torch.ones(30, 32)},
-         r"model\.layers\.0\.self_attn\.q_proj\.weight: expected shape \(32, 32\), got \(30, 32\)"),
-        ("llama", {"model.norm.weight": torch.ones(32, dtype=torch.int8)},
-         r"model\.norm\.weight: expected floating-point numbers, got torch\.int8"),
-        ("llama", {"norm.weight": torch.ones(32)}, "one tensor for each place, got .*norm.* as well"),
-        ("gpt2", {"transformer.h.0.attn.c_attn.weight": torch.ones(32, 95)},
-         r"transformer\.h\.0\.attn\.c_attn\.weight: expected shape \(32, 96\), got \(32, 95\)"),
+        (
+            "llama",
+            {"model.layers.0.self_attn.q_proj.weight": torch.ones(30, 32)},
+            r"model\.layers\.0\.self_attn\.q_proj\.weight: expected shape \(32, 32\), got \(30, 32\)",
+        ),
+        (
+            "llama",
+            {"model.norm.weight": torch.ones(32, dtype=torch.int8)},
+            r"model\.norm\.weight: expected floating-point numbers, got torch\.int8",
+        ),
+        (
+            "llama",
+            {"norm.weight": torch.ones(32)},
+            "one tensor for each place, got .*norm.* as well",
+        ),
+        (
+            "gpt2",
+            {"transformer.h.0.attn.c_attn.weight": torch.ones(32, 95)},
+            r"transformer\.h\.0\.attn\.c_attn\.weight: expected shape \(32, 96\), got \(32, 95\)",
+        ),
         ("bert", {"classifier.weight": torch.ones(2, 32)}, "classifier.weight: expected no tensor"),
-        ("bert", {"cls.predictions.transform.dense.bias": None},
-         r"cls\.predictions\.transform\.dense\.bias: expected a tensor"),
+        (
+            "bert",
+            {"cls.predictions.transform.dense.bias": None},
+            r"cls\.predictions\.transform\.dense\.bias: expected a tensor",
+        ),
     ],
-)  # fmt: skip
+)
 def test_tensors_too_many_too_few_or_unfit_are_named(published, tmp_path, kind, change, message):
     folder = shutil.copytree(published[kind][1], tmp_path / "model")
     state = load_file(folder / "model.safetensors") | change
@@ -270,19 +292,35 @@ SECOND = "model-00002-of-00003.safetensors"
     ("change", "message"),
     [
         (lambda d, i: (d / SECOND).unlink(), rf"/{SECOND}: expected weights in a safetensors file"),
-        (lambda d, i: shutil.copy(d / SECOND, d / "model-00004-of-00004.safetensors"),
-         r"/model-00004-of-00004\.safetensors: expected a file that model\..* names, got one that"),
-        (lambda d, i: shutil.copy(d / SECOND, d / "model.safetensors"), ": expected one of .*, got both"),
-        (lambda d, i: save_file(load_file(d / SECOND) | {"lm_head.weight": torch.ones(1)}, d / SECOND),
-         rf"/{SECOND}: expected tensors that model.* places here, got lm_head\.weight"),
-        (lambda d, i: i["weight_map"].update({"model.norm.bias": SECOND}),
-         rf"/{SECOND}: model\.norm\.bias: expected a tensor of this name, got none"),
-        (lambda d, i: i["weight_map"].update({"model.norm.weight": "../" + SECOND}),
-         r"/model.*index\.json: model\.norm\.weight: expected the name of a safetensors file, got '\.\./"),
-        (lambda d, i: i["weight_map"].update({"model.norm.weight": 3}), "/model.*expected the name .*, got 3"),
+        (
+            lambda d, i: shutil.copy(d / SECOND, d / "model-00004-of-00004.safetensors"),
+            r"/model-00004-of-00004\.safetensors: expected a file that model\..* names, got one that",
+        ),
+        (
+            lambda d, i: shutil.copy(d / SECOND, d / "model.safetensors"),
+            ": expected one of .*, got both",
+        ),
+        (
+            lambda d, i: save_file(
+                load_file(d / SECOND) | {"lm_head.weight": torch.ones(1)}, d / SECOND
+            ),
+            rf"/{SECOND}: expected tensors that model.* places here, got lm_head\.weight",
+        ),
+        (
+            lambda d, i: i["weight_map"].update({"model.norm.bias": SECOND}),
+            rf"/{SECOND}: model\.norm\.bias: expected a tensor of this name, got none",
+        ),
+        (
+            lambda d, i: i["weight_map"].update({"model.norm.weight": "../" + SECOND}),
+            r"/model.*index\.json: model\.norm\.weight: expected the name of a safetensors file, got '\.\./",
+        ),
+        (
+            lambda d, i: i["weight_map"].update({"model.norm.weight": 3}),
+            "/model.*expected the name .*, got 3",
+        ),
         (lambda d, i: i.pop("weight_map"), r"/model.*index\.json: expected a weight_map, got None"),
     ],
-)  # fmt: skip
+)
 def test_shards_that_do_not_fit_are_refused(published, tmp_path, change, message):
     folder = shutil.copytree(published["llama"][1], tmp_path / "model")
     state = load_file(folder / "model.safetensors")
@@ -351,21 +389,35 @@ def test_scaled_positions_turn_as_in_transformers(tmp_path, scaling):
 @pytest.mark.parametrize(
     ("scaling", "message"),
     [
-        ({"rope_type": "dynamic", "factor": 2.0}, "rope_type: expected 'default' or .*, got 'dynamic'"),
+        (
+            {"rope_type": "dynamic", "factor": 2.0},
+            "rope_type: expected 'default' or .*, got 'dynamic'",
+        ),
         ({"rope_type": "longrope", "short_factor": [1.0]}, "rope_type: .*, got 'longrope'"),
         ({"rope_type": ["yarn"]}, r"rope_type: .*, got \['yarn'\]"),
         ({"rope_type": "linear"}, "factor: expected a finite number of at least 1, got None"),
         ({"rope_type": "linear", "factor": 0.5}, "factor: expected a finite .*, got 0.5"),
         ({"rope_type": "linear", "factor": "2"}, "factor: expected a finite .*, got '2'"),
         ({"rope_type": "linear", "factor": True}, "factor: expected a finite .*, got True"),
-        ({"rope_type": "linear", "factor": 2, "mrope_section": [1]}, "mrope_section: expected no entry"),
+        (
+            {"rope_type": "linear", "factor": 2, "mrope_section": [1]},
+            "mrope_section: expected no entry",
+        ),
         ({"rope_type": "default", "factor": 2}, "factor: expected no entry of this name beside"),
-        ({"rope_type": "llama3", "factor": 2, "low_freq_factor": 4, "high_freq_factor": 1},
-         "low_freq_factor: expected less than high_freq_factor = 1.0, got 4.0"),
-        ({"rope_type": "yarn", "factor": 2, "beta_fast": 1, "beta_slow": 2}, "beta_fast: expected at l"),
-        ({"rope_type": "yarn", "factor": 2, "truncate": 1}, "truncate: expected True or False, got 1"),
+        (
+            {"rope_type": "llama3", "factor": 2, "low_freq_factor": 4, "high_freq_factor": 1},
+            "low_freq_factor: expected less than high_freq_factor = 1.0, got 4.0",
+        ),
+        (
+            {"rope_type": "yarn", "factor": 2, "beta_fast": 1, "beta_slow": 2},
+            "beta_fast: expected at l",
+        ),
+        (
+            {"rope_type": "yarn", "factor": 2, "truncate": 1},
+            "truncate: expected True or False, got 1",
+        ),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("entry", ["rope_scaling", "rope_parameters"])
 def test_other_scalings_are_refused_by_name(published, tmp_path, entry, scaling, message):
     folder = shutil.copytree(published["llama"][1], tmp_path / "model")
@@ -400,13 +452,29 @@ YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 
         ({ROPE + "type": "linear", ROPE + "factor": 4.0, "llama.rope.scale_linear": 2.0}, LINEAR),
         ({ROPE + "type": "none", ROPE + "factor": 4.0}, {"rope_type": "default"}),
         ({ROPE + "type": "yarn", ROPE + "factor": 4.0, ROPE + "original_context_length": 16}, YARN),
-        ({ROPE + "type": "yarn", ROPE + "factor": 4.0, ROPE + "finetuned": True,
-          ROPE + "yarn_beta_fast": 8.0}, YARN | {"original_max_position_embeddings": 64, "beta_fast": 8}),
-        ({"llama.attention.causal": True, "llama.logit_scale": 1.0, "llama.attention.scale": 0.0,
-          "split.count": 1, "general.sampling.temp": 0.7, "quantize.imatrix.file": "x",
-          "llama.attention.key_length": 8}, {"rope_type": "default"}),
+        (
+            {
+                ROPE + "type": "yarn",
+                ROPE + "factor": 4.0,
+                ROPE + "finetuned": True,
+                ROPE + "yarn_beta_fast": 8.0,
+            },
+            YARN | {"original_max_position_embeddings": 64, "beta_fast": 8},
+        ),
+        (
+            {
+                "llama.attention.causal": True,
+                "llama.logit_scale": 1.0,
+                "llama.attention.scale": 0.0,
+                "split.count": 1,
+                "general.sampling.temp": 0.7,
+                "quantize.imatrix.file": "x",
+                "llama.attention.key_length": 8,
+            },
+            {"rope_type": "default"},
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_gguf_file_says_of_positions_is_done(published, tmp_path, metadata, parameters):
     theirs, folder = published["llama"]
     write_gguf(tmp_path / "model.gguf", folder, metadata.items())
@@ -440,19 +508,33 @@ def test_the_factors_of_llama_3_may_be_a_tensor(published, tmp_path):
 @pytest.mark.parametrize(
     ("entry", "value"),
     {
-        "llama.attention.causal": False, "llama.attention.scale": 0.2,
-        "llama.attention.sliding_window": 16, "llama.attention.key_length": 16,
-        "llama.attention.value_length": 16, "llama.rope.dimension_count": 4,
-        "llama.logit_scale": 0.5, "llama.embedding_scale": 12.0, "llama.residual_scale": 0.22,
-        "llama.final_logit_softcapping": 30.0, "llama.expert_count": 8, "llama.vocab_size": 299,
-        "llama.use_parallel_residual": True, "llama.tensor_data_layout": "other",
-        "llama.an_entry_of_tomorrow": 0, "another.entry": "x", "general.type": "adapter",
-        "llama.rope.freq_base": "500", "llama.rope.scaling.attn_factor": 1.1,
-        "llama.rope.scaling.type": "longrope", "llama.rope.scaling.factor": -2.0,
-        "llama.attention.head_count_kv": [2, 2], "split.count": 3, "llama.block_count": True,
+        "llama.attention.causal": False,
+        "llama.attention.scale": 0.2,
+        "llama.attention.sliding_window": 16,
+        "llama.attention.key_length": 16,
+        "llama.attention.value_length": 16,
+        "llama.rope.dimension_count": 4,
+        "llama.logit_scale": 0.5,
+        "llama.embedding_scale": 12.0,
+        "llama.residual_scale": 0.22,
+        "llama.final_logit_softcapping": 30.0,
+        "llama.expert_count": 8,
+        "llama.vocab_size": 299,
+        "llama.use_parallel_residual": True,
+        "llama.tensor_data_layout": "other",
+        "llama.an_entry_of_tomorrow": 0,
+        "another.entry": "x",
+        "general.type": "adapter",
+        "llama.rope.freq_base": "500",
+        "llama.rope.scaling.attn_factor": 1.1,
+        "llama.rope.scaling.type": "longrope",
+        "llama.rope.scaling.factor": -2.0,
+        "llama.attention.head_count_kv": [2, 2],
+        "split.count": 3,
+        "llama.block_count": True,
         "llama.context_length": "64",
     }.items(),
-)  # fmt: skip
+)
 def test_entries_of_a_gguf_file_are_refused_by_name(published, tmp_path, entry, value):
     path = tmp_path / "model.gguf"
     write_gguf(path, published["llama"][1], {entry: value}.items())

@@ -182,11 +182,15 @@ def test_additive_attention_compares_the_state_before_and_is_read_with_the_token
     for b in range(len(source)):
         state = last[:, b : b + 1]
         for i, token in enumerate(target[b]):
-            scores = torch.stack([
-                net.score.weight[0]
-                @ torch.tanh(net.q_proj.weight @ state[0, 0] + net.k_proj.weight @ h + net.k_proj.bias)
-                for h in memory[b]
-            ])  # fmt: skip
+            scores = torch.stack(
+                [
+                    net.score.weight[0]
+                    @ torch.tanh(
+                        net.q_proj.weight @ state[0, 0] + net.k_proj.weight @ h + net.k_proj.bias
+                    )
+                    for h in memory[b]
+                ]
+            )
             row = scores.exp() / scores.exp().sum()
             torch.testing.assert_close(weights[b, i], row)
             context = row @ memory[b]

@@ -21,9 +21,12 @@ def test_steps_of_the_beam_make_beam_search(width, rng):
     table[..., 0] = -np.inf  # nothing ends, so that every hypothesis grows
     table = table.log_softmax(dim=-1)
     ids, scores = decoding.beam_search(
-        lambda ids, cache: table[ids.shape[1] - 1, ids[:, -1]], torch.tensor([[1]]), width=width,
-        end_id=None, max_new_tokens=4,
-    )  # fmt: skip
+        lambda ids, cache: table[ids.shape[1] - 1, ids[:, -1]],
+        torch.tensor([[1]]),
+        width=width,
+        end_id=None,
+        max_new_tokens=4,
+    )
     written, totals = np.array([[1]]), np.zeros(1)
     for step in table.numpy():
         parents, tokens, totals = reference.beam_step(
@@ -83,18 +86,27 @@ def test_the_error_rate_is_that_of_sets_of_links(rng):
     [
         (lambda: reference.beam_step(np.zeros(3), np.zeros(1), 1), "log_probabilities: expected"),
         (lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(3), 1), "scores: expected shape"),
-        (lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(2), 7), "beam_width: expected at most 6 cand"),
-        (lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(2), 0), "beam_width: expected at least 1"),
+        (
+            lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(2), 7),
+            "beam_width: expected at most 6 cand",
+        ),
+        (
+            lambda: reference.beam_step(np.zeros((2, 3)), np.zeros(2), 0),
+            "beam_width: expected at least 1",
+        ),
         (lambda: reference.top_p_filter([0.0, 1.0], 0), "p: expected a number above 0"),
         (lambda: reference.top_p_filter([0.0, np.nan], 0.5), "scores: expected numbers below"),
-        (lambda: reference.top_p_filter([-np.inf, -np.inf], 0.5), "logits: expected a number above"),
+        (
+            lambda: reference.top_p_filter([-np.inf, -np.inf], 0.5),
+            "logits: expected a number above",
+        ),
         (lambda: reference.top_p_filter(0.0, 0.5), "logits: expected shape"),
         (lambda: reference.sentence_bleu([], [1], 2), "candidate: expected at least one token"),
         (lambda: reference.sentence_bleu([1], [1], 0), "max_n: expected at least 1"),
         (lambda: reference.alignment_error(*np.zeros((3, 2, 2))), "predicted, sure: expected"),
         (lambda: reference.alignment_error([[1]], [[1, 0]], [[1]]), "sure: expected shape"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_fit_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -32,9 +32,11 @@ def test_the_loss_is_that_of_pytorch_and_of_the_package(shape, smoothing):
     targets.flat[0] = 2
     found = smoothed_cross_entropy(logits, targets, 0, smoothing)
     of_torch = torch.nn.functional.cross_entropy(
-        torch.tensor(logits).flatten(0, -2), torch.tensor(targets).flatten(),
-        ignore_index=0, label_smoothing=smoothing,
-    )  # fmt: skip
+        torch.tensor(logits).flatten(0, -2),
+        torch.tensor(targets).flatten(),
+        ignore_index=0,
+        label_smoothing=smoothing,
+    )
     total, count = cross_entropy(
         torch.tensor(logits), torch.tensor(targets), label_smoothing=smoothing, pad_id=0
     )
@@ -71,9 +73,11 @@ def test_ten_steps_are_those_of_torch_adam():
 def test_the_schedule_is_that_of_training_with_the_papers_peak():
     d_model, warmup = 512, 40
     config = TrainingConfig(
-        steps=200, warmup_steps=warmup, schedule="inverse_sqrt",
+        steps=200,
+        warmup_steps=warmup,
+        schedule="inverse_sqrt",
         learning_rate=(d_model * warmup) ** -0.5,
-    )  # fmt: skip
+    )
     expected = [learning_rate(step, config) for step in range(1, 201)]
     np.testing.assert_allclose(warmup_schedule(np.arange(1, 201), d_model, warmup), expected)
 

@@ -56,9 +56,18 @@ class Sigmoid(ScaledDotProduct):
     """Each weight by itself: no key competes with another."""
 
     def forward(
-        self, query, key, value, mask=None, *,
-        bias, is_causal, need_weights, dropout, enable_gqa,
-    ):  # fmt: skip
+        self,
+        query,
+        key,
+        value,
+        mask=None,
+        *,
+        bias,
+        is_causal,
+        need_weights,
+        dropout,
+        enable_gqa,
+    ):
         assert not enable_gqa
         if is_causal:
             causal = causal_mask(query.shape[-2], key.shape[-2], device=query.device)
@@ -152,8 +161,10 @@ def test_an_attention_that_learns_a_scale_and_a_number_is_stored(tmp_path):
     for quantised, tolerance in ((False, 1e-12), (True, 0.1)):
         model.save(tmp_path / "model", quantised=quantised)
         again = DecoderOnly.load(tmp_path / "model")
-        assert torch.equal(again.state_dict()["stack.layers.0.self_attention.attention.shift"],
-                           torch.tensor(0.25, dtype=again.output.weight.dtype))  # fmt: skip
+        assert torch.equal(
+            again.state_dict()["stack.layers.0.self_attention.attention.shift"],
+            torch.tensor(0.25, dtype=again.output.weight.dtype),
+        )
         difference = again(ids)[0].double() - model(ids)[0]
         assert difference.abs().max() <= tolerance * model(ids)[0].abs().max()
 

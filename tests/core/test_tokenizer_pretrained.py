@@ -20,12 +20,28 @@ from attn.tokenizer.word_piece import MARKS, split
 TEXTS = ["The sky is blue because of the way we see it.", "El cielo es azul.", "¿Qué dices, José?"]
 # Where pretokenisers and normalisers go wrong: spaces, digits, marks, scripts, composed letters.
 HARD = [
-    "", " ", "  a  b\n\n c\t", "I'll we've they'RE 'S '''s", "naïve café ÀÉÎ ñandú", "a\u0301e\u0308",
-    "日本語 中文 한국어 ひらがな", "🙂👩‍👩‍👧‍👦 🇪🇸", "١٢٣ ½ ² Ⅷ 一二 2024", "x\x00\x01\ufffd\u200b\u00ady", "ΑΣΟΣ ς",
-    "İstanbul ıI ǅ ß ẞ ﬁ", "\u1680\u2003x\u3000y\x85z\x1cw", "don't $5.00 + 3<4 ^~|`_", "\ue000 private",
-    "नमस्ते ไทย", "a\u2028b\u2029c\u00a0d\ufeffe", "foo   123   bar", "x" * 100, "x" * 101,
+    "",
+    " ",
+    "  a  b\n\n c\t",
+    "I'll we've they'RE 'S '''s",
+    "naïve café ÀÉÎ ñandú",
+    "a\u0301e\u0308",
+    "日本語 中文 한국어 ひらがな",
+    "🙂👩‍👩‍👧‍👦 🇪🇸",
+    "١٢٣ ½ ² Ⅷ 一二 2024",
+    "x\x00\x01\ufffd\u200b\u00ady",
+    "ΑΣΟΣ ς",
+    "İstanbul ıI ǅ ß ẞ ﬁ",
+    "\u1680\u2003x\u3000y\x85z\x1cw",
+    "don't $5.00 + 3<4 ^~|`_",
+    "\ue000 private",
+    "नमस्ते ไทย",
+    "a\u2028b\u2029c\u00a0d\ufeffe",
+    "foo   123   bar",
+    "x" * 100,
+    "x" * 101,
     *("a" + chr(code) + "b" for code in range(0x600)),
-]  # fmt: skip
+]
 END = "<|endoftext|>"
 
 
@@ -35,9 +51,11 @@ def byte_pairs(alphabet=None):
     theirs.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     theirs.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=290, special_tokens=[END], show_progress=False,
+        vocab_size=290,
+        special_tokens=[END],
+        show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet() if alphabet is None else alphabet,
-    )  # fmt: skip
+    )
     theirs.train_from_iterator(TEXTS * 2, trainer)
     return theirs
 

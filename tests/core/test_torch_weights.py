@@ -181,9 +181,12 @@ def test_the_whole_transformer_there_and_back(norm):
     logits, _ = model(src, tgt, mask)
     with torch.no_grad():
         x = theirs(
-            model.src_embedding(src), model.tgt_embedding(tgt), tgt_mask=~causal_mask(3),
-            src_key_padding_mask=~mask[:, 0], memory_key_padding_mask=~mask[:, 0],
-        )  # fmt: skip
+            model.src_embedding(src),
+            model.tgt_embedding(tgt),
+            tgt_mask=~causal_mask(3),
+            src_key_padding_mask=~mask[:, 0],
+            memory_key_padding_mask=~mask[:, 0],
+        )
         assert_same_rows(model.output(x), logits)
 
     other = Transformer(config).double().eval()
@@ -200,9 +203,12 @@ def test_pytorchs_transformer_with_its_last_norms(norm):
     encoder, decoder = from_torch(theirs)
     src, tgt, mask = vectors(5, 1), vectors(4, 2), padding_mask(LENGTHS, 5)
     expected = theirs(
-        src, tgt, tgt_mask=~causal_mask(4),
-        src_key_padding_mask=~mask[:, 0], memory_key_padding_mask=~mask[:, 0],
-    )  # fmt: skip
+        src,
+        tgt,
+        tgt_mask=~causal_mask(4),
+        src_key_padding_mask=~mask[:, 0],
+        memory_key_padding_mask=~mask[:, 0],
+    )
     output, _ = decoder(tgt, encoder(src, mask)[0], memory_mask=mask)
     assert_same_rows(output, expected)
 
@@ -295,15 +301,17 @@ def test_either_relu_of_pytorch_is_one():
         (TheirWhole(8, 2, 1, 1, 12), KINDS + "TheirWhole"),
         (
             pruned(nn.MultiheadAttention(8, 2), "out_proj"),
-            ("MultiheadAttention of ['in_proj_bias', 'in_proj_weight', 'out_proj.bias', "
-            "'out_proj.weight'], got ['out_proj.weight_mask', 'out_proj.weight_orig'] as well"),
+            (
+                "MultiheadAttention of ['in_proj_bias', 'in_proj_weight', 'out_proj.bias', "
+                "'out_proj.weight'], got ['out_proj.weight_mask', 'out_proj.weight_orig'] as well"
+            ),
         ),
         (
             pruned(layer(), "linear1"),
             "Linear of ['bias', 'weight'], got ['weight_mask', 'weight_orig'] as well",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_counterpart_here(theirs, message):
     with pytest.raises(ValueError, match="^module: expected " + re.escape(message)):
         from_torch(theirs)

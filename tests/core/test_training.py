@@ -57,9 +57,18 @@ def test_the_defaults():
 
 def test_the_limits_themselves_are_allowed():
     config = TrainingConfig(
-        steps=1, batch_size=1, warmup_steps=1, betas=[0, 0], weight_decay=0, label_smoothing=0,
-        clip_norm=math.inf, validate_every=1, patience=1, checkpoint_every=1, compile=True,
-    )  # fmt: skip
+        steps=1,
+        batch_size=1,
+        warmup_steps=1,
+        betas=[0, 0],
+        weight_decay=0,
+        label_smoothing=0,
+        clip_norm=math.inf,
+        validate_every=1,
+        patience=1,
+        checkpoint_every=1,
+        compile=True,
+    )
     assert config.betas == (0.0, 0.0) and config.clip_norm == math.inf
 
 
@@ -243,42 +252,70 @@ WHOLE = torch.zeros(2, 3).long()
     "logits, target, options, message",
     [
         (
-            WHOLE[..., None], WHOLE, {},
-            ("logits: expected a floating-point tensor of shape (..., vocab_size), "
-            "got torch.int64 of shape (2, 3, 1)"),
+            WHOLE[..., None],
+            WHOLE,
+            {},
+            (
+                "logits: expected a floating-point tensor of shape (..., vocab_size), "
+                "got torch.int64 of shape (2, 3, 1)"
+            ),
         ),
         (
-            [1.0], WHOLE, {},
+            [1.0],
+            WHOLE,
+            {},
             "logits: expected a floating-point tensor of shape (..., vocab_size), got list",
         ),
         (
-            torch.tensor(1.0), WHOLE, {},
-            ("logits: expected a floating-point tensor of shape (..., vocab_size), "
-            "got torch.float32 of shape ()"),
+            torch.tensor(1.0),
+            WHOLE,
+            {},
+            (
+                "logits: expected a floating-point tensor of shape (..., vocab_size), "
+                "got torch.float32 of shape ()"
+            ),
         ),
         (torch.ones(2, 3, 4), [1], {}, "target: expected a tensor of int64, got list"),
         (
-            torch.ones(2, 3, 4), WHOLE.float(), {},
+            torch.ones(2, 3, 4),
+            WHOLE.float(),
+            {},
             "target: expected a tensor of int64, got torch.float32 of shape (2, 3)",
         ),
         (
-            torch.ones(2, 4, 3), WHOLE, {},
+            torch.ones(2, 4, 3),
+            WHOLE,
+            {},
             "target: expected shape (2, 4) to match logits, got (2, 3)",
         ),
         (torch.ones(2, 3, 4), WHOLE + 4, {}, "target: expected values from 0 to 3, got 4"),
         (torch.ones(2, 3, 4), WHOLE - 100, {}, "target: expected values from 0 to 3, got -100"),
-        (torch.ones(3, 4), torch.tensor([0, -1, 3]), {}, "target: expected values from 0 to 3, got -1"),
-        (torch.ones(3, 4), torch.tensor([0, 4, 3]), {}, "target: expected values from 0 to 3, got 4"),
         (
-            torch.ones(2, 3, 4), WHOLE, {"label_smoothing": 1.0},
+            torch.ones(3, 4),
+            torch.tensor([0, -1, 3]),
+            {},
+            "target: expected values from 0 to 3, got -1",
+        ),
+        (
+            torch.ones(3, 4),
+            torch.tensor([0, 4, 3]),
+            {},
+            "target: expected values from 0 to 3, got 4",
+        ),
+        (
+            torch.ones(2, 3, 4),
+            WHOLE,
+            {"label_smoothing": 1.0},
             "label_smoothing: expected a number in [0, 1), got 1.0",
         ),
         (
-            torch.ones(2, 3, 4), WHOLE, {"label_smoothing": -0.1},
+            torch.ones(2, 3, 4),
+            WHOLE,
+            {"label_smoothing": -0.1},
             "label_smoothing: expected a number in [0, 1), got -0.1",
         ),
     ],
-)  # fmt: skip
+)
 def test_cross_entropy_refuses(logits, target, options, message):
     with refuses(message):
         cross_entropy(logits, target, **options)
@@ -361,9 +398,7 @@ def test_batches_by_tokens_take_every_example_once_and_hold_about_as_many_tokens
     longest, total = max(lengths), sum(lengths)
     budget = max(longest + more, 1)
     examples = list(enumerate(lengths))
-    batches = Batches(
-        examples, list, lambda example: example[1], 1, seed=3, batch_tokens=budget
-    )  # fmt: skip
+    batches = Batches(examples, list, lambda example: example[1], 1, seed=3, batch_tokens=budget)
     assert batches.n_batches == max(total // budget, 1)
     for epoch in range(2):
         drawn = [batches[epoch * batches.n_batches + i] for i in range(batches.n_batches)]

@@ -80,9 +80,15 @@ def length(example):
 CPU = torch.device("cpu")
 EXAMPLES = make_examples()
 CONFIG = TrainingConfig(
-    steps=24, batch_size=5, learning_rate=0.01, warmup_steps=4, validate_every=4, patience=50,
-    checkpoint_every=3, device="cpu",
-)  # fmt: skip
+    steps=24,
+    batch_size=5,
+    learning_rate=0.01,
+    warmup_steps=4,
+    validate_every=4,
+    patience=50,
+    checkpoint_every=3,
+    device="cpu",
+)
 PLAIN = dataclasses.replace(CONFIG, validate_every=None, patience=None, checkpoint_every=None)
 
 
@@ -90,9 +96,14 @@ def run(model, checkpoint=None, config=CONFIG, examples=EXAMPLES, **hooks):
     parts = {"loss": sequence_loss, "collate": collate} | hooks
     validation = EXAMPLES[:6] if config.validate_every else None
     return train(
-        model, examples=examples, config=config, length=length, validation=validation,
-        checkpoint=checkpoint, **parts,
-    )  # fmt: skip
+        model,
+        examples=examples,
+        config=config,
+        length=length,
+        validation=validation,
+        checkpoint=checkpoint,
+        **parts,
+    )
 
 
 def assert_same(ours, theirs):
@@ -147,9 +158,12 @@ def test_a_run_is_a_loop_written_by_hand(changes, scale):
     history = run(model, config=config, loss=loss)
 
     optimizer = torch.optim.AdamW(
-        by_hand.parameters(), betas=config.betas, eps=1e-9, weight_decay=config.weight_decay,
+        by_hand.parameters(),
+        betas=config.betas,
+        eps=1e-9,
+        weight_decay=config.weight_decay,
         foreach=False,
-    )  # fmt: skip
+    )
     batch = collate(EXAMPLES)
     losses = []
     for step in range(1, 13):
@@ -382,10 +396,13 @@ def test_checks_are_off_while_it_trains_and_as_before_afterwards():
 def test_the_seed_decides_on_dropout_too():
     """Of a single example there is no order to decide on."""
     losses = [
-        run(make_model(), config=dataclasses.replace(PLAIN, seed=seed, steps=2),
-            examples=EXAMPLES[:1]).losses
+        run(
+            make_model(),
+            config=dataclasses.replace(PLAIN, seed=seed, steps=2),
+            examples=EXAMPLES[:1],
+        ).losses
         for seed in (0, 1, 1)
-    ]  # fmt: skip
+    ]
     assert losses[0][0] != losses[1][0] and losses[1] == losses[2]
 
 
@@ -465,18 +482,30 @@ def flat(model, batch):
 
 
 STOPPING = TrainingConfig(
-    steps=100, batch_size=2, learning_rate=0.1, warmup_steps=1, schedule="inverse_sqrt",
-    weight_decay=0, validate_every=2, patience=2, device="cpu",
-)  # fmt: skip
+    steps=100,
+    batch_size=2,
+    learning_rate=0.1,
+    warmup_steps=1,
+    schedule="inverse_sqrt",
+    weight_decay=0,
+    validate_every=2,
+    patience=2,
+    device="cpu",
+)
 
 
 def fall(loss=falls, config=STOPPING, checkpoint=None):
     model = Falling()
     numbers = [1.0, 2.0, 3.0]
     history = train(
-        model, loss, numbers, lambda some: (torch.tensor(some),), config,
-        validation=numbers if config.validate_every else None, checkpoint=checkpoint,
-    )  # fmt: skip
+        model,
+        loss,
+        numbers,
+        lambda some: (torch.tensor(some),),
+        config,
+        validation=numbers if config.validate_every else None,
+        checkpoint=checkpoint,
+    )
     return model, history
 
 
@@ -553,9 +582,13 @@ def test_training_needs_no_float64():
     config = dataclasses.replace(STOPPING, steps=2)
     with NoFloat64():
         train(
-            nn.Linear(1, 3), linear_loss, [0.0, 1.0, 2.0], lambda some: (torch.tensor(some),),
-            config, validation=[1.0],
-        )  # fmt: skip
+            nn.Linear(1, 3),
+            linear_loss,
+            [0.0, 1.0, 2.0],
+            lambda some: (torch.tensor(some),),
+            config,
+            validation=[1.0],
+        )
 
 
 def linear_loss(model, batch):
@@ -613,9 +646,13 @@ def test_what_is_not_finite_ends_the_run_before_it_does_harm(spoil, message, tmp
     model, path = Falling(), tmp_path / "run.pt"
     with refuses(message):
         train(
-            model, spoilt(5, spoil), [1.0], lambda some: (torch.tensor(some),), config,
+            model,
+            spoilt(5, spoil),
+            [1.0],
+            lambda some: (torch.tensor(some),),
+            config,
             checkpoint=path,
-        )  # fmt: skip
+        )
     after_four = 1 - 0.1 * sum(i**-0.5 for i in range(1, 5))
     assert model.weight.item() == pytest.approx(after_four, abs=1e-4)
     state = torch.load(path, weights_only=True)["state"]
@@ -687,9 +724,14 @@ def test_examples_may_be_an_array(kind):
     numbers = kind([1.0, 2.0, 3.0])
     config = dataclasses.replace(STOPPING, steps=2, validate_every=1, batch_tokens=2)
     history = train(
-        Falling(), falls, numbers, lambda some: (torch.tensor([*map(float, some)]),), config,
-        length=lambda number: 1, validation=numbers,
-    )  # fmt: skip
+        Falling(),
+        falls,
+        numbers,
+        lambda some: (torch.tensor([*map(float, some)]),),
+        config,
+        length=lambda number: 1,
+        validation=numbers,
+    )
     assert len(history.validation) == 2
 
 
@@ -709,10 +751,13 @@ def test_a_validation_that_fails_leaves_the_model_in_training_mode():
 def test_batches_of_any_type_tell_a_checkpoint_from_another(tmp_path):
     def go(numbers, dtype):
         train(
-            Falling(), falls, numbers, lambda some: (torch.tensor(some).to(dtype),),
+            Falling(),
+            falls,
+            numbers,
+            lambda some: (torch.tensor(some).to(dtype),),
             dataclasses.replace(STOPPING, validate_every=None, patience=None, checkpoint_every=2),
             checkpoint=tmp_path / str(dtype),
-        )  # fmt: skip
+        )
 
     for dtype in (torch.bfloat16, torch.bool, torch.complex64):
         go([1.0, 2.0], dtype)
@@ -839,9 +884,15 @@ def test_a_wrong_collate_is_named_with_what_it_should_return(
 
 
 @pytest.mark.parametrize(
-    "length, got", [(raises, "KeyError: 'mine'"), (lambda x: None, "None"), (lambda x: -1, "-1"),
-                    (lambda x: math.nan, "nan"), (str, "'1.0'")],
-)  # fmt: skip
+    "length, got",
+    [
+        (raises, "KeyError: 'mine'"),
+        (lambda x: None, "None"),
+        (lambda x: -1, "-1"),
+        (lambda x: math.nan, "nan"),
+        (str, "'1.0'"),
+    ],
+)
 def test_a_wrong_length_is_named_with_what_it_should_return(length, got):
     wanted = "a function (example) that returns a number of at least 0"
     with refuses(f"length: expected {wanted}, got {got}"):
@@ -1090,12 +1141,26 @@ def test_a_checkpoint_at_the_end_alone(tmp_path):
 
 
 CHANGED = {
-    "steps": 25, "batch_size": 4, "batch_tokens": 90, "learning_rate": 0.02, "warmup_steps": 5,
-    "schedule": "inverse_sqrt", "optimizer": "muon", "betas": (0.9, 0.99), "weight_decay": 0.0, "decayed": "matrices",
+    "steps": 25,
+    "batch_size": 4,
+    "batch_tokens": 90,
+    "learning_rate": 0.02,
+    "warmup_steps": 5,
+    "schedule": "inverse_sqrt",
+    "optimizer": "muon",
+    "betas": (0.9, 0.99),
+    "weight_decay": 0.0,
+    "decayed": "matrices",
     "label_smoothing": 0.0,
-    "clip_norm": 2.0, "seed": 1, "validate_every": 3, "patience": 9, "checkpoint_every": 4,
-    "precision": "bfloat16", "compile": True, "device": "auto",
-}  # fmt: skip
+    "clip_norm": 2.0,
+    "seed": 1,
+    "validate_every": 3,
+    "patience": 9,
+    "checkpoint_every": 4,
+    "precision": "bfloat16",
+    "compile": True,
+    "device": "auto",
+}
 
 
 @pytest.mark.parametrize("name", [field.name for field in dataclasses.fields(TrainingConfig)])
@@ -1140,9 +1205,15 @@ def test_other_heads_may_not_go_on(whole):
 def test_other_examples_to_validate_with_may_not_go_on(whole):
     with pytest.raises(ValueError, match="with the same examples"):
         train(
-            make_model(), sequence_loss, EXAMPLES, collate, CONFIG, length=length,
-            validation=EXAMPLES[1:7], checkpoint=whole[0],
-        )  # fmt: skip
+            make_model(),
+            sequence_loss,
+            EXAMPLES,
+            collate,
+            CONFIG,
+            length=length,
+            validation=EXAMPLES[1:7],
+            checkpoint=whole[0],
+        )
 
 
 def spoil_a_bit(content):
@@ -1350,8 +1421,12 @@ def kill_again_and_again(folder):
 def start(*arguments):
     return subprocess.run(
         [sys.executable, *map(str, arguments)],
-        env=os.environ | {"PYTHONPATH": FOLDERS}, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+        env=os.environ | {"PYTHONPATH": FOLDERS},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.mark.slow
@@ -1385,11 +1460,12 @@ class Parts(nn.Module):
 
 def train_parts(model):
     return train(
-        model, lambda model, batch: (model(*batch), len(batch[0])),
+        model,
+        lambda model, batch: (model(*batch), len(batch[0])),
         [(int(i % 5 == 0), i / 3) for i in range(16)],
         lambda some: (torch.tensor([k for k, _ in some]), torch.tensor([t for _, t in some])),
         dataclasses.replace(PLAIN, batch_size=4, steps=9),
-    )  # fmt: skip
+    )
 
 
 def train_in_two(folder):

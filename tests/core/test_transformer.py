@@ -387,9 +387,13 @@ def test_the_norms_of_a_configuration_have_a_bias_if_it_says_so(bias):
 def test_what_bert_adds_at_both_ends():
     """The sum at the bottom is normalised, and at the top a layer stands before the scores."""
     model = make(
-        EncoderOnly, positions="learned", n_token_types=2, embedding_norm=True,
-        prediction_head=True, norm_eps=0.5,
-    )  # fmt: skip
+        EncoderOnly,
+        positions="learned",
+        n_token_types=2,
+        embedding_norm=True,
+        prediction_head=True,
+        norm_eps=0.5,
+    )
     embed, (inner, _, norm), ids = model.embedding, model.head, random_ids(2, 4)
     x = embed.tokens.weight[ids] * math.sqrt(12) + embed.positions.weight[:4]
     x = F.layer_norm(x + embed.types.weight[0], (12,), embed.norm.weight, embed.norm.bias, 0.5)
@@ -607,14 +611,24 @@ def test_with_a_cache_the_parts_equal_the_whole(
 
 FAMILIES = {
     "llama": {
-        "norm": "pre", "normalization": "rms", "activation": "swiglu", "bias": False,
-        "positions": "rotary", "rotary_base": 50.0, "n_heads": 4, "n_kv_heads": 2, "d_model": 16,
+        "norm": "pre",
+        "normalization": "rms",
+        "activation": "swiglu",
+        "bias": False,
+        "positions": "rotary",
+        "rotary_base": 50.0,
+        "n_heads": 4,
+        "n_kv_heads": 2,
+        "d_model": 16,
     },
     "gpt2": {"norm": "pre", "activation": "gelu_tanh", "positions": "learned"},
     "bert": {
-        "activation": "gelu", "positions": "learned", "n_token_types": 2, "embedding_norm": True,
+        "activation": "gelu",
+        "positions": "learned",
+        "n_token_types": 2,
+        "embedding_norm": True,
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("chunks", [(1,) * TGT_LEN, (3, 2)], ids=str)
@@ -1217,9 +1231,15 @@ def test_the_defaults_are_the_paper_s_base_model():
 
 
 SIZES = [
-    "vocab_size", "tgt_vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len",
+    "vocab_size",
+    "tgt_vocab_size",
+    "d_model",
+    "n_heads",
+    "n_layers",
+    "d_ff",
+    "max_len",
     "n_kv_heads",
-]  # fmt: skip
+]
 FLAGS = ["tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head"]
 
 

@@ -102,8 +102,11 @@ def test_the_length_penalty_is_that_of_the_search(beginner):
         ids, _ = beam_search(
             lambda ids, cache: beginner.model.step(ids, None, memory),
             torch.tensor([[target.sos_id]]),
-            width=4, end_id=target.eos_id, max_new_tokens=16, length_penalty=alpha,
-        )  # fmt: skip
+            width=4,
+            end_id=target.eos_id,
+            max_new_tokens=16,
+            length_penalty=alpha,
+        )
         found.append(target.decode(ids[0, 0]))
         options = {"beam_width": 4, "length_penalty": alpha}
         assert beginner.translate(text, **options) == found[-1]
@@ -239,10 +242,14 @@ def test_attention_refuses_what_is_no_translation(beginner, translation, message
 def test_evaluation_of_right_and_wrong_references(translator):
     good = translator.evaluate(SEEN[-2:])
     assert good == {
-        "exact_match": 1.0, "token_accuracy": 1.0, "n_pairs": 2,
-        "bleu": pytest.approx(100.0), "bleu_signature": good["bleu_signature"],
-        "chrf": pytest.approx(100.0), "chrf_signature": good["chrf_signature"],
-    }  # fmt: skip
+        "exact_match": 1.0,
+        "token_accuracy": 1.0,
+        "n_pairs": 2,
+        "bleu": pytest.approx(100.0),
+        "bleu_signature": good["bleu_signature"],
+        "chrf": pytest.approx(100.0),
+        "chrf_signature": good["chrf_signature"],
+    }
     assert "tok:13a" in good["bleu_signature"]
     wrong_last = Pair("the red moon", "la luna negra")
     half = translator.evaluate([SEEN[0], wrong_last])
@@ -323,10 +330,14 @@ def test_evaluation_is_what_the_metrics_say_of_the_translations(beginner):
     found = beginner.evaluate(pairs)
     by_words, by_letters = (metric(own, [own[0], "el gato"]) for metric in (bleu, chrf))
     assert found == {
-        "exact_match": 0.5, "token_accuracy": found["token_accuracy"], "n_pairs": 2,
-        "bleu": by_words.score, "bleu_signature": by_words.signature,
-        "chrf": by_letters.score, "chrf_signature": by_letters.signature,
-    }  # fmt: skip
+        "exact_match": 0.5,
+        "token_accuracy": found["token_accuracy"],
+        "n_pairs": 2,
+        "bleu": by_words.score,
+        "bleu_signature": by_words.signature,
+        "chrf": by_letters.score,
+        "chrf_signature": by_letters.signature,
+    }
     wide = beginner.translate(sources, beam_width=3)
     assert wide != own
     pairs = [Pair(*pair) for pair in zip(sources, wide, strict=True)]

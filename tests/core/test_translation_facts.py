@@ -16,11 +16,14 @@ SOURCE = "the red house is blue"
 TARGET = "la casa roja es azul"
 SURE = frozenset({(0, 0), (2, 1), (1, 2), (3, 3), (4, 4)})
 PAIR = Pair(
-    SOURCE, TARGET, SURE, SURE | {(0, 1)},
+    SOURCE,
+    TARGET,
+    SURE,
+    SURE | {(0, 1)},
     agreements=(Agreement(0, (1,), 1), Agreement(2, (1,), 1), Agreement(4, (1,), 3)),
     coreferences=(Coreference(3, (1, 2), 4),),
     polysemes=(Polyseme(4, "blue", "azul", 2),),
-)  # fmt: skip
+)
 PLAIN = Pair("the house", "la casa", frozenset({(0, 0), (1, 1)}), frozenset({(0, 0), (1, 1)}))
 
 
@@ -273,8 +276,10 @@ def test_ablation_measures_with_each_head_cut_in_turn(translator):
     found = facts.ablation(translator, 100, measure)
     assert list(found) == ["encoder", "decoder", "cross"]
     assert [found[name].tolist() for name in found] == [
-        [[101, 102], [103, 104]], [[105, 106], [107, 108]], [[109, 110], [111, 112]]
-    ]  # fmt: skip
+        [[101, 102], [103, 104]],
+        [[105, 106], [107, 108]],
+        [[109, 110], [111, 112]],
+    ]
     # Encoder layers hold one attention, decoder layers self-attention and then cross.
     assert seen == [0, 1, 2, 3, 4, 5, 8, 9, 6, 7, 10, 11]
     assert isinstance(translator.model.decoder.layers[0], DecoderLayer)

@@ -202,8 +202,10 @@ def truth(example):
     """Answer in English from the words of the question and the list of things."""
     words = re.findall(r"\w+", example.question.lower())
     shape = {"ball": "ball", "balls": "ball", "box": "box", "boxes": "box", "star": "star"} | {
-        "stars": "star", "tree": "tree", "trees": "tree",
-    }  # fmt: skip
+        "stars": "star",
+        "tree": "tree",
+        "trees": "tree",
+    }
     shapes = [shape[word] for word in words if word in shape]
     found = [thing for thing in example.things if thing.shape in shapes]
     if words[0] == "what":
@@ -592,8 +594,13 @@ def test_words_and_answers_are_those_of_the_examples():
     assert learnt.model.config == TransformerConfig(
         vocab_size=learnt.tokenizer.vocab_size,
         tgt_vocab_size=len(learnt.answers),
-        d_model=32, n_heads=2, n_layers=1, d_ff=32, dropout=0.0, norm="pre",
-    )  # fmt: skip
+        d_model=32,
+        n_heads=2,
+        n_layers=1,
+        d_ff=32,
+        dropout=0.0,
+        norm="pre",
+    )
 
 
 @pytest.mark.slow

@@ -85,9 +85,7 @@ def contributions_blocks(heads, w_o):
 
 def contributions_loop(heads, w_o):
     d_v = heads.shape[-1]
-    each = [
-        heads[..., h, :, :] @ w_o[h * d_v : (h + 1) * d_v] for h in range(heads.shape[-3])
-    ]  # fmt: skip
+    each = [heads[..., h, :, :] @ w_o[h * d_v : (h + 1) * d_v] for h in range(heads.shape[-3])]
     return np.stack(each, axis=-3)
 
 

@@ -18,8 +18,10 @@ def layer_norm_loops(x, gain, bias):
         return np.stack([layer_norm_loops(row, gain, bias) for row in x])
     mean = sum(x) / len(x)
     variance = sum((number - mean) ** 2 for number in x) / len(x)
-    return [g * (n - mean) / math.sqrt(variance + 1e-5) + b
-            for n, g, b in zip(x, gain, bias, strict=True)]  # fmt: skip
+    return [
+        g * (n - mean) / math.sqrt(variance + 1e-5) + b
+        for n, g, b in zip(x, gain, bias, strict=True)
+    ]
 
 
 def layer_norm_einsum(x, gain, bias):
@@ -113,8 +115,10 @@ def cross_attention_einsum(x, memory, w_q, w_k, w_v, memory_mask=None):
 def cross_attention_loops(x, memory, w_q, w_k, w_v, memory_mask=None):
     if x.ndim > 2:
         masks = [None] * len(x) if memory_mask is None else memory_mask
-        pairs = [cross_attention_loops(a, b, w_q, w_k, w_v, mask)
-                 for a, b, mask in zip(x, memory, masks, strict=True)]  # fmt: skip
+        pairs = [
+            cross_attention_loops(a, b, w_q, w_k, w_v, mask)
+            for a, b, mask in zip(x, memory, masks, strict=True)
+        ]
         return tuple(map(np.stack, zip(*pairs, strict=True)))
     weights = np.zeros((len(x), len(memory)))
     for i, token in enumerate(x):

@@ -99,9 +99,20 @@ def adam_torch(theta, gradient, m, v, t, learning_rate):
     theta, gradient, m, v = map(torch.tensor, (theta, gradient, m, v))
     step = torch.tensor(float(t) - 1)
     adam(
-        [theta], [gradient], [m], [v], [], [step], amsgrad=False, maximize=False, weight_decay=0,
-        lr=float(learning_rate), beta1=0.9, beta2=0.98, eps=1e-9,
-    )  # fmt: skip
+        [theta],
+        [gradient],
+        [m],
+        [v],
+        [],
+        [step],
+        amsgrad=False,
+        maximize=False,
+        weight_decay=0,
+        lr=float(learning_rate),
+        beta1=0.9,
+        beta2=0.98,
+        eps=1e-9,
+    )
     return theta, m, v
 
 

@@ -61,19 +61,58 @@ VALUES = [
     ),
 ]
 PIECES = [value for value in VALUES if isinstance(value, str)]
-KEYS = ["cells", "cell_type", "source", "metadata", "outputs", "nbgrader", "grade_id", "text",
-        "data", "evalue", "", "\ud800", "__class__"]  # fmt: skip
+KEYS = [
+    "cells",
+    "cell_type",
+    "source",
+    "metadata",
+    "outputs",
+    "nbgrader",
+    "grade_id",
+    "text",
+    "data",
+    "evalue",
+    "",
+    "\ud800",
+    "__class__",
+]
+# A list of odds and ends is read as a paragraph, not one a line.
 TOKENS = [b"{", b"}", b"[", b"]", b'"', b"\\", b",", b":", b"null", b"NaN", b"-Infinity", b"1e999",
           b"\\ud800", b"\\u0000", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\0", b"\r", b"9" * 5000,
           b"[" * 5000, b'"cells"', b'"source"', b'"outputs"', b'"metadata"', b"<!--", b"$$"]  # fmt: skip
-TIMES = ["2026-03-05 18:30:00.000000 UTC", "2026-03-05 18:30:00 +0100", "2026-03-05T18:30:00Z",
-         "5 March 2026 6pm CET", "2026-03-05 18:30:00 Europe/Madrid", "1772735400"]  # fmt: skip
+TIMES = [
+    "2026-03-05 18:30:00.000000 UTC",
+    "2026-03-05 18:30:00 +0100",
+    "2026-03-05T18:30:00Z",
+    "5 March 2026 6pm CET",
+    "2026-03-05 18:30:00 Europe/Madrid",
+    "1772735400",
+]
+# A list of odds and ends is read as a paragraph, not one a line.
 OF_TIMES = ["9" * 30, "1", "-", "+", ":", ".", "/", "/dev/zero", "/etc/localtime", "../", " ", "\t",
             "\n", "\0", "\x1b[31m", "UTC", "EST5EDT", "Etc/GMT+14", "right/UTC", "posixrules", "T",
             "h", "e", "_", "+99999999", "-14:00", "٣", "०", "２", "\u2028", "\udc80", "am", "BC",
             "ab" * 300, "0001-01-01", "9999-12-31", "24:00", "29 February", "%s", "=1+1"]  # fmt: skip
-NAMES = ["ana", "josé_núñez", "o'brien", "-rf", "=1+1", "a b", "a\nb", "试" * 20, "x" * 100, "\u202ea",
-         "e\u0301", "ana ", ".ana", "ANA", "con", "a;b", "\udc80", "Ana Núñez"]  # fmt: skip
+NAMES = [
+    "ana",
+    "josé_núñez",
+    "o'brien",
+    "-rf",
+    "=1+1",
+    "a b",
+    "a\nb",
+    "试" * 20,
+    "x" * 100,
+    "\u202ea",
+    "e\u0301",
+    "ana ",
+    ".ana",
+    "ANA",
+    "con",
+    "a;b",
+    "\udc80",
+    "Ana Núñez",
+]
 
 
 class Hang(BaseException):
@@ -99,7 +138,7 @@ def mutate_text(rng, data, tokens):
                 lambda d, at, to: d[: at + 1] if rng.random() < 0.2 else d,
                 lambda d, at, to: d[:at] + d[at:to][::-1] + d[to:],
             ]
-        )(data, at, to)  # fmt: skip
+        )(data, at, to)
     return data
 
 
@@ -178,9 +217,13 @@ class Fuzz:
                 if cell["cell_type"] == "code":
                     cell["outputs"] = [
                         {"output_type": "stream", "name": "stdout", "text": ["a\n", "b"]},
-                        {"output_type": "display_data", "data": {"text/plain": "x"}, "metadata": {}},
+                        {
+                            "output_type": "display_data",
+                            "data": {"text/plain": "x"},
+                            "metadata": {},
+                        },
                         {"output_type": "error", "ename": "E", "evalue": "v", "traceback": []},
-                    ]  # fmt: skip
+                    ]
         self.models = models
         self.batch = Batch(self.course, SET)
         # Two of the tasks and a few of the cells: more of the same only takes longer.
@@ -301,9 +344,19 @@ class Fuzz:
                 name: {"score": worth, "max_score": 20.0, "is_manual": False, "is_pending": False}
                 for name, worth in seen.items()
             }
-            return {"student": student, "score": 1.0, "max_score": 100.0, "penalty": 0.0,
-                    "total": 1.0, "hours_late": 0.0, "slip_days": 0, "slip_days_left": 0,
-                    "needs_manual_grade": True, "grades": grades, "comments": {}}  # fmt: skip
+            return {
+                "student": student,
+                "score": 1.0,
+                "max_score": 100.0,
+                "penalty": 0.0,
+                "total": 1.0,
+                "hours_late": 0.0,
+                "slip_days": 0,
+                "slip_days_left": 0,
+                "needs_manual_grade": True,
+                "grades": grades,
+                "comments": {},
+            }
 
         def run(cells, tasks, inputs, **kwargs):
             json.dumps([cells, tasks]).encode()

@@ -345,8 +345,11 @@ class Proofs:
     @pytest.mark.parametrize("edition", LANGUAGES)
     def test_the_points_in_the_text_are_those_of_the_tasks(self, edition):
         prose = [cell.source for cell in self.cells(edition) if cell.cell_type == "markdown"]
-        said = [re.findall(r", (\d+)", text[text.rindex("\n\n") :]) for text in prose
-                if "\n\nPuntos: " in text or "\n\nPoints: " in text]  # fmt: skip
+        said = [
+            re.findall(r", (\d+)", text[text.rindex("\n\n") :])
+            for text in prose
+            if "\n\nPuntos: " in text or "\n\nPoints: " in text
+        ]
         assert [sorted(map(int, points)) for points in said] == [
             sorted(task.points.values()) for task in self.set.tasks
         ]
@@ -402,8 +405,10 @@ class Proofs:
                 assert one.source != other.source
                 assert 0.7 < len(one.source) / len(other.source) < 1.5
                 for part in (r"`[^`\n]+`", r"\$[^$\n]+\$", r"^(#+|-|\d\.) ", r"\d+\.\d+"):
-                    found = [re.findall(part, text, flags=re.MULTILINE)
-                             for text in (one.source, other.source)]  # fmt: skip
+                    found = [
+                        re.findall(part, text, flags=re.MULTILINE)
+                        for text in (one.source, other.source)
+                    ]
                     assert sorted(found[0]) == sorted(found[1])
 
     # The demonstration class ------------------------------------------------------------

@@ -801,10 +801,14 @@ def started(course, tmp_path, *command):
     """Start a command of the grader in a process of its own."""
     (tmp_path / "jobs").mkdir(exist_ok=True)
     return subprocess.Popen(
-        [sys.executable, *command], cwd=ROOT, text=True, stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        [sys.executable, *command],
+        cwd=ROOT,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         env=os.environ | {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path / "jobs")},
-    )  # fmt: skip
+    )
 
 
 def running(course):

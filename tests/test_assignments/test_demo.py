@@ -21,15 +21,29 @@ from tests.test_assignments.servers import free_ports, wait_for
 PS2 = problem_set("ps2")
 STUDENTS = students(PS2)
 SCORES = {
-    "ana.nunez": 85, "diego.pena": 65, "lucia.gomez": 74, "mateo.ruiz": 70, "sofia.ibanez": 0,
-    "tomas.rey": 68, "emily.clark": 85, "jack.moore": 70, "grace.lee": 82, "oliver.smith": 70,
-    "mia.jones": 65, "noah.brown": 70,
-}  # fmt: skip
+    "ana.nunez": 85,
+    "diego.pena": 65,
+    "lucia.gomez": 74,
+    "mateo.ruiz": 70,
+    "sofia.ibanez": 0,
+    "tomas.rey": 68,
+    "emily.clark": 85,
+    "jack.moore": 70,
+    "grace.lee": 82,
+    "oliver.smith": 70,
+    "mia.jones": 65,
+    "noah.brown": 70,
+}
 NAMED = {
-    "diego.pena": "unscaled", "lucia.gomez": "mask_inverted", "mateo.ruiz": "future",
-    "jack.moore": "key_asks", "grace.lee": "overflow", "oliver.smith": "stopped",
-    "tomas.rey": "late: -17", "noah.brown": "broke: ModuleNotFoundError (assignments)",
-}  # fmt: skip
+    "diego.pena": "unscaled",
+    "lucia.gomez": "mask_inverted",
+    "mateo.ruiz": "future",
+    "jack.moore": "key_asks",
+    "grace.lee": "overflow",
+    "oliver.smith": "stopped",
+    "tomas.rey": "late: -17",
+    "noah.brown": "broke: ModuleNotFoundError (assignments)",
+}
 
 
 def test_every_student_of_the_demo_can_still_be_made_up(course):
@@ -156,10 +170,17 @@ def test_formgrader_opens_every_submission(demo, language):
         ids = {n.student.id: n.id for n in book.notebook_submissions("ps2", "ps2")}
     (port,) = free_ports(1)
     command = [
-        sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root",
-        f"--ServerApp.port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=t",
+        sys.executable,
+        "-m",
+        "jupyter",
+        "server",
+        "--no-browser",
+        "--allow-root",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        "--IdentityProvider.token=t",
         "--ServerApp.jpserver_extensions=nbgrader.server_extensions.formgrader=True",
-    ]  # fmt: skip
+    ]
     runtime = course.folder / f"runtime-{language}"
     environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(runtime), "HOME": str(course.folder)}
     log = course.folder / f"server-{language}.log"

@@ -54,16 +54,34 @@ class Tags(HTMLParser):
 def marks_of(graded, **changes):
     """Return what the gradebook would say."""
     grades = {
-        m.grade_id: {"score": m.points, "max_score": m.max_points, "is_manual": False,
-                     "is_pending": False}
+        m.grade_id: {
+            "score": m.points,
+            "max_score": m.max_points,
+            "is_manual": False,
+            "is_pending": False,
+        }
         for m in graded.marks
-    }  # fmt: skip
-    grades["same-projection"] = {"score": 0.0, "max_score": 15.0, "is_manual": False,
-                                 "is_pending": True}  # fmt: skip
+    }
+    grades["same-projection"] = {
+        "score": 0.0,
+        "max_score": 15.0,
+        "is_manual": False,
+        "is_pending": True,
+    }
     score = sum(m.points for m in graded.marks)
-    said = {"student": "Ana Núñez", "score": score, "max_score": 100.0, "penalty": 0.0,
-            "total": score, "hours_late": 0.0, "slip_days": 0, "slip_days_left": 0,
-            "needs_manual_grade": True, "grades": grades, "comments": {}}  # fmt: skip
+    said = {
+        "student": "Ana Núñez",
+        "score": score,
+        "max_score": 100.0,
+        "penalty": 0.0,
+        "total": score,
+        "hours_late": 0.0,
+        "slip_days": 0,
+        "slip_days_left": 0,
+        "needs_manual_grade": True,
+        "grades": grades,
+        "comments": {},
+    }
     return said | changes
 
 
@@ -71,16 +89,22 @@ def full_marks(**changes):
     """Return full marks, some changed by grade id."""
     full = []
     for task in PS2.tasks:
-        mark = Mark(task.grade_id, task.max_points, task.max_points, "passed",
-                    dict.fromkeys(task.points, True))  # fmt: skip
+        mark = Mark(
+            task.grade_id,
+            task.max_points,
+            task.max_points,
+            "passed",
+            dict.fromkeys(task.points, True),
+        )
         full.append(changes.get(task.grade_id.replace("-", "_"), mark))
     return Graded("digest", tuple(full), broken_cells={})
 
 
 def wrong(grade_id, **changes):
     task = next(task for task in PS2.tasks if task.grade_id == grade_id)
-    return Mark(grade_id, 0.0, float(task.max_points), "wrong",
-                dict.fromkeys(task.points, False), **changes)  # fmt: skip
+    return Mark(
+        grade_id, 0.0, float(task.max_points), "wrong", dict.fromkeys(task.points, False), **changes
+    )
 
 
 def page(course, graded=None, submission=None, language="es", **changes):
@@ -95,9 +119,20 @@ def submitted(course, hand_in, answers=(), **options):
 
 @pytest.mark.parametrize("language", ["es", "en"])
 def test_it_tells_the_marks_of_each_task_and_group(course, language):
-    mark = Mark("attend-once", 15.0, 20.0, "partial",
-                {"base": True, "masks": False, "large numbers": True, "empty rows": True,
-                 "batches": True, "arguments": True})  # fmt: skip
+    mark = Mark(
+        "attend-once",
+        15.0,
+        20.0,
+        "partial",
+        {
+            "base": True,
+            "masks": False,
+            "large numbers": True,
+            "empty rows": True,
+            "batches": True,
+            "arguments": True,
+        },
+    )
     html = page(course, full_marks(attend_once=mark), language=language)
     text = " ".join(Tags(html).text.split())
     titles = {
@@ -132,8 +167,9 @@ def test_it_names_the_mistake_with_the_hint_of_the_exercise(course, language):
 
 def test_code_in_a_hint_is_code(course):
     known = next(m for m in PS2.tasks[1].exercise.misconceptions if m.hint["en"].count("`") >= 2)
-    html = page(course, full_marks(attend_once=wrong("attend-once", misconception=known.id)),
-                language="en")  # fmt: skip
+    html = page(
+        course, full_marks(attend_once=wrong("attend-once", misconception=known.id)), language="en"
+    )
     assert "<code>" in html.split('class="hint"')[1].split("</div>")[0]
 
 
@@ -213,10 +249,18 @@ def test_that_nothing_else_can_be_started_is_said_in_a_sentence(course, hand_in,
 
 def test_lateness_comments_and_marks_by_hand(course, hand_in):
     graded = full_marks()
-    marks = marks_of(graded, penalty=8.5, total=90.5, score=99.0, hours_late=36.04,
-                     needs_manual_grade=False,
-                     comments={"same-projection": "Muy bien:\n\n`q` <b>crece</b>",
-                               "attend-once-answer": "ya casi"})  # fmt: skip
+    marks = marks_of(
+        graded,
+        penalty=8.5,
+        total=90.5,
+        score=99.0,
+        hours_late=36.04,
+        needs_manual_grade=False,
+        comments={
+            "same-projection": "Muy bien:\n\n`q` <b>crece</b>",
+            "attend-once-answer": "ya casi",
+        },
+    )
     marks["grades"]["same-projection"] |= {"score": 14.0, "is_pending": False, "is_manual": True}
     marks["grades"]["attend-once"] |= {"score": 20.0, "is_manual": True}
     html = feedback(
@@ -246,8 +290,11 @@ def test_answers_are_shown_as_they_were_written_or_said_to_be_missing(course, ha
 @pytest.mark.parametrize("reason", REASONS)
 @pytest.mark.parametrize("language", ["es", "en"])
 def test_it_says_why_a_submission_could_not_be_read(course, reason, language):
-    graded = Graded(None, tuple(Mark(t.grade_id, 0.0, float(t.max_points), "unanswered")
-                                for t in PS2.tasks), reason)  # fmt: skip
+    graded = Graded(
+        None,
+        tuple(Mark(t.grade_id, 0.0, float(t.max_points), "unanswered") for t in PS2.tasks),
+        reason,
+    )
     text = Tags(page(course, graded, language=language)).text
     assert f"{REASONS[reason][language]}." in text
     assert text.count(WORDS[language]["unanswered"]) == 5
@@ -267,15 +314,43 @@ def test_feedback_is_inert(course, hand_in):
     html = page(course, graded, submission, student=ATTACK, comments={"same-projection": ATTACK})
     tags = Tags(html).tags
     assert {tag for tag, _ in tags} <= {
-        "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "h3", "p",
-        "strong", "span", "section", "ul", "li", "div", "code", "details", "summary", "pre",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "header",
+        "h1",
+        "h2",
+        "h3",
+        "p",
+        "strong",
+        "span",
+        "section",
+        "ul",
+        "li",
+        "div",
+        "code",
+        "details",
+        "summary",
+        "pre",
         "footer",
-    }  # fmt: skip
+    }
     attributes = {name for _, attrs in tags for name in attrs}
     assert attributes <= {
-        "lang", "charset", "http-equiv", "content", "name", "class", "open", "tabindex",
-        "aria-label", "aria-hidden",
-    }  # fmt: skip
+        "lang",
+        "charset",
+        "http-equiv",
+        "content",
+        "name",
+        "class",
+        "open",
+        "tabindex",
+        "aria-label",
+        "aria-hidden",
+    }
     policy = next(a["content"] for _, a in tags if a.get("http-equiv") == "Content-Security-Policy")
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert policy.endswith("'; base-uri 'none'; form-action 'none'")
@@ -306,8 +381,15 @@ def test_no_inputs_and_no_expected_values_are_shown(course, hand_in):
 
 
 def test_a_verdict_for_formgrader():
-    mark = Mark("attend-once", 7.5, 20.0, "partial", {"base": True, "masks": False}, "unscaled",
-                "ValueError")  # fmt: skip
+    mark = Mark(
+        "attend-once",
+        7.5,
+        20.0,
+        "partial",
+        {"base": True, "masks": False},
+        "unscaled",
+        "ValueError",
+    )
     assert verdict(mark, PS2).splitlines() == [
         "7.5 / 20. Right in part.",
         "  ✓ ordinary inputs",
@@ -363,14 +445,17 @@ def test_locked_cells_points_and_ids_come_from_the_release(course, hand_in):
 
 
 def test_cells_of_the_students_own_stay_in_place(course):
-    submission = Submission("d", (
-        cell("before = 1"),
-        cell("import numpy", grade_id="setup"),
-        cell("x", "raw"),
-        cell("answer", grade_id="attend-once-answer"),
-        cell("again", grade_id="attend-once-answer"),
-        cell("**prose**", "markdown", grade_id="unknown"),
-    ))  # fmt: skip
+    submission = Submission(
+        "d",
+        (
+            cell("before = 1"),
+            cell("import numpy", grade_id="setup"),
+            cell("x", "raw"),
+            cell("answer", grade_id="attend-once-answer"),
+            cell("again", grade_id="attend-once-answer"),
+            cell("**prose**", "markdown", grade_id="unknown"),
+        ),
+    )
     notebook = rebuilt(course, submission)
     known = list(by_id(course.released("es", "ps2")))
     order = [c.metadata.get("nbgrader", {}).get("grade_id") or c.source for c in notebook.cells]
@@ -401,8 +486,10 @@ def test_of_outputs_only_text_and_pictures_of_reasonable_size_remain(course):
     outputs = [
         {"output_type": "stream", "name": "stderr", "text": ["a\x1b[31m\n", "b"]},
         {"data": {"text/html": ATTACK, "text/plain": "plain"}, "metadata": {"x": ATTACK}},
-        {"data": {"image/png": png, "text/plain": "<Figure>"},
-         "metadata": {"image/png": {"width": '"><script>'}}},
+        {
+            "data": {"image/png": png, "text/plain": "<Figure>"},
+            "metadata": {"image/png": {"width": '"><script>'}},
+        },
         {"data": {"image/png": huge}},
         {"data": {"image/png": '"><script>'}},
         {"data": {"image/png": base64.b64encode(PNG).decode()}},
@@ -411,12 +498,20 @@ def test_of_outputs_only_text_and_pictures_of_reasonable_size_remain(course):
         {"output_type": "error", "evalue": "bad", "traceback": [ATTACK]},
         {"data": 3, "text": 4},
         {"text": "y" * 30_000},
-    ]  # fmt: skip
-    (own,) = [c for c in rebuilt(course, Submission("d", (cell("1", outputs=outputs),))).cells
-              if c.source == "1"]  # fmt: skip
+    ]
+    (own,) = [
+        c
+        for c in rebuilt(course, Submission("d", (cell("1", outputs=outputs),))).cells
+        if c.source == "1"
+    ]
     assert [o.get("text") or o.data for o in own.outputs] == [
-        "a[31m\nb\n", "plain\n", {"image/png": png}, "gif\n", "bad\n", "y" * 20_000 + "[…]\n",
-    ]  # fmt: skip
+        "a[31m\nb\n",
+        "plain\n",
+        {"image/png": png},
+        "gif\n",
+        "bad\n",
+        "y" * 20_000 + "[…]\n",
+    ]
     assert all(o.get("metadata", {}) == {} for o in own.outputs)
     many = Submission("d", (cell("1", outputs=[{"text": str(n)} for n in range(30)]),))
     (own,) = [c for c in rebuilt(course, many).cells if c.source == "1"]
@@ -496,13 +591,16 @@ def test_a_long_answer_is_cut_on_the_page_of_its_student_who_is_told(course, han
 
 def test_outputs_of_prose_and_of_locked_cells_are_dropped(course):
     out = [{"text": "10/10"}]
-    submission = Submission("d", (
-        cell("x", grade_id="attend-once", outputs=out),
-        cell("y", "markdown", outputs=out),
-        cell("z", "raw", outputs=out),
-        cell("v", "markdown", grade_id="attend-once-answer", outputs=out),
-        cell("w", grade_id="mended-self-attention-answer", outputs=out),
-    ))  # fmt: skip
+    submission = Submission(
+        "d",
+        (
+            cell("x", grade_id="attend-once", outputs=out),
+            cell("y", "markdown", outputs=out),
+            cell("z", "raw", outputs=out),
+            cell("v", "markdown", grade_id="attend-once-answer", outputs=out),
+            cell("w", grade_id="mended-self-attention-answer", outputs=out),
+        ),
+    )
     shown = {c.source: c.outputs for c in rebuilt(course, submission).cells if c.get("outputs")}
     assert list(shown) == ["w"]
 
@@ -516,9 +614,34 @@ def test_unanswered_is_missing_empty_or_as_it_came():
 
 
 SAFE_TAGS = {
-    "p", "em", "strong", "code", "pre", "div", "span", "h1", "h2", "h3", "h4", "h5", "h6", "ul",
-    "ol", "li", "blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "a", "del",
-}  # fmt: skip
+    "p",
+    "em",
+    "strong",
+    "code",
+    "pre",
+    "div",
+    "span",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "hr",
+    "br",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "a",
+    "del",
+}
 
 
 def assert_harmless(markdown):
@@ -556,10 +679,42 @@ def test_markdown_shows_nothing_that_a_browser_obeys(markdown):
     assert_harmless(markdown)
 
 
-PIECES = ["<", ">", "[", "]", "(", ")", "!", ":", "\n", "\n\n", " ", "`", "```", "$", "\\", "a", "#",
-          "javascript:alert(1)", "script", "img src=x onerror=y", "/", "|", "&lt;", "*", "href",
-          "attachment:", "\x00", "\u202e", "http://x", "&", "amp;", "#92;", "#x5c;",
-          "bsol;"]  # fmt: skip
+PIECES = [
+    "<",
+    ">",
+    "[",
+    "]",
+    "(",
+    ")",
+    "!",
+    ":",
+    "\n",
+    "\n\n",
+    " ",
+    "`",
+    "```",
+    "$",
+    "\\",
+    "a",
+    "#",
+    "javascript:alert(1)",
+    "script",
+    "img src=x onerror=y",
+    "/",
+    "|",
+    "&lt;",
+    "*",
+    "href",
+    "attachment:",
+    "\x00",
+    "\u202e",
+    "http://x",
+    "&",
+    "amp;",
+    "#92;",
+    "#x5c;",
+    "bsol;",
+]
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
@@ -578,8 +733,18 @@ def rendered(notebook):
         template_name="formgrade", extra_template_basedirs=[handlers.template_path]
     )
     resources = dict.fromkeys(
-        ["assignment_id", "notebook_id", "submission_id", "base_url", "student", "last_name",
-         "first_name", "notebook_path"], "x") | {"index": 0, "total": 1}  # fmt: skip
+        [
+            "assignment_id",
+            "notebook_id",
+            "submission_id",
+            "base_url",
+            "student",
+            "last_name",
+            "first_name",
+            "notebook_path",
+        ],
+        "x",
+    ) | {"index": 0, "total": 1}
     return exporter.from_notebook_node(notebook, resources=resources)[0]
 
 

@@ -92,8 +92,10 @@ AROUND = {
     "pandas": (HELPER, before("import pandas as pd, numpy as np"), "ModuleNotFoundError (pandas)"),
     "colab": (
         SETUP,
-        before("from google.colab import drive\ndrive.mount('/content')\n%cd /content\nimport os\n"
-               "os.chdir('/content')"),
+        before(
+            "from google.colab import drive\ndrive.mount('/content')\n%cd /content\nimport os\n"
+            "os.chdir('/content')"
+        ),
         "ModuleNotFoundError (google), NameError, FileNotFoundError",
     ),
     "star": (SETUP, before("from torch.nn import *\nfrom math import *"), "(torch)"),
@@ -106,7 +108,7 @@ AROUND = {
     "conflict": (HELPER, below("<<<<<<< HEAD\n=======\n>>>>>>> theirs"), "SyntaxError"),
     "endless": (HELPER, below("while True:\n    pass"), "time"),
     "leaves": (HELPER, below("import os\nos._exit(0)"), "process"),
-}  # fmt: skip
+}
 
 
 def hand_in(one):
@@ -148,8 +150,13 @@ def hand_in(one):
     right("copied", ("ps2.ipynb", untouched), ("ps2-Copy1.ipynb", answered))
     right("copied2", ("ps2.ipynb", untouched), ("final/ps2_final.ipynb", answered))
     right("zipped", ("ps2.zip", packed(("ps2.ipynb", answered))))
-    right("apple", ("ps2.zip", packed(("entrega/ps2.ipynb", answered),
-                                      ("__MACOSX/entrega/._ps2.ipynb", b"\0"))))  # fmt: skip
+    right(
+        "apple",
+        (
+            "ps2.zip",
+            packed(("entrega/ps2.ipynb", answered), ("__MACOSX/entrega/._ps2.ipynb", b"\0")),
+        ),
+    )
     right("saved", ("ps2.ipynb", answered), (".ipynb_checkpoints/ps2-checkpoint.ipynb", untouched))
     right("wide", ("ps2.ipynb", json.dumps(answered).encode("utf-16")))
     right("marked", ("ps2.ipynb", b"\xef\xbb\xbf" + json.dumps(answered).encode()))
@@ -171,12 +178,16 @@ def hand_in(one):
     refused("torn", "it is damaged", ("ps2.ipynb", half))
     refused("empty", "it is empty", ("ps2.ipynb", b""))
     refused("web", "it is a web page", ("ps2.ipynb", b"<!doctype html><title>Log in</title>"))
-    refused("paper", "there is no notebook among what paper handed in (ps2.pdf)",
-            ("ps2.pdf", b"%PDF"))  # fmt: skip
+    refused(
+        "paper", "there is no notebook among what paper handed in (ps2.pdf)", ("ps2.pdf", b"%PDF")
+    )
     refused("torn zip", "it is no zip that can be read", ("ps2.zip", packed(("a", b""))[:20]))
     refused("undecided", "nothing says which counts", ("ps2.ipynb", answered), ("b.ipynb", other))
-    refused("automatic", "it is a copy that JupyterLab made by itself",
-            (".ipynb_checkpoints/ps2-checkpoint.ipynb", answered))  # fmt: skip
+    refused(
+        "automatic",
+        "it is a copy that JupyterLab made by itself",
+        (".ipynb_checkpoints/ps2-checkpoint.ipynb", answered),
+    )
     left_out["nothing"] = "the folder is empty"
     (one.box / "nothing").mkdir()
     return points, left_out

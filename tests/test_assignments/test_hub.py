@@ -121,8 +121,11 @@ def hub(needed, course, tmp_path, monkeypatch):
     with open(tmp_path / "hub.log", "w") as log:
         running = subprocess.Popen(
             [BIN / "jupyterhub", "-f", tmp_path / "config.py"],
-            cwd=tmp_path, env=environment, stdout=log, stderr=log,
-        )  # fmt: skip
+            cwd=tmp_path,
+            env=environment,
+            stdout=log,
+            stderr=log,
+        )
     url = f"http://127.0.0.1:{ports[1]}"
 
     try:

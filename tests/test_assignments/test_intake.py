@@ -154,16 +154,19 @@ def test_what_canvas_gives(course, tmp_path):
     assert "obrienpat_LATE_900_7001_ps2 (1).ipynb came late, says Canvas" in remark
 
 
-@pytest.mark.parametrize("name", [
-    "Eve Ros_503_assignsubmission_file_Pat OBrien_500_assignsubmission_file_ps2.ipynb",
-    "Eve Ros_503_assignsubmission_file_/obrienpat_900_7001_ps2.ipynb",
-    "Eve Ros_503_assignsubmission_file/Pat OBrien_500_assignsubmission_file/ps2.ipynb",
-    "roseve_903_7003_obrienpat_900_7001_ps2.ipynb",
-    "eve/obrienpat_900_7001_ps2.ipynb",
-    "eve/Pat OBrien_500_assignsubmission_file_ps2.ipynb",
-    "eve/Pat OBrien_500_assignsubmission_file_/ps2.ipynb",
-    "eve/Pat OBrien_500_assignsubmission_file/ps2.ipynb",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Eve Ros_503_assignsubmission_file_Pat OBrien_500_assignsubmission_file_ps2.ipynb",
+        "Eve Ros_503_assignsubmission_file_/obrienpat_900_7001_ps2.ipynb",
+        "Eve Ros_503_assignsubmission_file/Pat OBrien_500_assignsubmission_file/ps2.ipynb",
+        "roseve_903_7003_obrienpat_900_7001_ps2.ipynb",
+        "eve/obrienpat_900_7001_ps2.ipynb",
+        "eve/Pat OBrien_500_assignsubmission_file_ps2.ipynb",
+        "eve/Pat OBrien_500_assignsubmission_file_/ps2.ipynb",
+        "eve/Pat OBrien_500_assignsubmission_file/ps2.ipynb",
+    ],
+)
 def test_no_student_names_a_file_into_the_place_of_another(course, tmp_path, name):
     with_roster(course, "pat,O'Brien,Pat,,500,900,", "eve,Ros,Eve,,503,903,")
     (tmp_path / "box").mkdir()

@@ -77,8 +77,11 @@ def test_an_extension_before_or_after_grading(late, capsys):
     run(late, "extend", "ps2", "ana", "--until", "2026-03-07 11:00 UTC")
     assert said(late) == (1, 2, 0, 0)
     rows = (late.folder / "extensions.csv").read_text(encoding="utf-8-sig").splitlines()
-    assert rows == ["set,student,group,days,until,note", "ps2,bob,,2,,",
-                    "ps2,ana,,,2026-03-07 11:00:00 UTC,"]  # fmt: skip
+    assert rows == [
+        "set,student,group,days,until,note",
+        "ps2,bob,,2,,",
+        "ps2,ana,,,2026-03-07 11:00:00 UTC,",
+    ]
 
 
 def test_a_group_and_who_has_more_than_the_group(late):
@@ -156,11 +159,14 @@ def test_slip_days_are_used_before_a_penalty_and_only_where_they_save_something(
     assert said(late, "nothing") == (36, 0, 0, 3)
 
 
-@pytest.mark.parametrize(("policy", "days", "wanted"), [
-    ("none", 3, (36, 0, 0, 3)),
-    ("zero", 1, (36, 20, 0, 1)),  # one of two late days saves nothing
-    ("zero", 2, (36, 0, 2, 0)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("policy", "days", "wanted"),
+    [
+        ("none", 3, (36, 0, 0, 3)),
+        ("zero", 1, (36, 20, 0, 1)),  # one of two late days saves nothing
+        ("zero", 2, (36, 0, 2, 0)),
+    ],
+)
 def test_slip_days_with_nbgraders_own_policies(course, policy, days, wanted):
     settings = course.folder / "es" / "nbgrader_config.py"
     text = settings.read_text(encoding="utf-8")

@@ -19,9 +19,14 @@ from attn_course.grammar import splits
 
 MODEL = models.folder("grammar_translator")
 NUMBERS = {
-    "exact": 0.5, "bleu": 60.0, "aer": None, "n_pairs": 40, "seen": 0.0, "memory": 10.0,
+    "exact": 0.5,
+    "bleu": 60.0,
+    "aer": None,
+    "n_pairs": 40,
+    "seen": 0.0,
+    "memory": 10.0,
     "parameters": 7,
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="session")
@@ -96,10 +101,13 @@ def pipe(folder):
 @pytest.mark.parametrize(
     ("damage", "why"),
     [
-        (giant, "large"), (linked, "files"), (linked_model, "files"), (pipe, "files"),
+        (giant, "large"),
+        (linked, "files"),
+        (linked_model, "files"),
+        (pipe, "files"),
         (lambda folder: shutil.rmtree(folder / "model"), "files"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_plain_small_file_is_not_taken(folder, damage, why):
     damage(folder)
     assert score(folder) == (None, why)

@@ -96,16 +96,25 @@ def test_a_table_in_another_encoding_or_missing_is_one_sentence(course, capsys):
     assert capsys.readouterr().err.startswith("There is no ")
 
 
-@pytest.mark.parametrize(("text", "encoding"), [
-    ("id;last_name;first_name;email\nana;Núñez;Ana;a@x.org\n", "utf-8-sig"),
-    ("Last Name,First Name,E-mail,ID\nNúñez,Ana,a@x.org,ana\n", "utf-8"),
-    ("Apellidos;Nombre;Correo;Usuario\r\nNúñez;Ana;a@x.org;ana\r\n", "cp1252"),
-    ("sep=;\r\nMatrícula;Alumno/a;Correo electrónico\r\nana;Núñez, Ana;a@x.org\r\n", "utf-8-sig"),
-    ('"Last Name"\t"First Name"\t"Username"\t"Email"\n"Núñez"\t"Ana"\t"ana"\ta@x.org\n', "utf-16"),
-    ("Apellido(s),Nombre,Número de ID,Dirección de correo\rNúñez,Ana,ana,a@x.org\r", "utf-8"),
-    ("Lista de 2026\n\nApellidos;Nombre;Usuario;Mail\nNúñez;Ana;ana;a@x.org\n", "utf-8"),
-    ("DNI;Apellidos y nombre;Mail\nana;Nún\u0303ez, Ana;a@x.org\n", "utf-8"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("id;last_name;first_name;email\nana;Núñez;Ana;a@x.org\n", "utf-8-sig"),
+        ("Last Name,First Name,E-mail,ID\nNúñez,Ana,a@x.org,ana\n", "utf-8"),
+        ("Apellidos;Nombre;Correo;Usuario\r\nNúñez;Ana;a@x.org;ana\r\n", "cp1252"),
+        (
+            "sep=;\r\nMatrícula;Alumno/a;Correo electrónico\r\nana;Núñez, Ana;a@x.org\r\n",
+            "utf-8-sig",
+        ),
+        (
+            '"Last Name"\t"First Name"\t"Username"\t"Email"\n"Núñez"\t"Ana"\t"ana"\ta@x.org\n',
+            "utf-16",
+        ),
+        ("Apellido(s),Nombre,Número de ID,Dirección de correo\rNúñez,Ana,ana,a@x.org\r", "utf-8"),
+        ("Lista de 2026\n\nApellidos;Nombre;Usuario;Mail\nNúñez;Ana;ana;a@x.org\n", "utf-8"),
+        ("DNI;Apellidos y nombre;Mail\nana;Nún\u0303ez, Ana;a@x.org\n", "utf-8"),
+    ],
+)
 def test_the_tables_of_teachers_and_of_their_programs(course, text, encoding):
     path = table(course, "")
     path.write_bytes(text.encode(encoding))

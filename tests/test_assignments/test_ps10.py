@@ -52,9 +52,11 @@ class TestPS10(Proofs):
             place = np.broadcast_to(np.eye(n), (*case["ids"].shape, n))
             unscaled = strength * np.sqrt(n)
             before, one = scaled_dot_product_attention(
-                unscaled * place, np.roll(place, 1, axis=-1) * (np.arange(n) > 0), token,
+                unscaled * place,
+                np.roll(place, 1, axis=-1) * (np.arange(n) > 0),
+                token,
                 causal_mask(n),
-            )  # fmt: skip
+            )
             unscaled = strength * np.sqrt(token.shape[-1])
             right, other = scaled_dot_product_attention(
                 unscaled * token, before, token, causal_mask(n)
@@ -109,8 +111,13 @@ class TestPS10(Proofs):
             for wanted in (case["labels"], case["control"][case["ids"]]):
                 w = torch.zeros(case["features"].shape[1], dtype=float, requires_grad=True)
                 x, y = torch.tensor(case["features"]), torch.tensor(2 * wanted - 1)
-                search = torch.optim.LBFGS([w], max_iter=200, tolerance_grad=1e-10,
-                                           tolerance_change=0, line_search_fn="strong_wolfe")  # fmt: skip
+                search = torch.optim.LBFGS(
+                    [w],
+                    max_iter=200,
+                    tolerance_grad=1e-10,
+                    tolerance_change=0,
+                    line_search_fn="strong_wolfe",
+                )
 
                 def error(w=w, x=x, y=y, search=search, penalty=float(case["penalty"]), n=n):
                     search.zero_grad()
@@ -152,9 +159,14 @@ class TestPS10(Proofs):
         both, held = lost(C=0.0, D=0.0), lost(C=0.0, D=written["D"])
         assert both == held == zero["B"]
         numbers = [
-            f"{whole:.2f}", *(f"{looks[name]:.2f}" for name in "ACBE"), zero["B"], zero["A"],
-            zero["E"], both, held,
-        ]  # fmt: skip
+            f"{whole:.2f}",
+            *(f"{looks[name]:.2f}" for name in "ACBE"),
+            zero["B"],
+            zero["A"],
+            zero["E"],
+            both,
+            held,
+        ]
         for edition in LANGUAGES:
             assert re.findall(r"\d+\.\d+", self.cells(edition)[-1].source) == numbers
         # The other intervention of the rubric: D at its mean.

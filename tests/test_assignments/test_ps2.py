@@ -23,8 +23,12 @@ class TestPS2(Proofs):
         rows, holes, empty = np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3))
         holes[0, 1], empty[1] = -np.inf, -np.inf
         assert [group({"scores": s}) for s in (rows, holes, rows + 21, rows[None], empty)] == [
-            "base", "base", "large numbers", "batches", "empty rows",
-        ]  # fmt: skip
+            "base",
+            "base",
+            "large numbers",
+            "batches",
+            "empty rows",
+        ]
         assert group({"scores": rows + 20}) == "base"
 
     def test_to_swap_what_the_function_to_mend_is_given_mends_it(self, capsys):

@@ -25,8 +25,12 @@ class TestPS4(Proofs):
         with_zeros[2] = 0
         cases = [long, with_zeros, long / 1000, long[0], long[None]]
         assert [group({"x": x}) for x in cases] == [
-            "base", "small vectors", "small vectors", "batches", "batches",
-        ]  # fmt: skip
+            "base",
+            "small vectors",
+            "small vectors",
+            "batches",
+            "batches",
+        ]
 
     def test_the_groups_of_norms_are_what_they_are_called(self):
         group, apart = self.tasks[answers.GRADIENT].group, np.arange(12.0).reshape(3, 4)
@@ -34,15 +38,22 @@ class TestPS4(Proofs):
         constant[1] = 7
         cases = [apart, constant, apart / 100, apart[0], apart[None]]
         assert [group({"x": x}) for x in cases] == [
-            "base", "nearly constant", "nearly constant", "batches", "batches",
-        ]  # fmt: skip
+            "base",
+            "nearly constant",
+            "nearly constant",
+            "batches",
+            "batches",
+        ]
 
     def test_the_groups_of_sentences_are_what_they_are_called(self):
         network, pair = (self.tasks[name].group for name in (answers.GATED, answers.DECODER))
         x, real = np.full((2, 3), 20.0), np.array([True, False])
         assert [network({"x": v}) for v in (x, x[0], x[None], -x - 1)] == [
-            "base", "batches", "batches", "large numbers",
-        ]  # fmt: skip
+            "base",
+            "batches",
+            "batches",
+            "large numbers",
+        ]
         memory = np.full((2, 3), 20.0)
         base = {"x": x, "memory": memory}
         assert pair(base) == "base" and pair(base | {"memory": -memory - 1}) == "large numbers"
@@ -114,10 +125,14 @@ class TestPS4(Proofs):
             np.testing.assert_allclose(found, expected.reshape(x.shape), rtol=0, atol=1e-9)
 
     def test_a_decoder_does_not_change_what_the_text_says_it_does_not(self):
-        layer, (case,) = self.tasks[answers.DECODER].exercise.oracle, [
-            case for case in self.tasks[answers.DECODER].exercise.cases(4)
-            if case["x"].ndim == 2 and case.get("real", np.zeros(1)).sum() == 2
-        ]  # fmt: skip
+        layer, (case,) = (
+            self.tasks[answers.DECODER].exercise.oracle,
+            [
+                case
+                for case in self.tasks[answers.DECODER].exercise.cases(4)
+                if case["x"].ndim == 2 and case.get("real", np.zeros(1)).sum() == 2
+            ],
+        )
         whole = layer(**case)
         silent = {name: case[name].copy() for name in ("w_self", "w_cross")}
         for matrices in silent.values():

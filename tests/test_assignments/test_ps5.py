@@ -21,20 +21,28 @@ class TestPS5(Proofs):
         asked = [(5, 5, 0), (5, 5, 1), (3, 5, 0), (3, 5, 2)]
         names = "tgt_len", "src_len", "n_first"
         assert [group(dict(zip(names, sizes, strict=True))) for sizes in asked] == [
-            "base", "first tokens", "stored keys", "stored keys",
-        ]  # fmt: skip
+            "base",
+            "first tokens",
+            "stored keys",
+            "stored keys",
+        ]
 
     def test_the_groups_of_rows_are_what_they_are_called(self):
         group = self.tasks[answers.PACKED].group
         asked = [[1, 5, 1, 6], [1, 5, 1, 0], [5, 6, 1, 7], [5, 6, 1, 0]]
         assert [group({"ids": np.array([ids]), "start_id": 1}) for ids in asked] == [
-            "base", "padding at the end", "cut texts", "cut texts",
-        ]  # fmt: skip
+            "base",
+            "padding at the end",
+            "cut texts",
+            "cut texts",
+        ]
         group = self.tasks[answers.PREFIX].group
         asked = [[1, 1, 1], [1, 1, 0], [0, 1, 1]]
         assert [group({"real": np.array([real]) > 0}) for real in asked] == [
-            "base", "padding at the end", "padding in front",
-        ]  # fmt: skip
+            "base",
+            "padding at the end",
+            "padding in front",
+        ]
 
     def test_the_groups_of_scores_are_what_they_are_called(self):
         group = self.tasks[answers.GRADIENT].group
@@ -42,8 +50,11 @@ class TestPS5(Proofs):
         dead = mask & [[True], [False]]
         asked = [(scores, mask), (scores + 1e3, mask), (scores, dead), (scores[None], dead[None])]
         assert [group({"scores": s, "mask": m}) for s, m in asked] == [
-            "base", "large numbers", "empty rows", "batches",
-        ]  # fmt: skip
+            "base",
+            "large numbers",
+            "empty rows",
+            "batches",
+        ]
         heads = self.tasks[answers.MENDED].group
         assert [heads({"query": scores + n}) for n in (1, 1e3)] == ["base", "large numbers"]
 
@@ -143,8 +154,12 @@ class TestPS5(Proofs):
         beyond = {way: abs(layer(x, way) - layer(changed, way))[0].max() for way in ways}
         assert beyond["where −∞"] == 0
         measured = [
-            f"{table[3, 2]:.1f}", f"{table[2, 3] / 1e4:.1f}", f"{top:.2f}", f"{bound:.2f}",
-            f"{-own[2, 2]:.2f}", f"{beyond['where −1e4']:.2f}",
-        ]  # fmt: skip
+            f"{table[3, 2]:.1f}",
+            f"{table[2, 3] / 1e4:.1f}",
+            f"{top:.2f}",
+            f"{bound:.2f}",
+            f"{-own[2, 2]:.2f}",
+            f"{beyond['where −1e4']:.2f}",
+        ]
         for language in LANGUAGES:
             assert re.findall(r"\d+\.\d+", self.cells(language)[-1].source) == measured

@@ -21,19 +21,31 @@ class TestPS6(Proofs):
         whole, broken = np.arange(3), np.arange(3) + 0.5
         asked = [(whole, 4), (whole, 5), (broken, 5), (broken, 4), (whole[None], 4), (whole[1], 4)]
         assert [group({"positions": p, "d_model": d}) for p, d in asked] == [
-            "base", "odd widths", "odd widths", "fractions", "batches", "batches",
-        ]  # fmt: skip
+            "base",
+            "odd widths",
+            "odd widths",
+            "fractions",
+            "batches",
+            "batches",
+        ]
 
     def test_the_groups_of_shifts_are_what_they_are_called(self):
         group = self.tasks[answers.SHIFT].group
         encoding, steps = sinusoidal_positions(3, 4), np.array([1, 2, 3])
         asked = [
-            (encoding, steps), (encoding, steps - 2), ((encoding + encoding[0]) / 2, -steps),
-            (encoding[None], -steps[None]), (encoding[1], steps[1]),
-        ]  # fmt: skip
+            (encoding, steps),
+            (encoding, steps - 2),
+            ((encoding + encoding[0]) / 2, -steps),
+            (encoding[None], -steps[None]),
+            (encoding[1], steps[1]),
+        ]
         assert [group({"encoding": e, "steps": s}) for e, s in asked] == [
-            "base", "backwards", "mixtures", "batches", "batches",
-        ]  # fmt: skip
+            "base",
+            "backwards",
+            "mixtures",
+            "batches",
+            "batches",
+        ]
 
     def test_the_groups_of_relative_scores_are_what_they_are_called(self):
         group = self.tasks[answers.RELATIVE].group
@@ -45,8 +57,9 @@ class TestPS6(Proofs):
     def test_whole_positions_at_an_even_width_are_the_rows_of_the_table(self):
         encode = self.tasks[answers.ENCODE].exercise.oracle
         table = sinusoidal_positions(30, 6, 50.0)
-        np.testing.assert_allclose(encode(np.array([[4, 29], [0, 7]]), 6, 50.0),
-                                   table[[[4, 29], [0, 7]]], atol=1e-12)  # fmt: skip
+        np.testing.assert_allclose(
+            encode(np.array([[4, 29], [0, 7]]), 6, 50.0), table[[[4, 29], [0, 7]]], atol=1e-12
+        )
         by_hand = [np.sin(2.5), np.cos(2.5), np.sin(2.5 / 8 ** (2 / 3))]
         np.testing.assert_allclose(encode(np.array(2.5), 3, 8.0), by_hand)
 
@@ -155,15 +168,27 @@ class TestPS6(Proofs):
 
         assert abs(with_more(1e4, []) - beyond[3]) < 1e-6
         measured = [
-            f"{errors[0]:.2f}", f"{max(errors):.2f}", f"{beyond[0]:.1f}", f"{beyond[1]:.1f}",
-            f"{beyond[4]:.1f}", f"{max(squeezed):.2f}", f"{sums[0]:.1f}", f"{sums[1]:.1f}",
-            f"{sums[4]:.1f}", f"{beyond[3]:.1f}",
+            f"{errors[0]:.2f}",
+            f"{max(errors):.2f}",
+            f"{beyond[0]:.1f}",
+            f"{beyond[1]:.1f}",
+            f"{beyond[4]:.1f}",
+            f"{max(squeezed):.2f}",
+            f"{sums[0]:.1f}",
+            f"{sums[1]:.1f}",
+            f"{sums[4]:.1f}",
+            f"{beyond[3]:.1f}",
             f"{largest(seen, 1e4, fits[3]):.1f}",
-            "0.03", f"{beyond[0]:.1f}", f"{with_more(10, 0.03):.1f}",
-            "0.75", f"{beyond[3]:.1f}", f"{with_more(1e4, 0.75 * 1e4 ** -exponents[:5]):.1f}",
+            "0.03",
+            f"{beyond[0]:.1f}",
+            f"{with_more(10, 0.03):.1f}",
+            "0.75",
+            f"{beyond[3]:.1f}",
+            f"{with_more(1e4, 0.75 * 1e4 ** -exponents[:5]):.1f}",
             f"{abs(decayed).sum():.1f}",
-            f"{beyond[3]:.1f}", f"{largest(unseen, 1e4, decayed):.1f}",
+            f"{beyond[3]:.1f}",
+            f"{largest(unseen, 1e4, decayed):.1f}",
             f"{abs(waves(seen, 1e4) @ decayed - wanted).max():.2f}",
-        ]  # fmt: skip
+        ]
         for language in LANGUAGES:
             assert re.findall(r"\d+\.\d+", self.cells(language)[-1].source) == measured

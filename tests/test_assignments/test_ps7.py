@@ -127,8 +127,10 @@ class TestPS7(Proofs):
                 norm = clip_gradients.oracle(**case)[2]
                 assert (norm > case["max_norm"]) == above and bool(norm) == (name[0] != "z")
         task = self.tasks[answers.ADAMW]
-        axes = {name: {c["theta"].ndim for c in of(task, adamw_step, name)}
-                for name in ("base", "vectors", "more axes")}  # fmt: skip
+        axes = {
+            name: {c["theta"].ndim for c in of(task, adamw_step, name)}
+            for name in ("base", "vectors", "more axes")
+        }
         assert axes == {"base": {2}, "vectors": {1}, "more axes": {3}}
         for case in of(self.tasks[answers.COSINE], cosine_schedule, "base"):
             assert {int(case["warmup"]), int(case["n_steps"])} <= {*case["t"].tolist()}

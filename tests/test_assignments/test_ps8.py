@@ -35,8 +35,10 @@ class TestPS8(Proofs):
             limit = int(case["max_new_tokens"])
             found = greedy(
                 lambda written, cache, table=table: table[written[:, -1]],
-                prompt, end_id=end, max_new_tokens=limit,
-            )[:, 1:]  # fmt: skip
+                prompt,
+                end_id=end,
+                max_new_tokens=limit,
+            )[:, 1:]
             np.testing.assert_array_equal(ids[:, : found.shape[1]], found.numpy())
             assert not ids[:, found.shape[1] :].any()
             log_p, path = table.log_softmax(-1), np.column_stack([case["start"], ids])
@@ -119,10 +121,15 @@ class TestPS8(Proofs):
         changed = best(language(4, p_end=0.0005), 64)
         assert changed[0] == 5
         numbers = [
-            f"{drawn(four):.2f}", f"{best(four, 64)[1]:.2f}", f"{complete:.5f}",
-            f"{1024 * complete:.2f}", f"{best(language(2), 64)[1]:.3f}",
-            f"{(0.98 / 4) ** 2:.2f}", "0.0005", f"{changed[1]:.5f}",
-        ]  # fmt: skip
+            f"{drawn(four):.2f}",
+            f"{best(four, 64)[1]:.2f}",
+            f"{complete:.5f}",
+            f"{1024 * complete:.2f}",
+            f"{best(language(2), 64)[1]:.3f}",
+            f"{(0.98 / 4) ** 2:.2f}",
+            "0.0005",
+            f"{changed[1]:.5f}",
+        ]
         assert {f"{drawn(language(k)):.2f}" for k in (1, 2, 4, 8)} == {numbers[0]}
         for edition in LANGUAGES:
             assert re.findall(r"\d+\.\d+", self.cells(edition)[-1].source) == numbers

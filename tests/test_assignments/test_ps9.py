@@ -52,8 +52,9 @@ class TestPS9(Proofs):
         query, key = turn(x @ w_q, place, 70.0), turn(x @ w_k, place[:2], 70.0)
         whole = torch.nn.functional.scaled_dot_product_attention(
             *(torch.tensor(part)[None] for part in (query, key, x @ w_v)),
-            is_causal=True, enable_gqa=True,
-        )[0].numpy()  # fmt: skip
+            is_causal=True,
+            enable_gqa=True,
+        )[0].numpy()
         keys = values = np.zeros((2, 0, d_k))
         for position in range(n):
             output, keys, values = step(x[position], w_q, w_k, w_v, 70.0, keys, values)
@@ -103,8 +104,10 @@ class TestPS9(Proofs):
     def test_the_experiment_measures_what_the_rubric_says(self, capsys):
         names, _ = self.executed(capsys=capsys)
         speed, lengths = names["speed"], (1, 2, 4, 8, 16)
-        best = {noise: max(lengths, key=lambda n, noise=noise: speed(noise, n))
-                for noise in (0.1, 0.3, 0.6, 1.0)}  # fmt: skip
+        best = {
+            noise: max(lengths, key=lambda n, noise=noise: speed(noise, n))
+            for noise in (0.1, 0.3, 0.6, 1.0)
+        }
         assert list(best.values()) == [16, 8, 4, 2]
         a = np.minimum(*names["models"](0.6)).sum()
         tokens = {n: (1 - a ** (n + 1)) / (1 - a) for n in (4, 16)}
@@ -112,10 +115,19 @@ class TestPS9(Proofs):
         assert max(cheap, key=cheap.get) == 8
         numbers = [
             *(part for noise, n in best.items() for part in (f"{noise}", f"{speed(noise, n):.2f}")),
-            "1.0", f"{speed(1.0, 16):.2f}", "0.6", f"{a:.3f}", f"{1 / (1 - a):.2f}", "0.1",
-            f"{tokens[4]:.2f}", f"{speed(0.6, 4):.2f}",
-            f"{tokens[16]:.2f}", f"{tokens[16] / 2.6:.2f}", "0.01", f"{cheap[8]:.2f}",
-        ]  # fmt: skip
+            "1.0",
+            f"{speed(1.0, 16):.2f}",
+            "0.6",
+            f"{a:.3f}",
+            f"{1 / (1 - a):.2f}",
+            "0.1",
+            f"{tokens[4]:.2f}",
+            f"{speed(0.6, 4):.2f}",
+            f"{tokens[16]:.2f}",
+            f"{tokens[16] / 2.6:.2f}",
+            "0.01",
+            f"{cheap[8]:.2f}",
+        ]
         assert f"{tokens[4] / 1.4:.2f}" == f"{speed(0.6, 4):.2f}"
         for edition in LANGUAGES:
             said = re.findall(r"\d+\.\d+", self.cells(edition)[-1].source)

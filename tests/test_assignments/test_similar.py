@@ -112,9 +112,25 @@ def test_a_class_with_a_copy_a_model_answer_and_one_found_elsewhere(
     assert f"at least {COPIED:.0%}" in html
     assert html.count("<mark>") == html.count("</mark>") > 8
     assert {tag for tag, _ in Tags(html).tags} <= {
-        "html", "head", "meta", "title", "style", "body", "main", "header", "h1", "h2", "p",
-        "strong", "span", "section", "details", "summary", "pre", "mark",
-    }  # fmt: skip
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "main",
+        "header",
+        "h1",
+        "h2",
+        "p",
+        "strong",
+        "span",
+        "section",
+        "details",
+        "summary",
+        "pre",
+        "mark",
+    }
     assert ATTACK[:20] in Tags(html).text
     assert sorted(set(course.folder.rglob("*")) - set(before)) == [path.parent, path]
 

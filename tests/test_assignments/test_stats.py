@@ -44,12 +44,18 @@ def test_every_student_counts_once_in_every_task(batch):
     assert n_graded == 7
     assert all(sum(counts.values()) == 7 for counts in by_task.values())
     assert by_task["attend-once"] == {
-        "right": 2, "unscaled": 2, "raises ZeroDivisionError": 1, "not recognised": 1,
+        "right": 2,
+        "unscaled": 2,
+        "raises ZeroDivisionError": 1,
+        "not recognised": 1,
         "unanswered": 1,
-    }  # fmt: skip
+    }
     assert by_task["causal-padding-mask"] == {
-        "right": 4, "modified": 1, "padding_at_the_end": 1, "unanswered": 1,
-    }  # fmt: skip
+        "right": 4,
+        "modified": 1,
+        "padding_at_the_end": 1,
+        "unanswered": 1,
+    }
     assert by_task["softmax-with-temperature"] == {"right": 6, "unanswered": 1}
 
 

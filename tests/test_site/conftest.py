@@ -36,8 +36,12 @@ def site():
         "attn_course/drawings",
     )
     # Files alone: a folder changes when a module in it is imported, and Python keeps its bytecode.
-    sources = [path for folder in folders for path in (ROOT / folder).rglob("*")
-               if path.is_file() and "__pycache__" not in path.parts]  # fmt: skip
+    sources = [
+        path
+        for folder in folders
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    ]
     if not landing.exists() or max(p.stat().st_mtime for p in sources) > SITE.stat().st_mtime:
         pytest.fail("build/site is missing or older than its sources: run `make book` first")
     return SITE
@@ -125,10 +129,13 @@ def byte_pairs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models") / "tatoeba_translator"
     short = (pair for pair in generate(5) if len(pair.source.split()) <= 5)
     translator = Translator.fit(
-        list(islice(short, 300)), tokenizer="bpe", vocab_size=500, joint_vocabulary=True,
+        list(islice(short, 300)),
+        tokenizer="bpe",
+        vocab_size=500,
+        joint_vocabulary=True,
         sizes={"d_model": 48, "n_layers": 2, "d_ff": 96, "dropout": 0.0},
         training=TrainingConfig(steps=150, learning_rate=5e-3),
-    )  # fmt: skip
+    )
     translator.max_len = 40  # its positions know no limit
     translator.save(folder, quantised=True)
     with pytest.MonkeyPatch.context() as patch:

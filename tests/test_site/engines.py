@@ -90,8 +90,9 @@ class Firefox(Tab):
         command = [program, "--headless", "--no-remote", "--remote-debugging-port=0"]
         self.process = subprocess.Popen(
             [*command, "--profile", self.profile.name],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.connection = WebSocketConnection(f"{self._address()}/session", SECONDS, 0.002)
         self._send("session.new", capabilities={})
         (self.page,) = self._send("browsingContext.getTree")["contexts"]
@@ -122,10 +123,11 @@ class Firefox(Tab):
         whole = f"text => JSON.stringify((function () {{ {script} }})(...JSON.parse(text)) ?? null)"
         found = self._send(
             "script.callFunction",
-            functionDeclaration=whole, awaitPromise=False,
+            functionDeclaration=whole,
+            awaitPromise=False,
             arguments=[{"type": "string", "value": json.dumps(arguments)}],
             target={"context": self.page["context"]},
-        )  # fmt: skip
+        )
         assert found["type"] == "success", found["exceptionDetails"]["text"]
         return json.loads(found["result"]["value"])
 
@@ -153,8 +155,10 @@ class WebKit(Tab):
     def __init__(self, driver, screen):
         self.screen = subprocess.Popen(
             [screen, "-displayfd", "1", "-screen", "0", "1400x1100x24", "-nolisten", "tcp"],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         display = f":{self.screen.stdout.readline().strip()}"
         service = Service(driver, env={**os.environ, "DISPLAY": display})
         self.driver = webdriver.WebKitGTK(options=Options(), service=service)

@@ -243,8 +243,11 @@ def test_an_exercise_is_answered_wrongly_then_rightly(visit, needed):
     tab.wait("return document.querySelectorAll('#exercise-softmax .cm-content').length")
     for code, answer in (
         ("def softmax(scores): return scores", "Not yet"),
-        ("from attn_course.exercises.catalogue import load; softmax = load('softmax').oracle", "Correct."),
-    ):  # fmt: skip
+        (
+            "from attn_course.exercises.catalogue import load; softmax = load('softmax').oracle",
+            "Correct.",
+        ),
+    ):
         tab.write("#exercise-softmax .cm-content", code)
         tab.click("#exercise-softmax .attn-py-controls button:first-of-type")
         tab.wait(

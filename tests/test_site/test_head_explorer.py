@@ -162,9 +162,12 @@ def test_by_keyboard(visit):
     page.locator("[data-attn=head][aria-pressed=true]").focus()
     chosen = page.locator("[data-attn=head][aria-pressed=true]")
     moves = (
-        ("ArrowRight", 17, 5), ("ArrowDown", 18, 5), ("ArrowUp", 17, 5), ("Home", 0, 0),
+        ("ArrowRight", 17, 5),
+        ("ArrowDown", 18, 5),
+        ("ArrowUp", 17, 5),
+        ("Home", 0, 0),
         ("End", 29, 8),
-    )  # fmt: skip
+    )
     for key, layer, number in moves:
         page.keyboard.press(key)
         assert chosen.get_attribute("data-layer") == str(layer)

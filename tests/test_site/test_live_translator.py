@@ -265,8 +265,11 @@ def test_the_tree_is_the_search_of_python(width, visit, pairs, translator):
             return [*words(nodes[int(node["parent"])]), *here] if "parent" in node else here
 
         parents = {node.get("parent") for node in nodes}
-        ended = {" ".join(words(node)): float(node["total"]) for node in nodes
-                 if "kept" in node and node["place"] not in parents}  # fmt: skip
+        ended = {
+            " ".join(words(node)): float(node["total"])
+            for node in nodes
+            if "kept" in node and node["place"] not in parents
+        }
         expected = [
             " ".join(translator.target.tokens[i] for i in row if i != translator.target.pad_id)
             for row in ids[0].tolist()
@@ -646,9 +649,11 @@ def parts_folder(tmp_path_factory, byte_pairs):
     folder = tmp_path_factory.mktemp("parts")
     for language in LANGUAGES:
         widget = LiveTranslator(
-            byte_pairs.attention("the red house"), sentences=ANY[1:], pretrained="tatoeba",
+            byte_pairs.attention("the red house"),
+            sentences=ANY[1:],
+            pretrained="tatoeba",
             language=language,
-        )  # fmt: skip
+        )
         (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
     write_beside(folder)
     return folder
@@ -679,10 +684,13 @@ def test_a_length_penalty_counts_as_in_python(visit, parts_folder, byte_pairs):
         memory, _ = byte_pairs.model.encode(torch.tensor([byte_pairs.source_ids(ANY[1])]))
         ids, _ = beam_search(
             partial(byte_pairs.model.step, memory=memory),
-            torch.tensor([[byte_pairs.target.sos_id]]), width=4, length_penalty=penalty,
-            end_id=byte_pairs.target.eos_id, cache=byte_pairs.model.new_cache(),
+            torch.tensor([[byte_pairs.target.sos_id]]),
+            width=4,
+            length_penalty=penalty,
+            end_id=byte_pairs.target.eos_id,
+            cache=byte_pairs.model.new_cache(),
             max_new_tokens=2 * len(byte_pairs.source_ids(ANY[1])) + 10,
-        )  # fmt: skip
+        )
         assert shown(page) == byte_pairs.target.decode(ids[0, 0].tolist())
         found.add(shown(page))
     assert found

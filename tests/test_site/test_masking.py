@@ -75,8 +75,14 @@ def test_every_preset_and_number_of_layers(painters):
     causal, everything = reference.causal_mask(n), np.ones((n, n), dtype=bool)
     for painter, state in painters:
         real = everything & np.array(state["padding"])
-        wanted = {"all": everything, "causal": causal, "padding": real, "both": causal & real,
-                  "ahead": np.tri(n, k=1, dtype=bool), "inverted": ~causal}  # fmt: skip
+        wanted = {
+            "all": everything,
+            "causal": causal,
+            "padding": real,
+            "both": causal & real,
+            "ahead": np.tri(n, k=1, dtype=bool),
+            "inverted": ~causal,
+        }
         for layers in (1, 3):
             painter.locator("[data-attn=layers]").nth(layers - 1).check()
             for name, mask in wanted.items():
@@ -126,13 +132,17 @@ def test_there_is_one_tab_stop_in_the_grid(painters):
 def test_it_is_said_in_words(chapter, painters):
     painter, _ = painters[0]
     said = painter.locator("[data-attn=summary]")
-    clean = {"es": "Sin fugas: ninguna query ve una key posterior.",
-             "en": "No leaks: no query sees a later key."}  # fmt: skip
+    clean = {
+        "es": "Sin fugas: ninguna query ve una key posterior.",
+        "en": "No leaks: no query sees a later key.",
+    }
     assert said.inner_text() == clean[chapter.language]
     painter.locator("[data-attn=cell][data-row='1'][data-col='2']").click()
     painter.locator("[data-attn=layers]").nth(1).check()
-    leak = {"es": "Fugas: 1. «El» ve lo que viene después. Con 2 capas: 1.",
-            "en": "Leaks: 1. “El” sees what comes after. With 2 layers: 1."}  # fmt: skip
+    leak = {
+        "es": "Fugas: 1. «El» ve lo que viene después. Con 2 capas: 1.",
+        "en": "Leaks: 1. “El” sees what comes after. With 2 layers: 1.",
+    }
     assert said.inner_text() == leak[chapter.language]
     status = painter.locator("[role=status]")
     chapter.wait_for_timeout(500)
@@ -140,15 +150,19 @@ def test_it_is_said_in_words(chapter, painters):
     label = painter.locator("[data-attn=cell][data-row='1'][data-col='2']").get_attribute(
         "aria-label"
     )
-    spoken = {"es": "«El» a «cielo», permitido, peso 0.84, fuga",
-              "en": "“El” to “cielo”, allowed, weight 0.84, leak"}  # fmt: skip
+    spoken = {
+        "es": "«El» a «cielo», permitido, peso 0.84, fuga",
+        "en": "“El” to “cielo”, allowed, weight 0.84, leak",
+    }
     assert label == spoken[chapter.language]
 
 
 def test_tokens_of_one_name_are_told_apart_where_they_attend_to_nothing(chapter, painters):
     said = painters[1][0].locator("[data-attn=summary]")
-    dead = {"es": "<pad> (1) y <pad> (2) no atienden a nada: la atención les da cero.",
-            "en": "<pad> (1) and <pad> (2) attend to nothing: attention gives them zero."}  # fmt: skip
+    dead = {
+        "es": "<pad> (1) y <pad> (2) no atienden a nada: la atención les da cero.",
+        "en": "<pad> (1) and <pad> (2) attend to nothing: attention gives them zero.",
+    }
     assert said.inner_text().endswith(dead[chapter.language])
 
 

@@ -129,7 +129,14 @@ def made(translator):
     logits, weights = model(torch.tensor([src]), torch.tensor([tgt]), need_weights=True)
     for hook in hooks:
         hook.remove()
-    return {"given": given, "made": made, "weights": weights, "logits": logits[0], "src": src, "tgt": tgt}  # fmt: skip
+    return {
+        "given": given,
+        "made": made,
+        "weights": weights,
+        "logits": logits[0],
+        "src": src,
+        "tgt": tgt,
+    }
 
 
 def heads(x, n_heads):
@@ -465,8 +472,17 @@ def test_a_kernel_sends_the_model_so_there_is_nothing_to_open(browser, translato
             widget.render({ model, el: document.body });`;
           document.head.append(script);
         }""",
-        [widget._esm, {"example": widget.example, "sentences": [], "language": "en", "trained": parts, "pretrained": widget.pretrained}],
-    )  # fmt: skip
+        [
+            widget._esm,
+            {
+                "example": widget.example,
+                "sentences": [],
+                "language": "en",
+                "trained": parts,
+                "pretrained": widget.pretrained,
+            },
+        ],
+    )
     page.locator(".attn-micro-preface").wait_for(state="detached")
     go(page, "decoder prediction softmax")
     assert len(numbers(page)) == 10
@@ -631,10 +647,14 @@ def test_no_accessibility_violation(visit, language, scheme, violations):
     page.locator("[data-attn=open]").click()
     page.locator(".attn-micro-preface").wait_for(state="detached")
     for stage in (
-        "encoder input tokens", "encoder 1 selfAttention norm", "encoder 2 feedForward hidden",
-        "decoder 1 selfAttention scaled", "decoder prediction softmax", "decoder stream stream",
+        "encoder input tokens",
+        "encoder 1 selfAttention norm",
+        "encoder 2 feedForward hidden",
+        "decoder 1 selfAttention scaled",
+        "decoder prediction softmax",
+        "decoder stream stream",
         "decoder stream lens",
-    ):  # fmt: skip
+    ):
         go(page, stage)
         assert violations(page) == []
     page.set_viewport_size({"width": 390, "height": 844})

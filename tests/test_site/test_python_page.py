@@ -15,11 +15,22 @@ from attn_course.in_page.plan import EXERCISE
 
 ROOT = Path(__file__).resolve().parents[2]
 START = 120_000  # milliseconds that Python may take to start on a busy machine
-PAGES = {1: "01_why_attention", 2: "02_tokens_and_embeddings", 3: "03_self_attention",
-         4: "04_multi_head", 5: "05_encoder_decoder", 6: "06_masking", 7: "07_positional_encoding",
-         8: "08_training", 9: "09_decoding", 10: "10_applications", 11: "11_landscape",
-         12: "12_language_model",
-         13: "13_what_attention_computes", "A1": "A1_errata"}  # fmt: skip
+PAGES = {
+    1: "01_why_attention",
+    2: "02_tokens_and_embeddings",
+    3: "03_self_attention",
+    4: "04_multi_head",
+    5: "05_encoder_decoder",
+    6: "06_masking",
+    7: "07_positional_encoding",
+    8: "08_training",
+    9: "09_decoding",
+    10: "10_applications",
+    11: "11_landscape",
+    12: "12_language_model",
+    13: "13_what_attention_computes",
+    "A1": "A1_errata",
+}
 SOFTMAX = (
     "def softmax(scores):\n"
     "    peak = scores.max(axis=-1, keepdims=True)\n"
@@ -42,8 +53,10 @@ def visit(tab, server):
         page = tab(**{"viewport": {"width": 1280, "height": 900}, **options})
         page.set_default_timeout(START)
         page.elsewhere = []
-        page.on("request", lambda r: r.url.startswith((server, "blob:", "data:"))
-                or page.elsewhere.append(r.url))  # fmt: skip
+        page.on(
+            "request",
+            lambda r: r.url.startswith((server, "blob:", "data:")) or page.elsewhere.append(r.url),
+        )
         page.goto(f"{server}/{address}")
         return page
 
@@ -289,8 +302,10 @@ def test_a_cell_runs_after_those_before_it(visit):
 def test_the_editor_is_for_everyone(visit, violations, width, scheme):
     page = visit(
         "es/03_self_attention.html",
-        viewport={"width": width, "height": 844}, color_scheme=scheme, has_touch=width == 390,
-    )  # fmt: skip
+        viewport={"width": width, "height": 844},
+        color_scheme=scheme,
+        has_touch=width == 390,
+    )
     page.locator("#exercise-softmax .attn-py-bar button").focus()
     page.keyboard.press("Enter")
     panel = exercise(page, "softmax")
@@ -341,7 +356,9 @@ def test_a_cell_draws(visit):
     assert not any("matplotlib" in name for name in loaded)
 
     cell = page.locator(".attn-py-draws", has=page.locator("svg[role=img]")).first
-    cell.evaluate("cell => { cell.id = 'tried'; cell.querySelectorAll('details').forEach(d => { d.open = true; }); }")  # fmt: skip
+    cell.evaluate(
+        "cell => { cell.id = 'tried'; cell.querySelectorAll('details').forEach(d => { d.open = true; }); }"
+    )
     panel = Panel(page.locator("#tried"))
     said = panel.cell.locator(".cell_output svg[role=img]").first.get_attribute("aria-label")
     panel.open(".attn-py-corner").done()
@@ -418,8 +435,12 @@ def test_two_tabs_with_one_exercise_hold_the_same_answer(visit):
 
 
 def test_the_focus_stays_on_the_button_and_the_verdict_is_in_sight(visit):
-    page = visit("es/03_self_attention.html", viewport={"width": 390, "height": 664},
-                 has_touch=True, is_mobile=True)  # fmt: skip
+    page = visit(
+        "es/03_self_attention.html",
+        viewport={"width": 390, "height": 664},
+        has_touch=True,
+        is_mobile=True,
+    )
     panel = exercise(page, "softmax").open()
     panel.write(SOFTMAX)
     button = panel.cell.get_by_role("button", name="Comprobar")

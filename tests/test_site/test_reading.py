@@ -113,7 +113,11 @@ def test_without_javascript_no_page_offers_what_only_a_script_can_do(tab, site):
         # Without the search there is another way to find a term.
         if path.stem not in ("index", "glossary"):
             assert page.locator("header .attn-find").get_attribute("href") == "glossary.html"
-    for name, said in (("search", "a"), ("progress", ".attn-no-script"), ("translator", ".attn-no-script")):  # fmt: skip
+    for name, said in (
+        ("search", "a"),
+        ("progress", ".attn-no-script"),
+        ("translator", ".attn-no-script"),
+    ):
         page.goto((site / "en" / f"{name}.html").as_uri(), wait_until="load")
         assert page.locator(f"main {said}").first.is_visible(), name
 

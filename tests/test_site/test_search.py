@@ -31,13 +31,18 @@ def pages(page):
 @pytest.mark.parametrize(
     ("language", "query", "first"),
     [
-        ("es", "softmax", CHAPTER), ("en", "softmax", CHAPTER), ("es", "pesos", CHAPTER),
-        ("es", "máscara", "06_masking"), ("en", "beam search", "09_decoding"),
-        ("en", "positional", "07_positional_encoding"), ("es", "atencion", "glossary"),
-        ("es", "d_model", "glossary"), ("en", "d_model", "glossary"),
+        ("es", "softmax", CHAPTER),
+        ("en", "softmax", CHAPTER),
+        ("es", "pesos", CHAPTER),
+        ("es", "máscara", "06_masking"),
+        ("en", "beam search", "09_decoding"),
+        ("en", "positional", "07_positional_encoding"),
+        ("es", "atencion", "glossary"),
+        ("es", "d_model", "glossary"),
+        ("en", "d_model", "glossary"),
         ("es", "MultiHeadAttention", "api_machine"),
     ],
-)  # fmt: skip
+)
 def test_the_page_that_teaches_it_comes_first(ask, language, query, first):
     assert pages(ask(language, query))[0] == first
 
@@ -45,10 +50,14 @@ def test_the_page_that_teaches_it_comes_first(ask, language, query, first):
 @pytest.mark.parametrize(
     ("query", "chapter"),
     [
-        ("incrustación", "02_tokens_and_embeddings"), ("consulta", CHAPTER), ("clave", CHAPTER),
-        ("multicabezal", "04_multi_head"), ("muestreo", "09_decoding"), ("sorteo", "09_decoding"),
+        ("incrustación", "02_tokens_and_embeddings"),
+        ("consulta", CHAPTER),
+        ("clave", CHAPTER),
+        ("multicabezal", "04_multi_head"),
+        ("muestreo", "09_decoding"),
+        ("sorteo", "09_decoding"),
     ],
-)  # fmt: skip
+)
 def test_a_word_of_other_texts_leads_to_the_glossary_and_to_the_chapter(ask, query, chapter):
     """They say it otherwise: the glossary says how, and the chapter that teaches it is near."""
     first, *others = pages(ask("es", query))
@@ -85,8 +94,12 @@ def test_accents_make_no_difference(ask):
 
 @pytest.mark.parametrize(
     ("language", "typed", "meant"),
-    [("es", "sofmax", "softmax"), ("es", "atensión", "atención"), ("en", "transfromer model", "transformer model")],
-)  # fmt: skip
+    [
+        ("es", "sofmax", "softmax"),
+        ("es", "atensión", "atención"),
+        ("en", "transfromer model", "transformer model"),
+    ],
+)
 def test_a_near_miss_gets_a_suggestion(ask, language, typed, meant):
     page = ask(language, typed)
     assert pages(page) == []

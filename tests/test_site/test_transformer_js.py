@@ -156,10 +156,16 @@ def expected_trace(model, src, tgt):
             masked = masked.masked_fill(torch.ones(n, n).triu(1).bool(), -math.inf)
         heads = given[f"{name}.out_proj"][0][0].unflatten(-1, (-1, d_k)).transpose(0, 1)
         return {
-            "query": query, "key": key, "value": value, "scores": scores, "maskedScores": masked,
-            "weights": attention_weights[0], "heads": heads, "output": made[f"{name}.out_proj"][0],
+            "query": query,
+            "key": key,
+            "value": value,
+            "scores": scores,
+            "maskedScores": masked,
+            "weights": attention_weights[0],
+            "heads": heads,
+            "output": made[f"{name}.out_proj"][0],
             "cache": cache,
-        }  # fmt: skip
+        }
 
     def sub_layer(norm, x, computed):
         total = x + computed["output"]
@@ -385,8 +391,12 @@ def test_the_tree_of_a_beam_is_what_the_search_looked_at(translator, sources, ru
         )
         tree, prefixes = result["tree"], []
         assert tree[0] == {
-            "parent": None, "token": None, "logProbability": 0, "total": 0, "kept": True
-        }  # fmt: skip
+            "parent": None,
+            "token": None,
+            "logProbability": 0,
+            "total": 0,
+            "kept": True,
+        }
         for place, node in enumerate(tree):
             assert node["parent"] is None or node["parent"] < place
             prefixes.append([*prefixes[node["parent"]], node["token"]] if place else [SOS])
@@ -484,15 +494,29 @@ def test_of_equals_the_first_comes_first_as_in_python(run):
 
 # Words -------------------------------------------------------------------------------------------
 
-ASSIGNED = [chr(c) for c in range(sys.maxunicode + 1) if unicodedata.category(chr(c)) not in ("Cn", "Cs")]  # fmt: skip
+ASSIGNED = [
+    chr(c) for c in range(sys.maxunicode + 1) if unicodedata.category(chr(c)) not in ("Cn", "Cs")
+]
 TRICKY = "aeñÉİΣσßﬁǅ0٣५²½_'’-.,:%/\"¿¡!?()[]…«» \t\n\x1c\x85\xa0\u2028\ufeff\u0301\u0300\u0489🙂字"
 TEXTS = st.text(st.sampled_from(TRICKY) | st.sampled_from(ASSIGNED), max_size=20)
 WORDS = ["el", "cielo", "don't", "3.50", "¿", "?", "'", '"', "."]
 BY_HAND = [
-    "", " ", "El CIELO", "¿don't cost 3.50, right?", "<eos> <unk>", "a\u0301 á", "ΟΔΟΣ ΣΑΣ, ΑΣ.ΑΣ",
-    "İstanbul", "rock-'n'-roll o’clock", "1.2.3 1,000:5 ٣.٣ a.1 1.a -1", "«“‘¡Qué!’”»", "e\u0301\u0301",
-    "\x1funo\x85dos\ufefftres\u2028cuatro", "𝒜𝓑 ½ ² 🙂🙂 字字 __init__", "'' \"\" ' a ' \" b \"",
-]  # fmt: skip
+    "",
+    " ",
+    "El CIELO",
+    "¿don't cost 3.50, right?",
+    "<eos> <unk>",
+    "a\u0301 á",
+    "ΟΔΟΣ ΣΑΣ, ΑΣ.ΑΣ",
+    "İstanbul",
+    "rock-'n'-roll o’clock",
+    "1.2.3 1,000:5 ٣.٣ a.1 1.a -1",
+    "«“‘¡Qué!’”»",
+    "e\u0301\u0301",
+    "\x1funo\x85dos\ufefftres\u2028cuatro",
+    "𝒜𝓑 ½ ² 🙂🙂 字字 __init__",
+    "'' \"\" ' a ' \" b \"",
+]
 
 
 @pytest.fixture(scope="module")
@@ -560,13 +584,27 @@ def test_capitals_can_be_kept(run):
 # Byte pairs --------------------------------------------------------------------------------------
 
 LEARNED_FROM = [
-    "Where is the library? The library is there.", "¿Dónde está la biblioteca? La biblioteca está allí.",
-    "字字字 字字 🙂🙂🙂🙂 e\u0301e\u0301 ٣٣٣ ½½  \n\n  __ __ ...", "don't don't 1,234 1,234 1,234",
-]  # fmt: skip
+    "Where is the library? The library is there.",
+    "¿Dónde está la biblioteca? La biblioteca está allí.",
+    "字字字 字字 🙂🙂🙂🙂 e\u0301e\u0301 ٣٣٣ ½½  \n\n  __ __ ...",
+    "don't don't 1,234 1,234 1,234",
+]
 ODD = [
-    *BY_HAND, *LEARNED_FROM, "\0", "a\0b \0\0", "  two  spaces   ", "\ufeffBOM \ufeff", "tab\t\ttab \t x",
-    "👨‍👩‍👧‍👦 👍🏽 🇪🇸", "Z̷̢̛a̴͠l̶g̵o̴", "٠١٢ १२३ 𝟘𝟙 Ⅷ ⅷ ½ ²", "日本語 の テスト", "a_b __c d_", "\x85\u2028\u2029\u3000", "x" * 300,
-]  # fmt: skip
+    *BY_HAND,
+    *LEARNED_FROM,
+    "\0",
+    "a\0b \0\0",
+    "  two  spaces   ",
+    "\ufeffBOM \ufeff",
+    "tab\t\ttab \t x",
+    "👨‍👩‍👧‍👦 👍🏽 🇪🇸",
+    "Z̷̢̛a̴͠l̶g̵o̴",
+    "٠١٢ १२३ 𝟘𝟙 Ⅷ ⅷ ½ ²",
+    "日本語 の テスト",
+    "a_b __c d_",
+    "\x85\u2028\u2029\u3000",
+    "x" * 300,
+]
 
 
 @pytest.fixture(scope="module")
@@ -594,9 +632,12 @@ def assert_same_pairs(tokenizer, texts, run):
     for text, answer in zip(texts, got, strict=True):
         ids = tokenizer.encode(text)
         assert answer == {
-            "split": byte_pair.split(text), "ids": ids, "all": [SOS, *ids, EOS],
-            "back": text, "shown": text,
-        }  # fmt: skip
+            "split": byte_pair.split(text),
+            "ids": ids,
+            "all": [SOS, *ids, EOS],
+            "back": text,
+            "shown": text,
+        }
 
 
 def test_byte_pairs_by_hand(pairs, run):
@@ -664,9 +705,15 @@ def test_byte_pairs_are_joined_to_words(text, words, pairs, run):
 # The model that comes with the course ------------------------------------------------------------
 
 OWN = [
-    "Where is the library?", "I don't know what you're talking about.", "Tom's 3 cats cost $1,234.50!",
-    "🙂 naïve café — “Zürich”, 東京?", "no", "  Two  spaces\tand a tab. ", "THE END", "the red house",
-]  # fmt: skip
+    "Where is the library?",
+    "I don't know what you're talking about.",
+    "Tom's 3 cats cost $1,234.50!",
+    "🙂 naïve café — “Zürich”, 東京?",
+    "no",
+    "  Two  spaces\tand a tab. ",
+    "THE END",
+    "the red house",
+]
 
 
 @pytest.mark.parametrize("n_held_out", [0, 500])
@@ -733,7 +780,10 @@ def refusal(run, script, input=None):
             "() => attn.greedy(models.learned, [1], { maxNewTokens: 10, endId: null })",
             "ids: expected positions below maxLen = 9, all that were learned, got 9",
         ),
-        ("() => attn.greedy(models.learned, [1], {})", "maxNewTokens: expected an integer, got undefined"),
+        (
+            "() => attn.greedy(models.learned, [1], {})",
+            "maxNewTokens: expected an integer, got undefined",
+        ),
         (
             "() => attn.greedy(models.learned, [1], { maxNewTokens: -1 })",
             "maxNewTokens: expected at least 0, got -1",
@@ -755,7 +805,7 @@ def refusal(run, script, input=None):
             "lengthPenalty: expected a number from -10 to 10, got -11",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(script, message, small, run):
     assert refusal(run, script) == message
 
@@ -816,8 +866,9 @@ def test_an_array_buffer_will_do_and_so_will_a_part_of_one(run, tmp_path):
     path = tmp_path / "model"
     make().save(path, quantised=True)
     text = base64.b64encode(path.read_bytes()).decode()
-    assert run(
-        """(text) => {
+    assert (
+        run(
+            """(text) => {
           const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
           const longer = new Uint8Array(bytes.length + 3);
           longer.set(bytes, 3);
@@ -827,19 +878,39 @@ def test_an_array_buffer_will_do_and_so_will_a_part_of_one(run, tmp_path):
           });
           return new Set(logits).size;
         }""",
-        text,
-    ) == 1  # fmt: skip
+            text,
+        )
+        == 1
+    )
 
 
 def test_the_config_has_the_names_of_python(small, run):
     expected = {
-        "vocabSize": 21, "tgtVocabSize": None, "dModel": 24, "nHeads": 4, "nLayers": 2, "dFf": 40,
-        "dropout": 0.1, "norm": "post", "positions": "learned", "maxLen": 9, "nKvHeads": 2,
-        "tieEmbeddings": True, "scaleEmbeddings": False, "attention": "scaled_dot_product",
-        "attentionDropout": 0, "activation": "relu", "normalization": "layer", "normEps": 1e-5,
-        "bias": True, "rotaryBase": 10000, "nTokenTypes": 0, "embeddingNorm": False,
-        "predictionHead": False, "rotaryScaling": None,
-    }  # fmt: skip
+        "vocabSize": 21,
+        "tgtVocabSize": None,
+        "dModel": 24,
+        "nHeads": 4,
+        "nLayers": 2,
+        "dFf": 40,
+        "dropout": 0.1,
+        "norm": "post",
+        "positions": "learned",
+        "maxLen": 9,
+        "nKvHeads": 2,
+        "tieEmbeddings": True,
+        "scaleEmbeddings": False,
+        "attention": "scaled_dot_product",
+        "attentionDropout": 0,
+        "activation": "relu",
+        "normalization": "layer",
+        "normEps": 1e-5,
+        "bias": True,
+        "rotaryBase": 10000,
+        "nTokenTypes": 0,
+        "embeddingNorm": False,
+        "predictionHead": False,
+        "rotaryScaling": None,
+    }
     assert run("() => models.learned.config") == expected
 
 
@@ -879,14 +950,29 @@ def test_without_webassembly_the_numbers_are_the_same(put, run, tmp_path):
 def test_what_is_typed_is_read_as_in_python(run, punctuated):
     """A model of punctuated sentences is given one, in the page too."""
     texts = [
-        "the red house", "  who knows?  ", "Where is it", "ñandú", "ßa", "I have 3", "No.", '"so"',
-        "éa, 🙂", "a\tb ", "1", "the  red\u00a0house\x1f", "cafe\u0301", "\ufeffNo\u2003.",
-    ]  # fmt: skip
+        "the red house",
+        "  who knows?  ",
+        "Where is it",
+        "ñandú",
+        "ßa",
+        "I have 3",
+        "No.",
+        '"so"',
+        "éa, 🙂",
+        "a\tb ",
+        "1",
+        "the  red\u00a0house\x1f",
+        "cafe\u0301",
+        "\ufeffNo\u2003.",
+    ]
     vocabulary = BytePairTokenizer.train([*texts, "The red house. The red house."], 280)
     translator = Translator(
         Transformer(TransformerConfig(280, **{n: SIZES[n] for n in ("d_model", "n_heads")})),
-        vocabulary, vocabulary, 40, punctuated=punctuated,
-    )  # fmt: skip
+        vocabulary,
+        vocabulary,
+        40,
+        punctuated=punctuated,
+    )
     found = run(
         """({ words, punctuated, texts }) => {
           const source = new attn.BytePairTokenizer(words);

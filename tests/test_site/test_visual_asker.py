@@ -52,9 +52,12 @@ def answered(page):
     page.wait_for_function("() => document.querySelectorAll('[data-attn=answer]').length === 3")
     rows = page.locator("[data-attn=answer]")
     return [
-        (rows.nth(i).locator("span").first.inner_text(), float(rows.nth(i).get_attribute("data-value")))
+        (
+            rows.nth(i).locator("span").first.inner_text(),
+            float(rows.nth(i).get_attribute("data-value")),
+        )
         for i in range(rows.count())
-    ]  # fmt: skip
+    ]
 
 
 def ask(page, question):
@@ -72,8 +75,12 @@ def test_it_opens_with_an_answer_and_loads_no_model(page):
 
 def test_it_answers_as_python_does(page, looker):
     image = draw(THINGS)
-    for question in (Question("where", "star"), Question("exists", "box", "green"),
-                     Question("left", "box", "", "tree"), Question("count", "tree")):  # fmt: skip
+    for question in (
+        Question("where", "star"),
+        Question("exists", "box", "green"),
+        Question("left", "box", "", "tree"),
+        Question("count", "tree"),
+    ):
         ask(page, question)
         text, probability = answered(page)[0]
         right = looker.answer(image, question.words(language(page)))

@@ -58,8 +58,10 @@ def heat(explorer):
 
 
 def explorers(page):
-    return [(page.locator("[data-attn=explorer]").nth(i), state)
-            for i, state in enumerate(states(page, "attention_explorer"))]  # fmt: skip
+    return [
+        (page.locator("[data-attn=explorer]").nth(i), state)
+        for i, state in enumerate(states(page, "attention_explorer"))
+    ]
 
 
 def test_every_explorer_opens_with_the_right_weights(page):
@@ -183,8 +185,9 @@ def test_the_four_steps_show_the_arithmetic_of_the_row(page):
         explorer.locator("[data-attn=next]").click()
         np.testing.assert_allclose(
             values(explorer.locator("[data-step='2'] [data-attn=scaled-score]")),
-            scores[row] / root, atol=TOLERANCE,
-        )  # fmt: skip
+            scores[row] / root,
+            atol=TOLERANCE,
+        )
         explorer.locator("[data-attn=step][data-step='2']").focus()
         page.keyboard.press("ArrowRight")
         np.testing.assert_allclose(

@@ -15,9 +15,16 @@ def analogy(vectors, a, b, c):
 
 
 def _answer(
-    vectors, a, b, c, unit=True, signs=(-1, 1, 1), compare=lambda x, unit: x @ unit.mT,
-    excluded=("a", "b", "c"), hide=-np.inf,
-):  # fmt: skip
+    vectors,
+    a,
+    b,
+    c,
+    unit=True,
+    signs=(-1, 1, 1),
+    compare=lambda x, unit: x @ unit.mT,
+    excluded=("a", "b", "c"),
+    hide=-np.inf,
+):
     words = vectors / lengths_of(vectors) if unit else vectors
     asked = sum(sign * words[ids] for sign, ids in zip(signs, (a, b, c), strict=True))
     score = compare(asked, vectors / lengths_of(vectors))
@@ -83,10 +90,17 @@ def cases(seed):
         return case
 
     return [
-        draw(9, 3, 8), draw(12, 4, 10), draw(14, 5, 12), draw(11, 3, 9),
-        few(5, 3, 3), few(6, 4, 4), repeated(9, 3, 6), draw(9, 4, 3, 4), draw(8, 3, 2, 2, 3),
+        draw(9, 3, 8),
+        draw(12, 4, 10),
+        draw(14, 5, 12),
+        draw(11, 3, 9),
+        few(5, 3, 3),
+        few(6, 4, 4),
+        repeated(9, 3, 6),
+        draw(9, 4, 3, 4),
+        draw(8, 3, 2, 2, 3),
         draw(*rng.integers((9, 3, 8), (15, 6, 13))),
-    ]  # fmt: skip
+    ]
 
 
 def _tells_apart(case):

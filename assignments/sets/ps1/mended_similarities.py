@@ -36,10 +36,16 @@ def cases(seed):
     empty = draw(4, 3)
     empty["x"][2] = 0
     return [
-        draw(2, 3), draw(3, 4), draw(4, 2), draw(5, 5), empty,
-        draw(3, 4, 2), draw(4, 3, 3), draw(2, 3, 2, 2),
+        draw(2, 3),
+        draw(3, 4),
+        draw(4, 2),
+        draw(5, 5),
+        empty,
+        draw(3, 4, 2),
+        draw(4, 3, 3),
+        draw(2, 3, 2, 2),
         draw(*rng.integers(3, 7, 2)),
-    ]  # fmt: skip
+    ]
 
 
 # The wrong functions.

@@ -65,13 +65,19 @@ def cases(seed):
     lost["query"][:] = 0  # alike to nothing: the lowest ids
     return [
         lost,
-        draw(4, 3, 2), draw(6, 4, 3), draw(7, 3, 4), draw(5, 6, 1),
+        draw(4, 3, 2),
+        draw(6, 4, 3),
+        draw(7, 3, 4),
+        draw(5, 6, 1),
         # Among many, a sort that is not stable mixes ties up; among few, not on every machine.
-        tied(8, 3), tied(60, 30),
-        with_zeros(6, 3, 5), with_zeros(7, 4, 6),
-        draw(6, 3, 2, 4), draw(5, 4, 3, 2, 3),
+        tied(8, 3),
+        tied(60, 30),
+        with_zeros(6, 3, 5),
+        with_zeros(7, 4, 6),
+        draw(6, 3, 2, 4),
+        draw(5, 4, 3, 2, 3),
         draw(*rng.integers((7, 3, 2), (13, 6, 6))),
-    ]  # fmt: skip
+    ]
 
 
 def _tells_apart(case):

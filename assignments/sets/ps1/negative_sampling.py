@@ -64,10 +64,17 @@ def cases(seed):
         return case
 
     return [
-        draw(2, 3), draw(3, 4), draw(4, 2), draw(5, 3), large(3, 4), large(2, 3),
-        draw(3, 4, 2), draw(2, 3, 4), draw(4, 3, 2, 3),
+        draw(2, 3),
+        draw(3, 4),
+        draw(4, 2),
+        draw(5, 3),
+        large(3, 4),
+        large(2, 3),
+        draw(3, 4, 2),
+        draw(2, 3, 4),
+        draw(4, 3, 2, 3),
         draw(*rng.integers(2, 7, 2)),
-    ]  # fmt: skip
+    ]
 
 
 # The wrong functions.

@@ -37,6 +37,7 @@ def _group_of_probes(case):
     return "base" if set(case["ids"][n_train:]) <= set(case["ids"][:n_train]) else "new words"
 
 
+# The mistakes stand as a table, one a line.
 SET = ProblemSet(
     (
         Task(

@@ -34,10 +34,19 @@ def _causal(n):
 
 
 def _circuit(
-    ids, vocab_size, strength, *, offset=-1, seen=(_causal, _causal), strong=(1, 1), weigh=softmax,
-    query=lambda token, before: token, key=lambda token, before: before,
-    value=lambda token, before: token, scale=lambda size: 1.0,
-):  # fmt: skip
+    ids,
+    vocab_size,
+    strength,
+    *,
+    offset=-1,
+    seen=(_causal, _causal),
+    strong=(1, 1),
+    weigh=softmax,
+    query=lambda token, before: token,
+    key=lambda token, before: before,
+    value=lambda token, before: token,
+    scale=lambda size: 1.0,
+):
     """Wire the two heads, wrong in what is asked for."""
     n, token = ids.shape[-1], np.eye(int(vocab_size))[ids]
     hidden = [np.where(mask(n), 0, -np.inf) for mask in seen]

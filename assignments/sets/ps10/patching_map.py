@@ -51,9 +51,19 @@ def _normalised(patched, clean, corrupted):
 
 
 def _map(
-    clean, corrupted, mixing, matrices, direction, *, layer=_layer, answer=_answer, put=_one,
-    effect=_normalised, late=0, hold=False,
-):  # fmt: skip
+    clean,
+    corrupted,
+    mixing,
+    matrices,
+    direction,
+    *,
+    layer=_layer,
+    answer=_answer,
+    put=_one,
+    effect=_normalised,
+    late=0,
+    hold=False,
+):
     """Patch everywhere, wrong in what is asked for."""
     runs = [[clean], [corrupted]]
     for run in runs:

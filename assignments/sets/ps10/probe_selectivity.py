@@ -50,10 +50,22 @@ def _right(scores, labels):
 
 
 def _probe(
-    features, labels, ids, control, n_train, penalty, *, split=_split, target=_signs, fit=_fit,
-    right=_right, other=lambda labels, ids, control: control[ids], same_probe=False,
-    compare=lambda accuracy, controlled: accuracy - controlled, give=0,
-):  # fmt: skip
+    features,
+    labels,
+    ids,
+    control,
+    n_train,
+    penalty,
+    *,
+    split=_split,
+    target=_signs,
+    fit=_fit,
+    right=_right,
+    other=lambda labels, ids, control: control[ids],
+    same_probe=False,
+    compare=lambda accuracy, controlled: accuracy - controlled,
+    give=0,
+):
     """Fit both probes, wrong in what is asked for."""
     train, test = split(features, n_train)
     fitted, rates = [], []
@@ -158,15 +170,11 @@ def _seen_words_only(features, labels, ids, control, n_train, penalty):
 
 
 MISTAKES = {
-    "measured_on_the_training_tokens": (
-        _wrong(split=lambda features, n: (slice(n), slice(n))),
-    ),
+    "measured_on_the_training_tokens": (_wrong(split=lambda features, n: (slice(n), slice(n))),),
     "fitted_on_everything": (_wrong(split=lambda features, n: (slice(None), slice(n, None))),),
     "measured_on_everything": (_wrong(split=lambda features, n: (slice(n), slice(None))),),
     "parts_exchanged": (_wrong(split=lambda features, n: (slice(n, None), slice(n))),),
-    "control_by_place": (
-        _wrong(other=lambda labels, ids, control: np.resize(control, len(ids))),
-    ),
+    "control_by_place": (_wrong(other=lambda labels, ids, control: np.resize(control, len(ids))),),
     "control_with_the_same_probe": (_wrong(same_probe=True),),
     "weights_of_the_control": (_wrong(give=1),),
     "control_accuracy": (_wrong(compare=lambda accuracy, controlled: controlled),),
@@ -184,7 +192,7 @@ MISTAKES = {
     "penalty_forgotten": (_wrong(fit=_no_penalty),),
     "penalty_per_token": (_wrong(fit=_penalty_per_token),),
     "unseen_words": (_seen_words_only,),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(
     __file__, ("weights", "accuracy", "selectivity"), probe_selectivity, cases, MISTAKES

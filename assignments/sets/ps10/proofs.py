@@ -223,6 +223,7 @@ def mended_lens(stream, gain, unembedding, target):
 
 # Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
 # writing into an argument), and what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     SCORES: (
         "loops",

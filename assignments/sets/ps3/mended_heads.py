@@ -78,9 +78,12 @@ def _joined(heads):
 
 
 def _with(
-    join=_joined, weigh=softmax, scale=lambda query: query.shape[-1],
-    project=lambda joined, w_o: joined @ w_o, result=lambda output, weights: (output, weights),
-):  # fmt: skip
+    join=_joined,
+    weigh=softmax,
+    scale=lambda query: query.shape[-1],
+    project=lambda joined, w_o: joined @ w_o,
+    result=lambda output, weights: (output, weights),
+):
     """Return the function with one of its parts replaced."""
 
     def heads(query, key, value, w_o):

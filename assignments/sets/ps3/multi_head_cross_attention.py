@@ -98,10 +98,18 @@ def _joined(heads):
 
 
 def _with(
-    parts=_halves, split=split_heads, join=_joined, scale=lambda d_k, n_heads: d_k,
-    project=lambda joined, w_o: joined @ w_o, allowed=_allowed, fill=-np.inf, axis=-1,
-    weigh=softmax, result=lambda output, weights: (output, weights), asks=lambda x, memory: x,
-):  # fmt: skip
+    parts=_halves,
+    split=split_heads,
+    join=_joined,
+    scale=lambda d_k, n_heads: d_k,
+    project=lambda joined, w_o: joined @ w_o,
+    allowed=_allowed,
+    fill=-np.inf,
+    axis=-1,
+    weigh=softmax,
+    result=lambda output, weights: (output, weights),
+    asks=lambda x, memory: x,
+):
     """Return multi-head cross-attention with one of its parts replaced."""
 
     def attention(x, memory, w_q, w_kv, w_o, n_heads, real=None):

@@ -78,9 +78,16 @@ def source(real, shape):
 
 
 def layer_with(
-    joins=(pre, pre, pre), own=causal, source=source, attend=attend, look_up=attend,
-    feed=fed, memory_of=lambda memory, x: memory, order=(0, 1, 2), last=lambda x: x,
-):  # fmt: skip
+    joins=(pre, pre, pre),
+    own=causal,
+    source=source,
+    attend=attend,
+    look_up=attend,
+    feed=fed,
+    memory_of=lambda memory, x: memory,
+    order=(0, 1, 2),
+    last=lambda x: x,
+):
     """Return the layer with one of its parts replaced."""
 
     def layer(x, memory, w_self, w_cross, w_1, w_2, real=None):

@@ -88,11 +88,16 @@ def cases(seed):
 
 
 def _with(
-    mean=1.0, root=1.0, divide=lambda r: r, stretch=lambda gain, upstream: gain * upstream,
-    final=lambda gain: 1.0, parts=_parts, axis=-1,
+    mean=1.0,
+    root=1.0,
+    divide=lambda r: r,
+    stretch=lambda gain, upstream: gain * upstream,
+    final=lambda gain: 1.0,
+    parts=_parts,
+    axis=-1,
     by_gain=lambda x, z, gain, upstream: _summed(upstream * z),
     by_bias=lambda x, z, gain, upstream: _summed(upstream),
-):  # fmt: skip
+):
     """Return the gradients with one part replaced: `mean` and `root` scale two of the paths."""
 
     def layer_norm_gradient(x, gain, upstream):

@@ -206,6 +206,7 @@ def mended_head_weights(query, key, real):
 
 # By exercise: the right answer to slip from, and the slips: name, known mistake (or None for one
 # that no hint names), what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     STREAMING: (
         "distances",

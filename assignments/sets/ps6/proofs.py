@@ -194,6 +194,7 @@ def mended_rotary_scores(query, key, base):
     },
 }
 
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     ENCODE: (
         "slices",

@@ -241,6 +241,7 @@ def mended_accumulation(x, targets, counts, w):
 
 # Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
 # writing into an argument), and what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     NEXT: (
         "vectorised",

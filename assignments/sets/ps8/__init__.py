@@ -47,6 +47,7 @@ def _group_of_beams(case):
     return "base" if beam[0][1][-1] == case["end"] else "cut off"
 
 
+# The mistakes stand as a table, one a line.
 SET = ProblemSet(
     (
         Task(

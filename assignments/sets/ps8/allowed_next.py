@@ -25,12 +25,22 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
     patterns = [
-        (["abca"], 2, 5), (["aba", "cbb"], 2, 6), (["aa", "ba"], 2, 5), (["abcab", "abaca"], 2, 7),
-        (["baacda", "cdcecb", "abcdef"], 2, 8), (["abcdbb", "bacabe"], 2, 9),
-        (["abca", "bbdd"], 1, 6), (["abcabdab", "abaxabba"], 3, 9), (["aaaa", "abab"], 3, 5),
-        (["abcdeabc", "bcaebbca"], 4, 8), (["abac", "dddd", "cbab"], 1, 7),
-        (["a", "b"], 2, 4), (["ab", "bb", "ca"], 4, 6), (["", ""], 2, 5), (["ab", "aa"], 3, 7),
-    ]  # fmt: skip
+        (["abca"], 2, 5),
+        (["aba", "cbb"], 2, 6),
+        (["aa", "ba"], 2, 5),
+        (["abcab", "abaca"], 2, 7),
+        (["baacda", "cdcecb", "abcdef"], 2, 8),
+        (["abcdbb", "bacabe"], 2, 9),
+        (["abca", "bbdd"], 1, 6),
+        (["abcabdab", "abaxabba"], 3, 9),
+        (["aaaa", "abab"], 3, 5),
+        (["abcdeabc", "bcaebbca"], 4, 8),
+        (["abac", "dddd", "cbab"], 1, 7),
+        (["a", "b"], 2, 4),
+        (["ab", "bb", "ca"], 4, 6),
+        (["", ""], 2, 5),
+        (["ab", "aa"], 3, 7),
+    ]
 
     def drawn(n, letters, lengths, n_rows):
         """Return sentences drawn from a few letters, in each of which something is forbidden."""
@@ -59,9 +69,19 @@ def cases(seed):
 
 
 def _filter(
-    ids, n, vocab_size, *, size=0, step=1, first=None, same=list.__eq__, which=-1, end=1,
-    zero=False, n_for=None,
-):  # fmt: skip
+    ids,
+    n,
+    vocab_size,
+    *,
+    size=0,
+    step=1,
+    first=None,
+    same=list.__eq__,
+    which=-1,
+    end=1,
+    zero=False,
+    n_for=None,
+):
     """Forbid what completes an n-gram, wrong in what is asked for."""
     allowed = np.ones((len(ids), int(vocab_size)), dtype=bool)
     n = int(n) + size
@@ -81,8 +101,10 @@ def _wrong(**how):
 def _last_occurrence(ids, n, vocab_size):
     allowed, n = np.ones((len(ids), int(vocab_size)), dtype=bool), int(n)
     for row, sentence in zip(allowed, ids.tolist(), strict=True):
-        follows = {tuple(sentence[i : i + n - 1]): sentence[i + n - 1]
-                   for i in range(len(sentence) - n + 1)}  # fmt: skip
+        follows = {
+            tuple(sentence[i : i + n - 1]): sentence[i + n - 1]
+            for i in range(len(sentence) - n + 1)
+        }
         prefix = tuple(sentence[len(sentence) - n + 1 :])
         if prefix in follows:
             row[follows[prefix]] = False

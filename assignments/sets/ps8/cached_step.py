@@ -48,12 +48,18 @@ def cases(seed):
                 return case
 
     return [
-        draw(3, 2, 4, 5, [2]), draw(4, 3, 2, 6, [3, 3]), draw(5, 2, 3, 7, [1, 1]),
-        draw(4, 3, 2, 5, [2, 4]), draw(3, 4, 2, 6, [5, 1, 3]), draw(5, 3, 4, 7, [2, 3, 6, 1]),
-        draw(4, 2, 3, 5, [0]), draw(3, 4, 2, 6, [2, 0, 4]),
-        draw(4, 3, 2, 5, [2, 4], size=9000), far_below(3, 2, 4, 6, [3, 2, 1]),
+        draw(3, 2, 4, 5, [2]),
+        draw(4, 3, 2, 6, [3, 3]),
+        draw(5, 2, 3, 7, [1, 1]),
+        draw(4, 3, 2, 5, [2, 4]),
+        draw(3, 4, 2, 6, [5, 1, 3]),
+        draw(5, 3, 4, 7, [2, 3, 6, 1]),
+        draw(4, 2, 3, 5, [0]),
+        draw(3, 4, 2, 6, [2, 0, 4]),
+        draw(4, 3, 2, 5, [2, 4], size=9000),
+        far_below(3, 2, 4, 6, [3, 2, 1]),
         draw(*rng.integers((2, 2, 2, 8), (6, 6, 6, 11)), [rng.integers(2, 8)] * 2),
-    ]  # fmt: skip
+    ]
 
 
 # The wrong functions.
@@ -64,9 +70,21 @@ def _attend(query, keys, values, allowed):
 
 
 def _step(
-    x, w_q, w_k, w_v, keys, values, lengths, *, seen=1, place=0, attend=_attend, halves="kv",
-    late=False, everything=False,
-):  # fmt: skip
+    x,
+    w_q,
+    w_k,
+    w_v,
+    keys,
+    values,
+    lengths,
+    *,
+    seen=1,
+    place=0,
+    attend=_attend,
+    halves="kv",
+    late=False,
+    everything=False,
+):
     """Take one step, wrong in what is asked for."""
     rows, capacity = np.arange(len(x)), keys.shape[1]
     before = keys, values

@@ -112,15 +112,27 @@ def _geometric(precisions):
 
 
 def _score(
-    candidates, references, max_n, *, shared=_most, total=lambda found, there: found.total(),
-    length=_closest, brevity=_brevity, mean=_geometric, grams=_grams, padded=False, smooth=0,
-):  # fmt: skip
+    candidates,
+    references,
+    max_n,
+    *,
+    shared=_most,
+    total=lambda found, there: found.total(),
+    length=_closest,
+    brevity=_brevity,
+    mean=_geometric,
+    grams=_grams,
+    padded=False,
+    smooth=0,
+):
     """Score a corpus, wrong in what is asked for."""
     pairs = [
-        ([t for t in row.tolist() if t != PAD or padded],
-         [[t for t in other.tolist() if t != PAD or padded] for other in others])
+        (
+            [t for t in row.tolist() if t != PAD or padded],
+            [[t for t in other.tolist() if t != PAD or padded] for other in others],
+        )
         for row, others in zip(candidates, references, strict=True)
-    ]  # fmt: skip
+    ]
     precisions = np.zeros(int(max_n))
     for n in range(1, len(precisions) + 1):
         counts = [(grams(row, n), [grams(other, n) for other in others]) for row, others in pairs]

@@ -64,12 +64,20 @@ def cases(seed):
                     }
 
     return [
-        draw(5, [2], 4), draw(6, [3], 5), draw(7, [2], 3), draw(8, [3], 6),
-        draw(7, [2, 3], 4), draw(8, [3, 1], 5), draw(9, [1, 3, 2], 4),
+        draw(5, [2], 4),
+        draw(6, [3], 5),
+        draw(7, [2], 3),
+        draw(8, [3], 6),
+        draw(7, [2, 3], 4),
+        draw(8, [3, 1], 5),
+        draw(9, [1, 3, 2], 4),
         draw(8, [2, 3], 4, asks=1),
-        draw(6, [0, 2], 4), draw(7, [0], 3), draw(8, [3, 2], 3, 900), draw(6, [3], 4, 900),
+        draw(6, [0, 2], 4),
+        draw(7, [0], 3),
+        draw(8, [3, 2], 3, 900),
+        draw(6, [3], 4, 900),
         draw(rng.integers(6, 10), [rng.integers(2, 4)], rng.integers(4, 7)),
-    ]  # fmt: skip
+    ]
 
 
 def _until(end, token, follows, limit):
@@ -85,9 +93,20 @@ def _until(end, token, follows, limit):
 
 
 def _search(
-    logits, start, end, max_new_tokens, *, log=log_softmax, stops=True, pays=True,
-    together=False, fill=PAD, follow=True, choose=np.argmax, steps=0,
-):  # fmt: skip
+    logits,
+    start,
+    end,
+    max_new_tokens,
+    *,
+    log=log_softmax,
+    stops=True,
+    pays=True,
+    together=False,
+    fill=PAD,
+    follow=True,
+    choose=np.argmax,
+    steps=0,
+):
     """Search greedily, wrong in what is asked for."""
     log_p, limit = log(logits), int(max_new_tokens)
     ids, scores = np.full((len(start), limit), fill), np.zeros(len(start))

@@ -64,14 +64,19 @@ def cases(seed):
 
     early = _wrong(stop=any)
     return [
-        draw(5, 2, 6, early, accept=all_end), draw(6, 3, 5, early, accept=all_end),
-        draw(5, 2, 7, _greedy, accept=all_end), draw(6, 2, 5, _set_aside, accept=all_end),
-        draw(8, 2, 6, _each, accept=all_end), draw(6, 3, 7, _mean_at_the_end, accept=all_end),
+        draw(5, 2, 6, early, accept=all_end),
+        draw(6, 3, 5, early, accept=all_end),
+        draw(5, 2, 7, _greedy, accept=all_end),
+        draw(6, 2, 5, _set_aside, accept=all_end),
+        draw(8, 2, 6, _each, accept=all_end),
+        draw(6, 3, 7, _mean_at_the_end, accept=all_end),
         draw(8, 2, 6, _mean_throughout, _greedy, accept=all_end),
-        draw(6, 2, 2, accept=none_ends), draw(7, 3, 4, accept=best_goes_on),
-        draw(6, 1, 5, accept=all_end), draw(7, 1, 6, accept=all_end),
+        draw(6, 2, 2, accept=none_ends),
+        draw(7, 3, 4, accept=best_goes_on),
+        draw(6, 1, 5, accept=all_end),
+        draw(7, 1, 6, accept=all_end),
         draw(*rng.integers((5, 2, 5), (9, 4, 8)), accept=all_end),
-    ]  # fmt: skip
+    ]
 
 
 def _differ(one, other):
@@ -90,9 +95,19 @@ def _mean(hypothesis):
 
 
 def search(
-    log_probabilities, start, end, width, max_new_tokens, *, stop=all, grow=False, keep=True,
-    best=_by_score, add=float.__add__, each=False,
-):  # fmt: skip
+    log_probabilities,
+    start,
+    end,
+    width,
+    max_new_tokens,
+    *,
+    stop=all,
+    grow=False,
+    keep=True,
+    best=_by_score,
+    add=float.__add__,
+    each=False,
+):
     """Search with a beam, wrong in what is asked for; return what is kept, the best first."""
     rows, start, end = log_probabilities.tolist(), int(start), int(end)
     beam = [(0.0, [])]

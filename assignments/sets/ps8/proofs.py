@@ -249,6 +249,7 @@ def mended_beam(log_probabilities, start, end, width, max_new_tokens):
 
 # Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
 # writing into an argument), and what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     GREEDY: (
         "loops",

@@ -37,6 +37,7 @@ def _group_of_drafts(case):
     return "kept whole" if n_kept == len(case["tokens"]) else "base"
 
 
+# The mistakes stand as a table, one a line.
 SET = ProblemSet(
     (
         Task(

@@ -44,9 +44,18 @@ def _both(n_bytes):
 
 
 def _count(
-    lengths, windows, n_kv_heads, d_k, n_bytes, block_size, *, kept=_kept, up=_up, both=_both,
+    lengths,
+    windows,
+    n_kv_heads,
+    d_k,
+    n_bytes,
+    block_size,
+    *,
+    kept=_kept,
+    up=_up,
+    both=_both,
     add=lambda tokens: tokens.sum(axis=1),
-):  # fmt: skip
+):
     """Count, wrong in what is asked for."""
     tokens = kept(lengths, windows)
     each = both(n_bytes) * n_kv_heads * d_k
@@ -134,8 +143,12 @@ MISTAKES = {
     "blocks_for_tokens": (_wrong(up=lambda tokens, block: -(-tokens // block)),),
     "bytes_rounded": (_after(lambda used, _, *sizes: (used, _up(used, sizes[-1]))),),
     "layers_rounded_together": (
-        _after(lambda used, _, h, d, b, block: (used, _up(used // (_both(b) * h * d), block)
-                                                * _both(b) * h * d)),
+        _after(
+            lambda used, _, h, d, b, block: (
+                used,
+                _up(used // (_both(b) * h * d), block) * _both(b) * h * d,
+            )
+        ),
     ),
     "used_rounded": (_after(lambda used, reserved, *_: (reserved, reserved)),),
     "nothing_set_aside": (_after(lambda used, reserved, *_: (used, used)),),
@@ -149,6 +162,6 @@ MISTAKES = {
     "window_as_a_floor": (
         _wrong(kept=lambda lengths, windows: np.maximum(lengths[:, None], windows)),
     ),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("used", "reserved"), cache_bytes, cases, MISTAKES)

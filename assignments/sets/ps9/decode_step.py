@@ -42,10 +42,25 @@ def decode_step(x, w_q, w_k, w_v, base, keys, values):
 
 
 def _step(
-    x, w_q, w_k, w_v, base, keys, values, *, query=_turned, key=_turned, value=_alone,
-    place=0, seen=lambda keys, base: keys, spread=lambda a, group: np.repeat(a, group, axis=0),
-    weigh=softmax, scale=lambda d_model, d_k, n: d_k**-0.5, itself=True, join=None,
-):  # fmt: skip
+    x,
+    w_q,
+    w_k,
+    w_v,
+    base,
+    keys,
+    values,
+    *,
+    query=_turned,
+    key=_turned,
+    value=_alone,
+    place=0,
+    seen=lambda keys, base: keys,
+    spread=lambda a, group: np.repeat(a, group, axis=0),
+    weigh=softmax,
+    scale=lambda d_model, d_k, n: d_k**-0.5,
+    itself=True,
+    join=None,
+):
     """Take one step, wrong in what is asked for."""
     n, (n_heads, d_model, d_k) = keys.shape[1] + place, w_q.shape
     join = join or (lambda cache, new: np.concatenate([cache, new[:, None]], axis=1))

@@ -211,6 +211,7 @@ def mended_block(x, gain, w_gate, w_up, w_down):
 
 # Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
 # writing into an argument), and what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     ROTATE: (
         "halves",

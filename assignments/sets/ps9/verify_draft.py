@@ -47,9 +47,17 @@ def _difference(p, q, token):
 
 
 def _verify(
-    target, draft, tokens, dice, *, accept=_ratio, count=_leading, replace=_difference,
-    last=lambda n: n, where=lambda n: n,
-):  # fmt: skip
+    target,
+    draft,
+    tokens,
+    dice,
+    *,
+    accept=_ratio,
+    count=_leading,
+    replace=_difference,
+    last=lambda n: n,
+    where=lambda n: n,
+):
     """Verify, wrong in what is asked for."""
     places = np.arange(len(tokens))
     n = count(accept(target[places, tokens], draft[places, tokens], dice))
@@ -139,7 +147,8 @@ MISTAKES = {
     "all_or_nothing": (_wrong(count=lambda accepted: len(accepted) * int(accepted.all())),),
     "refused_one_kept": (
         lambda *arguments: (
-            min(verify_draft(*arguments)[0] + 1, len(arguments[2])), verify_draft(*arguments)[1]
+            min(verify_draft(*arguments)[0] + 1, len(arguments[2])),
+            verify_draft(*arguments)[1],
         ),
     ),
     "first_only": (_one_token_only,),
@@ -160,6 +169,6 @@ MISTAKES = {
     "rest_of_the_first": (_wrong(where=lambda n: 0),),
     "last_before_the_draft": (_wrong(last=lambda n: n - 1), _no_bonus),
     "needs_a_token": (_needs_a_token,),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("n_kept", "rest"), verify_draft, cases, MISTAKES)

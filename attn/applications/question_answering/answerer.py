@@ -25,9 +25,14 @@ from attn.training.loss import at_least_float32
 
 # What is asked is who stands beside whom: positions relative to each other serve best.
 SIZES: dict[str, Any] = {
-    "d_model": 64, "n_heads": 4, "n_layers": 3, "d_ff": 128, "dropout": 0.0,
-    "norm": "pre", "positions": "rotary",
-}  # fmt: skip
+    "d_model": 64,
+    "n_heads": 4,
+    "n_layers": 3,
+    "d_ff": 128,
+    "dropout": 0.0,
+    "norm": "pre",
+    "positions": "rotary",
+}
 TRAINING = TrainingConfig(
     steps=1500, batch_size=32, learning_rate=4e-3, label_smoothing=0.0, device="cpu"
 )
@@ -143,9 +148,13 @@ class QuestionAnswerer(Application[SpanReader]):
         for i, one in enumerate(encoded):
             check_fits(f"examples[{i}]", len(one.ids), config)
         model, history = cls._train(
-            lambda: SpanReader(config), span_loss, encoded, collate, training,
+            lambda: SpanReader(config),
+            span_loss,
+            encoded,
+            collate,
+            training,
             length=lambda one: len(one.ids),
-        )  # fmt: skip
+        )
         return cls(model, tokenizer, marks_question_words, history)
 
     def answer(self, context: str, question: str) -> Answer:

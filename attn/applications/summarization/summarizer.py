@@ -35,9 +35,14 @@ from attn.transformer import Transformer
 # Which name stands beside which verb decides, wherever the sentence was shuffled to: positions
 # relative to each other serve best.
 SIZES: dict[str, Any] = {
-    "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.0,
-    "norm": "pre", "positions": "rotary",
-}  # fmt: skip
+    "d_model": 64,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 256,
+    "dropout": 0.0,
+    "norm": "pre",
+    "positions": "rotary",
+}
 TRAINING = TrainingConfig(steps=800, batch_size=32, learning_rate=3e-3, device="cpu")
 MAX_TOKENS = 30  # of a headline
 
@@ -116,9 +121,13 @@ class Summarizer(Application[Transformer]):
             check_fits(f"examples[{i}], text", len(src), config)
             check_fits(f"examples[{i}], headline", len(tgt), config, beside=1)  # <sos>
         model, history = cls._train(
-            lambda: Transformer(config), sequence_loss, pairs, collate, training,
+            lambda: Transformer(config),
+            sequence_loss,
+            pairs,
+            collate,
+            training,
             length=lambda pair: len(pair[0]),
-        )  # fmt: skip
+        )
         return cls(model, tokenizer, history)
 
     def generate(self, text: str) -> str:

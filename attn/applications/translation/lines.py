@@ -30,9 +30,12 @@ class TranslatedLine(NamedTuple):
 
 
 def translate_lines(
-    translator: Translator, lines: Iterable[str | Line], *,
-    beam_width: int = 1, length_penalty: float = 0.0,
-) -> Iterator[TranslatedLine]:  # fmt: skip
+    translator: Translator,
+    lines: Iterable[str | Line],
+    *,
+    beam_width: int = 1,
+    length_penalty: float = 0.0,
+) -> Iterator[TranslatedLine]:
     """Translate lines in their order, reading no more than `AT_ONCE` ahead.
 
     Parameters

@@ -6,9 +6,14 @@ from typing import Any
 from attn.training import TrainingConfig
 
 SIZES: dict[str, Any] = {
-    "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "dropout": 0.1,
-    "norm": "pre", "positions": "rotary",
-}  # fmt: skip
+    "d_model": 64,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 256,
+    "dropout": 0.1,
+    "norm": "pre",
+    "positions": "rotary",
+}
 TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
 # How the grammar's translator differs from that: `make grammar-model`.
 PRETRAINED = {"n_train": 100_000, "steps": 16_000}

@@ -45,9 +45,15 @@ class Translator(Application[Transformer]):
     _format, _model_class = "attn translator 1", Transformer
 
     def __init__(
-        self, model: Transformer, source: Tokenizer, target: Tokenizer, max_len: int,
-        history: History | None = None, *, punctuated: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        model: Transformer,
+        source: Tokenizer,
+        target: Tokenizer,
+        max_len: int,
+        history: History | None = None,
+        *,
+        punctuated: bool = False,
+    ) -> None:
         super().__init__(model, history)
         self.punctuated = bool(punctuated)
         self.source, self.target = source, target
@@ -55,12 +61,19 @@ class Translator(Application[Transformer]):
 
     @classmethod
     def fit(
-        cls, pairs: Iterable[Pair], *, validation: Iterable[Pair] | None = None,
-        tokenizer: str = "words", vocab_size: int | None = None, joint_vocabulary: bool = False,
-        sizes: Sizes = (), training: TrainingConfig = TRAINING, checkpoint: str | Path | None = None,
+        cls,
+        pairs: Iterable[Pair],
+        *,
+        validation: Iterable[Pair] | None = None,
+        tokenizer: str = "words",
+        vocab_size: int | None = None,
+        joint_vocabulary: bool = False,
+        sizes: Sizes = (),
+        training: TrainingConfig = TRAINING,
+        checkpoint: str | Path | None = None,
         prepare: Callable[[Transformer], object] | None = None,
         report: Callable[[Progress], None] | None = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Learn from pairs of sentences.
 
         Parameters
@@ -106,11 +119,18 @@ class Translator(Application[Transformer]):
 
         examples = vocabularies.encoded(source, target, pairs, config)
         model, history = cls._train(
-            make_model, _sequences.sequence_loss, examples, _sequences.collate, training,
-            checkpoint=checkpoint, report=report, length=lambda pair: len(pair[0]) + len(pair[1]),
-            validation=None if validation is None
+            make_model,
+            _sequences.sequence_loss,
+            examples,
+            _sequences.collate,
+            training,
+            checkpoint=checkpoint,
+            report=report,
+            length=lambda pair: len(pair[0]) + len(pair[1]),
+            validation=None
+            if validation is None
             else vocabularies.encoded(source, target, validation, config, "validation"),
-        )  # fmt: skip
+        )
         max_len, written = max(len(src) for src, _ in examples), vocabularies.are_sentences(pairs)
         return cls(model, source, target, max_len, history, punctuated=written)
 

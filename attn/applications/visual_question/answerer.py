@@ -26,8 +26,13 @@ from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 
 SIZES: dict[str, Any] = {
-    "d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 128, "dropout": 0.0, "norm": "pre",
-}  # fmt: skip
+    "d_model": 64,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 128,
+    "dropout": 0.0,
+    "norm": "pre",
+}
 TRAINING = TrainingConfig(
     steps=2000, learning_rate=2e-3, betas=(0.9, 0.95), label_smoothing=0.0, device="cpu"
 )

@@ -33,9 +33,14 @@ def cases(seed):
     empty = draw(3, 2, 4)
     empty["a"][1] = 0
     found = [
-        draw(1, 2, 3), draw(2, 3, 4), draw(4, 2, 5), draw(3, 3, 3),
-        draw(3, 4, 5, 2), draw(2, 3, 4, 3, 2), empty,
-    ]  # fmt: skip
+        draw(1, 2, 3),
+        draw(2, 3, 4),
+        draw(4, 2, 5),
+        draw(3, 3, 3),
+        draw(3, 4, 5, 2),
+        draw(2, 3, 4, 3, 2),
+        empty,
+    ]
     # One with vectors so short that a small number in the denominator counts.
     found[2] = {name: 1e-3 * vectors for name, vectors in found[2].items()}
     return found

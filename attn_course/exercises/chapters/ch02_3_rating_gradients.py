@@ -48,10 +48,14 @@ def cases(seed):
                 return {"ratings": ratings, "known": known, "users": users, "films": films}
 
     return [
-        case(3, 2, 2), case(3, 3, 2), case(2, 4, 3),
-        case(4, 3, 2, missing=0), case(3, 5, 2, missing=0),
-        case(4, 4, 3, missing=np.nan), case(5, 4, 2, missing=np.nan),
-    ]  # fmt: skip
+        case(3, 2, 2),
+        case(3, 3, 2),
+        case(2, 4, 3),
+        case(4, 3, 2, missing=0),
+        case(3, 5, 2, missing=0),
+        case(4, 4, 3, missing=np.nan),
+        case(5, 4, 2, missing=np.nan),
+    ]
 
 
 # The wrong functions. Each takes the errors from somewhere and does something with them.

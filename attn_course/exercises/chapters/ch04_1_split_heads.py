@@ -20,8 +20,15 @@ def cases(seed):
         With the keys ``x`` and ``n_heads``, an array without axes.
     """
     rng = np.random.default_rng(seed)
-    shapes = [((2, 6), 2), ((3, 8), 2), ((4, 6), 2), ((3, 6), 3), ((2, 3, 8), 2), ((3, 4, 10), 2),
-              ((2, 3, 4, 15), 5)]  # fmt: skip
+    shapes = [
+        ((2, 6), 2),
+        ((3, 8), 2),
+        ((4, 6), 2),
+        ((3, 6), 3),
+        ((2, 3, 8), 2),
+        ((3, 4, 10), 2),
+        ((2, 3, 4, 15), 5),
+    ]
     return [{"x": rng.uniform(-0.8, 0.8, shape), "n_heads": np.array(h)} for shape, h in shapes]
 
 

@@ -57,9 +57,15 @@ def _for_heads(mask):
 
 
 def _with(
-    split=split_heads, join=join_heads, size=None, scores=None, axis=-1, to_heads=_for_heads,
-    project=lambda joined, w_o: joined @ w_o, fill=-np.inf,
-):  # fmt: skip
+    split=split_heads,
+    join=join_heads,
+    size=None,
+    scores=None,
+    axis=-1,
+    to_heads=_for_heads,
+    project=lambda joined, w_o: joined @ w_o,
+    fill=-np.inf,
+):
     """Return multi-head attention with one of its parts replaced."""
 
     def attention(x, w_q, w_k, w_v, w_o, n_heads, mask=None):

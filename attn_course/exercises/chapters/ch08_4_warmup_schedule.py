@@ -30,8 +30,12 @@ def cases(seed):
     return [draw(1, 1, 4, 4), draw(2, 1, 8, 6), draw(2, 3, 5, 9), draw(4, 4, 16, 12)]
 
 
-def _schedule(width=lambda d: d**-0.5, up=lambda t, w: t * w**-1.5, down=lambda t, w: t**-0.5,
-              choose=np.minimum):  # fmt: skip
+def _schedule(
+    width=lambda d: d**-0.5,
+    up=lambda t, w: t * w**-1.5,
+    down=lambda t, w: t**-0.5,
+    choose=np.minimum,
+):
     """Return a schedule with one of its parts replaced."""
 
     def wrong(t, d_model, warmup):

@@ -32,9 +32,16 @@ def cases(seed):
     # Halves of halves, whose sum reaches p exactly; and a p that removes nothing.
     exact = {"logits": -np.log([4.0, 2, 8, 8]), "p": np.array(0.5)}
     return [
-        exact, draw(4, p=0.95), draw(4, p=0.6), draw(5, p=0.75), draw(6, p=0.3), draw(2, 5, p=0.8), draw(3, 7, p=0.55),
-        draw(2, 3, 6, p=0.9), draw(3, 8, p=0.7),
-    ]  # fmt: skip
+        exact,
+        draw(4, p=0.95),
+        draw(4, p=0.6),
+        draw(5, p=0.75),
+        draw(6, p=0.3),
+        draw(2, 5, p=0.8),
+        draw(3, 7, p=0.55),
+        draw(2, 3, 6, p=0.9),
+        draw(3, 8, p=0.7),
+    ]
 
 
 def _sorted(logits):

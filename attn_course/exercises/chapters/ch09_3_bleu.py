@@ -27,10 +27,17 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     patterns = [
         # repeats to clip, shorter and longer candidates, words in another place, no bigram left
-        ("abcd", "abce", 1), ("abaab", "abcde", 2), ("abcde", "abcdefg", 2), ("abcabd", "abce", 2),
-        ("xabcd", "abcdye", 3), ("abcdefz", "abcdef", 3), ("aab", "cabcab", 1),
-        ("abab", "abzab", 2), ("abxcd", "bazdc", 2), ("ababcabd", "ababcdabe", 3),
-    ]  # fmt: skip
+        ("abcd", "abce", 1),
+        ("abaab", "abcde", 2),
+        ("abcde", "abcdefg", 2),
+        ("abcabd", "abce", 2),
+        ("xabcd", "abcdye", 3),
+        ("abcdefz", "abcdef", 3),
+        ("aab", "cabcab", 1),
+        ("abab", "abzab", 2),
+        ("abxcd", "bazdc", 2),
+        ("ababcabd", "ababcdabe", 3),
+    ]
     found = []
     for candidate, reference, max_n in patterns:
         words = dict(zip("abcdefgxyz", rng.permutation(IDS), strict=True))

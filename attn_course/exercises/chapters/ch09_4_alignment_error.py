@@ -43,8 +43,13 @@ def _counting(rate):
 
     def error(predicted, sure, possible):
         union = sure | possible
-        counts = (predicted.sum(), sure.sum(), union.sum(), (predicted & sure).sum(),
-                  (predicted & union).sum())  # fmt: skip
+        counts = (
+            predicted.sum(),
+            sure.sum(),
+            union.sum(),
+            (predicted & sure).sum(),
+            (predicted & union).sum(),
+        )
         return np.float64(rate(*(float(n) for n in counts)))
 
     return error

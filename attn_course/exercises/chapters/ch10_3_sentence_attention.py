@@ -28,9 +28,13 @@ def cases(seed):
         return {"weights": softmax(scores), "sentence": np.repeat(range(len(lengths)), lengths)}
 
     sizes = [
-        (1, 1, (2, 3)), (1, 2, (4, 2, 3)), (2, 1, (1, 5, 2)), (2, 4, (5, 7, 3, 6)),
-        (3, 2, (2, 8, 4)), (2, 3, (6, 1, 4, 3, 2)),
-    ]  # fmt: skip
+        (1, 1, (2, 3)),
+        (1, 2, (4, 2, 3)),
+        (2, 1, (1, 5, 2)),
+        (2, 4, (5, 7, 3, 6)),
+        (3, 2, (2, 8, 4)),
+        (2, 3, (6, 1, 4, 3, 2)),
+    ]
     return [draw(*size) for size in sizes]
 
 

@@ -40,9 +40,13 @@ def cases(seed):
         chance[:, 9], dice[:, [4, 7]] = CHOSEN, (MASKED, MASKED + REPLACED)
         others = N_SPECIAL + (tokens - N_SPECIAL + rng.integers(1, 4, shape)) % (vocab_size - 5)
         return {
-            "tokens": tokens, "chance": chance, "dice": dice, "others": others,
-            "mask_id": np.array(vocab_size - 1), "ignore_id": np.array(ignore_id),
-        }  # fmt: skip
+            "tokens": tokens,
+            "chance": chance,
+            "dice": dice,
+            "others": others,
+            "mask_id": np.array(vocab_size - 1),
+            "ignore_id": np.array(ignore_id),
+        }
 
     shapes = ((1, 9, 20, -100), (2, 10, 30, -100), (3, 12, 40, -1), (4, 16, 60, -100))
     return [draw(*shape) for shape in shapes]

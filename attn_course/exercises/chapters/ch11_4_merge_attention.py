@@ -25,8 +25,9 @@ def cases(seed):
     def draw(tgt_len, lengths, d_v, lifts, *, batch=(), blind=()):
         """Return a case; ``lifts[i]`` is added to the scores of query i in the second part."""
         case = {}
-        query = np.concatenate([rng.uniform(0.5, 1.5, (*batch, tgt_len, 2)),
-                                np.ones((*batch, tgt_len, 1))], axis=-1)  # fmt: skip
+        query = np.concatenate(
+            [rng.uniform(0.5, 1.5, (*batch, tgt_len, 2)), np.ones((*batch, tgt_len, 1))], axis=-1
+        )
         lifts = np.resize(lifts, tgt_len)
         for part, length in zip("ab", lengths, strict=True):
             key = rng.uniform(-1, 1, (*batch, length, 3))

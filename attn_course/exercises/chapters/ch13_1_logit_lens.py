@@ -132,9 +132,7 @@ MISTAKES = {
         _of(lambda x, gain, table: (_normalised(x) * gain**2) @ table.T),
         _of(lambda x, gain, table: (_normalised(x) / gain) @ table.T),
     ),
-    "each_component": (
-        _of(lambda x, gain, table: (x / np.sqrt(x**2 + EPS) * gain) @ table.T),
-    ),
+    "each_component": (_of(lambda x, gain, table: (x / np.sqrt(x**2 + EPS) * gain) @ table.T),),
     "cosine": (_of(_cosine),),
     "nearest": (_of(_nearest),),
     "without_sign": (_of(lambda x, gain, table: np.abs(_lens(x, gain, table))),),
@@ -155,6 +153,6 @@ MISTAKES = {
     "among_layers": (_of(_lens, _over_layers), _of(_lens, _over_the_last_axis)),
     "transposed": (_of(_square_only),),
     "last_alone": (_last_alone,),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("output",), logit_lens, cases, MISTAKES)

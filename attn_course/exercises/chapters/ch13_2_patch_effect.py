@@ -118,9 +118,7 @@ MISTAKES = {
         lambda *scores: _gained(*scores).sum(axis=0) / np.abs(scores[0] - scores[1]).sum(),
     ),
     "gains_alone": (
-        lambda *scores: (
-            np.maximum(_gained(*scores), 0).sum(axis=0) / (scores[0] - scores[1]).sum()
-        ),
+        lambda *scores: np.maximum(_gained(*scores), 0).sum(axis=0) / (scores[0] - scores[1]).sum(),
     ),
     "clipped": (lambda *scores: np.clip(patch_effect(*scores), 0, 1),),
     "sum_and_mean": (
@@ -160,6 +158,6 @@ MISTAKES = {
         _last_axis,
         lambda a, b, patched: (patched.mean(axis=-1) - b.mean()) / (a.mean() - b.mean()),
     ),
-}  # fmt: skip
+}
 
 EXERCISE = Exercise.from_file(__file__, ("output",), patch_effect, cases, MISTAKES)
