@@ -132,11 +132,11 @@ grammar-model: .venv/full.stamp ## Train the translator of the course's grammar 
 .PHONY: emoji
 emoji: .venv/full.stamp ## Fetch pictures and names of emoji (143 MB, once), train the small CLIP of chapter 11 and measure it (ten minutes)
 	@rm -f notebooks/data/emoji.json
-	@$(BIN)/python -m benchmarks.emoji
+	@$(BIN)/python -m experiments.emoji
 
 .PHONY: results
 results: .venv/full.stamp ## Measure what the trained systems get right, for the page of results (minutes)
-	@$(BIN)/python -m benchmarks.quality
+	@$(BIN)/python -m experiments.quality
 
 .PHONY: mutation
 mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (an hour or more; SAMPLE=10: minutes)

@@ -1,8 +1,8 @@
 """Run every benchmark of the course, print the tables, and set them into the book.
 
 ``python -m benchmarks`` runs all; ``python -m benchmarks decoding gemm_share`` runs those, and
-leaves the other tables as they were. See `make bench`. ``python -m benchmarks translators`` is
-apart: see `benchmarks.translators`.
+leaves the other tables as they were. See `make bench`. ``python -m experiments.translators`` is
+apart: see `experiments.translators`.
 """
 
 import importlib.metadata
@@ -27,8 +27,6 @@ from benchmarks import (
     training_step,
     translate_file,
     translator_latency,
-    translators,
-    why_attention,
     widget_latency,
     writing,
 )
@@ -51,15 +49,12 @@ TABLES = {
 }
 # What chapters draw, and the widgets of the built site: not on the page.
 OTHERS = {
-    "why_attention": why_attention,
     "attention_length": attention_length,
     "attention_at_length": attention_at_length,
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,
     "first_run": first_run,
 }
-# It takes hours, has options, and goes on where it was stopped: only alone, and only by name.
-LONGEST = "translators"
 
 
 def machine(name):
@@ -91,8 +86,6 @@ def verdicts(results):
 
 def main(names):
     """Run the benchmarks of these names, or all if there are none; write and publish."""
-    if names[:1] == [LONGEST]:
-        return translators.main(names[1:])
     known = TABLES | OTHERS
     for name in names:
         if name not in known:

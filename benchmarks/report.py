@@ -15,7 +15,7 @@ from attn.io import write_whole
 ROOT = Path(__file__).resolve().parents[1]
 # Speed and memory; what the trained systems get right.
 RESULTS = ROOT / "benchmarks" / "results.json"
-QUALITY = ROOT / "benchmarks" / "quality.json"
+QUALITY = ROOT / "experiments" / "quality.json"
 # The page that shows each of them, in both editions.
 PAGES = {
     file: {language: ROOT / "book" / language / page for language in ("es", "en")}
@@ -173,7 +173,7 @@ SPANISH = {
     **{f"decoder, layer {n}": f"decodificador, capa {n}" for n in (1, 2)},
     **{f"cross, layer {n}": f"cruzada, capa {n}" for n in (1, 2)},
 }
-# And those of `benchmarks.translators`, whose rows come as they are run: some may be of no use yet.
+# And those of `experiments.translators`, whose rows come as they are run: some may be of no use yet.
 SPANISH_REAL = {
     "translation memory": "memoria de traducción",
     "IBM model 1, word by word": "modelo 1 de IBM, palabra por palabra",

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attn.transformer import DecoderOnly, TransformerConfig
-from benchmarks import induction
+from experiments import induction
 
 STORED = induction.stored(induction.RESULTS)
 

@@ -12,7 +12,7 @@ from attn_course.miniatures import captions, detection, upscaling, video
 from attn_course.miniatures.pictures import KINDS, draw, patches
 from attn_course.miniatures.training import filled
 from attn_course.subjects import lines
-from benchmarks import miniatures
+from experiments import miniatures
 
 STORED = miniatures.stored()
 

@@ -19,7 +19,7 @@ from attn_course import tasks
 from attn_course.low_rank import LowRank, adapt, merge
 from attn_course.speculative import Probabilities, drawn, speculative
 from attn_course.streaming import SinkWindow
-from benchmarks import (
+from experiments import (
     modern,
     modern_changes,
     modern_context,
@@ -30,7 +30,7 @@ from benchmarks import (
     modern_speed,
     modern_tasks,
 )
-from benchmarks import modern_training as training
+from experiments import modern_training as training
 from tests.core.other_device import DEVICE, OtherDevice
 
 STORED = modern.stored()

@@ -15,7 +15,7 @@ from attn.positions import ALiBiPositions
 from attn.transformer import DecoderOnly
 from attn_course.everyday import everyday
 from attn_course.position_schemes import SignedALiBiPositions, T5Positions, t5_buckets
-from benchmarks import real_positions as bench
+from experiments import real_positions as bench
 from tests.core.no_float64 import NoFloat64
 
 SHORT_PAIRS = everyday()

@@ -10,7 +10,7 @@ from attn.applications import _sequences
 from attn.applications.translation import TRAINING
 from attn.corpus import Pair
 from attn_course.grammar import translate
-from benchmarks import probes, probes_tables, rates
+from experiments import probes, probes_tables, rates
 
 SENTENCES = (
     "the red house",

@@ -13,8 +13,8 @@ from attn.applications import _sequences
 from attn.corpus import Pair
 from attn.tokenizer.base import Tokenizer
 from attn.transformer import Transformer, TransformerConfig
-from benchmarks import translators, translators_systems, translators_tables
-from benchmarks.translators_systems import TRAINED, UNTRAINED, System
+from experiments import translators, translators_systems, translators_tables
+from experiments.translators_systems import TRAINED, UNTRAINED, System
 
 STORED = json.loads(translators.RESULTS.read_text(encoding="utf-8"))
 PAIRS = [

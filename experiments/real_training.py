@@ -1,0 +1,166 @@
+"""A small translator of real sentences while it learns: losses and BLEU, step by step.
+
+Writes ``notebooks/data/real_training.json``, which chapter 08 draws. One training reads the whole
+corpus; others read a few of its pairs over and over, with dropout and without it, and differ in
+nothing else. Each has three seeds. What is in the file is not measured again.
+"""
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from attn.applications._sequences import by_length, collate, sequence_loss
+from attn.applications.translation import Translator, vocabularies
+from attn.corpus import tatoeba
+from attn.io import write_whole
+from attn.training import TrainingConfig
+from attn.transformer import Transformer, TransformerConfig
+from attn_course.everyday import everyday
+from experiments.watched import Training
+
+RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "real_training.json"
+VOCAB_SIZE = 2000
+SIZES = {
+    "d_model": 64,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 256,
+    "norm": "pre",
+    "positions": "rotary",
+}
+TRAINING = {"batch_tokens": 1000, "learning_rate": 4e-3, "label_smoothing": 0.1, "device": "cpu"}
+WARMUP = 100  # or a quarter of the steps, if those are few
+# By name: of how many pairs it learns (None: of all), its dropouts, the steps at which its losses
+# are measured, and those of them at which it also translates.
+TRAININGS = {
+    "few": (400, (0.0, 0.3), (0, 15, 30, 45, 60, 80, 100, 120), (120,)),
+    "all": (None, (0.1,), (0, 50, 100, 200, 300, 400, 600, 800), (0, 100, 200, 400, 800)),
+}
+SEEDS = (0, 1, 2)
+N_VOCABULARY = 20_000  # pairs of training from which the vocabulary is learnt
+N_WATCHED = 200  # pairs of training and of validation on which losses and BLEU are measured
+N_FIRST = 3  # losses by which a test knows that a run is the one recorded
+# Of the sentences that the course wrote, which no training has seen.
+SENTENCES = (
+    "I left my passport at the hotel.",
+    "She reads a book every week.",
+    "He told the truth, but nobody believed him.",
+)
+
+
+def begun(pairs, tokenizer, dropout, steps, seed):
+    """Return a training of a translator with a joint vocabulary, before its first step."""
+    config = TrainingConfig(
+        steps=steps, seed=seed, warmup_steps=min(WARMUP, steps // 4), **TRAINING
+    )
+    torch.manual_seed(seed)
+    model = Transformer(TransformerConfig(tokenizer.vocab_size, None, **SIZES, dropout=dropout))
+    longest = max(len(tokenizer.encode(pair.source)) for pair in pairs)
+    translator = Translator(model, tokenizer, tokenizer, longest, punctuated=True)
+    return Training(translator, pairs, config)
+
+
+@torch.no_grad()
+def loss_of(translator, pairs):
+    """Return the mean cross-entropy of a token, without smoothing and without dropout."""
+    examples = translator._examples(pairs)
+    sums = [
+        sequence_loss(translator.model, collate([examples[i] for i in some]))
+        for some in by_length(examples, lambda example: len(example[1]))
+    ]
+    total, count = (sum(float(one[i]) for one in sums) for i in (0, 1))
+    return total / count
+
+
+def measured(parts, tokenizer, name, dropout, seed):
+    """Train, and tell at every stop how wrong the translator is, on what it read and what not.
+
+    Returns
+    -------
+    dict
+        ``training``, ``validation``: losses of one kind on `N_WATCHED` pairs of each; ``bleu``
+        on those of validation, and ``texts``, what is written for `SENTENCES`, at fewer steps;
+        ``first_losses``: of the first batches, as training counts them; ``parameters``;
+        ``epochs``: how often each pair was read.
+    """
+    n_train, _, stops, written = TRAININGS[name]
+    pairs = parts["train"][:n_train]
+    training = begun(pairs, tokenizer, dropout, stops[-1], seed)
+    watched = {
+        part: some[:: len(some) // N_WATCHED][:N_WATCHED]
+        for part, some in (("training", pairs), ("validation", parts["validation"]))
+    }
+    told = {
+        "name": name,
+        "dropout": dropout,
+        "seed": seed,
+        "n_train": len(pairs),
+        "parameters": sum(p.numel() for p in training.run.parameters),
+        "epochs": round(stops[-1] / training.batches.n_batches, 1),
+        "training": [],
+        "validation": [],
+        "bleu": [],
+        "texts": [],
+    }
+    for stop in stops:
+        translator = training.go_to(stop)
+        for part, some in watched.items():
+            told[part].append(round(loss_of(translator, some), 3))
+        if stop in written:
+            told["bleu"].append(round(translator.evaluate(watched["validation"])["bleu"], 1))
+            told["texts"].append(translator.translate(list(SENTENCES)))
+    told["first_losses"] = [round(loss, 3) for loss in training.run.history.losses[:N_FIRST]]
+    return told
+
+
+def corpus():
+    """Return the parts of the corpus, and a vocabulary of both languages, learnt from training."""
+    parts = tatoeba()
+    # Of pairs in the order of the file, the first would be the shortest.
+    order = np.random.default_rng(0).permutation(len(parts["train"]))
+    parts["train"] = [parts["train"][i] for i in order]
+    some = parts["train"][:N_VOCABULARY]
+    tokenizer, _ = vocabularies.learn(some, "bpe", VOCAB_SIZE, joint=True)
+    return parts, tokenizer
+
+
+def main(arguments=()):
+    """Measure what is missing, and write after each."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.real_training")
+    parser.add_argument("--only", type=int, help="stop after so many trainings")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    told = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
+    assert all(pair in {p.source for p in everyday()} for pair in SENTENCES)
+    parts, tokenizer = corpus()
+    told |= {
+        "vocab_size": tokenizer.vocab_size,
+        "sentences": list(SENTENCES),
+        "stops": {name: list(stops) for name, (_, _, stops, _) in TRAININGS.items()},
+        "written": {name: list(steps) for name, (*_, steps) in TRAININGS.items()},
+    }
+    runs = told.setdefault("runs", [])
+    queue = [
+        (name, dropout, seed)
+        for name, (_, dropouts, *_) in TRAININGS.items()
+        for dropout in dropouts
+        for seed in SEEDS
+    ]
+    done = {(run["name"], run["dropout"], run["seed"]) for run in runs}
+    for key in [key for key in queue if key not in done][: options.only]:
+        began = time.process_time()
+        runs.append(measured(parts, tokenizer, *key))
+        print(key, round(time.process_time() - began), runs[-1], flush=True)
+        lines = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+        write_whole(options.results, lines.replace('{"name"', '\n{"name"') + "\n")
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1:])
