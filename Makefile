@@ -132,7 +132,7 @@ grammar-model: .venv/full.stamp ## Train the translator of the course's grammar 
 .PHONY: emoji
 emoji: .venv/full.stamp ## Fetch pictures and names of emoji (143 MB, once), train the small CLIP of chapter 11 and measure it (ten minutes)
 	@rm -f notebooks/data/emoji.json
-	@$(BIN)/python -m experiments.emoji
+	@$(BIN)/python -m experiments emoji
 
 .PHONY: results
 results: .venv/full.stamp ## Measure what the trained systems get right, for the page of results (minutes)

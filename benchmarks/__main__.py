@@ -1,8 +1,7 @@
 """Run every benchmark of the course, print the tables, and set them into the book.
 
 ``python -m benchmarks`` runs all; ``python -m benchmarks decoding gemm_share`` runs those, and
-leaves the other tables as they were. See `make bench`. ``python -m experiments.translators`` is
-apart: see `experiments.translators`.
+leaves the other tables as they were. See `make bench`.
 """
 
 import importlib.metadata

@@ -1,13 +1,11 @@
 """Three systems without one ingredient each: what is lost, and one wrong answer to look at.
 
-Writes ``notebooks/data/applications.json``, which chapter 10 reads. ``python -m
-experiments.applications reading seeing`` measures those systems and leaves the others as they
-were; each takes some minutes of one processor. ``python -m experiments.applications models``
-trains the reader, the writer of headlines and the visual model that come with the course, and
-measures nothing; ``models question_answerer`` trains that one alone.
+Writes ``notebooks/data/applications.json``, which chapter 10 reads. Each system takes some
+minutes of one processor. ``python -m experiments.applications`` trains the reader, the writer of
+headlines and the visual model that come with the course, and measures nothing; with the name of one
+(``question_answerer``) it trains that one alone.
 """
 
-import json
 import sys
 from collections import Counter
 from contextlib import nullcontext
@@ -28,7 +26,6 @@ from attn.applications.summarization.encoding import encode as encode_text
 from attn.applications.summarization.sentences import sentences_of
 from attn.applications.visual_question import VisualQuestionAnswerer, model
 from attn.applications.visual_question import answerer as looker
-from attn.io import write_whole
 from attn.metrics import rouge
 from attn.tokenizer.words import join
 from attn.transformer import Decoder
@@ -36,6 +33,7 @@ from attn_course.images import make_examples, words
 from attn_course.images.questions import KINDS, Question
 from attn_course.passages import questions
 from attn_course.stories import stories
+from experiments.runner import Experiment, Row
 
 SEEDS = (0, 1)
 N_TO_READ, N_TO_WRITE = 16_000, 12_000  # to train on
@@ -467,23 +465,18 @@ def answer_without(one, example, name):
 MEASURES = {"reading": reading, "headlines": headlines, "seeing": seeing, "shipped": shipped}
 
 
-def main(names=()):
-    """Measure these, or all; write each at once."""
-    torch.set_num_threads(1)
-    if names and names[0] == "models":
-        return train_models(names[1:])
-    for name in names:
-        if name not in MEASURES:
-            sys.exit(f"names: expected models, or some of {', '.join(MEASURES)}, got {name}")
-    for name in names or MEASURES:
-        measured = MEASURES[name]()
-        # Read again: another run may have written meanwhile.
-        results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-        results[name] = measured
-        ordered = {key: results[key] for key in MEASURES if key in results}
-        text = json.dumps(ordered, indent=1, ensure_ascii=False)
-        write_whole(RESULTS, text + "\n")
+def rows():
+    """Return what is measured, by its name in the file."""
+    return {name: Row(measure, (name,)) for name, measure in MEASURES.items()}
+
+
+EXPERIMENT = Experiment(
+    "Three systems, each without one ingredient: what is lost?",
+    RESULTS,
+    rows,
+    minutes=40,
+)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    train_models(sys.argv[1:])

@@ -5,27 +5,25 @@ trained twice: on whole batches, and with the texts that swap an image's colours
 denominators. Both are asked to tell each text from its swap.
 """
 
-import json
-from functools import partial
-from pathlib import Path
+from functools import cache, partial
 
 import numpy as np
 import torch
 from torch import nn
 
 from attn.applications.visual_question.model import PatchEmbedding
-from attn.io import write_whole
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig, cross_entropy, train
 from attn.transformer import Encoder, EncoderOnly, TransformerConfig
 from attn_course.images import Thing, draw
 from attn_course.images.scenes import COLOURS, SHAPES
+from experiments.runner import DATA, Experiment, Row
 
 KINDS = [(colour, shape) for shape in SHAPES for colour in COLOURS]
 KEPT_OUT = [("red", "star"), ("blue", "tree"), ("green", "ball"), ("purple", "box")]
 CAPTIONS = WordTokenizer.train(["and a", *(f"{colour} {shape}" for colour, shape in KINDS)])
 SEEDS = (0, 1)
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "contrast.json"
+RESULTS = DATA / "contrast.json"
 
 
 class TwoTowers(nn.Module):
@@ -122,30 +120,43 @@ def make_model(seed):
     return TwoTowers(config)
 
 
-def main():
-    """Train with and without swaps, 60 steps and 240 more, and write who can tell them apart."""
-    torch.set_num_threads(1)
+@cache
+def trained(seed, with_swaps):
+    """Return two rows: after 60 steps and after 240 more."""
     rng = np.random.default_rng(0)
     scenes, held_out = ([scene(rng) for _ in range(n)] for n in (2000, 300))
-    rows = []
-    for seed in SEEDS:
-        for with_swaps in (True, False):
-            model = make_model(seed)
-            for total, steps in ((60, 60), (300, 240)):
-                config = TrainingConfig(
-                    steps=steps,
-                    learning_rate=3e-3,
-                    warmup_steps=20,
-                    label_smoothing=0.0,
-                    seed=total + 1000 * seed,
-                )
-                train(model, partial(loss, with_swaps=with_swaps), scenes, collate, config)
-                row = {"seed": seed, "with_swaps": with_swaps, "steps": total}
-                row["swap"] = round(tells_apart(model, held_out), 3)
-                print(row, flush=True)
-                rows.append(row)
-    write_whole(RESULTS, json.dumps(rows, indent=1) + "\n")
+    rows, model = [], make_model(seed)
+    for total, steps in ((60, 60), (300, 240)):
+        config = TrainingConfig(
+            steps=steps,
+            learning_rate=3e-3,
+            warmup_steps=20,
+            label_smoothing=0.0,
+            seed=total + 1000 * seed,
+        )
+        train(model, partial(loss, with_swaps=with_swaps), scenes, collate, config)
+        row = {"seed": seed, "with_swaps": with_swaps, "steps": total}
+        rows.append(row | {"swap": round(tells_apart(model, held_out), 3)})
+    return rows
 
 
-if __name__ == "__main__":
-    main()
+def rows():
+    """Return what is measured: with and without swaps, after 60 and after 300 steps."""
+    return {
+        f"{'with' if with_swaps else 'without'} swaps, {steps} steps, seed {seed}": Row(
+            lambda key=(seed, with_swaps), at=at: trained(*key)[at],
+            ({"seed": seed, "with_swaps": with_swaps, "steps": steps},),
+        )
+        for seed in SEEDS
+        for with_swaps in (True, False)
+        for at, steps in enumerate((60, 300))
+    }
+
+
+EXPERIMENT = Experiment(
+    "What teaches a contrastive model which colour goes with which shape?",
+    RESULTS,
+    rows,
+    minutes=10,
+    constants=list,
+)

@@ -4,10 +4,8 @@ Writes ``notebooks/data/decoding_choices.json``, which chapter 09 reads. Everyth
 what no training has seen; the times are those of ``python -m benchmarks decoding``.
 """
 
-import json
-import sys
+import functools
 from functools import partial
-from pathlib import Path
 from statistics import fmean, median
 
 import torch
@@ -15,18 +13,18 @@ import torch
 from attn.applications._sequences import by_length, collate, predict
 from attn.applications.translation import Translator, facts
 from attn.decoding import beam_search
-from attn.io import write_whole
 from attn.masks import padding_mask
 from attn.training import TrainingConfig, pad
 from attn_course.grammar import splits
 from benchmarks import report
+from experiments.runner import DATA, Experiment, Row
 
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
 WIDTHS = (2, 4, 8)
 MAX_NEW_TOKENS = 60  # the longest right one has 19 words; what goes on for ever is cut here
 WIDE = 8  # the beam that says whether anything was more probable
 YOUNG_STEPS, YOUNG_PAIRS, YOUNG_WIDTHS = 250, 100, (1, 2, 4, 8, 16, 32)
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "decoding_choices.json"
+RESULTS = DATA / "decoding_choices.json"
 
 
 @torch.no_grad()
@@ -253,24 +251,40 @@ def cache():
     return {"tokens": [row["tokens"] for row in rows], "ratio": ratios}
 
 
-def main(names):
-    """Measure what has these names, or everything, and write it."""
-    translator, parts = Translator.pretrained("grammar"), splits(n_train=8000)
-    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    for name, measure in (
-        ("beams", partial(beams, translator, parts)),
-        ("errors", partial(errors, translator, parts)),
-        ("language", partial(language, translator, parts)),
-        ("young", partial(young, parts)),
-        ("alignment", partial(alignment, translator, parts)),
-        ("cache", cache),
-    ):
-        if names and name not in names:
-            continue
-        results[name] = measure()
-        print(name, json.dumps(results[name], ensure_ascii=False), sep="\n", flush=True)
-        write_whole(RESULTS, json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+def rows():
+    """Return what is measured, by its name in the file."""
+
+    def ask(measure, *material):
+        return lambda: measure(*(get() for get in material))
+
+    return {
+        name: Row(measured, (name,))
+        for name, measured in {
+            "beams": ask(beams, translator, corpus),
+            "errors": ask(errors, translator, corpus),
+            "language": ask(language, translator, corpus),
+            "young": ask(young, corpus),
+            "alignment": ask(alignment, translator, corpus),
+            "cache": cache,
+        }.items()
+    }
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+@functools.cache
+def translator():
+    """Return the translator of the grammar."""
+    return Translator.pretrained("grammar")
+
+
+@functools.cache
+def corpus():
+    """Return the parts of the grammar's corpus."""
+    return splits(n_train=8000)
+
+
+EXPERIMENT = Experiment(
+    "What does the choice of words do to translations: beams, errors, constructions, the cache?",
+    RESULTS,
+    rows,
+    minutes=15,
+)

@@ -4,15 +4,14 @@ Writes ``notebooks/data/depth.json``, which chapter 05 draws. The task is to wri
 backwards, each position its own answer: a guess costs ln 10 = 2.303 and is right one time in ten.
 """
 
-import json
-from pathlib import Path
+from functools import partial
 
 import torch
 from torch import nn
 
-from attn.io import write_whole
 from attn.layers import EncoderLayer
 from attn.reference import sinusoidal_positions
+from experiments.runner import DATA, Experiment, Row
 
 DIGITS, LENGTH, D_MODEL = 10, 8, 32
 STEPS, EVERY, BATCH = 800, 40, 32
@@ -30,7 +29,7 @@ VARIANTS = {
     "no_residual_2": (False, "post", 2, 0),
     "post_2": (True, "post", 2, 0),
 }
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "depth.json"
+RESULTS = DATA / "depth.json"
 
 
 class Layer(EncoderLayer):
@@ -94,19 +93,27 @@ def train(residual, norm, depth, warm_up, rate=LEARNING_RATE, *, seed=0, steps=S
     return torch.tensor(losses).unflatten(0, (-1, EVERY)).mean(1).tolist(), right
 
 
-def main():
-    """Train every variant on one thread from each seed, print the ends and write them all."""
-    torch.set_num_threads(1)
-    results = {"steps": list(range(EVERY, STEPS + 1, EVERY)), "loss": {}, "right": {}}
-    for name, variant in VARIANTS.items():
-        losses, right = zip(*(train(*variant, seed=seed) for seed in range(SEEDS)), strict=True)
-        results["loss"][name] = [[round(loss, 3) for loss in run] for run in losses]
-        results["right"][name] = [round(share, 3) for share in right]
-        print(
-            f"{name:14}", *(f"{run[-1]:.3f}" for run in losses), results["right"][name], flush=True
+def measured(variant, seed):
+    """Return the losses and the share of a variant, rounded."""
+    losses, right = train(*VARIANTS[variant], seed=seed)
+    return [round(loss, 3) for loss in losses], round(right, 3)
+
+
+def rows():
+    """Return what is measured: every variant from each seed."""
+    return {
+        f"{variant}, seed {seed}": Row(
+            partial(measured, variant, seed), ("loss", variant, seed), ("right", variant, seed)
         )
-    write_whole(RESULTS, json.dumps(results) + "\n")
+        for variant in VARIANTS
+        for seed in range(SEEDS)
+    }
 
 
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    "Twelve layers, each time without one part: which part lets them be trained?",
+    RESULTS,
+    rows,
+    minutes=20,
+    constants=lambda: {"steps": list(range(EVERY, STEPS + 1, EVERY))},
+)

@@ -1,14 +1,13 @@
 """A small CLIP of emoji: how well it finds those that it has never seen by their names.
 
-``python -m experiments.emoji`` fetches pictures and names (`experiments.emoji_data`), trains three
+``python -m experiments emoji`` fetches pictures and names (`experiments.emoji_data`), trains three
 models and a control, whose names were exchanged, two CPU minutes each, and writes
 ``notebooks/data/emoji.json``, which chapter 11 prints, and the first model, which its page runs, into
 ``attn_course/emoji/trained``. What is already measured is not trained again: delete the file first.
 """
 
-import argparse
 import json
-from pathlib import Path
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -22,6 +21,7 @@ from attn.transformer import TransformerConfig
 from attn_course.emoji import FOLDER, plain
 from attn_course.emoji.model import SIDE, ImageTower, TextTower, batch_of
 from experiments.emoji_data import LANGUAGES, STYLES, load, words_of
+from experiments.runner import DATA, Experiment, Row
 
 SEEDS = (0, 1, 2)
 CONTROL = "control"
@@ -33,7 +33,7 @@ VOCABULARY = 1500
 TEXTS = {"d_model": 96, "n_heads": 4, "n_layers": 1, "d_ff": 192}
 PICTURES = {"d_model": 96, "n_heads": 4, "n_layers": 2, "d_ff": 192}
 COMMON = {"norm": "pre", "dropout": 0.0}
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "emoji.json"
+RESULTS = DATA / "emoji.json"
 
 
 class Towers(nn.Module):
@@ -238,12 +238,9 @@ def save(towers, tokenizer, pictures, emoji):
     write_whole(FOLDER / "emoji.json", json.dumps({"codes": codes}) + "\n")
 
 
-def main(arguments=None):
-    """Train what is not yet measured, write its ranks and the first model, then the table."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.emoji")
-    parser.add_argument("--only", type=int, help="stop after so many trainings")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
+@cache
+def material():
+    """Return the emoji, their pictures and texts, who learns and who is asked, and the tokenizer."""
     emoji, drawn = load()
     pictures = torch.from_numpy((drawn - MEAN) / SPREAD)
     parts = np.array([one.part for one in emoji])
@@ -251,35 +248,49 @@ def main(arguments=None):
     texts = [one.texts for one in emoji]
     said = (t for i in train_ids for some in texts[i].values() for t in some)
     tokenizer = BytePairTokenizer.train(map(plain, said), VOCABULARY)
-    told = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    told["n"] = {name: int((parts == name).sum()) for name in ("train", "validation", "test")}
-    told["families"] = [emoji[i].family for i in test]
-    told["codes"] = [emoji[i].code for i in test]
-    told["known"] = known_words(emoji, train_ids, test)
-    told["words"] = of_words(pictures, texts, train_ids, test)
-    missing = [name for name in (*map(str, SEEDS), CONTROL) if name not in told]
-    for name in missing[: options.only]:
-        shown = list(texts)
-        if name == CONTROL:
-            mixed = np.random.default_rng(0).permutation(train_ids)
-            for i, j in zip(train_ids, mixed, strict=True):
-                shown[i] = texts[j]
-        seed = 0 if name == CONTROL else int(name)
-        towers = train(pictures, shown, train_ids, tokenizer, seed)
-        told[name] = of_model(towers, tokenizer, pictures, texts, test)
-        if name == str(SEEDS[0]):
-            with torch.no_grad():
-                save(towers, tokenizer, pictures, emoji)
-        _write(told)
-    told.pop("table", None)  # it comes last
-    told["table"] = table(told)
-    _write(told)
+    return emoji, parts, pictures, texts, train_ids, test, tokenizer
 
 
-def _write(told):
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(row)}" for name, row in told.items())
-    write_whole(RESULTS, "{\n" + lines + "\n}\n")
+def setting():
+    """Return how many there are, which are asked, and what words alone find."""
+    emoji, parts, pictures, texts, train_ids, test, _ = material()
+    return (
+        {name: int((parts == name).sum()) for name in ("train", "validation", "test")},
+        [emoji[i].family for i in test],
+        [emoji[i].code for i in test],
+        known_words(emoji, train_ids, test),
+        of_words(pictures, texts, train_ids, test),
+    )
 
 
-if __name__ == "__main__":
-    main()
+def measured(name):
+    """Train from a seed, or with the names exchanged; save the first model."""
+    emoji, _, pictures, texts, train_ids, test, tokenizer = material()
+    shown = list(texts)
+    if name == CONTROL:
+        mixed = np.random.default_rng(0).permutation(train_ids)
+        for i, j in zip(train_ids, mixed, strict=True):
+            shown[i] = texts[j]
+    towers = train(pictures, shown, train_ids, tokenizer, 0 if name == CONTROL else int(name))
+    if name == str(SEEDS[0]):
+        with torch.no_grad():
+            save(towers, tokenizer, pictures, emoji)
+    return of_model(towers, tokenizer, pictures, texts, test)
+
+
+def rows():
+    """Return what is measured: what words alone find, each training, and the table of all."""
+    names = (*map(str, SEEDS), CONTROL)
+    return {
+        "setting": Row(setting, ("n",), ("families",), ("codes",), ("known",), ("words",)),
+        **{name: Row(partial(measured, name), (name,)) for name in names},
+        "table": Row(table, ("table",), reads=True),
+    }
+
+
+EXPERIMENT = Experiment(
+    "A small CLIP of emoji: how well does it find those that it has never seen, by their names?",
+    RESULTS,
+    rows,
+    minutes=10,
+)

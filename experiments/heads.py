@@ -9,9 +9,8 @@ fetch two things at once, and what a new readout finds in its head; ``translator
 translator trained for a minute with other numbers of heads.
 """
 
-import json
 from contextlib import contextmanager
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import torch
@@ -20,11 +19,11 @@ from torch.nn.functional import cross_entropy
 
 from attn.applications.translation import Translator, facts
 from attn.attention import MultiHeadAttention
-from attn.io import write_whole
 from attn.transformer import Transformer
 from attn_course.grammar import splits
+from experiments.runner import DATA, Experiment, Row
 
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "heads.json"
+RESULTS = DATA / "heads.json"
 N_HEADS = (1, 2, 4, 8, 16, 32)
 TRANSLATORS = (1, 2, 4, 8)
 SEEDS = 3
@@ -368,32 +367,59 @@ def rounded(x):
     return np.round(x, 3).tolist()
 
 
-def main():
-    """Measure everything and write it."""
-    torch.set_num_threads(1)
-    parts, translator = splits(), Translator.pretrained("grammar")
+@cache
+def translator():
+    """Return the translator of the grammar."""
+    return Translator.pretrained("grammar")
+
+
+corpus = cache(splits)
+
+
+def rows():
+    """Return what is measured, by its name in the file."""
     seeds = range(SEEDS)
-    by_heads = [[two_places(h, seed) for seed in seeds] for h in N_HEADS]
-    hidden = [two_places(1, seed, hidden=HIDDEN) for seed in seeds]
-    longer = [two_places(N_HEADS[-1], seed, steps=LONGER) for seed in seeds]
-    results = {
-        "cuts": cuts(translator, parts),
-        "means": means(translator, parts),
-        "points": points(translator, parts),
-        "two_places": {
-            "n_heads": N_HEADS,
-            "seeds": rounded(by_heads),
-            "hidden": rounded(hidden),
-            "longer": rounded(longer),
-            "read_again": {
-                name: [{k: rounded(v) for k, v in read_again(s, width).items()} for s in seeds]
-                for name, width in (("linear", 0), ("hidden", HIDDEN))
-            },
+    return {
+        "cuts": Row(lambda: cuts(translator(), corpus()), ("cuts",)),
+        "means": Row(lambda: means(translator(), corpus()), ("means",)),
+        "points": Row(lambda: points(translator(), corpus()), ("points",)),
+        **{
+            f"two places, {h} heads": Row(
+                lambda h=h: rounded([two_places(h, seed) for seed in seeds]),
+                ("two_places", "seeds", at),
+            )
+            for at, h in enumerate(N_HEADS)
         },
-        "translators": {str(h): translator_with(h, parts) for h in TRANSLATORS},
+        "two places, one head and a hidden layer": Row(
+            lambda: rounded([two_places(1, seed, hidden=HIDDEN) for seed in seeds]),
+            ("two_places", "hidden"),
+        ),
+        "two places, trained longer": Row(
+            lambda: rounded([two_places(N_HEADS[-1], seed, steps=LONGER) for seed in seeds]),
+            ("two_places", "longer"),
+        ),
+        **{
+            f"two places, read again by a {name} layer": Row(
+                lambda width=width: [
+                    {k: rounded(v) for k, v in read_again(seed, width).items()} for seed in seeds
+                ],
+                ("two_places", "read_again", name),
+            )
+            for name, width in (("linear", 0), ("hidden", HIDDEN))
+        },
+        **{
+            f"translator with {h} heads": Row(
+                lambda h=h: translator_with(h, corpus()), ("translators", str(h))
+            )
+            for h in TRANSLATORS
+        },
     }
-    write_whole(RESULTS, json.dumps(results) + "\n")
 
 
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    "How many heads, and what becomes of a translator without each of its own?",
+    RESULTS,
+    rows,
+    minutes=30,
+    constants=lambda: {"two_places": {"n_heads": N_HEADS}},
+)

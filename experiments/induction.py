@@ -1,7 +1,7 @@
 """Heads that look for what followed the same token before: how they arise, and what is lost without.
 
-``python -m experiments.induction`` writes ``notebooks/data/induction.json``, which chapter 13 shows;
-``python -m experiments.induction toy`` measures one of its parts anew.
+``python -m experiments induction`` writes ``notebooks/data/induction.json``, which chapter 13 shows;
+``python -m experiments induction toy`` measures its small models again and compares.
 
 ===========  ================================================================================
 `toy`        models of one and of two layers, each from three seeds, learn to go on with a
@@ -12,20 +12,15 @@
 ===========  ================================================================================
 """
 
-import argparse
-import json
-import sys
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 
 import torch
 from torch.nn import functional as F
 
-from attn.io import write_whole
 from attn.transformer import DecoderOnly, TransformerConfig
-from experiments.modern import lines, stored
+from experiments.runner import DATA, Experiment, Row
 
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "induction.json"
+RESULTS = DATA / "induction.json"
 PARTS = ("toy", "smollm2")
 SEEDS = (0, 1, 2)
 N_FIRST = 3  # losses by which a test knows that a training is the one recorded
@@ -285,19 +280,14 @@ def rounded(value):
     return round(value, 3) if isinstance(value, float) else value
 
 
-def main(arguments=()):
-    """Measure what is named, or what is missing, and write it."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.induction")
-    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    for part in options.parts or [p for p in PARTS if p not in stored(options.results)]:
-        found = stored(options.results)
-        found[part] = {"toy": toy, "smollm2": smollm2}[part]()
-        ordered = {name: json.loads(json.dumps(found[name])) for name in PARTS if name in found}
-        write_whole(options.results, lines(ordered) + "\n")
+def rows():
+    """Return what is measured: small models, and SmolLM2."""
+    return {name: Row(measure, (name,)) for name, measure in (("toy", toy), ("smollm2", smollm2))}
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+EXPERIMENT = Experiment(
+    "How do the heads arise that look for what followed the same token before?",
+    RESULTS,
+    rows,
+    minutes=60,
+)

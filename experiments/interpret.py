@@ -1,8 +1,7 @@
 """What chapter 13 tells of the inside of SmolLM2 and MiniLM, and does not measure while it is read.
 
-``python -m experiments.interpret lens patching`` measures what is missing of these questions, or of
-all if none is named, and writes ``notebooks/data/interpret.json`` after each result: it can be
-stopped and started again. Each question has a module, named here. All together take some ten minutes
+``python -m experiments interpret`` measures what is missing of these questions, and writes
+``notebooks/data/interpret.json`` after each result: it can be stopped and started again. Each question has a module, named here. All together take some ten minutes
 on one thread.
 
 ===============  ============================================================================
@@ -15,19 +14,14 @@ on one thread.
 ===============  ============================================================================
 """
 
-import argparse
 import importlib
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from attn.io import write_whole
-from experiments.modern import lines, stored
+from experiments.runner import DATA, Experiment, Row
 
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "interpret.json"
+RESULTS = DATA / "interpret.json"
 QUESTIONS = ("lens", "patching", "probes", "looking", "first_token", "contexts")
 DRAWS = 2000  # of the bootstrap
 
@@ -57,26 +51,19 @@ def rounded(numbers, digits=3):
     return (np.round(np.asarray(numbers, dtype=float), digits) + 0.0).tolist()
 
 
-def main(arguments=()):
-    """Measure what is missing."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.interpret")
-    parser.add_argument("questions", nargs="*", help=f"of {', '.join(QUESTIONS)}")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    torch.set_grad_enabled(False)
-    for question in options.questions or QUESTIONS:
-        began = time.process_time()
+def asked(question):
+    """Return what measures a question; its module is imported when it is asked."""
 
-        def keep(told, question=question, began=began):
-            found = stored(options.results) | {question: told}
-            found = {name: found[name] for name in QUESTIONS if name in found}
-            write_whole(options.results, lines(found) + "\n")
-            print(question, f"{time.process_time() - began:.0f} s", flush=True)
+    @torch.no_grad()
+    def measure(told, keep):
+        importlib.import_module(f"experiments.interpret_{question}").measure(told, keep)
 
-        module = importlib.import_module(f"experiments.interpret_{question}")
-        module.measure(stored(options.results).get(question, {}), keep)
+    return measure
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+EXPERIMENT = Experiment(
+    "Inside SmolLM2 and MiniLM: lens, patches, probes, heads, the sink, words in context",
+    RESULTS,
+    lambda: {name: Row(asked(name), (name,), resumes=True) for name in QUESTIONS},
+    minutes=10,
+)

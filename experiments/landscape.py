@@ -6,18 +6,17 @@ for 500 of the sentences they read. A second recurrent model answers, as the mas
 three words in ten. The runs of 800 steps, that one included, are made with three seeds.
 """
 
-import json
-from pathlib import Path
+from functools import cache
 
 import torch
 
-from attn.io import write_whole
 from attn.masks import padding_mask
 from attn.recurrent import BidirectionalRecurrent
 from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig, cross_entropy, pad, shift, train
 from attn.transformer import DecoderOnly, EncoderOnly, TransformerConfig
 from attn_course.grammar import splits
+from experiments.runner import DATA, Experiment, Row
 
 STEPS = (200, 400, 800, 1600, 3200)
 RUNS = [(name, steps, 0) for steps in STEPS for name in ("masked", "causal", "recurrent")]
@@ -25,7 +24,7 @@ RUNS += [("recurrent_third", 800, 0)]
 RUNS += [(name, 800, seed) for seed in (1, 2) for name, steps, _ in RUNS if steps == 800]
 HIDDEN = 0.3
 ARTICLES = ("el", "la", "los", "las")
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "landscape.json"
+RESULTS = DATA / "landscape.json"
 
 
 def masked_loss(model, batch):
@@ -145,24 +144,33 @@ def measure(name, steps, seed, tokenizer, sentences, held_out):
     return row
 
 
-def main():
-    """Run what is not in the file yet; delete a row, or the file, to run it again."""
-    torch.set_num_threads(1)
+@cache
+def material():
+    """Return the tokenizer, and the sentences to train and to test on."""
     parts = splits(n_train=8000)
     tokenizer = WordTokenizer.train(pair.target for pair in parts.train)
     sentences, held_out = (
         [tokenizer.encode(pair.target, sos=True, eos=True) for pair in part]
         for part in (parts.train, parts.test)
     )
-    stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    done = {(row["model"], row["steps"], row["seed"]): row for row in stored}
-    for run in RUNS:
-        if run not in done:
-            done[run] = measure(*run, tokenizer, sentences, held_out)
-            print(done[run], flush=True)
-            rows = [done[one] for one in RUNS if one in done]
-            write_whole(RESULTS, json.dumps(rows, indent=1) + "\n")
+    return tokenizer, sentences, held_out
 
 
-if __name__ == "__main__":
-    main()
+def rows():
+    """Return what is measured: every model after each number of steps."""
+    return {
+        f"{name}, {steps} steps, seed {seed}": Row(
+            lambda run=(name, steps, seed): measure(*run, *material()),
+            ({"model": name, "steps": steps, "seed": seed},),
+        )
+        for name, steps, seed in RUNS
+    }
+
+
+EXPERIMENT = Experiment(
+    "A masked, a causal and a recurrent model of one size: what does each learn from the same text?",
+    RESULTS,
+    rows,
+    minutes=30,
+    constants=list,
+)

@@ -6,15 +6,15 @@ experiments.miniatures``: some fifteen minutes on one thread. What is stored is 
 """
 
 import json
-from pathlib import Path
+from functools import partial
 
 import torch
 from safetensors.torch import load_file, save
 
 from attn.io import write_whole
 from attn_course.miniatures import captions, detection, upscaling, video
+from experiments.runner import DATA, Experiment, Row
 
-DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
 RESULTS, WEIGHTS = DATA / "miniatures.json", DATA / "miniatures.safetensors"
 SEEDS = (0, 1, 2)
 ASKED = 1000  # the seed of what they are asked; they are trained on others
@@ -81,31 +81,36 @@ def baselines():
     }
 
 
-def main():
-    """Measure what has not been measured."""
-    torch.set_num_threads(1)
-    told = stored()
-    if "baselines" not in told:
-        told |= {"n": N, "baselines": baselines()}
-    weights = load_file(WEIGHTS) if WEIGHTS.exists() else {}
-    queue = [
-        (seed, name, kind) for seed in SEEDS for name in MINIATURES for kind in MINIATURES[name][1]
-    ]
-    for seed, name, kind in queue:
-        rows = told.setdefault(name, [])
-        if any(row["kind"] == kind and row["seed"] == seed for row in rows):
-            continue
-        module, kinds, measure = MINIATURES[name]
-        model = rounded(module.trained(kind, seed))
-        found = {key: round(value, 3) for key, value in measure(model).items()}
-        rows.append({"kind": kind, "seed": seed, **found})
-        print(name, rows[-1], flush=True)
-        if kind == kinds[0] and seed == SEEDS[0]:
-            state = model.state_dict().items()
-            weights |= {f"{name}/{key}": tensor.half() for key, tensor in state}
-            write_whole(WEIGHTS, save(weights))
-        write_whole(RESULTS, json.dumps(told, indent=1) + "\n")
+def measured(seed, name, kind):
+    """Return what a miniature gets right; keep the weights of the first of each kind."""
+    module, kinds, measure = MINIATURES[name]
+    model = rounded(module.trained(kind, seed))
+    if kind == kinds[0] and seed == SEEDS[0]:
+        state = model.state_dict().items()
+        weights = load_file(WEIGHTS) if WEIGHTS.exists() else {}
+        weights |= {f"{name}/{key}": tensor.half() for key, tensor in state}
+        write_whole(WEIGHTS, save(weights))
+    found = {key: round(value, 3) for key, value in measure(model).items()}
+    return {"kind": kind, "seed": seed, **found}
 
 
-if __name__ == "__main__":
-    main()
+def rows():
+    """Return what is measured: what needs no training, and every kind of miniature by seed."""
+    found = {"baselines": Row(baselines, ("baselines",))}
+    for seed in SEEDS:
+        for name, (_, kinds, _) in MINIATURES.items():
+            for kind in kinds:
+                place = (name, {"kind": kind, "seed": seed})
+                found[f"{name}, {kind}, seed {seed}"] = Row(
+                    partial(measured, seed, name, kind), place
+                )
+    return found
+
+
+EXPERIMENT = Experiment(
+    "Captions, detection, enlarging and video in miniature: what does each idea bring?",
+    RESULTS,
+    rows,
+    minutes=15,
+    constants=lambda: {"n": N},
+)

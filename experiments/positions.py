@@ -1,24 +1,21 @@
 """Translators that tell positions in five ways, trained alike: what each gets right, by length.
 
 Writes ``notebooks/data/positions.json``, which chapter 07 draws. Training never sees a source
-of more than 12 words; the part ``longer`` has nothing else. ``python -m experiments.positions
-rotary alibi`` measures those kinds and leaves the others as they were. A kind takes about a
+of more than 12 words; the part ``longer`` has nothing else. A kind takes about a
 minute of one processor for each seed.
 """
 
 import itertools
-import json
-import sys
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
+from functools import cache
 
 import torch
 
 from attn.applications.translation import Translator
 from attn.applications.translation.translator import TRAINING
-from attn.io import write_whole
 from attn_course.grammar import splits, translate
+from experiments.runner import DATA, Experiment, Row
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 SEEDS = (0, 1)
@@ -26,9 +23,10 @@ LONGEST = 16  # words: the "longer" sentences of more are too few to count
 MAX_LEN = 64  # rows of the learned table: more than training fills
 PEOPLE = ("man", "woman", "boy", "girl", "king", "queen", "doctor", "teacher")
 VERBS = ("saw", "helped", "called", "visited")
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "positions.json"
+RESULTS = DATA / "positions.json"
 
 
+@cache
 def material():
     """Return the parts of the corpus, with more sentences to test on than usual."""
     return splits(n_test=2000, n_held_out=1000)
@@ -127,22 +125,21 @@ def sizes(parts):
     }
 
 
-def main(names=()):
-    """Measure these kinds, or all; print each and write it at once."""
-    for name in names:
-        if name not in POSITIONS:
-            sys.exit(f"names: expected some of {', '.join(POSITIONS)}, got {name}")
-    parts = material()
-    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    kinds = results.get("kinds", {})
-    for kind in names or POSITIONS:
-        kinds[kind] = []
-        for seed in SEEDS:
-            kinds[kind].append(measure(kind, seed, parts))
-            print(kind, seed, kinds[kind][-1], flush=True)
-        results = sizes(parts) | {"kinds": {k: kinds[k] for k in POSITIONS if k in kinds}}
-        write_whole(RESULTS, json.dumps(results, indent=1) + "\n")
+def rows():
+    """Return what is measured: every kind of position from each seed."""
+    return {
+        f"{kind}, seed {seed}": Row(
+            lambda kind=kind, seed=seed: measure(kind, seed, material()), ("kinds", kind, seed)
+        )
+        for kind in POSITIONS
+        for seed in SEEDS
+    }
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+EXPERIMENT = Experiment(
+    "Five ways to tell positions: what does a translator get right, by length?",
+    RESULTS,
+    rows,
+    minutes=40,
+    constants=cache(lambda: sizes(material())),
+)

@@ -1,6 +1,6 @@
 """Probes: what a Transformer and two GRUs have learnt of the grammar, with honest splits.
 
-``python -m experiments.probes`` trains what is not yet in ``probes.json``, writes each result at once
+``python -m experiments probes`` trains what is not yet in ``probes.json``, writes each result at once
 and sets the tables of the page of results anew: it can be stopped and started again. Every
 translator learns from the same 20,000 pairs, none of which is one word away from a sentence of a
 test (`attn_course.grammar.without_neighbours`), in the same number of batches, on one thread. They
@@ -8,11 +8,9 @@ have about equal numbers of parameters, and each is trained with three seeds. Th
 GRU is the best of three on validation.
 """
 
-import argparse
-import json
 import time
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import torch
@@ -20,13 +18,13 @@ from torch import nn
 
 from attn.applications import _sequences
 from attn.applications.translation import SIZES, TRAINING, Translator, facts, vocabularies
-from attn.io import write_whole
 from attn.metrics import align
 from attn.recurrent import RecurrentCache, RecurrentEncoderDecoder
 from attn.transformer import Transformer, TransformerConfig
 from attn_course.grammar import splits, without_neighbours
 from experiments import own_words, probes_tables
 from experiments.rates import error_rate, packed
+from experiments.runner import Experiment, Row
 
 RESULTS = Path(__file__).with_name("probes.json")
 DRAWN = 30_000  # pairs, of which those that may be learnt from are taken
@@ -210,70 +208,41 @@ def _alignments(translator, pairs):
     return [round(float(number), 4) for number in error_rate(links, sure, possible)]
 
 
-class Bench:
-    """What is to be measured, and the file that holds what was."""
-
-    def __init__(self, results=RESULTS):
-        self.results = results
-        self.told = json.loads(results.read_text("utf-8")) if results.exists() else {}
-
-    def queue(self):
-        """Yield what is to be done: a kind of result, its name, and what measures it."""
-        yield "setting", "baselines", probes_tables.baselines
+def rows():
+    """Return what is measured: what needs no training, learning rates, and every system by seed."""
+    found = {
+        "setting": Row(lambda: probes_tables.baselines(corpus()), ("setting", "baselines")),
+    }
+    for system in SYSTEMS:
+        for rate in RATES if system != "transformer" else ():
+            name = f"{system} {rate:g}"
+            run = partial(lambda system, rate: tried(system, rate, corpus()), system, rate)
+            found[f"rate, {name}"] = Row(run, ("rates", name))
+    for seed in probes_tables.SEEDS:
         for system in SYSTEMS:
-            for rate in RATES if system != "transformer" else ():
-                yield "rates", f"{system} {rate:g}", partial(tried, system, rate)
-        for seed in probes_tables.SEEDS:
-            for system in SYSTEMS:
-                yield "runs", f"{system} {seed}", partial(self.run, system, seed)
-
-    def run(self, system, seed, parts):
-        """Train with the learning rate whose loss is the smallest, or that of the recipe."""
-        names = {rate: f"{system} {rate:g}" for rate in RATES}
-        losses = {r: self.told["rates"][n] for r, n in names.items() if n in self.told["rates"]}
-        rate = min(losses, key=losses.get) if losses else TRAINING.learning_rate
-        return trained(system, rate, seed, parts)
-
-    def go(self, only=None):
-        """Measure what is missing, or of that the first `only`; write after each."""
-        missing = [item for item in self.queue() if item[1] not in self.told.get(item[0], {})]
-        if not missing[:only]:
-            return
-        parts = corpus()
-        for kind, name, measure in missing[:only]:
-            self.told.setdefault(kind, {})[name] = measure(parts)
-            print(f"{kind} {name}: {self.told[kind][name]}", flush=True)
-            write_whole(self.results, _dump(self.told))
+            run = partial(with_best_rate, system, seed)
+            found[f"{system} {seed}"] = Row(run, ("runs", f"{system} {seed}"), reads=True)
+    return found
 
 
+def with_best_rate(system, seed, told):
+    """Train with the learning rate whose loss is the smallest, or that of the recipe."""
+    names = {rate: f"{system} {rate:g}" for rate in RATES}
+    losses = {rate: told["rates"][name] for rate, name in names.items() if name in told["rates"]}
+    rate = min(losses, key=losses.get) if losses else TRAINING.learning_rate
+    return trained(system, rate, seed, corpus())
+
+
+@cache
 def corpus():
     """Return the parts that everything is learnt from and asked of."""
     return without_neighbours(splits(n_train=DRAWN))
 
 
-def _dump(told):
-    """Return the results as JSON, a line for each."""
-    kinds = (
-        f"{json.dumps(kind)}: "
-        + "{\n"
-        + ",\n".join(f" {json.dumps(n)}: {json.dumps(row)}" for n, row in some.items())
-        + "\n}"
-        for kind, some in told.items()
-    )
-    return "{" + ",\n".join(kinds) + "}\n"
-
-
-def main(arguments=None):
-    """Measure what is missing, and set the tables of the page."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.probes")
-    parser.add_argument("--only", type=int, help="stop after so many results")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    Bench(options.results).go(options.only)
-    if options.results == RESULTS:
-        probes_tables.set_tables()
-
-
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    "What have a Transformer and two GRUs learnt of the grammar, with honest splits?",
+    RESULTS,
+    rows,
+    minutes=90,
+    publish=probes_tables.set_tables,
+)

@@ -1,6 +1,6 @@
 """The programs of document 000 on texts of our own: what each gets right, and what it says.
 
-``python -m experiments.readings`` measures what is missing of these tasks, or of those named, and
+``python -m experiments readings`` measures what is missing of these tasks, and
 writes ``notebooks/data/readings.json`` after each, which the appendix A2 shows. SmolLM2 writes
 with greedy search, so that the same text comes out every time; it takes some minutes of
 one processor.
@@ -17,14 +17,9 @@ one processor.
 Each prompt was written once and not tuned to the answers.
 """
 
-import argparse
-import json
 import re
-import sys
-import time
 from collections import Counter
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -34,7 +29,6 @@ from attn.applications.question_answering import QuestionAnswerer
 from attn.applications.summarization import Summarizer
 from attn.applications.translation import Translator
 from attn.decoding import greedy
-from attn.io import write_whole
 from attn.masks import padding_mask
 from attn.metrics import bootstrap_interval, chrf, rouge, translation_memory, wilson_interval
 from attn_course import minilm
@@ -42,11 +36,11 @@ from attn_course.everyday import everyday
 from attn_course.readings import readings, sentences_to_translate
 from attn_course.tasks import FORMS, LABELS, opinions
 from experiments.applications import centrality
-from experiments.modern import lines
 from experiments.modern_tasks import leanings, smollm2
 from experiments.rates import apart, mcnemar, packed
+from experiments.runner import DATA, Experiment, Row
 
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "readings.json"
+RESULTS = DATA / "readings.json"
 N_KEPT = 3  # sentences
 AT_ONCE = 25  # prompts
 CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
@@ -460,23 +454,14 @@ TASKS = {
 }
 
 
-def main(arguments=()):
-    """Measure what is named, or what is missing."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.readings")
-    parser.add_argument("tasks", nargs="*", help=f"of {', '.join(TASKS)}")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    stored = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
-    for task in options.tasks or [name for name in TASKS if name not in stored]:
-        if task not in TASKS:
-            parser.error(f"tasks: expected some of {', '.join(TASKS)}, got {task}")
-        began = time.process_time()
-        stored[task] = TASKS[task]()
-        ordered = {name: stored[name] for name in TASKS if name in stored}
-        write_whole(options.results, lines(ordered) + "\n")
-        print(task, f"{time.process_time() - began:.0f} s", flush=True)
+def rows():
+    """Return what is measured: each task."""
+    return {name: Row(measure, (name,)) for name, measure in TASKS.items()}
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+EXPERIMENT = Experiment(
+    "The programs of the documents on texts of our own: what does each get right?",
+    RESULTS,
+    rows,
+    minutes=30,
+)

@@ -1,6 +1,6 @@
 """Seven ways to tell positions, on real sentences, each with a learning rate of its own.
 
-``python -m experiments.real_positions`` writes ``notebooks/data/real_positions.json``, which
+``python -m experiments real_positions`` writes ``notebooks/data/real_positions.json``, which
 chapter 07 shows, after each result: it can be stopped and started again. There are two tasks.
 
 ``translation``: encoder and decoder learn from pairs whose English has at most `SHORT` words, and
@@ -12,13 +12,9 @@ asked to go on to four times as many. Since one sentence says little about the n
 minds no position should predict all tokens but the first about equally well.
 """
 
-import argparse
 import itertools
-import json
 import math
-import sys
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -27,17 +23,17 @@ from torch.nn import functional as F
 
 from attn import checks
 from attn.corpus import hold_out, near_duplicates, tatoeba
-from attn.io import write_whole
 from attn.tokenizer.base import Tokenizer
 from attn.training import TrainingConfig
 from attn.training.processes import join
 from attn.training.run import Run
 from attn.transformer import DecoderOnly, Transformer, TransformerConfig
 from attn_course import position_schemes  # noqa: F401, registers two kinds
+from experiments.runner import DATA, Experiment, Row
 from experiments.translators import fit, held_out_loss, loss, score, translate
 from experiments.translators_systems import OURS, BytePairs, System
 
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "real_positions.json"
+RESULTS = DATA / "real_positions.json"
 KINDS = ("none", "sinusoidal", "learned", "rotary", "alibi", "signed_alibi", "t5")
 CAUSAL_KINDS = tuple(kind for kind in KINDS if kind != "signed_alibi")  # there it is ALiBi
 SHORT = 8  # words
@@ -198,11 +194,10 @@ TASKS = {"translation": (translator, KINDS), "language": (language_model, CAUSAL
 
 
 class Bench:
-    """The queue of what is to be measured, and the file that holds what was."""
+    """What is to be measured, from a function that returns the material."""
 
-    def __init__(self, material, results=RESULTS, steps=STEPS):
-        self.material, self.results, self.all_steps = material, results, steps
-        self.told = json.loads(results.read_text("utf-8")) if results.exists() else {}
+    def __init__(self, material, steps=STEPS):
+        self.material, self.all_steps, self.told = material, steps, {}
 
     def queue(self):
         """Yield the name of each result, in the order in which they are measured."""
@@ -216,45 +211,37 @@ class Bench:
                     yield task, f"{kind} {seed}"
             yield "control", f"rotary {seed}"
 
-    def go(self, only=None):
-        """Measure what is missing, or of that only the first `only`; write after each."""
-        for group, name in self.queue():
-            if name in self.told.get(group, {}):
-                continue
-            if only == 0:
-                return
-            only = None if only is None else only - 1
-            told = self.told.setdefault(group, {})[name] = self.measure(group, name)
-            print(group, name, told, flush=True)
-            lines = (
-                f'"{group}": {{\n'
-                + ",\n".join(
-                    f' "{n}": {json.dumps(t, ensure_ascii=False)}' for n, t in some.items()
-                )
-                + "\n}"
-                for group, some in self.told.items()
-            )
-            write_whole(self.results, "{\n" + ",\n".join(lines) + "\n}\n")
+    def rows(self):
+        """Return what is measured, by its name."""
+        return {
+            f"{group}, {name}": Row(partial(self.after, group, name), (group, name), reads=True)
+            for group, name in self.queue()
+        }
+
+    def after(self, group, name, told):
+        """Return one result, with the learning rates that are told."""
+        self.told = told
+        return self.measure(group, name)
 
     def measure(self, group, name):
         """Return one result."""
         if group == "setting":
             return {
-                "pairs": len(self.material.train),
-                "pairs of every length": len(self.material.everything),
-                "tests": {name: len(pairs) for name, pairs in self.material.tests.items()},
-                "tokens read": len(self.material.stream("asked")),
+                "pairs": len(self.material().train),
+                "pairs of every length": len(self.material().everything),
+                "tests": {name: len(pairs) for name, pairs in self.material().tests.items()},
+                "tokens read": len(self.material().stream("asked")),
             }
         kind, last = name.split()
         task, _, sweep = group.partition(" ")
         if sweep:
             steps = max(1, self.all_steps[task] // SWEEP)
-            return TASKS[task][0](self.material, kind, float(last), 0, steps)["validation_loss"]
+            return TASKS[task][0](self.material(), kind, float(last), 0, steps)["validation_loss"]
         if task == "control":
             steps, rate = self.all_steps["translation"], self.rate("translation", kind)
-            return translator(self.material, kind, rate, int(last), steps, "everything")
+            return translator(self.material(), kind, rate, int(last), steps, "everything")
         rate = self.rate(task, kind)
-        return TASKS[task][0](self.material, kind, rate, int(last), self.all_steps[task])
+        return TASKS[task][0](self.material(), kind, rate, int(last), self.all_steps[task])
 
     def rate(self, task, kind):
         """Return the learning rate that was best on validation."""
@@ -262,15 +249,9 @@ class Bench:
         return min(RATES[task], key=lambda rate: losses[f"{kind} {rate:g}"])
 
 
-def main(arguments=()):
-    """Measure what is missing."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.real_positions")
-    parser.add_argument("--only", type=int, help="stop after so many results")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    Bench(Material(tatoeba()), options.results).go(options.only)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+EXPERIMENT = Experiment(
+    "Seven ways to tell positions, on real sentences: what does each get right, by length?",
+    RESULTS,
+    lambda: Bench(cache(lambda: Material(tatoeba()))).rows(),
+    minutes=600,
+)

@@ -5,10 +5,7 @@ corpus; others read a few of its pairs over and over, with dropout and without i
 nothing else. Each has three seeds. What is in the file is not measured again.
 """
 
-import argparse
-import json
-import time
-from pathlib import Path
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -16,13 +13,12 @@ import torch
 from attn.applications._sequences import by_length, collate, sequence_loss
 from attn.applications.translation import Translator, vocabularies
 from attn.corpus import tatoeba
-from attn.io import write_whole
 from attn.training import TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
-from attn_course.everyday import everyday
+from experiments.runner import DATA, Experiment, Row
 from experiments.watched import Training
 
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "real_training.json"
+RESULTS = DATA / "real_training.json"
 VOCAB_SIZE = 2000
 SIZES = {
     "d_model": 64,
@@ -128,39 +124,39 @@ def corpus():
     return parts, tokenizer
 
 
-def main(arguments=()):
-    """Measure what is missing, and write after each."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.real_training")
-    parser.add_argument("--only", type=int, help="stop after so many trainings")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    told = json.loads(options.results.read_text("utf-8")) if options.results.exists() else {}
-    assert all(pair in {p.source for p in everyday()} for pair in SENTENCES)
-    parts, tokenizer = corpus()
-    told |= {
-        "vocab_size": tokenizer.vocab_size,
+@cache
+def corpus_once():
+    """Return the corpus and its tokenizer, read once."""
+    return corpus()
+
+
+def rows():
+    """Return what is measured: each training with each dropout from each seed."""
+    return {
+        f"{name}, dropout {dropout}, seed {seed}": Row(
+            partial(lambda *key: measured(*corpus_once(), *key), name, dropout, seed),
+            ("runs", {"name": name, "dropout": dropout, "seed": seed}),
+        )
+        for name, (_, dropouts, *_) in TRAININGS.items()
+        for dropout in dropouts
+        for seed in SEEDS
+    }
+
+
+def constants():
+    """Return the sentences, and the steps at which they are measured and written."""
+    return {
+        "vocab_size": VOCAB_SIZE,
         "sentences": list(SENTENCES),
         "stops": {name: list(stops) for name, (_, _, stops, _) in TRAININGS.items()},
         "written": {name: list(steps) for name, (*_, steps) in TRAININGS.items()},
     }
-    runs = told.setdefault("runs", [])
-    queue = [
-        (name, dropout, seed)
-        for name, (_, dropouts, *_) in TRAININGS.items()
-        for dropout in dropouts
-        for seed in SEEDS
-    ]
-    done = {(run["name"], run["dropout"], run["seed"]) for run in runs}
-    for key in [key for key in queue if key not in done][: options.only]:
-        began = time.process_time()
-        runs.append(measured(parts, tokenizer, *key))
-        print(key, round(time.process_time() - began), runs[-1], flush=True)
-        lines = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
-        write_whole(options.results, lines.replace('{"name"', '\n{"name"') + "\n")
 
 
-if __name__ == "__main__":
-    import sys
-
-    main(sys.argv[1:])
+EXPERIMENT = Experiment(
+    "A small translator of real sentences while it learns: what do more pairs, and dropout, bring?",
+    RESULTS,
+    rows,
+    minutes=60,
+    constants=constants,
+)

@@ -1,17 +1,14 @@
 """The choices behind the translator of real sentences, each tried alone.
 
-``python -m experiments.recipes`` trains the recipe of `attn.applications.translation.RECIPES` for a
+``python -m experiments recipes`` trains the recipe of `attn.applications.translation.RECIPES` for a
 tenth of its steps, and then as often as there are `CHANGES`, each of which differs from it in one
 thing. What is in ``recipes.json`` is not measured again, so that it can be stopped and started.
 Everything is compared on validation; the tests are never looked at.
 """
 
-import argparse
-import json
-import sys
 import time
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +16,7 @@ import torch
 
 from attn.applications.translation import RECIPES, Translator
 from attn.corpus import tatoeba
-from attn.io import write_whole
+from experiments.runner import Experiment, Row
 
 RESULTS = Path(__file__).with_name("recipes.json")
 RECIPE = RECIPES["tatoeba"]
@@ -134,24 +131,21 @@ def searched(parts):
     }
 
 
-def main(arguments=()):
-    """Measure what is missing, and write after each."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.recipes")
-    parser.add_argument("--only", type=int, help="stop after so many results")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    path, parts = options.results, tatoeba()
-    told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    queue = {"search": partial(searched, parts)}
-    queue |= {name: partial(tried, change(RECIPE), parts) for name, change in CHANGES.items()}
-    missing = [name for name in queue if name not in told]
-    for name in missing[: options.only]:
-        told[name] = queue[name]()
-        print(f"{name}: {told[name]}", flush=True)
-        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in told.items())
-        write_whole(path, f"{{\n{lines}\n}}\n")
+corpus = cache(tatoeba)
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+def rows():
+    """Return what is measured: the search of the translator that ships, and each change."""
+    found = {"search": Row(lambda: searched(corpus()), ("search",))}
+    for name, change in CHANGES.items():
+        run = partial(lambda change: tried(change(RECIPE), corpus()), change)
+        found[name] = Row(run, (name,))
+    return found
+
+
+EXPERIMENT = Experiment(
+    "The choices behind the translator of real sentences, each tried alone: what does each bring?",
+    RESULTS,
+    rows,
+    minutes=120,
+)

@@ -31,18 +31,32 @@ class Row:
     *places : tuple
         The way through the file to the value: a name leads into an object, a number into a list,
         and a mapping to that object of a list which has these entries.
+    reads : bool
+        Whether `measure` is given what is stored: a learning rate that another row has found.
+    resumes : bool
+        Whether `measure` is given what it has kept so far at its place, and a function that keeps
+        more: for hours of one row. It is then asked each time whether anything is missing.
     """
 
     measure: Callable
     places: tuple
+    reads: bool
+    resumes: bool
 
-    def __init__(self, measure, *places):
-        object.__setattr__(self, "measure", measure)
-        object.__setattr__(self, "places", places)
+    def __init__(self, measure, *places, reads=False, resumes=False):
+        for name, value in vars().copy().items():
+            if name != "self":
+                object.__setattr__(self, name, value)
 
-    def values(self):
+    def values(self, stored, keep):
         """Measure, and return the values as a file of JSON gives them back."""
-        measured = self.measure()
+        if self.resumes:
+            before = get(stored, self.places[0])
+            told = {} if before is MISSING else before
+            self.measure(told, keep)
+            measured = told
+        else:
+            measured = self.measure(stored) if self.reads else self.measure()
         values = measured if len(self.places) > 1 else [measured]
         return json.loads(json.dumps(list(values)))
 
@@ -99,34 +113,62 @@ class Experiment:
         Raises
         ------
         ValueError
-            If a name is that of no row.
+            If a name is that of no row, or what is stored was measured with other constants.
         """
         rows, file = self.rows(), results or self.file
+        self._check(rows, file)
         for name in names:
             if name not in rows:
                 raise ValueError(f"row: expected one of {', '.join(rows)}, got {name}")
         torch.set_num_threads(1)
-        wanted = names or [name for name in rows if self._values(rows[name], read(file)) is None]
+        wanted = names or [
+            name
+            for name, row in rows.items()
+            if row.resumes or self._values(row, read(file)) is None
+        ]
         same = True
         for name in list(wanted)[:only]:
             began = time.process_time()
-            measured = rows[name].values()
+
+            def keep(told, row=rows[name]):
+                if not names:
+                    self._write(file, rows, put(read(file), row.places[0], told))
+
+            measured = rows[name].values(None if names and rows[name].resumes else read(file), keep)
             seconds = time.process_time() - began
             # Read after the measurement, for another run may have written meanwhile.
             stored = read(file)
             before = self._values(rows[name], stored)
-            if before is not None and not replace:
+            if before is not None and names and not replace:
                 same &= before == measured
                 told = "as stored" if before == measured else f"stored: {before}; now: {measured}"
                 say(f"{name} ({seconds:.0f} s): {told}")
                 continue
+            if None in measured:
+                say(f"{name}: left out, for something is missing on this machine")
+                continue
             for place, value in zip(rows[name].places, measured, strict=True):
                 stored = put(stored, place, value)
-            write_whole(file, lines(self._ordered(rows, stored)) + "\n")
+            self._write(file, rows, stored)
             say(f"{name} ({seconds:.0f} s): {json.dumps(measured)[:SHORT]}")
         if file == self.file and wanted:
             self.publish()
         return same
+
+    def _check(self, rows, file):
+        """Refuse a file of other constants, or with entries that are those of no row."""
+        stored, constants = read(file) or {}, json.loads(json.dumps(self.constants()))
+        if not isinstance(stored, dict):
+            return
+        known = {*constants, *(place[0] for row in rows.values() for place in row.places)}
+        for name, value in stored.items():
+            if name not in known:
+                raise ValueError(f"{file}: expected entries {', '.join(sorted(known))}, got {name}")
+            if name in constants and not isinstance(value, dict) and value != constants[name]:
+                raise ValueError(f"{file}: expected {name} {constants[name]}, got {value}")
+
+    def _write(self, file, rows, stored):
+        write_whole(file, lines(self._ordered(rows, stored)) + "\n")
 
     @staticmethod
     def _values(row, stored):

@@ -6,7 +6,8 @@ its seed and its number of steps, so another machine gets the same numbers up to
 """
 
 import json
-from pathlib import Path
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -20,9 +21,9 @@ from attn.tokenizer import WordTokenizer
 from attn.training import TrainingConfig
 from attn.transformer import Transformer, TransformerConfig
 from attn_course.grammar import document_pairs, splits
+from experiments.runner import DATA, Experiment, Row
 from experiments.watched import Training
 
-DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
 RESULTS, REPLAY = DATA / "training.json", DATA / "training_replay.json"
 
 N_TRAIN = 6000
@@ -180,49 +181,67 @@ def first_loss(training):
     return (total / count).item()
 
 
-def main():
-    """Run what is not in the files yet; delete an entry, or a file, to run it again."""
-    torch.set_num_threads(1)
-    parts = splits(n_train=N_TRAIN)
+@cache
+def corpus():
+    """Return the parts that everything here is learnt from and asked of."""
+    return splits(n_train=N_TRAIN)
+
+
+@cache
+def asked():
+    """Return what all are asked, by part: the sentences of whose words the fewest pairs teach all."""
+    fewest = begun(corpus(), CONFIG).translator
+    return {name: known(fewest, getattr(corpus(), name)) for name in ("test", "longer")}
+
+
+def with_choices(key):
+    """Return a whole run with the dropout, label smoothing and seed of a row."""
+    chosen = {name: key[name] for name in ("label_smoothing", "seed")}
+    return measure(corpus(), replace(CONFIG, **chosen), key["dropout"])
+
+
+def rows():
+    """Return what is measured: short runs, whole runs, and runs with more pairs."""
+    short = [
+        {"norm": norm, "learning_rate": peak, "warmup_steps": warmup_steps}
+        for norm in ("pre", "post")
+        for peak in PEAKS
+        for warmup_steps in (1, 100)
+    ]
+    whole = [
+        {"label_smoothing": smoothing, "dropout": dropout, "seed": seed}
+        for seed in SEEDS
+        for dropout in (0.0, 0.1)
+        for smoothing in (0.0, 0.1)
+    ]
+    more = [
+        {"n_train": n_train, "seed": seed} for n_train in (N_TRAIN, MORE_PAIRS) for seed in SEEDS
+    ]
+    found = {}
+    for key in short:
+        norm, peak, warmup_steps = key.values()
+        run = partial(lambda *three: curve(corpus(), *three), norm, peak, warmup_steps)
+        found[f"{norm}, {peak:g}, warm-up {warmup_steps}"] = Row(run, ("curves", key))
+    for key in whole:
+        smoothing, dropout, seed = key.values()
+        name = f"smoothing {smoothing}, dropout {dropout}, seed {seed}"
+        found[name] = Row(partial(with_choices, key), ("runs", key))
+    for key in more:
+        run = partial(lambda n_train, seed: exact(n_train, seed, asked()), *key.values())
+        found[f"{key['n_train']} pairs, seed {key['seed']}"] = Row(run, ("more_pairs", key))
+    return found
+
+
+def show():
+    """Record the film, if there is none."""
     if not REPLAY.exists():
-        write(REPLAY, film(parts))
-    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    curves = results.setdefault("curves", [])
-    for norm in ("pre", "post"):
-        for peak in PEAKS:
-            for warmup_steps in (1, 100):
-                key = {"norm": norm, "learning_rate": peak, "warmup_steps": warmup_steps}
-                if not any(key.items() <= one.items() for one in curves):
-                    curves.append(curve(parts, norm=norm, peak=peak, warmup_steps=warmup_steps))
-                    print({**key, "last": curves[-1]["losses"][-1]}, flush=True)
-                    write(RESULTS, results)
-    runs = results.setdefault("runs", [])
-    for seed in SEEDS:
-        for dropout in (0.0, 0.1):
-            for smoothing in (0.0, 0.1):
-                key = {"label_smoothing": smoothing, "dropout": dropout, "seed": seed}
-                if not any(key.items() <= one.items() for one in runs):
-                    config = TrainingConfig(
-                        **{**vars(CONFIG), "label_smoothing": smoothing, "seed": seed}
-                    )
-                    runs.append(measure(parts, config, dropout))
-                    print(runs[-1], flush=True)
-                    write(RESULTS, results)
-    # All are asked for the same sentences: those of whose words the fewest pairs teach all.
-    fewest = begun(parts, CONFIG).translator
-    asked = {name: known(fewest, getattr(parts, name)) for name in ("test", "longer")}
-    more = results.setdefault("more_pairs", [])
-    for n_train in (N_TRAIN, MORE_PAIRS):
-        for seed in SEEDS:
-            if not any((one["n_train"], one["seed"]) == (n_train, seed) for one in more):
-                more.append(exact(n_train, seed, asked))
-                print(more[-1], flush=True)
-                write(RESULTS, results)
+        write_whole(REPLAY, json.dumps(film(corpus()), ensure_ascii=False) + "\n")
 
 
-def write(path, results):
-    write_whole(path, json.dumps(results, ensure_ascii=False, separators=(",", ":")) + "\n")
-
-
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    "What becomes of a translator while it is trained: warm-up, dropout, smoothing, more pairs?",
+    RESULTS,
+    rows,
+    minutes=60,
+    publish=show,
+)

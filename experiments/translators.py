@@ -1,22 +1,19 @@
 """Real sentences: translators of several kinds, each trained for the same time, compared.
 
-``python -m experiments.translators`` does what is not yet in ``translators.json``, in the order of
-`queue`, writes each result at once, and sets the tables of the page of results anew: it can be
-stopped and started again. ``--budget`` seconds of processor are given to each training; what was
-measured with another budget is not mixed with it. The translations themselves, and the weights,
-lie in ``build/translators`` and are not kept.
+``python -m experiments translators`` does what is not yet in ``translators.json``, in the order of
+`queue`, and then sets the tables of the page of results. The translations themselves, and the
+weights, lie in ``build/translators`` and are not kept.
 
 The corpus is `attn.corpus.tatoeba`. Every training runs on one thread. How many steps fit into the
 budget is found once for each system, by timing some steps; what a run then took is in its result.
 """
 
-import argparse
 import json
 import math
 import os
 import time
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +33,7 @@ from attn.training.run import Run
 from attn.transformer import Transformer
 from benchmarks.timing import processor
 from experiments import translators_tables
+from experiments.runner import Experiment, Row
 from experiments.translators_systems import SIZES, TRAINED, UNTRAINED, BytePairs, System, stripped
 
 RESULTS = Path(__file__).with_name("translators.json")
@@ -300,28 +298,45 @@ def compared(one, other, pairs, groups):
 
 
 class Bench:
-    """The queue of what is to be measured, and the file that holds what was.
+    """What is to be measured, and what all measurements share.
 
     Parameters
     ----------
-    results, kept : Path
-        The file of results, and the folder for translations and weights.
+    kept : Path
+        The folder for translations and weights.
     budget : float
+        Seconds of processor for each training.
     """
 
-    def __init__(self, results=RESULTS, kept=KEPT, budget=BUDGET):
-        self.results, self.kept, self.budget = results, kept, budget
-        self.told = json.loads(results.read_text("utf-8")) if results.exists() else {}
-        if self.told and self.told["budget"] != budget:
-            got = self.told["budget"]
-            raise ValueError(f"budget: expected {got}, that of {results.name}, got {budget}")
-        self.parts = tatoeba()
-        self.groups = Groups(self.parts)
+    def __init__(self, kept=KEPT, budget=BUDGET):
+        self.kept, self.budget, self.told = kept, budget, {}
         self.text = cache(lambda kind: kind(self.parts["train"]))
         self.examples = cache(lambda kind: [*map(self.text(kind).example, self.parts["train"])])
         self.held_out = cache(
             lambda kind: [*map(self.text(kind).example, self.parts["validation"])]
         )
+
+    @cached_property
+    def parts(self):
+        """The corpus, by part."""
+        return tatoeba()
+
+    @cached_property
+    def groups(self):
+        """The sentences of the tests, by length and kind."""
+        return Groups(self.parts)
+
+    def rows(self):
+        """Return what is measured, by its name."""
+        return {
+            f"{kind} {name}": Row(partial(self.after, measure), (kind, name), reads=True)
+            for kind, name, measure in self.queue()
+        }
+
+    def after(self, measure, told):
+        """Measure, with the learning rates and the steps that are told."""
+        self.told = told or {}
+        return measure()
 
     def queue(self):
         """Yield what is to be done: a kind of result, its name, and what measures it."""
@@ -345,37 +360,6 @@ class Bench:
             yield "curve_pairs", str(n_pairs), partial(self.with_pairs, n_pairs)
         for d_model in D_MODELS:
             yield "curve_sizes", str(d_model), partial(self.with_size, d_model)
-
-    def go(self, only=None):
-        """Measure what is missing, or of that only the first `only`; write after each."""
-        for kind, name, measure in self.queue():
-            if name in self.told.get(kind, {}):
-                continue
-            if only == 0:
-                return
-            began = time.time()
-            told = measure()
-            if told is None:
-                print(f"{kind} {name}: left out", flush=True)
-                continue
-            self.put(kind, name, told)
-            only = None if only is None else only - 1
-            print(f"{kind} {name} ({time.time() - began:.0f} s): {_short(told)}", flush=True)
-
-    def put(self, kind, name, told):
-        """Add a result to the file, which is replaced as a whole."""
-        self.told.setdefault("budget", self.budget)
-        self.told.setdefault(kind, {})[name] = told
-        lines = (
-            f'"{kind}": '
-            + (
-                "{\n" + ",\n".join(f" {json.dumps(n)}: {_dump(t)}" for n, t in some.items()) + "\n}"
-                if isinstance(some, dict)
-                else json.dumps(some)
-            )
-            for kind, some in self.told.items()
-        )
-        write_whole(self.results, "{\n" + ",\n".join(lines) + "\n}\n")
 
     def corpus(self):
         """Return how large the parts and their groups are."""
@@ -478,26 +462,11 @@ def _with_children():
     return sum(os.times()[:4])
 
 
-def _dump(told):
-    return json.dumps(told, ensure_ascii=False)
-
-
-def _short(told):
-    if not isinstance(told, dict):
-        return told
-    return {k: v.get("bleu", v.get("all")) if isinstance(v, dict) else v for k, v in told.items()}
-
-
-def main(arguments=()):
-    """Measure what is missing, then set the tables."""
-    parser = argparse.ArgumentParser(prog="python -m experiments.translators")
-    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of processor")
-    parser.add_argument("--only", type=int, help="stop after so many results")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="the file of results")
-    options = parser.parse_args(arguments)
-    torch.set_num_threads(1)
-    kept = KEPT if options.results == RESULTS else options.results.with_suffix("")
-    bench = Bench(options.results, kept, options.budget)
-    bench.go(options.only)
-    if options.results == RESULTS:
-        print("On the page of results:", ", ".join(translators_tables.set_tables()))
+EXPERIMENT = Experiment(
+    "Real sentences: which system translates best after the same time of training?",
+    RESULTS,
+    lambda: Bench().rows(),
+    minutes=1500,
+    constants=lambda: {"budget": BUDGET},
+    publish=translators_tables.set_tables,
+)

@@ -1,23 +1,25 @@
 """How byte-level BPE cuts real sentences, by the size of the vocabulary; nothing is trained on it.
 
-``python -m experiments.vocabularies`` learns the merges from the training sentences of Tatoeba, cuts
+``python -m experiments vocabularies`` learns the merges from the training sentences of Tatoeba, cuts
 those of validation, writes ``vocabularies.json`` and sets the table of the page of results anew. It
 takes a minute.
 """
 
 import json
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from attn.corpus import tatoeba
-from attn.io import write_whole
 from attn.tokenizer import BytePairTokenizer
 from attn.tokenizer.byte_pair import FIRST_MERGE, split
 from benchmarks.report import QUALITY, publish, read
 from experiments.rates import rate
+from experiments.runner import Experiment, Row
 
 RESULTS = Path(__file__).with_name("vocabularies.json")
 SIZES = (2000, 3300, 4000, 8000)
+KINDS = ("joint", "one for each")
 SIDES = {"English": "source", "Spanish": "target"}
 
 
@@ -120,13 +122,29 @@ def vocabularies(told):
 TABLES = {"real_vocabularies": vocabularies}
 
 
-def main():
-    """Measure, store, and set the table."""
-    told = measured(tatoeba())
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in told.items())
-    write_whole(RESULTS, f"{{\n{lines}\n}}\n")
+def rows():
+    """Return what is measured: vocabularies of each kind and size."""
+
+    @cache
+    def all_of_them():
+        return measured(tatoeba())
+
+    return {
+        name: Row(lambda name=name: all_of_them()[name], (name,))
+        for name in (f"{kind} {size}" for kind in KINDS for size in SIZES)
+    }
+
+
+def set_tables():
+    """Set the table into the page of results."""
+    told = stored()
     publish(read(QUALITY) | {name: make(told) for name, make in TABLES.items()}, QUALITY)
 
 
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    "How does byte-level BPE cut real sentences, by the size of the vocabulary?",
+    RESULTS,
+    rows,
+    minutes=1,
+    publish=set_tables,
+)

@@ -5,16 +5,14 @@ length; a noisy signal written down, and where its decoder looked; the time of o
 the sequence grows, relative to the shortest attention, so that machines can be compared.
 """
 
-import json
 import statistics
 import time
-from pathlib import Path
 
 import torch
 from torch import nn
 
-from attn.io import write_whole
 from attn.recurrent import RecurrentEncoderDecoder
+from experiments.runner import DATA, Experiment, Row
 
 LETTERS = 26
 START = LETTERS
@@ -37,7 +35,7 @@ SPEECH_STEPS = 1_000
 
 LENGTHS = (64, 256, 1024, 4096, 16384)
 REPEATS = 5
-RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "why_attention.json"
+RESULTS = DATA / "why_attention.json"
 
 
 def share(right):
@@ -205,18 +203,18 @@ def measure_time(lengths=LENGTHS, repeats=REPEATS):
     return {"lengths": list(lengths), "relative_time": relative}
 
 
-def main():
-    """Measure everything, print it and write it."""
-    torch.set_num_threads(1)
-    results = {
-        "reversal": measure_reversal(),
-        "speech": measure_speech(),
-        "time": measure_time(),
+def rows():
+    """Return what is measured, by its name in the file."""
+    return {
+        "reversal": Row(measure_reversal, ("reversal",)),
+        "speech": Row(measure_speech, ("speech",)),
+        "time": Row(measure_time, ("time",)),
     }
-    write_whole(RESULTS, json.dumps(results) + "\n")
-    del results["speech"]["example"]
-    print(json.dumps(results, indent=1))
 
 
-if __name__ == "__main__":
-    main()
+EXPERIMENT = Experiment(
+    "What does a recurrent encoder-decoder lose, and what does it cost, with and without attention?",
+    RESULTS,
+    rows,
+    minutes=10,
+)

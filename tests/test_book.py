@@ -27,6 +27,7 @@ import attn_search
 import attn
 import attn_course
 from benchmarks.report import QUALITY, read
+from experiments import __main__ as experiments
 
 spec = importlib.util.spec_from_file_location("notebooks_build", ROOT / "notebooks" / "build.py")
 notebooks = importlib.util.module_from_spec(spec)
@@ -301,6 +302,5 @@ def test_every_table_of_results_says_the_command_that_prints_it(language):
 @each_language
 def test_every_stored_measurement_says_the_command_that_makes_it(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
-    for path in (ROOT / "experiments").glob("*.py"):
-        if "Writes ``notebooks/data/" in path.read_text(encoding="utf-8"):
-            assert f"`python -m experiments.{path.stem}`" in text, path.stem
+    for name in experiments.names():
+        assert f"`python -m experiments {name}`" in text, name

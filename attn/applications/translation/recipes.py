@@ -61,7 +61,7 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
 
 # By the corpus that they are for.
 RECIPES = {
-    # What each choice brings: ``python -m experiments.recipes``.
+    # What each choice brings: ``python -m experiments recipes``.
     "tatoeba": Recipe(
         tokenizer="bpe",
         vocab_size=3300,

@@ -233,7 +233,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     def pretrained(cls, *, device: str | torch.device = "cpu") -> Self:
         """Read the answerer that comes with the course, which knows both languages.
 
-        ``python -m experiments.applications models visual_question`` trains it.
+        ``python -m experiments.applications visual_question`` trains it.
 
         Parameters
         ----------
