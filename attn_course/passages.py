@@ -73,7 +73,6 @@ def questions(n, seed, *, unseen=False, kind=None):
     References
     ----------
     Rajpurkar et al. (2018), SQuAD 2.0, for questions that only seem to have an answer.
-    Document 000, section 3.3.4, for the machine and its year.
 
     Examples
     --------

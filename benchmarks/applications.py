@@ -92,7 +92,7 @@ def apart(one, start, end, best):
 
 
 def forwards(one, start, end, best):
-    """Take the best start, then the best end from there on, as document 000 does."""
+    """Take the best start, then the best end from there on, as some programs do."""
     places = [0, *range(one.n_before, len(one.tokens))]
     first = max(places, key=lambda i: start[i])
     if first == 0:

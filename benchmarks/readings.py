@@ -1,9 +1,9 @@
-"""The programs of document 000 on texts of our own: what each gets right, and what it says.
+"""Programs that summarise, answer and translate, measured on texts that were written for the course.
 
-``python -m benchmarks.readings`` measures what is missing of these tasks, or of those named, and
-writes ``notebooks/data/readings.json`` after each, which the appendix A2 shows. SmolLM2 writes
-with greedy search, so that the same text comes out every time; it takes some minutes of
-one processor.
+The programs are those in section 3.3.4 of *Atención y el auge de los Transformers*, beside SmolLM2
+and rules that do not read. ``python -m benchmarks.readings`` runs the tasks named below that have
+no result yet, or those that it is given, and writes ``notebooks/data/readings.json`` after each;
+appendix A2 shows the results. SmolLM2 decodes greedily, so that it writes the same text every time.
 
 ==============  ==========================================================================
 `picking`       the three sentences of seven that matter

@@ -62,7 +62,7 @@ def greedy(
 
     References
     ----------
-    Document 000, section 3.3.4: the loop of its ``translate``.
+    *Atención y el auge de los Transformers*, section 3.3.4, translates with this loop.
 
     Examples
     --------

@@ -32,7 +32,7 @@ def best_span(start: ArrayLike, end: ArrayLike, max_words: int) -> Ints:
 
     References
     ----------
-    Devlin et al. (2019), section 4.2. Document 000, section 3.3.4, takes the best start first.
+    Devlin et al. (2019), section 4.2.
 
     Examples
     --------
@@ -111,7 +111,8 @@ def sentence_attention(weights: ArrayLike, sentence: ArrayLike) -> Floats:
 
     References
     ----------
-    Document 000, section 3.3.4, keeps the words with the most; here they are taken by sentence.
+    *Atención y el auge de los Transformers*, section 3.3.4, keeps the words with the most
+    attention; this keeps sentences.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def encoder_layer(
     References
     ----------
     Vaswani et al. (2017), section 3.1; for "pre", Xiong et al. (2020), On Layer Normalization
-    in the Transformer Architecture. Documents 001 and 003, the encoder in six steps.
+    in the Transformer Architecture.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def decoder_layer(
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1. Documents 001 and 003, the decoder in nine steps.
+    Vaswani et al. (2017), section 3.1.
 
     Examples
     --------

@@ -30,7 +30,6 @@ def teacher_forcing(tokens: ArrayLike, sos_id: int, eos_id: int, pad_id: int) ->
     References
     ----------
     Williams and Zipser (1989). Vaswani et al. (2017), section 3.1, for the offset by one.
-    Document 000, section 3.3.4; document 004.
 
     Examples
     --------
@@ -78,8 +77,7 @@ def smoothed_cross_entropy(
 
     References
     ----------
-    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4. Document 000, section
-    3.3.4; document 004.
+    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4.
 
     Examples
     --------

@@ -32,8 +32,7 @@ def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3. Document 004, section on masked multi-head
-    attention.
+    Vaswani et al. (2017), section 3.2.3.
 
     Examples
     --------
@@ -100,6 +99,8 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
 def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     """Hide the positions that only fill short sequences up to the common length.
 
+    PyTorch's ``key_padding_mask`` is the opposite: there True marks the padding.
+
     Parameters
     ----------
     lengths : array_like of int, shape (...)
@@ -117,11 +118,6 @@ def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     ------
     ValueError
         If `lengths` are not integers between 0 and `seq_len`.
-
-    References
-    ----------
-    Document 000, section 3.3.4: the ``key_padding_mask`` of its summariser, where PyTorch
-    wants the opposite, True at what is to be ignored.
 
     Examples
     --------

@@ -79,8 +79,7 @@ def multi_head_attention(
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2. Document 000, section 3.3.3. Document 001, on
-    efficient multi-head attention. Ainslie et al. (2023), GQA, section 2.2.
+    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA, section 2.2.
 
     Examples
     --------
@@ -138,7 +137,7 @@ def split_heads(x: ArrayLike, n_heads: int) -> Floats:
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2. Document 001, on efficient multi-head attention.
+    Vaswani et al. (2017), section 3.2.2.
 
     Examples
     --------

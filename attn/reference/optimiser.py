@@ -43,7 +43,7 @@ def adam_step(
     References
     ----------
     Kingma and Ba (2015), algorithm 1. Vaswani et al. (2017), section 5.3, for beta_1 = 0.9,
-    beta_2 = 0.98 and epsilon = 1e-9. Document 004 trains with Adam.
+    beta_2 = 0.98 and epsilon = 1e-9.
 
     Examples
     --------

@@ -40,8 +40,7 @@ def sinusoidal_positions(n_positions: int, d_model: int, base: float = 10000.0) 
 
     References
     ----------
-    Vaswani et al. (2017), section 3.5. Document 004, section on positional encoding, whose
-    code doubles the exponent. Document 003, section 4.2.5.
+    Vaswani et al. (2017), section 3.5.
 
     Examples
     --------

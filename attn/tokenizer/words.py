@@ -47,7 +47,7 @@ class WordTokenizer(Tokenizer):
 
     References
     ----------
-    Document 004, section on input embedding.
+    *Transformadores: ¿cómo funcionan internamente?*, section 2.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def normalise(text: str, lowercase: bool = True) -> str:
 
     References
     ----------
-    Document 004, section on input embedding.
+    *Transformadores: ¿cómo funcionan internamente?*, section 2.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def split(text: str) -> list[str]:
 
     References
     ----------
-    Document 004, section on input embedding.
+    *Transformadores: ¿cómo funcionan internamente?*, section 2.
 
     Examples
     --------

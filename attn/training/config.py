@@ -73,7 +73,7 @@ class TrainingConfig:
     References
     ----------
     Vaswani et al. (2017), sections 5.3 and 5.4, for the betas and the smoothing. Loshchilov
-    and Hutter (2019), for AdamW. Document 000, section 3.3.4, trains with Adam.
+    and Hutter (2019), for AdamW.
 
     Examples
     --------

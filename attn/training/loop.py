@@ -72,8 +72,7 @@ def train(
 
     References
     ----------
-    Vaswani et al. (2017), section 5. Pascanu et al. (2013), for clipping. Document 000, section
-    3.3.4.
+    Vaswani et al. (2017), section 5. Pascanu et al. (2013), for clipping.
 
     Examples
     --------

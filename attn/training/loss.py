@@ -32,7 +32,7 @@ def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
     References
     ----------
     Vaswani et al. (2017), section 3.1: the outputs are offset by one position. Williams and
-    Zipser (1989), for teacher forcing. Document 000, section 3.3.4; document 004.
+    Zipser (1989), for teacher forcing.
 
     Examples
     --------
@@ -81,8 +81,7 @@ def cross_entropy(
 
     References
     ----------
-    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4. Document 000, section
-    3.3.4.
+    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4.
 
     Examples
     --------

@@ -77,8 +77,8 @@ def splits(seed=0, n_train=20_000, n_validation=500, n_test=500, n_held_out=300)
 
     References
     ----------
-    Document 003 asks what a word means in its context; the compositional parts ask it of
-    contexts that are new.
+    *NLP con Transformadores*, section 4.2.1, asks what a word means in its context; the
+    compositional parts ask it in new contexts.
 
     Examples
     --------

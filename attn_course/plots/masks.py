@@ -42,7 +42,7 @@ def mask_map(mask, rows, columns, *, ax=None, title=None):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3. Document 004, section on masked multi-head attention.
+    Vaswani et al. (2017), section 3.2.3.
 
     Examples
     --------

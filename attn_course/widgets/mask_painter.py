@@ -63,7 +63,7 @@ class MaskPainter(Widget):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3. Documents 003 and 004, on masked attention.
+    Vaswani et al. (2017), section 3.2.3.
 
     Examples
     --------

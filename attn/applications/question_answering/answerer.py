@@ -78,8 +78,7 @@ class QuestionAnswerer(Application[SpanReader]):
 
     References
     ----------
-    Rajpurkar et al. (2016), SQuAD; Devlin et al. (2019), section 4.3. Document 000, section
-    3.3.4, on question answering.
+    Rajpurkar et al. (2016), SQuAD; Devlin et al. (2019), section 4.3.
 
     Examples
     --------

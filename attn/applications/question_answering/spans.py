@@ -33,8 +33,7 @@ class SpanReader(Checkpoint, nn.Module):
     References
     ----------
     Devlin et al. (2019), section 4.3: one sequence, a vector for starts and one for ends, the
-    first token for "no answer". Chen et al. (2017), section 3.2, for the mark. Document 000,
-    section 3.3.4, whose reader scores one position for each token of the *question*.
+    first token for "no answer". Chen et al. (2017), section 3.2, for the mark.
 
     Examples
     --------

@@ -60,8 +60,7 @@ class Summarizer(Application[Transformer]):
 
     References
     ----------
-    Rush et al. (2015), for headlines as what a decoder is to write. Document 000, section
-    3.3.4, on summaries: there the tokens that receive the most attention are the summary.
+    Rush et al. (2015), for headlines as what a decoder is to write.
 
     Examples
     --------
@@ -195,7 +194,8 @@ class Summarizer(Application[Transformer]):
 
         References
         ----------
-        Document 000, section 3.3.4: the mean over the queries, and the tokens with the most.
+        *Atención y el auge de los Transformers*, section 3.3.4, takes the tokens that receive
+        the most attention on average.
         """
         ids = self._encode(text)
         sentences = sentences_of(text)

@@ -39,7 +39,7 @@ class Translator(Application[Transformer]):
 
     References
     ----------
-    Vaswani et al. (2017). Document 000, section 3.3.4, on the translation system.
+    Vaswani et al. (2017).
     """
 
     _format, _model_class = "attn translator 1", Transformer

@@ -54,7 +54,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
 
     References
     ----------
-    Document 001, on cross-attention.
+    *Attention mechanisms & Transformers*, slides "Cross-attention".
     """
 
     _format, _model_class = "attn visual question answerer 1", VisualQuestionModel

@@ -106,7 +106,8 @@ class VisualQuestionModel(Checkpoint):
 
     References
     ----------
-    Document 001, on cross-attention: the football whose colour is asked for.
+    *Attention mechanisms & Transformers*, slides "Cross-attention", asks for the colour of a
+    ball.
 
     Examples
     --------
