@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from attn._checks import wrong
 
-if TYPE_CHECKING:  # the real imports wait for the command: PyTorch takes seconds to load
+# The commands import these names when they run, since PyTorch takes seconds to load.
+if TYPE_CHECKING:
     from attn.applications.translation import Translator
     from attn.corpus import Pair
     from attn.training import Progress
 
-LEAST_HELD_OUT = 10  # the loss on fewer pairs says little
+# A loss on fewer pairs would say little.
+LEAST_HELD_OUT = 10
 SHOWN = 5
 
 
@@ -39,7 +41,8 @@ def _translate_typed(translator: "Translator", search: dict[str, Any]) -> None:
     from attn._lines import lines_of
     from attn.applications.translation.lines import translate_lines
 
-    stdin = sys.stdin or io.StringIO()  # there is none where it was closed
+    # Python sets sys.stdin to None if the descriptor was closed at the start.
+    stdin = sys.stdin or io.StringIO()
     typed = getattr(stdin, "buffer", None)
     read = typed.read1 if typed is not None else lambda n_bytes: stdin.readline().encode()
     for number, line in enumerate(lines_of(read, "standard input"), 1):
@@ -70,7 +73,8 @@ def train(options: argparse.Namespace) -> None:
     from attn.applications.translation import RECIPES, Recipe, Translator
     from attn.training import is_main_process
 
-    out = _checked_out(options.out)  # before anything takes time
+    # The place is checked before the minutes of training.
+    out = _checked_out(options.out)
     pairs, validation = _pairs_to_train(options)
     sizes = {
         "d_model": options.width,
@@ -85,7 +89,8 @@ def train(options: argparse.Namespace) -> None:
         options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
     )
     checkpoint = out.with_name(out.name + ".checkpoint")
-    log = None if sys.stderr.isatty() else _Log()  # in a terminal there is a bar
+    # A terminal shows a progress bar instead of these lines.
+    log = None if sys.stderr.isatty() else _Log()
     translator = Translator.fit(
         pairs, **vars(recipe), validation=validation, checkpoint=checkpoint, report=log
     )
@@ -110,7 +115,8 @@ class _Log:
         if 100 * now.step // now.steps > 100 * (now.step - 1) // now.steps:
             rate = self.n_tokens / (time.monotonic() - self.began)
             said = f"loss {now.loss:.3f}, {rate:,.0f} tokens a second"
-            with suppress(BrokenPipeError):  # Who reads no longer does not end the training.
+            # Training continues when the reader of its messages is gone.
+            with suppress(BrokenPipeError):
                 print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
 
 

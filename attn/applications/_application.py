@@ -17,7 +17,7 @@ from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig, choose_device, train
 from attn.transformer import TransformerConfig
 
-# Some fields of a `TransformerConfig`, which checks them itself.
+# Some fields of a `TransformerConfig`, which checks them.
 Sizes: TypeAlias = Mapping[str, Any] | tuple[()]
 
 
@@ -50,7 +50,7 @@ class Application(Generic[Model]):
         What became of the loss in training. It is not saved.
     """
 
-    # Each subclass says of what format its folder is and which class its model has.
+    # Each subclass sets the format of its folder and the class of its model.
     _format: str
     _model_class: type[Model]
     _model_file = "model.safetensors"
@@ -130,7 +130,8 @@ class Application(Generic[Model]):
         device, folder = present(device), Path(folder)
         about = read_folder(folder, cls._format)
         loaded = cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file))
-        check_sums(folder, about)  # last, since the parts can say better what is wrong with them
+        # The sums are checked last, because a damaged part has a clearer message of its own.
+        check_sums(folder, about)
         return loaded.to(device)
 
     def _about(self) -> About:
@@ -167,7 +168,7 @@ class Application(Generic[Model]):
         """
         if not isinstance(training, TrainingConfig):
             raise wrong("training", "a TrainingConfig", type(training).__name__)
-        # On the CPU, whatever PyTorch's default device: each device has random numbers of its own.
+        # Weights are drawn on the CPU, because every device has its own random numbers.
         with torch.random.fork_rng(devices=[]), torch.device("cpu"):
             torch.default_generator.manual_seed(training.seed)
             model = make_model()

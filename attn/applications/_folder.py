@@ -17,10 +17,10 @@ from attn.io import NotWritten, locked, write_whole
 from attn.io.locks import beside
 
 ABOUT = "about.json"
-# Under these names it says the sha256 of the other files, and that of the rest of its text.
+# The keys in that file of the sha256 of each other file, and of the rest of its own text.
 SUMS, OWN_SUM = "sha256", "sha256_of_this"
 
-# What a JSON file holds is of any type until it is checked.
+# The values of a JSON file have any type until they are checked.
 About: TypeAlias = dict[str, Any]
 
 
@@ -84,14 +84,16 @@ def _keep_others(old: Path, new: Path, ours: set[str]) -> None:
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
-    except OSError:  # as on a file system without links
+    except OSError:
+        # The file system may not support hard links.
         shutil.copy2(source, target)
 
 
 def _take_place(new: Path, folder: Path) -> None:
-    """Put `new` in the place of `folder`: in one step where the system knows one, else in two.
+    """Put `new` in the place of `folder`, in one step if the system can exchange two names.
 
-    A kill between the two leaves the old one under the name of `_old`, which `_put_back` knows.
+    Otherwise it takes two steps, and a kill between them leaves the old folder under the name of
+    `_old`, where `_put_back` finds it.
     """
     if not _exchange(new, folder):
         os.rename(folder, _old(folder))
@@ -101,7 +103,8 @@ def _take_place(new: Path, folder: Path) -> None:
 def _exchange(one: Path, other: Path) -> bool:
     """Exchange two names in one step; return whether that was possible."""
     names = os.fsencode(one), os.fsencode(other)
-    with suppress(OSError, TypeError, AttributeError):  # a system that lacks the function
+    # Some systems lack both functions.
+    with suppress(OSError, TypeError, AttributeError):
         library, here, exchange = ctypes.CDLL(None), -100, 2
         if hasattr(library, "renameat2"):  # Linux
             return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
@@ -132,12 +135,13 @@ def _clear(folder: Path) -> None:
 
 
 def resolved(name: str, folder: str | Path) -> Path:
-    """Return the place that a name leads to, so that what a link leads to is replaced, not it."""
+    """Return the path with links resolved, so that a save replaces the target of a link."""
     try:
         place = Path(folder).resolve()
         if place.parent.is_dir() and not place.is_symlink():
             return place
-    except (OSError, RuntimeError) as error:  # a name too long, a link to itself
+    except (OSError, RuntimeError) as error:
+        # The name may be too long, or a link may lead to itself.
         reason = getattr(error, "strerror", None) or error
         raise wrong(name, "a name in a folder that exists", f"{folder}: {reason}") from None
     raise wrong(name, "a name in a folder that exists", place)
@@ -163,7 +167,8 @@ def read_folder(folder: str | Path, wanted: str) -> About:
     """
     place = Path(os.path.realpath(folder))
     if _old(place).exists() and not place.exists():
-        with locked(place, "folder", wait=True):  # a save may be between its two steps
+        # A save may be between its two renames.
+        with locked(place, "folder", wait=True):
             _put_back(place)
     return _read_about(Path(folder), wanted)
 

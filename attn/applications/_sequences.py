@@ -29,7 +29,7 @@ AT_A_TIME = 128
 
 Sequenced = TypeVar("Sequenced", bound=Sized)
 Ids: TypeAlias = list[int]
-# Sources, their lengths, targets.
+# The source ids, their lengths, and the target ids.
 Batch: TypeAlias = tuple[Tensor, Tensor, Tensor]
 
 
@@ -159,13 +159,14 @@ def write_each(
     beam_width: int = 1,
     length_penalty: float = 0.0,
 ) -> list[Ids]:
-    """Return what `write` writes for each source with a limit of its own, as if it were alone."""
+    """Decode each source with its own limit; the result does not depend on the other sources."""
     search = partial(write, model, beam_width=beam_width, length_penalty=length_penalty)
     if beam_width == 1:
         written = search(sources, max(limits))
         return [ids[:limit] for ids, limit in zip(written, limits, strict=True)]
     found: dict[int, Ids] = {}
-    for limit in set(limits):  # A hypothesis that must end sooner may be another.
+    # A beam may find another hypothesis under another limit, so each limit has a search of its own.
+    for limit in set(limits):
         places = [i for i, own in enumerate(limits) if own == limit]
         found.update(zip(places, search([sources[i] for i in places], limit), strict=True))
     return [found[i] for i in range(len(sources))]

@@ -52,8 +52,8 @@ class PairReader:
                 continue
             if pair is None:
                 continue
-            # A digest of eight bytes stands for the pair, since a file may hold more text than
-            # fits into memory.
+            # Only a digest of eight bytes is kept of each pair, because the text may not fit into
+            # memory.
             digest = blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8).digest()
             if digest in seen:
                 self._report(number, "a pair that was there before")

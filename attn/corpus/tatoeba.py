@@ -26,10 +26,10 @@ FILE = Remote(
 )
 MEMBER = "spa-eng/spa.txt"
 MOST_WORDS = 20
-# How many English sentences each test has, and validation of each kind.
+# The number of English sentences in each test, and in each validation set.
 N_TEST, N_VALIDATION = 1000, 500
 
-# Letters of other scripts: a name that nobody transcribed, or another language.
+# Letters of other scripts show a name that was not transcribed, or another language.
 FOREIGN = re.compile(r"[^\W\d_\u0000-\u024f₂]")
 
 

@@ -98,7 +98,7 @@ def beam_search(
     ids = prompt[:, None].repeat(1, width, 1)
     if cache is not None:
         cache.reorder(each.expand(-1, width).flatten().to(device))
-    # The copies of a prompt would all grow alike: only the first is a hypothesis.
+    # At first all hypotheses are copies of the prompt, so only the first one counts.
     totals = prompt.new_full((batch_size, width), -math.inf, dtype=torch.float64)
     totals[:, 0] = 0.0
     running = totals.isfinite()
@@ -111,7 +111,7 @@ def beam_search(
         logits = as_float64(next_logits(step, rows, cache, is_running, end_ids, pad_id))
         log_probs, tokens = _best_tokens(logits.unflatten(0, (batch_size, width)), width)
         candidates = totals[..., None] + log_probs
-        # A hypothesis that has ended has one continuation, itself, which ranks before all others.
+        # A hypothesis that has ended has one continuation, itself, and keeps its place in the beam.
         ended = ~running & totals.isfinite()
         candidates[ended] = -math.inf
         candidates[..., 0][ended] = totals[ended]

@@ -189,8 +189,9 @@ def next_token_probabilities(
         raise wrong("logits", "floating-point logits of shape (..., vocab_size)", describe(logits))
     check_rows("logits", logits)
     best, tokens = as_float64(logits).sort(descending=True, stable=True)
-    # Subtracting the largest logit changes no probability and keeps a low temperature from
-    # overflowing. By a number a GPU divides as it multiplies by the inverse, which may be infinite.
+    # Subtracting the largest logit leaves the probabilities unchanged, and a low temperature cannot
+    # overflow. The divisor is a tensor, because a GPU divides by a Python number by multiplying
+    # with its inverse, which may be infinite.
     best = (best - best[..., :1]) / (best.new_ones(()) * temperature)
     if top_k is not None:
         best[..., top_k:] = -math.inf

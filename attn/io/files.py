@@ -82,13 +82,14 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
         raw = _scratch(place)
         file = io.BufferedWriter(raw)
         try:
-            with suppress(OSError):  # no old file, or a file system without modes
+            # There may be no old file, or the file system may have no modes.
+            with suppress(OSError):
                 os.chmod(raw.name, stat.S_IMODE(place.stat().st_mode))
             yield file
             file.flush()
             os.fsync(raw.fileno())
-            # Once it is closed, and so no longer locked, another process may take it for left behind.
-            # Windows alone cannot rename a file that is open.
+            # The file stays open until it is renamed, because closing it releases its lock and
+            # another process might then remove it. Only Windows cannot rename an open file.
             if os.name == "nt":
                 file.close()
             os.replace(raw.name, place)
@@ -158,7 +159,8 @@ def place_of(path: str | Path, name: str = "path") -> Path:
         raise OSError(kind, reason)
     except OSError as error:
         raise NotWritten(name, path, error.strerror or str(error)) from None
-    except (TypeError, ValueError) as error:  # no path, or a NUL in it
+    except (TypeError, ValueError) as error:
+        # The path may have the wrong type, or hold a NUL.
         raise NotWritten(name, repr(path), str(error)) from None
 
 
@@ -168,14 +170,16 @@ def _scratch(place: Path) -> _Scratch:
         raw = _Scratch(str(beside(place, f".{secrets.token_hex(8)}.part")), "xb")
         if try_lock(raw.fileno()) and os.path.exists(raw.name):
             return raw
-        raw.close()  # `_clear` of another process took it for left behind
+        # Another process removed the file in `_clear` before it was locked.
+        raw.close()
 
 
 def _clear(place: Path) -> None:
-    """Remove what processes left beside `place` that were killed while they wrote."""
+    """Remove the scratch files beside `place` of processes that were killed."""
     before, after = str(beside(place, ".?.part").name).split("?")
     ours = re.compile(re.escape(before) + "[0-9a-f]{16}" + re.escape(after))
-    with suppress(OSError):  # a folder that may not be listed
+    # The folder may not be readable.
+    with suppress(OSError):
         for name in filter(ours.fullmatch, os.listdir(place.parent)):
             with suppress(OSError), open(place.with_name(name), "rb") as left:
                 if try_lock(left.fileno()):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from attn._checks import check_finite, check_size, wrong
 from attn.metrics.text import as_array
 
-# Pairs of places: of a source token, and of the target token that it became.
+# Pairs of indices: of a source token, and of the target token that translates it.
 Links = set[tuple[int, int]]
 
 
@@ -130,7 +130,7 @@ def diagonal_alignment(src_len: int, tgt_len: int) -> Links:
     [(0, 0), (0, 1), (1, 2), (1, 3)]
     """
     src_len, tgt_len = _check_lengths(src_len, tgt_len)
-    # The middle of token i stands at (i + 1/2) / tgt_len of the way.
+    # The middle of target token i lies at the fraction (i + 1/2) / tgt_len of the sentence.
     return {((2 * i + 1) * src_len // (2 * tgt_len), i) for i in range(tgt_len)}
 
 

@@ -162,14 +162,15 @@ def ibm_model_1(
     target_ids: dict[Hashable, int] = {}
     rows = [[source_ids.setdefault(w, len(source_ids)) for w in source] for source, _ in pairs]
     columns = [[target_ids.setdefault(w, len(target_ids)) for w in target] for _, target in pairs]
-    # One entry for each way in which a target word may come from a source word.
+    # The arrays have one entry for each source word that a target word of the same pair may come
+    # from.
     n_ways = np.repeat([len(row) for row in rows], [len(column) for column in columns])
     words = np.repeat(np.arange(len(n_ways)), n_ways)
     targets = np.repeat(np.concatenate(columns), n_ways)
     sources = np.concatenate([row * len(c) for row, c in zip(rows, columns, strict=True)])
     log_ways = np.log(n_ways).sum()
 
-    # And one cell for each two words that met: most never do.
+    # The table has one cell for each two words that occur in the same pair; most words never do.
     cells, places = np.unique(sources * len(target_ids) + targets, return_inverse=True)
     rows_of_cells, columns_of_cells = np.divmod(cells, len(target_ids))
     starts = np.searchsorted(rows_of_cells, np.arange(len(source_ids) + 1))

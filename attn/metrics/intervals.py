@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from attn._checks import check_finite, check_size, wrong
 from attn.metrics.text import as_array
 
-Z = 1.959964  # the normal quantile that leaves 2.5% on either side
+# The normal quantile that leaves 2.5% on each side.
+Z = 1.959964
 
 
 def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
@@ -40,7 +41,7 @@ def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
     >>> [round(bound, 3) for bound in wilson_interval(16, 16)]
     [0.806, 1.0]
     """
-    # As Python's own numbers: in NumPy's, a square may overflow.
+    # Python integers cannot overflow when they are squared.
     n, n_right = check_size("n", n, least=1), check_size("n_right", n_right)
     if n_right > n:
         raise wrong("n_right", f"at most n = {n}", n_right)

@@ -26,7 +26,7 @@ def one_word_apart(sources: Sequence[str], known: Iterable[str]) -> NDArray[np.b
     >>> one_word_apart(["the red house", "the house", "a cat"], ["the blue house", "a cat"])
     array([ True, False, False])
     """
-    # By a sentence with a gap in place of one word: the number of the sentence, and the word.
+    # Maps a sentence with one word left out to the number of the sentence and that word.
     asked: dict[tuple[str | None, ...], list[tuple[int, str]]] = {}
     for number, source in enumerate(sources):
         for gapped, word in _gaps(source):

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from attn._checks import wrong
 from attn._letters import LETTERS
 
-if TYPE_CHECKING:  # imported where it is used, since it takes longer than all the rest
+# The functions import sacrebleu when they run, because loading it is slow.
+if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
 
 

@@ -95,8 +95,8 @@ def top_p_filter(logits: ArrayLike, p: float) -> Floats:
         raise wrong("logits", "a number above -inf in every row", "a row without one")
     order = np.argsort(-probabilities, axis=-1, kind="stable")
     best = np.take_along_axis(probabilities, order, axis=-1)
-    # A token is kept while the tokens before it add up to less than p. So the token with which
-    # the sum reaches p is kept too.
+    # A token is kept while the sum of the tokens before it is below p, so the token that reaches p
+    # is kept too.
     best = np.where(np.cumsum(best, axis=-1) - best < p, best, 0)
     kept = np.zeros_like(probabilities)
     np.put_along_axis(kept, order, best, axis=-1)

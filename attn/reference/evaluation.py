@@ -49,8 +49,8 @@ def sentence_bleu(
     precisions = np.zeros(check_size("max_n", max_n, least=1))
     for n in range(1, len(precisions) + 1):
         found, there = (_count(tokens, n) for tokens in (written, right))
-        # The intersection of two counters has the smaller of both counts: an n-gram counts at
-        # most as often as the reference has it.
+        # The intersection of two counters takes the smaller count, so an n-gram counts at most as
+        # often as it occurs in the reference.
         precisions[n - 1] = (found & there).total() / max(found.total(), 1)
     penalty = np.exp(min(0.0, 1 - len(right) / len(written)))
     if not precisions.all():

@@ -158,7 +158,7 @@ def _attend(
     return multi_head_attention(query, key, value, n_heads=n_heads, mask=mask, **matrices)[0]
 
 
-# For each kind of step: its function, the parameters it needs, and the optional ones.
+# The kinds of step: a function, the parameters that it needs, and the optional ones.
 _ATTENTION: _Kind = _attend, ("w_q", "w_k", "w_v", "w_o"), ("b_q", "b_k", "b_v", "b_o")
 _FEED_FORWARD: _Kind = feed_forward, ("w_1", "b_1", "w_2", "b_2"), ()
 _NORM: _Kind = layer_norm, ("gain", "bias"), ()

@@ -6,9 +6,9 @@ from attn._checks import wrong
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Ints
 
-# The first ids are <pad>, <unk>, <sos> and <eos>, which are never hidden.
+# The first ids are <pad>, <unk>, <sos> and <eos>. They are never masked.
 N_SPECIAL = 4
-# The share of tokens chosen; of these, the shares that are hidden and that are replaced.
+# The share of tokens that are chosen, and the shares of these that are masked and replaced.
 CHOSEN, MASKED, REPLACED = 0.15, 0.8, 0.1
 
 
@@ -71,7 +71,7 @@ def mask_tokens(
     for name, value in (("mask_id", mask_id), ("ignore_id", ignore_id)):
         if np.asarray(value).dtype.kind not in "iu" or np.ndim(value):
             raise wrong(name, "an integer", repr(value))
-    # What is narrow enough for the tokens may be too narrow for the mark of what is not asked.
+    # A narrow integer type of the tokens may not be able to hold `ignore_id`.
     tokens, others = tokens.astype(np.int64), others.astype(np.int64)
     chosen = (chance < CHOSEN) & (tokens >= N_SPECIAL)
     changed = np.where(dice < MASKED, mask_id, others)

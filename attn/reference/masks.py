@@ -90,7 +90,8 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
     """
     tgt_len, window = check_size("tgt_len", tgt_len), check_size("window", window, least=1)
     src_len = tgt_len if src_len is None else check_size("src_len", src_len)
-    last = src_len - tgt_len  # the diagonal on which each query finds its own position
+    # The last query stands at the last key, so query i stands at key i + src_len - tgt_len.
+    last = src_len - tgt_len
     seen: Bools = np.tri(tgt_len, src_len, k=last, dtype=bool)
     too_old: Bools = np.tri(tgt_len, src_len, k=last - window, dtype=bool)
     return seen & ~too_old

@@ -97,8 +97,8 @@ def rotary(x: ArrayLike, positions: ArrayLike | None = None, base: float = 10000
     if broadcast_shapes(positions.shape, x.shape[:-1]) != x.shape[:-1]:
         raise wrong("positions", f"a shape that broadcasts to {x.shape[:-1]}", positions.shape)
     angles = positions[..., None] * _frequencies("d_k", d_k, base)
-    # Angles are computed in float64 whatever the dtype of x: float16, for example, cannot hold
-    # the odd positions above 2048.
+    # Angles are computed in float64, because float16, for example, cannot hold odd positions above
+    # 2048.
     cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return _interleave(even * cos - odd * sin, even * sin + odd * cos)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from attn._checks import wrong
 from attn.tokenizer.text import check_text
 
-# The white space of Unicode. `str.isspace` has four separators of ASCII more.
+# The white space of Unicode. `str.isspace` accepts four separators of ASCII as well.
 SPACES = (
     "\t\n\v\f\r \x85\xa0\u1680"
     + "".join(map(chr, range(0x2000, 0x200B)))
@@ -127,11 +127,13 @@ class _Finder:
             while token.lstrip and start > done and text[start - 1] in SPACES:
                 start -= 1
             if token.rstrip:
-                stop = max(stop, done)  # in white space that was taken, which ends there
+                # The white space before may already belong to the previous token.
+                stop = max(stop, done)
             while token.rstrip and stop < len(text) and text[stop] in SPACES:
                 stop += 1
             if token.lstrip and done >= stop:
-                continue  # the token before has taken all of its white space
+                # The previous token has taken all the white space that this one is made of.
+                continue
             if done < start:
                 yield text[done:start]
             yield i

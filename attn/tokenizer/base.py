@@ -32,7 +32,7 @@ class Tokenizer:
 
     pad_id, unk_id, sos_id, eos_id = range(len(SPECIAL_TOKENS))
     end_ids: Sequence[int] = (eos_id,)
-    # What a file of this class says it holds, and the fields it has with their types.
+    # The name of the file format, and the fields of a file with their types.
     _format: ClassVar[str]
     _fields: ClassVar[tuple[tuple[str, type], ...]]
 
@@ -44,7 +44,7 @@ class Tokenizer:
         return len(self.tokens)
 
     def __eq__(self, other: object) -> bool:
-        # What a tokenizer holds begins with its kind.
+        # The content includes the class, so tokenizers of two kinds are never equal.
         return isinstance(other, Tokenizer) and self._content() == other._content()
 
     def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> list[int]:
@@ -128,7 +128,8 @@ class Tokenizer:
         >>> WordTokenizer(["cielo", "el"]).decode([2, 5, 4, 1, 3, 0, 0])
         'el cielo <unk>'
         """
-        shape = tuple(getattr(ids, "shape", (None,)))  # a list has one dimension
+        # A list counts as one-dimensional.
+        shape = tuple(getattr(ids, "shape", (None,)))
         if len(shape) != 1:
             raise wrong("ids", "shape (seq_len,)", shape)
         silent = self._silent()
@@ -207,7 +208,7 @@ class Tokenizer:
         try:
             tokenizer = cls._from_fields(content)
         except ValueError as error:
-            # Its sentence begins with the name of an argument; here the file is at fault.
+            # The message begins with the name of an argument, which the path replaces.
             raise ValueError(f"{path}: {str(error).partition(': ')[2]}") from None
         except Exception:  # noqa: BLE001 - what is nested in a field can be of any type
             raise wrong(str(path), f"the parts of {cls._format!r}", "others") from None

@@ -13,9 +13,11 @@ from attn.tokenizer.text import check_text
 if TYPE_CHECKING:
     import regex
 
-# A run of letters, of digits or of other marks, with one space before it; English endings apart.
+# A run of letters, of digits or of punctuation, each with one space before it. English contractions
+# are separate.
 GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-NUMBER = r"\p{N}"  # each digit by itself
+# Each digit is a word of its own.
+NUMBER = r"\p{N}"
 
 
 @cache
@@ -106,10 +108,12 @@ class ByteLevelTokenizer(PretrainedTokenizer):
             left, right = (ids[token] for token in merge)
             if made.setdefault((left, right), (rank, ids["".join(merge)]))[0] != rank:
                 raise wrong("merges", "distinct pairs", f"{shown(merge)} twice")
-        # A vocabulary may lack bytes that its corpus never held. In a text they are left out.
+        # A vocabulary may lack bytes that did not occur in its corpus. Such bytes of a text are
+        # left out.
         self._letters = {b: ids[letter] for b, letter in letters.items() if letter in ids}
         self._merged = MergedWords(made, self._letters)
-        # An added token is its own text, unless words become it as well.
+        # The text of an added token is not decoded from byte letters, unless merges produce the
+        # token too.
         common = set(self._letters.values()).union(i for _, i in made.values())
         added_ids = {ids.get(t.content if isinstance(t, AddedToken) else t) for t in added} - common
         self._bytes = [
@@ -185,8 +189,8 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
     import regex  # the patterns speak of Unicode's kinds of characters, which `re` does not know
 
     try:
-        # `split` returns what stands between two matches, and what a group in a match holds: with
-        # one group around the whole pattern, the words themselves are kept.
+        # With one group around the whole pattern, `split` returns the words as well as the text
+        # between them.
         compiled = regex.compile(f"({pattern})")
     except (regex.error, RecursionError, OverflowError) as error:
         raise wrong("patterns", "regular expressions", f"{shown(pattern)}: {error}") from None

@@ -15,14 +15,15 @@ from attn.tokenizer.text import check_texts
 
 FIRST_BYTE = len(SPECIAL_TOKENS)
 FIRST_MERGE = FIRST_BYTE + 256
-# Words come again and again, so their ids are kept; those of a whole web would fill the memory,
-# and so would a few that are as long as a book.
+# The ids of frequent words are kept. The number and the length of these words are bounded, so that
+# they do not fill the memory.
 MAX_WORDS_KEPT = 100_000
 MAX_LENGTH_KEPT = 100
-MERGED = -1  # in the place of an id that went into the one before it
+# Marks the place of an id that was merged into the one before it.
+MERGED = -1
 
-# A run of letters with their marks, of digits or of other marks, with one space before it; or white
-# space, of which the last space is left to the word that follows.
+# A run of letters with their marks, of digits or of punctuation, with one space before it; or a run
+# of white space, whose last space goes to the next word.
 _NO_DIGITS = r"\p{L}\p{Nl}\p{No}"
 _WORD = regex.compile(
     rf" ?(?:[{_NO_DIGITS}][{_NO_DIGITS}\p{{M}}{JOINERS}]*|\p{{Nd}}+|[^\p{{L}}\p{{N}}{SPACE}]+)"
@@ -80,7 +81,7 @@ class BytePairTokenizer(Tokenizer):
             self._bytes.append(token)
         self.merges = list(made)
         self._words = MergedWords(made, {b: FIRST_BYTE + b for b in range(256)})
-        # A part of a character has no text of its own: its bytes are shown as \xNN.
+        # Bytes that are not a whole character are shown as \xNN.
         tokens = (token.decode(errors="backslashreplace") for token in self._bytes)
         super().__init__(list(tokens)[FIRST_BYTE:])
 
@@ -122,10 +123,11 @@ class BytePairTokenizer(Tokenizer):
         return [i for word in split(text) for i in self._words.ids(word)]
 
     def _unknown(self, text: str) -> list[str]:
-        return []  # every byte has a token
+        # Every byte has a token, so no text is unknown.
+        return []
 
     def _to_text(self, ids: list[int]) -> str:
-        # A model may predict bytes that are no character; they become U+FFFD.
+        # A model may predict bytes that do not form a character; they become U+FFFD.
         return b"".join(self._bytes[i] for i in ids).decode(errors="replace")
 
 
@@ -204,7 +206,8 @@ def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]])
         _, i, pair = heapq.heappop(queue)
         j = after[i]
         if j == end or (ids[i], ids[j]) != pair:
-            continue  # one of the two has been merged with another neighbour since
+            # One of the two ids was merged with another neighbour after this entry was queued.
+            continue
         ids[i], ids[j] = merges[pair][1], MERGED
         after[i] = after[j]
         if after[i] < end:
@@ -278,7 +281,8 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
     while queue and len(merges) < n_merges:
         count, best = heapq.heappop(queue)
         if -count != counts[best]:
-            continue  # an outdated entry: the pair was counted again and queued again since
+            # The entry is outdated, because the pair was counted and queued again.
+            continue
         if counts[best] < 2:
             break
         changed: set[tuple[int, int]] = set()

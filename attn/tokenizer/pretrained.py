@@ -110,7 +110,7 @@ class PretrainedTokenizer(Tokenizer):
         raise NotImplementedError
 
     def _silent(self) -> set[int]:
-        # Where nothing is special, neither is the token whose id is 0.
+        # A tokenizer without special tokens has end_ids of [0] by default, which then means no end.
         ends = set(self.end_ids) if self.special or any(self.end_ids) else set()
         return set(self.special.values()) - {self.unk_id} | ends
 

@@ -10,8 +10,9 @@ from attn.tokenizer.added import SPACES, AddedToken
 from attn.tokenizer.pretrained import PretrainedTokenizer
 
 MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
-LONGEST = 100  # characters of a word; a longer one is unknown
-# Characters of Chinese, each of which is a word; those of Korean and Japanese are not among them.
+# A word of more characters is unknown.
+LONGEST = 100
+# Chinese characters, each of which is a word. The range leaves out kana and hangul.
 _HAN = re.compile(
     "([\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
     "\U0002b920-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f])"
@@ -161,7 +162,8 @@ def normalise(text: str, lowercase: bool = True) -> str:
     text = _HAN.sub(r" \1 ", text)
     if lowercase:
         parts = unicodedata.normalize("NFD", text)
-        # Letter by letter: the end of a word makes no difference, as it does to a Greek sigma.
+        # Each letter is lower-cased alone, because `str.lower` treats a sigma at the end of a word
+        # differently.
         text = "".join(c.lower() for c in parts if unicodedata.category(c) != "Mn")
     return text
 

@@ -16,16 +16,16 @@ _OPENING = "¿¡([{«“‘$/"
 _CLOSING = "?!)]}»”’.,;:…%/"
 _QUOTES = "\"'"
 
-# Any other character, with what changes its looks: variation selectors, colours of skin, the tags
-# of a flag, and what a joiner (U+200D) makes one picture with it. Two letters of a flag are one.
-# A mark that clings to words has nothing of the kind: whatever it meets stays another token.
+# Any other character, with the variation selectors, skin tones and tags that change how it looks,
+# and the characters that a joiner (U+200D) adds to it. Two regional letters form one flag. A
+# punctuation mark inside words takes none of these.
 _OTHER = (
     rf"(?:\p{{RI}}\p{{RI}}|[^{SPACE}{regex.escape(_OPENING + _CLOSING + _QUOTES)}])"
     rf"(?:[\p{{M}}\p{{Emoji_Modifier}}{JOINERS}\U000e0020-\U000e007f]"
     rf"|(?<=\u200d)\p{{Extended_Pictographic}})*|[^{SPACE}]"
 )
-# Letters and digits with their marks; joined inside a word by an apostrophe or a hyphen, between
-# digits also by a point, a comma or a colon.
+# Letters and digits with their marks. An apostrophe or a hyphen may join them, and between digits
+# also a point, a comma or a colon.
 _WORD = regex.compile(rf"{LETTERS}(?:(?:['’-]|(?<=\p{{Nd}})[.,:](?=\p{{Nd}})){LETTERS})*|{_OTHER}")
 
 

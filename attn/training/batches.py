@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attn._checks import wrong
 
-# What `collate` makes of examples.
+# The tensors that `collate` returns.
 Batch: TypeAlias = dict[str, Tensor] | tuple[Tensor, ...]
 Collate: TypeAlias = Callable[[list[Any]], Any]
 
@@ -50,7 +50,7 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
         ids = torch.tensor(rows)
         if ids.ndim != 2 or ids.numel() and (ids.is_floating_point() or ids.is_complex()):
             raise TypeError
-        # Of empty lists, PyTorch makes floats.
+        # PyTorch makes floats of empty lists.
         return ids.long(), torch.tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         got = reprlib.repr(sequences)
@@ -148,7 +148,8 @@ class Batches:
         self.smallest = len(examples) // max(self.n_batches, 1)
         if batch_tokens is not None and len(examples):
             self.n_batches, self.smallest = self._share_tokens(batch_tokens, length is not None)
-        self._epoch, self._order = -1, [[0]]  # no epoch has been drawn yet
+        # No epoch has been shuffled yet.
+        self._epoch, self._order = -1, [[0]]
 
     def _share_tokens(self, batch_tokens: int, has_length: bool) -> tuple[int, int]:
         """Return how many batches hold about so many tokens, and the fewest examples of one."""
@@ -180,12 +181,12 @@ class Batches:
 
     def _order_of(self, epoch: int) -> list[list[int]]:
         rng = np.random.default_rng((self.seed, epoch))
-        # Sorting by lengths that are raised at random, by up to a tenth, puts similar lengths
-        # together, and yet other examples into one batch in every epoch.
+        # Sorting by lengths that are raised at random by up to a tenth puts examples of similar
+        # length together, and forms other batches in each epoch.
         order = np.argsort((self.lengths + 1) * rng.uniform(1.0, 1.1, len(self.lengths)))
         if self._by_tokens:
-            # Cuts at equal distances in tokens. As these are no smaller than the longest example,
-            # no batch is empty.
+            # The cuts are equally far apart in tokens. The distance is at least the longest
+            # example, so no batch is empty.
             ends = self.lengths[order].cumsum()
             cuts = np.arange(1, self.n_batches) * ends[-1] // self.n_batches
             batches = np.split(order, np.searchsorted(ends, cuts, side="right"))

@@ -79,7 +79,7 @@ class CheckpointFile:
         digest = hashlib.sha256()
         for batch in itertools.chain(*batches):
             for tensor in batch.values() if isinstance(batch, dict) else batch:
-                # As bytes, since NumPy has no bfloat16.
+                # NumPy has no bfloat16, so the tensor is viewed as bytes.
                 flat = tensor.detach().cpu().contiguous().reshape(-1)
                 digest.update(flat.view(torch.uint8).numpy().tobytes())
         with uncompiled(model) as plain:
@@ -136,9 +136,11 @@ class CheckpointFile:
         return state
 
     def _read(self) -> dict[str, Any]:
-        with suppress(Exception):  # Damage can break any step of reading.
+        # A damaged file can raise any exception.
+        with suppress(Exception):
             with zipfile.ZipFile(self.path) as archive:
-                whole = archive.testzip() is None  # PyTorch writes checksums, but compares none.
+                # torch.load does not compare the checksums that torch.save writes.
+                whole = archive.testzip() is None
             saved: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
             if whole and saved["format"] == FORMAT and saved.keys() == {*self.run, "state"}:
                 return saved

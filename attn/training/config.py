@@ -108,7 +108,7 @@ class TrainingConfig:
         sizes = ["steps", "batch_size", "warmup_steps"]
         optional = ["batch_tokens", "validate_every", "patience", "checkpoint_every"]
         for name in sizes + [name for name in optional if getattr(self, name) is not None]:
-            # As Python's own numbers: NumPy's could not be read back from a checkpoint.
+            # A checkpoint could not be read back with NumPy numbers in it.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
         object.__setattr__(self, "seed", check_size("seed", self.seed))
         if self.seed >= 2**63:

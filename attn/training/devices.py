@@ -55,7 +55,7 @@ def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
 def set_seed(device: torch.device, *numbers: int) -> None:
     """Seed PyTorch's randomness on the CPU and on `device` with a mixture of `numbers`."""
     seed = int(np.random.SeedSequence(numbers).generate_state(1)[0])
-    # torch.manual_seed does it too, but takes .1 ms to look for devices that are not there.
+    # torch.manual_seed sets the seed too, but takes 0.1 ms to look for other devices.
     torch.default_generator.manual_seed(seed)
     if device.type != "cpu":
         torch.get_device_module(device).manual_seed(seed)

@@ -104,7 +104,7 @@ def train(
     batches = Batches(examples, collate, length, *sizes, batch_tokens=config.batch_tokens)
     held_out = Batches([] if validation is None else validation, collate, length, *sizes)
     processes = join(config.device)
-    # Of the processes of one run, the first alone writes, and holds the lock for all.
+    # Only the first process of a run writes the checkpoint, so it alone takes the lock.
     turn = (
         nullcontext() if checkpoint is None or processes.rank else locked(checkpoint, "checkpoint")
     )
@@ -116,14 +116,15 @@ def train(
         run = Run(model.to(processes.device), loss, config, processes)
         file = None
         if checkpoint is not None:
-            # What is random in `collate` must not make other examples of the same ones.
+            # The fingerprint of the examples calls `collate`, which may draw random numbers. The
+            # seed makes the fingerprint of the same examples the same.
             set_seed(processes.device, config.seed)
             file = CheckpointFile(checkpoint, config, model, batches, held_out)
             state = processes.from_first(file.load)
             if state is not None:
                 run.restore(state)
         is_first = processes.rank == 0
-        # With None, tqdm shows the progress if there is a terminal, and hides it otherwise.
+        # With None, tqdm shows the progress only in a terminal.
         hidden = None if is_first else True
         with tqdm(total=config.steps, initial=run.step, unit="step", disable=hidden) as bar:
             while not run.is_over():
@@ -137,7 +138,8 @@ def train(
                 due = run.is_over() or _is_due(config.checkpoint_every, run.step)
                 if due and is_first and file is not None:
                     file.save(run.state())
-        processes.wait()  # so that every process finds the last checkpoint on the disk
+        # No process returns before the last checkpoint is on the disk.
+        processes.wait()
         if run.best is not None:
             with uncompiled(model) as plain:
                 plain.load_state_dict(run.best)

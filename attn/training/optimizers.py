@@ -36,7 +36,8 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     if config.optimizer == "muon":
         if not hasattr(torch.optim, "Muon"):
             raise wrong("optimizer", "'adamw', since Muon comes with PyTorch 2.9", "'muon'")
-        # It takes matrices alone. Stacks of them, as a convolution has, are left to AdamW.
+        # Muon takes two-dimensional parameters. AdamW takes those with more axes, such as kernels
+        # of convolutions.
         flat = [p for p in matrices if p.ndim == 2]
         stacks = {"params": [p for p in matrices if p.ndim > 2], **decay}
         make = partial(torch.optim.Muon, adjust_lr_fn="match_rms_adamw")
@@ -56,7 +57,7 @@ def _adamw(groups: list[dict[str, object]], config: TrainingConfig) -> list[Opti
 
 def _split(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
     """Return the matrices that multiply, and all else: tables of vectors, norms, biases."""
-    # A matrix that an embedding shares with the last layer counts as the embedding.
+    # A matrix that the embedding shares with the output layer counts as an embedding.
     tables = {
         p
         for module in model.modules()

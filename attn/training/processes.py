@@ -47,8 +47,8 @@ def join(device: str) -> "Processes":
         for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"))
     )
     chosen = choose_device(device, local_rank)
-    # After destroy_process_group the same processes could not form a group again, for a second
-    # run, so the group is kept until Python ends.
+    # After destroy_process_group the same processes cannot form a group again for a second run, so
+    # the group exists until Python ends.
     if count > 1 and not distributed.is_initialized():
         is_cuda = chosen.type == "cuda"
         if is_cuda:
@@ -82,8 +82,8 @@ class Processes:
         A parameter that had no part in the loss of any process keeps None, as it does where one
         process trains alone.
         """
-        # DistributedDataParallel fails at a parameter without a gradient, or warns wherever there
-        # is none, and searches the graph in every step.
+        # DistributedDataParallel fails at a parameter without a gradient, or else searches the
+        # graph in every step and warns.
         if self.count == 1:
             return
         is_used = torch.tensor([p.grad is not None for p in parameters], device=self.device).int()
@@ -98,7 +98,8 @@ class Processes:
 
     def sum(self, *numbers: Tensor) -> list[Tensor]:
         """Return the sum over the processes of each number, a Tensor of shape ()."""
-        # One at a time: joined in one tensor, counts would be rounded like losses.
+        # The numbers are summed one by one, because in one tensor with the losses the counts would
+        # be rounded.
         sums = [number.detach().clone() for number in numbers]
         if self.count > 1:
             for number in sums:

@@ -22,7 +22,7 @@ from attn.training.optimizers import make_optimizers
 from attn.training.processes import Processes
 from attn.training.schedule import learning_rate
 
-# Of a model and a batch: the sum of the losses, and of how many terms it is the sum.
+# Takes a model and a batch, and returns the sum of the losses and the number of terms in it.
 Loss: TypeAlias = Callable[[Any, Any], tuple[Tensor, int | Tensor]]
 LOSS = (
     "a function (model, batch) that returns the sum of the losses, "
@@ -106,11 +106,13 @@ class Run:
         set_seed(processes.device, config.seed, step, processes.rank)
         for optimizer in self.optimizers:
             optimizer.zero_grad()
-        processes.share(self.model.buffers())  # as those of a batch norm, which each step changes
+        # A step changes buffers such as the running mean of a batch norm.
+        processes.share(self.model.buffers())
         try:
             total, count = self._losses(self.compiled, batches, step - 1)
             all_total, all_count = processes.sum(total, count)
-            # Over the processes, these gradients sum to that of the mean over the whole batch.
+            # Each process divides by the count of all processes, so that the sum of their gradients
+            # is the gradient of the mean over the whole batch.
             with _told_of_loss():
                 (total / all_count).backward()
         except Exception as error:
@@ -222,11 +224,13 @@ def _checked(found: object) -> tuple[Tensor, int | Tensor]:
 
 def _move(batch: Batch, device: torch.device) -> Batch:
     if isinstance(batch, dict):
-        moved = copy(batch)  # of its own class, which may have more to it
+        # A copy keeps the class of the batch and its attributes.
+        moved = copy(batch)
         moved.update((name, tensor.to(device)) for name, tensor in batch.items())
         return moved
     tensors = (tensor.to(device) for tensor in batch)
-    moved_tuple: Batch = getattr(batch, "_make", tuple)(tensors)  # the first of a named tuple
+    # A named tuple keeps its class.
+    moved_tuple: Batch = getattr(batch, "_make", tuple)(tensors)
     return moved_tuple
 
 

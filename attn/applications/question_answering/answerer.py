@@ -23,7 +23,7 @@ from attn.tokenizer.words import join
 from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 
-# What is asked is who stands beside whom: positions relative to each other serve best.
+# The answers depend on which words stand next to each other, so rotary positions serve best.
 SIZES: dict[str, Any] = {
     "d_model": 64,
     "n_heads": 4,
@@ -38,7 +38,7 @@ TRAINING = TrainingConfig(
 )
 MIN_COUNT = 5
 
-# Context, question, answer, and which word of the context the answer begins with.
+# Context, question, answer, and the index in the context of the first word of the answer.
 Example: TypeAlias = tuple[str, str, str, int | None]
 
 
@@ -139,7 +139,7 @@ class QuestionAnswerer(Application[SpanReader]):
             than the positions that can be learned, or an argument is not as above.
         """
         examples = _checked(examples)
-        # Rare words have no id of their own, so that training meets the unknown.
+        # Rare words get no id, so that training meets <unk>.
         texts = (text for example in examples for text in example[:2])
         tokenizer = WordTokenizer.train(texts, min_count=MIN_COUNT)
         encoded = [encode(tokenizer, marks_question_words, *example) for example in examples]

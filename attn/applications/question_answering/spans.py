@@ -12,11 +12,11 @@ from attn.transformer import Encoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.embedding import TokenEmbedding
 
-# What a token is to the reader: no part of the context; of the context; of the context and a
-# word of the question too.
+# The kind of a token: outside the context, inside it, or inside it and also a word of the question.
 OUTSIDE, CONTEXT, MARKED = range(3)
 
-MAX_WORDS = 8  # of an answer
+# The most words of an answer.
+MAX_WORDS = 8
 
 
 class SpanReader(Checkpoint, nn.Module):

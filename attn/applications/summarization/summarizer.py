@@ -32,8 +32,8 @@ from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 from attn.transformer import Transformer
 
-# Which name stands beside which verb decides, wherever the sentence was shuffled to: positions
-# relative to each other serve best.
+# The headline depends on which name stands next to which verb, wherever the sentence was shuffled
+# to, so rotary positions serve best.
 SIZES: dict[str, Any] = {
     "d_model": 64,
     "n_heads": 4,
@@ -44,7 +44,8 @@ SIZES: dict[str, Any] = {
     "positions": "rotary",
 }
 TRAINING = TrainingConfig(steps=800, batch_size=32, learning_rate=3e-3, device="cpu")
-MAX_TOKENS = 30  # of a headline
+# The most tokens of a headline.
+MAX_TOKENS = 30
 
 
 class Summarizer(Application[Transformer]):

@@ -55,7 +55,7 @@ def alignment_errors(
     if learn_from is not None:
         learn_from = checked_pairs(learn_from, "learn_from")
     attention = [translator.attention(pair.source, pair.target) for pair in pairs]
-    # The last row predicts <eos>, which translates nothing.
+    # The last row predicts <eos>, which translates no word.
     cross = [a.cross[..., :-1, :] for a in attention]
     sure, possible = ([getattr(p, name) for p in pairs] for name in ("sure", "possible"))
 

@@ -67,5 +67,5 @@ def _attention(model: Transformer, stack: str) -> list[MultiHeadAttention]:
     """Return the attention of each layer."""
     layers = model.encoder.layers if stack == "encoder" else model.decoder.layers
     name = "cross_attention" if stack == "cross" else "self_attention"
-    # PyTorch's lists of modules do not tell the class of what they hold.
+    # The type of a ModuleList does not name the class of its modules.
     return [cast(MultiHeadAttention, layer.get_submodule(name)) for layer in layers]

@@ -186,7 +186,8 @@ class Translator(Application[Transformer]):
         else:
             said = self.target.encode(vocabularies.checked("translation", translation, self.target))
         most = _sequences.most_tokens(self.model.config)
-        if translation is None:  # one that found no end may fill all positions
+        # A translation that reached no <eos> may fill all positions, and <sos> needs one.
+        if translation is None:
             said = said[: None if most is None else most - 1]
         _sequences.check_fits("translation", len(said), self.model.config, beside=1)
         source = [self.source.tokens[i] for i in src]
@@ -234,7 +235,8 @@ class Translator(Application[Transformer]):
     def _from_folder(cls, folder: Path, about: About, model: Transformer) -> Self:
         sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
         source, target = vocabularies.read(folder, about.get("tokenizer"), sizes)
-        max_len: Any = about.get("max_len")  # The constructor checks it.
+        # The constructor checks the type.
+        max_len: Any = about.get("max_len")
         return cls(model, source, target, max_len, punctuated=about.get("punctuated") is True)
 
     @classmethod
@@ -280,7 +282,8 @@ class Translator(Application[Transformer]):
         self, sources: Sequence[Ids], beam_width: int = 1, length_penalty: float = 0.0
     ) -> list[Ids]:
         def decode(some: list[Ids]) -> list[Ids]:
-            # Spanish never takes twice as many words. The ten give room to short sentences.
+            # A Spanish sentence never needs twice the tokens of the English one, and ten more leave
+            # room for short sentences.
             limits = [2 * len(source) + 10 for source in some]
             return _sequences.write_each(
                 self.model, some, limits, beam_width=beam_width, length_penalty=length_penalty
