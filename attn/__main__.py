@@ -17,7 +17,7 @@ from attn import _commands
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status.
 
-    What a person can mend is said in one sentence, without a stack trace.
+    An error that a user can correct is reported in one sentence, without a stack trace.
     """
     with _escaped_output(), _terminated_as_interrupted():
         return _run(arguments)
@@ -54,7 +54,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 @contextmanager
 def _escaped_output() -> Iterator[None]:
-    """Write letters that the encoding of the output lacks as a string in Python would, and say so."""
+    """Escape characters that the encoding of the output lacks, and report them."""
     lacking: set[str] = set()
 
     def escape(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -85,7 +85,7 @@ def _escaped_output() -> Iterator[None]:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM end a command as Ctrl+C does: files whole, locks and processes gone."""
+    """Let SIGTERM end a command as Ctrl+C does, so that it cleans up."""
 
     def interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt(number)

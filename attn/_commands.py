@@ -1,4 +1,4 @@
-"""What the commands of ``python -m attn`` do: each takes its options and prints what it finds."""
+"""The commands of ``python -m attn``: each takes its options and prints its results."""
 
 import argparse
 import io
@@ -105,7 +105,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 class _Log:
-    """Prints a line for each hundredth of a training: what a file can show of it."""
+    """Prints a line for each hundredth of a training, where a progress bar cannot be shown."""
 
     def __init__(self) -> None:
         self.began, self.n_tokens = time.monotonic(), 0
@@ -142,7 +142,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def fetch(options: argparse.Namespace) -> None:
-    """Print where each model lies that others trained, once it is on this machine."""
+    """Download the pretrained models that are named, if needed, and print their paths."""
     from attn.pretrained import fetched
 
     for name in options.name:
@@ -150,7 +150,7 @@ def fetch(options: argparse.Namespace) -> None:
 
 
 def _checked_out(out: Path) -> Path:
-    """Return the place of a folder; refuse one that `train` could not write in the end."""
+    """Return the path of a folder; refuse one that `train` could not write at the end."""
     from attn.applications._folder import resolved
     from attn.applications.translation import Translator
 
@@ -180,7 +180,7 @@ def _pairs_to_train(
 
 
 def _read(path: Path) -> "list[Pair]":
-    """Return the pairs of a file; say on the way which lines are none."""
+    """Return the pairs of a file, and report the lines that hold no pair."""
     from attn.corpus import read_pairs
 
     reader = read_pairs(path)
@@ -195,7 +195,7 @@ def _read(path: Path) -> "list[Pair]":
 
 
 def _translator(options: argparse.Namespace, name: str | None = None) -> "Translator":
-    """Return a user's translator, or the course's that learnt the corpus of that name."""
+    """Return the translator in a user's folder, or that of the course for a corpus."""
     from attn.applications import models
     from attn.applications.translation import Translator
 

@@ -1,4 +1,4 @@
-"""A system on disk: a folder that is the old one or the new one, whatever happens in between."""
+"""A saved application: a folder that is replaced whole or not at all."""
 
 import ctypes
 import hashlib
@@ -26,9 +26,9 @@ About: TypeAlias = dict[str, Any]
 
 @contextmanager
 def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
-    """Give an empty folder to write into; in the end it takes the place of `folder`.
+    """Give an empty folder to write into; at the end it replaces `folder`.
 
-    Files in `folder` that no save has written stay where they are.
+    Files in `folder` that no save has written are kept.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
 
 
 def _keep_others(old: Path, new: Path, ours: set[str]) -> None:
-    """Give the files of a user in the old folder to the new one as well."""
+    """Link files that a user put into the old folder into the new one."""
 
     def not_kept(place: str, names: list[str]) -> set[str]:
         is_top = os.fspath(place) == os.fspath(old)
@@ -124,7 +124,7 @@ def _put_back(folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Mend what saves left that ended in the middle; the lock says that none is at work."""
+    """Repair what interrupted saves left; the caller holds the lock."""
     _put_back(folder)
     if folder.exists():
         shutil.rmtree(_old(folder), ignore_errors=True)
@@ -148,7 +148,7 @@ def resolved(name: str, folder: str | Path) -> Path:
 
 
 def read_folder(folder: str | Path, wanted: str) -> About:
-    """Return what `whole_folder` was told about a folder.
+    """Return the `about` that `whole_folder` was given.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def check_sums(folder: str | Path, about: About) -> None:
     ----------
     folder : str or Path
     about : dict
-        What `read_folder` returned. Where an older version wrote it, it has no sums.
+        What `read_folder` returned. Folders of older versions have no sums.
     """
     if SUMS not in about and OWN_SUM not in about:
         return

@@ -1,4 +1,4 @@
-"""Files that hold the old content or the new: written beside their place, then renamed."""
+"""Files that are replaced whole or not at all: written beside their place, then renamed."""
 
 import errno
 import io
@@ -16,7 +16,7 @@ from attn.io.locks import beside, try_lock
 
 
 class NotWritten(OSError, ValueError):
-    """A place that cannot be written: an argument that is wrong, and an error of the system.
+    """A path cannot be written. It is both a ``ValueError`` and an ``OSError``.
 
     Its ``strerror`` is the reason, in the words of the system.
     """
@@ -27,9 +27,9 @@ class NotWritten(OSError, ValueError):
 
 
 class _Scratch(io.FileIO):
-    """A file that remembers the error of the system that stopped it.
+    """A file that remembers the ``OSError`` of a failed write.
 
-    PyTorch's writer and others raise an error of their own in its place.
+    PyTorch and other writers replace that error by one of their own.
     """
 
     error: OSError | None = None
@@ -44,10 +44,10 @@ class _Scratch(io.FileIO):
 
 @contextmanager
 def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
-    """Give a file to write into; in the end, once it is on the disk, it takes its place.
+    """Give a file to write into, which replaces the file at `path` once it is on the disk.
 
-    Whatever goes wrong before, the old file stays and nothing else is left. What a link leads to
-    is replaced, not the link, and keeps its mode.
+    If anything fails before that, the old file stays and nothing else is left. If `path` is a
+    link, its target is replaced. The mode of the file is kept.
 
     Parameters
     ----------
@@ -63,8 +63,7 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
     Raises
     ------
     NotWritten
-        A ``ValueError`` and ``OSError``: if there can be no such file, or the disk is full, or what writes into
-        the file raises an ``OSError``.
+        If there can be no such file, the disk is full, or the block raises an ``OSError``.
 
     Examples
     --------
@@ -126,7 +125,7 @@ def write_whole(path: str | Path, content: str | bytes, name: str = "path") -> N
 
 
 def place_of(path: str | Path, name: str = "path") -> Path:
-    """Return the place that a name leads to, through links, if a file can be there.
+    """Return the path with links resolved, if a file can be there.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One process at a time: locks that the system releases when their process dies, however it dies."""
+"""Locks between processes, which the system releases when their process dies."""
 
 import hashlib
 import os
@@ -57,7 +57,7 @@ else:
 
 
 def beside(place: Path, end: str) -> Path:
-    """Return a hidden name next to `place` that ends so, no longer than a name may be."""
+    """Return a hidden name next to `place` that ends with `end` and is not too long."""
     name = place.name
     if len(os.fsencode(name)) > LONGEST - len(end):
         name = hashlib.sha256(os.fsencode(name)).hexdigest()
@@ -66,24 +66,25 @@ def beside(place: Path, end: str) -> Path:
 
 @contextmanager
 def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Iterator[None]:
-    """Be the only process that works on a file or a folder.
+    """Hold a lock, so that no other process works on a file or a folder.
 
-    The lock is a file beside it, and goes when this block ends. A process that dies releases it
-    too, even if it was killed; its children do not inherit it.
+    The lock is a file beside it, which is deleted when the block ends. A process that dies
+    releases the lock too, even if it was killed. Child processes do not inherit it.
 
     Parameters
     ----------
     path : str or Path
-        Of what is worked on. It need not exist, but its folder must.
+        The file or folder. It need not exist, but its parent must.
     name : str, default "path"
         The argument that an error names.
     wait : bool, default False
-        Whether to wait for the process that holds the lock, which standard error tells.
+        Whether to wait for the process that holds the lock. Then a line is written to standard
+        error.
 
     Raises
     ------
     ValueError
-        If another process holds the lock and `wait` is False; or if there can be no lock.
+        If another process holds the lock and `wait` is False, or if no lock can be made.
 
     Examples
     --------
@@ -145,7 +146,7 @@ def _is_at(descriptor: int, place: Path) -> bool:
 
 
 def _holder(descriptor: int) -> str:
-    """Return who wrote a number into the file of a lock."""
+    """Return the name of the process whose id is in the file of a lock."""
     with suppress(OSError):
         os.lseek(descriptor, 0, os.SEEK_SET)
         number = os.read(descriptor, 20)

@@ -1,4 +1,4 @@
-"""What the tokenizers share: four special tokens, sequences of ids, and files."""
+"""The base class of all tokenizers, with four special tokens."""
 
 import json
 import operator
@@ -16,7 +16,7 @@ VERSION = 1
 
 
 class Tokenizer:
-    """The interface of all tokenizers; each subclass says how text becomes ids and back.
+    """The interface of all tokenizers; subclasses define how text becomes ids and back.
 
     Attributes
     ----------
@@ -53,7 +53,8 @@ class Tokenizer:
         Parameters
         ----------
         text : str
-            Any text. One that spells a special token, ``"<eos>"``, does not become it.
+            Any text. Text that spells a special token, such as ``"<eos>"``, does not become
+            that token.
         sos, eos : bool, default False
             Whether to put ``<sos>`` before the text, and ``<eos>`` after it.
 
@@ -77,7 +78,7 @@ class Tokenizer:
         return [self.sos_id] * bool(sos) + ids + [self.eos_id] * bool(eos)
 
     def unknown(self, text: str) -> list[str]:
-        """Return the words of a text that would become ``<unk>``, as they are looked up.
+        """Return the words of a text that would become ``<unk>``, in normalised form.
 
         Parameters
         ----------
@@ -86,8 +87,7 @@ class Tokenizer:
         Returns
         -------
         list of str
-            Each once, in the order of the text. Byte pairs spell every word, so there it is
-            empty.
+            Each word once, in the order of the text. With byte pairs the list is always empty.
 
         Raises
         ------
@@ -155,7 +155,7 @@ class Tokenizer:
         Parameters
         ----------
         path : str or Path
-            Where. A file that is there is replaced, all at once or not at all.
+            The file. An existing file is replaced whole or not at all.
 
         Raises
         ------
@@ -181,8 +181,8 @@ class Tokenizer:
         Raises
         ------
         ValueError
-            If the file cannot be read, or holds anything else than a tokenizer of this
-            class. The sentence begins with the path.
+            If the file cannot be read or does not hold a tokenizer of this class. The message
+            begins with the path.
 
         Examples
         --------

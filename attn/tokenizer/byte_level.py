@@ -1,4 +1,4 @@
-"""The byte-pair encoding of GPT-2 and of models after it, with the vocabulary that they came with."""
+"""The byte-pair encoding of GPT-2 and its successors, with a published vocabulary."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -22,9 +22,10 @@ NUMBER = r"\p{N}"
 
 @cache
 def byte_letters() -> dict[int, str]:
-    """Return the letter by which such vocabularies write each byte: no space, nothing invisible.
+    """Return the visible letter by which such vocabularies write each byte.
 
-    Bytes that are visible characters stand for themselves, the others for those from 256 on.
+    Visible characters of Latin-1 stand for their own byte. The other bytes are written as the
+    characters from U+0100 on.
     """
     visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [b for b in range(256) if b not in visible]
@@ -32,31 +33,32 @@ def byte_letters() -> dict[int, str]:
 
 
 class ByteLevelTokenizer(PretrainedTokenizer):
-    """Byte pairs as in `BytePairTokenizer`, under the ids of somebody else's vocabulary.
+    """Byte pairs as in `BytePairTokenizer`, with the vocabulary and ids of a published model.
 
     Parameters
     ----------
     vocabulary : list of str
-        The tokens in the order of their ids, each byte written as `byte_letters` says.
+        The tokens in the order of their ids, with bytes written by `byte_letters`.
     merges : list of (str, str)
-        What each merge joins, the most frequent first.
+        The two tokens that each merge joins, in order of priority.
     added : list of AddedToken or str, default ()
-        Tokens of the vocabulary that are found whole in a text, as `PretrainedTokenizer` says. Their
-        text is what is written there: the bytes are those of UTF-8.
+        Added tokens, as in `PretrainedTokenizer`. They are written as plain text and not by
+        `byte_letters`.
     patterns : list of str, default (GPT2_WORDS,)
-        Patterns of `regex` that cut a text into words, one after the other: what a pattern
-        matches is cut out of the pieces that the one before has left.
+        Patterns of `regex` that split a text into words. Each pattern splits the pieces that
+        the previous one left.
     unused : list of str, default ()
-        Tokens of the vocabulary that stand for nothing and fill its places: `decode` leaves them out.
+        Tokens that only fill places of the vocabulary. `decode` leaves them out.
     whole_words : bool, default False
-        Whether a word that is a token is that token, whatever the merges would make of it.
+        Whether a word that is a token becomes that token without applying merges.
     pad_id, sos_id, eos_id : optional
         As in `PretrainedTokenizer`.
 
     Raises
     ------
     ValueError
-        If a merge joins what is no token, makes none or stands there twice, or a pattern is none.
+        If a merge is repeated, or its parts or its result are no tokens, or a pattern is
+        invalid.
 
     References
     ----------
@@ -137,7 +139,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         self._compiled = [_compiled(pattern) for pattern in self.patterns]
 
     def split(self, text: str) -> list[str]:
-        """Cut a text into words; joined, they are the text again.
+        """Split a text into words, which joined give the text again.
 
         Parameters
         ----------

@@ -32,10 +32,10 @@ _WORD = regex.compile(
 
 
 class BytePairTokenizer(Tokenizer):
-    """A vocabulary of all 256 bytes, and of the merges learned from a corpus.
+    """A vocabulary of all 256 bytes and of the merges learned from a corpus.
 
     Byte b has the id ``b + 4``, merge n the id ``n + 260``. ``<unk>`` keeps id 1 although no
-    text needs it, so that models find the special tokens where the other tokenizer has them.
+    text needs it, so that the special tokens have the same ids as in `WordTokenizer`.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class BytePairTokenizer(Tokenizer):
     Raises
     ------
     ValueError
-        If a merge is not a pair of such ids, or makes a token that is there already.
+        If a merge is not a pair of such ids, or makes an existing token.
 
     References
     ----------
@@ -99,7 +99,7 @@ class BytePairTokenizer(Tokenizer):
         Returns
         -------
         BytePairTokenizer
-            With fewer tokens if the corpus has no more pairs that occur twice.
+            It has fewer tokens if no more pairs of the corpus occur twice.
 
         Raises
         ------
@@ -132,7 +132,7 @@ class BytePairTokenizer(Tokenizer):
 
 
 def split(text: str) -> list[str]:
-    """Cut text into words, across whose borders nothing is merged.
+    """Split text into words. Merges do not cross the borders of words.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ def split(text: str) -> list[str]:
     Returns
     -------
     list of str
-        Runs of letters, of digits or of other marks, each with the space before it, and the
-        white space that is left. Joined, they are the text again.
+        Runs of letters, of digits or of punctuation, each with the space before it, and the
+        remaining white space. Joined, the words give the text again.
 
     References
     ----------
@@ -158,14 +158,14 @@ def split(text: str) -> list[str]:
 
 
 class MergedWords:
-    """The ids of words once every merge that applies has been made.
+    """Turns words into ids by applying merges, and caches the results.
 
     Parameters
     ----------
     merges : dict of (int, int) to (int, int)
-        For two ids, the rank of their merge and the id that it makes.
+        Maps two ids to the rank of their merge and the id that it makes.
     letters : dict of int to int
-        The id of each byte. Bytes that are not there are left out of a word.
+        The id of each byte. Bytes without an id are left out of a word.
     """
 
     def __init__(
@@ -188,10 +188,10 @@ class MergedWords:
 
 
 def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]]) -> list[int]:
-    """Make every merge that applies, the one of the lowest rank first, of equals the leftmost.
+    """Apply merges, the lowest rank first and, among equal ranks, the leftmost first.
 
-    A queue holds the pairs that can be merged, and each id its two neighbours. So a word of n
-    letters takes time in proportion to n log n, and not to its square.
+    A priority queue holds the pairs that can be merged, and each id knows its two neighbours,
+    so a word of n letters takes n log n time.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]])
 
 
 def to_bytes(word: str) -> list[int]:
-    """Return the ids of the bytes of a word: the tokens before any merge."""
+    """Return the ids of the bytes of a word, before any merge."""
     return [FIRST_BYTE + b for b in word.encode()]
 
 
@@ -249,12 +249,12 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
     words : dict of str to int
         How often each word occurs.
     n_merges : int
-        When to stop, unless no pair occurs twice before that.
+        The most merges to learn. Learning stops earlier if no pair occurs twice.
 
     Returns
     -------
     list of (int, int)
-        The pairs; of pairs equally frequent, the one with the smaller ids comes first.
+        The pairs. Ties in frequency go to the pair with the smaller ids.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""WordPiece: words in pieces that a vocabulary holds, as BERT reads them."""
+"""WordPiece, the tokenizer of BERT: words in pieces."""
 
 import re
 import unicodedata
@@ -20,24 +20,23 @@ _HAN = re.compile(
 
 
 class WordPieceTokenizer(PretrainedTokenizer):
-    """The longest piece that the vocabulary holds, then the longest of the rest, and so on.
+    """Splits each word greedily into the longest pieces that the vocabulary holds.
 
-    A piece that does not begin a word is written with ``##`` before it. A word of which some part
-    is no piece becomes ``[UNK]`` as a whole. ``[CLS]`` is the start of a sequence and ``[SEP]``
-    its end.
+    A piece that does not begin a word is written with ``##`` before it. If some part of a word
+    is not in the vocabulary, the whole word becomes ``[UNK]``. ``[CLS]`` is the start of a
+    sequence and ``[SEP]`` its end.
 
     Parameters
     ----------
     tokens : list of str
         The vocabulary in the order of its ids, with ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]``.
     lowercase : bool, default True
-        Whether text is first written in lower case and without accents.
+        Whether to lower-case text and remove its accents first.
     added : list of AddedToken or str, optional
-        Tokens of the vocabulary that are found whole in a text, as `PretrainedTokenizer` says. If
-        they are not given, the four and ``[MASK]``.
+        Added tokens, as in `PretrainedTokenizer`; by default the four above and ``[MASK]``.
     n_pieces : int, optional
-        How many of the tokens words are made of: those with the first ids. The others are added
-        tokens alone. If it is not given, all.
+        The number of tokens, from the first id on, that words are made of. Later tokens are
+        only found as added tokens. By default all tokens are pieces.
 
     Raises
     ------
@@ -120,7 +119,7 @@ class WordPieceTokenizer(PretrainedTokenizer):
 
 
 def split(text: str, lowercase: bool = True) -> list[str]:
-    """Cut a text into words and marks, after what is no text was taken out.
+    """Normalise a text and split it into words and punctuation marks.
 
     Parameters
     ----------
@@ -141,7 +140,7 @@ def split(text: str, lowercase: bool = True) -> list[str]:
 
 
 def normalise(text: str, lowercase: bool = True) -> str:
-    """Take out what is no text, write white space as blanks, and set each Chinese character apart.
+    """Remove control characters, write white space as blanks, and separate Chinese characters.
 
     Parameters
     ----------
@@ -178,5 +177,5 @@ def _is_no_text(character: str) -> bool:
 
 
 def _is_mark(character: str) -> bool:
-    """Return whether it is punctuation, or one of the signs of ASCII that Unicode counts elsewhere."""
+    """Return whether a character is punctuation or an ASCII symbol."""
     return unicodedata.category(character)[0] == "P" or character in "$+<=>^`|~"

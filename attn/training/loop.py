@@ -1,4 +1,4 @@
-"""The loop: take a batch, compute the loss and its gradient, change the weights, again."""
+"""The training loop."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -33,30 +33,30 @@ def train(
 ) -> History:
     """Train a model, in place.
 
-    Started by ``torchrun``, the processes share each batch, and the first one writes and shows
-    the progress.
+    Under ``torchrun`` the processes share each batch. The first process writes the files and
+    shows the progress.
 
     Parameters
     ----------
     model : Module
-        It ends on the device of the training, in evaluation mode.
+        Afterwards it is on the device of the training, in evaluation mode.
     loss : callable, (model, batch) -> (total, count)
-        The sum of the losses of a batch, a Tensor of shape (), and the number of its terms, an
-        int or a Tensor.
+        It returns the sum of the losses of a batch, a Tensor of shape (), and the number of
+        its terms, an int or a Tensor.
     examples : sequence
-        What to learn from.
+        The training examples.
     collate : callable, (list of examples) -> dict or tuple of Tensor
-        Makes the batch, on the CPU.
+        It makes a batch, on the CPU.
     config : TrainingConfig
     length : callable, (example) -> int, optional
-        Examples of about one length come together.
+        Examples of similar length are put into one batch.
     validation : sequence, optional
         The examples held out, for ``config.validate_every``.
     checkpoint : str or Path, optional
-        A file, in a folder that exists. If it is there, training goes on from it; at the end
-        of the training it is still there.
+        A file in a folder that exists. If the file exists, training continues from it. It is
+        kept at the end.
     report : callable, (attn.training.Progress) -> None, optional
-        Called after each step, in the first process.
+        A function that is called after each step, in the first process.
 
     Returns
     -------
@@ -65,10 +65,10 @@ def train(
     Raises
     ------
     ValueError
-        If an argument is not as above, or `loss` or `collate` raises an error, which is the
-        cause; if the checkpoint is not one of the same configuration, model and examples, or
-        another run is using it; or if a loss or a gradient is not finite. Then the weights and
-        the checkpoint are those before that step.
+        If an argument is not as above, or `loss` or `collate` raises an error; if the
+        checkpoint belongs to another configuration, model or examples, or another run is using
+        it; or if a loss or a gradient is not finite, where weights and checkpoint are left as
+        they were before that step.
 
     References
     ----------
@@ -153,7 +153,7 @@ def _check(
     validation: Sequence[Any] | None,
     checkpoint: str | Path | None,
 ) -> None:
-    """Check what needs no device, before anything takes time."""
+    """Check the arguments before anything takes time."""
     if not isinstance(config, TrainingConfig):
         raise wrong("config", "a TrainingConfig", kind_of(config))
     given = {"examples": examples} | ({} if validation is None else {"validation": validation})

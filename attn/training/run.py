@@ -1,4 +1,4 @@
-"""A model, its optimisers and how far they have come; one step, and one validation."""
+"""The state of a training run: its steps and validations."""
 
 import itertools
 import math
@@ -32,37 +32,37 @@ LOSS = (
 
 @dataclass
 class History:
-    """What became of the loss.
+    """The losses of a training.
 
     Attributes
     ----------
     losses : list of float
-        That of each step's batch, before the step.
+        The loss of the batch of each step, before the step.
     validation : list of (int, float)
-        The step, and the loss on the examples held out after it.
+        The number of a step, and the validation loss after it.
     """
 
     losses: list[float] = field(default_factory=list)
     validation: list[tuple[int, float]] = field(default_factory=list)
 
     def since_best(self) -> int:
-        """Return how many validations have gone by since the best."""
+        """Return the number of validations since the best one."""
         losses = [loss for _, loss in self.validation]
         return len(losses) - 1 - losses.index(min(losses)) if losses else 0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training has come.
+    """The progress of a training.
 
     Attributes
     ----------
     step, steps : int
-        Those taken, and all there are.
+        The steps taken, and all steps.
     loss : float
-        The mean of the last batch, before its step.
+        The mean loss of the last batch, before its step.
     n_terms : int
-        Of how many terms it is the mean: for a translator, tokens.
+        The number of terms of that mean. For a translator these are tokens.
     """
 
     step: int
@@ -72,7 +72,7 @@ class Progress:
 
 
 class Run:
-    """A model, its optimisers and how far they have come: all that a checkpoint holds."""
+    """A model, its optimisers and its progress: everything that a checkpoint holds."""
 
     def __init__(
         self, model: nn.Module, loss: Loss, config: TrainingConfig, processes: Processes
@@ -94,14 +94,14 @@ class Run:
         return len(self.history.losses)
 
     def is_over(self) -> bool:
-        """Return whether all steps are taken, or patience is at its end."""
+        """Return whether all steps are taken or the patience is exhausted."""
         steps, patience = self.config.steps, self.config.patience
         return self.step >= steps or (
             patience is not None and self.history.since_best() >= patience
         )
 
     def update(self, batches: Batches) -> Progress:
-        """Take one step; before anything changes, refuse a loss that is not finite."""
+        """Take one step. A loss that is not finite is refused before anything changes."""
         step, config, processes = self.step + 1, self.config, self.processes
         set_seed(processes.device, config.seed, step, processes.rank)
         for optimizer in self.optimizers:
@@ -135,7 +135,7 @@ class Run:
 
     @torch.no_grad()
     def validate(self, batches: Batches) -> None:
-        """Add the mean loss on examples held out to the history."""
+        """Append the mean loss on the validation examples to the history."""
         self.model.eval()
         try:
             parts = [self._losses(self.objective, batches, i) for i in range(batches.n_batches)]
@@ -163,7 +163,7 @@ class Run:
         return total.to(at_least_float32(total)), torch.as_tensor(count, device=total.device)
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs, to the bit; of randomness, only the step."""
+        """Return the state that `restore` takes; random numbers depend on the step alone."""
         with uncompiled(self.model) as plain:
             weights = plain.state_dict()
         return {
@@ -175,7 +175,7 @@ class Run:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go back to where another run was when it returned its `state`."""
+        """Continue from the `state` of another run."""
         with uncompiled(self.model) as plain:
             plain.load_state_dict(state["weights"])
         for optimizer, its_state in zip(self.optimizers, state["optimizers"], strict=True):
@@ -185,7 +185,7 @@ class Run:
 
 
 class Objective(nn.Module):
-    """Model and loss as one module, so that both are compiled together."""
+    """Model and loss as one module, which is compiled as a whole."""
 
     def __init__(self, model: nn.Module, loss: Loss) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ def _told_of_loss() -> Iterator[None]:
 
 
 def _checked(found: object) -> tuple[Tensor, int | Tensor]:
-    """Return what a loss returned; raise ``ValueError`` if that is no sum and number."""
+    """Check that a loss returned a sum and a number, and return them."""
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise wrong("loss", LOSS, kind_of(found))
     total, count = found

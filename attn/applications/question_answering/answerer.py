@@ -1,4 +1,4 @@
-"""Answers to questions about a passage: the words of the passage that tell."""
+"""Answers to questions about a passage, quoted from the passage."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -72,7 +72,7 @@ class QuestionAnswerer(Application[SpanReader]):
     model : SpanReader
     tokenizer : WordTokenizer
     marks_question_words : bool
-        Whether the reader is told which words of the context the question has too.
+        Whether the reader sees which words of the context also occur in the question.
     history : attn.training.History, optional
         What became of the loss in training.
 
@@ -118,15 +118,15 @@ class QuestionAnswerer(Application[SpanReader]):
         Parameters
         ----------
         examples : iterable of (context, question, answer, start)
-            Texts, and which of the words of the context is the answer's first, counted from 0;
-            an empty answer and None if it does not tell.
+            Three texts, and the index in the context of the first word of the answer. If the
+            context does not tell, the answer is empty and `start` is None.
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they are to differ from `SIZES`.
+            Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training : attn.training.TrainingConfig, optional
-            Label smoothing does not help here, so the default has none: it asks for a little
-            of every span of the context.
+            The default has no label smoothing, which would give some probability to every span
+            of the context.
         marks_question_words : bool, default True
-            See `SpanReader`. Without the marks, training of this length fails.
+            See `SpanReader`. Without the marks, training of the default length fails.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class QuestionAnswerer(Application[SpanReader]):
         Parameters
         ----------
         context, question : str
-            A word that was rare in training is read as unknown, and can be an answer.
+            The reader sees a word that was rare in training as unknown, but can quote it.
 
         Returns
         -------
@@ -209,8 +209,9 @@ class QuestionAnswerer(Application[SpanReader]):
         Returns
         -------
         dict
-            ``exact_match``, the fraction of right answers, none included; ``knows_if``, the
-            fraction where it is right about whether there is an answer; ``n_questions``.
+            ``exact_match``, the fraction of right answers, where "no answer" is one of them;
+            ``knows_if``, the fraction of questions for which the model is right about whether
+            there is an answer; ``n_questions``.
 
         Raises
         ------
@@ -262,7 +263,7 @@ class QuestionAnswerer(Application[SpanReader]):
 
 
 def _checked(examples: Iterable[Example]) -> list[Example]:
-    """Return examples as a list; refuse none, and what is no example."""
+    """Return examples as a list; refuse an empty list and items that are no examples."""
 
     def is_one(example: Any) -> bool:
         if not isinstance(example, (tuple, list)) or len(example) != 4:

@@ -1,4 +1,4 @@
-"""What a summarizer tells beside the summary: who attended to whom, and how good it is."""
+"""Results of a summarizer: attention weights and scores."""
 
 from typing import NamedTuple, TypedDict
 

@@ -1,4 +1,4 @@
-"""Summaries of a story: a headline that is written, and sentences that are picked."""
+"""Summaries of a story: a generated headline, or extracted sentences."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -61,7 +61,7 @@ class Summarizer(Application[Transformer]):
 
     References
     ----------
-    Rush et al. (2015), for headlines as what a decoder is to write.
+    Rush et al. (2015), for headlines written by a decoder.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Summarizer(Application[Transformer]):
         ----------
         examples : iterable of (text, headline)
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they are to differ from `SIZES`.
+            Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training : attn.training.TrainingConfig, optional
 
         Returns
@@ -136,7 +136,7 @@ class Summarizer(Application[Transformer]):
         Parameters
         ----------
         text : str
-            Of its words, only those met in training can be written.
+            The headline can only use words that occurred in training.
 
         Returns
         -------
@@ -175,9 +175,9 @@ class Summarizer(Application[Transformer]):
     def sentence_scores(self, text: str) -> tuple[list[str], NDArray[np.floating]]:
         """Return how much attention each sentence receives.
 
-        That of a word is the mean weight it has in the encoder, over layers, heads and
-        queries; that of a sentence is the mean over its words. (A sum would prefer long
-        sentences.)
+        The score of a word is the mean weight that it receives in the encoder, over layers,
+        heads and queries. The score of a sentence is the mean over its words, because a sum
+        would prefer long sentences.
 
         Parameters
         ----------
@@ -236,7 +236,7 @@ class Summarizer(Application[Transformer]):
         ----------
         examples : iterable of (text, headline)
         n_sentences : int, default 1
-            How many `extract` and `lead` take.
+            The number of sentences that `extract` and `lead` take.
 
         Returns
         -------
@@ -283,7 +283,7 @@ class Summarizer(Application[Transformer]):
 
 
 def _checked(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return examples as a list; refuse none, and what is no text with its headline."""
+    """Return examples as a list; refuse an empty list and items other than two texts."""
 
     def is_one(example: Any) -> bool:
         return isinstance(example, (tuple, list)) and len(example) == 2 and are_texts(*example)

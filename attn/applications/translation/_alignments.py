@@ -1,4 +1,4 @@
-"""Alignments read off the cross-attention, against those that people made."""
+"""Alignments read off the cross-attention, compared with the right ones."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,9 +35,9 @@ def alignment_errors(
     translator : Translator
     pairs : sequence of attn.corpus.Pair
     learn_from : sequence of attn.corpus.Pair, optional
-        What IBM model 1 learns from; `pairs` themselves if not given, which is little.
+        The pairs from which IBM model 1 learns; by default `pairs`, which are usually too few.
     rate : callable, default attn.metrics.alignment_error_rate
-        Takes what that takes; may return an interval too.
+        A function of the same arguments, which may also return an interval.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How the translators that come with the course are trained, and any other that asks for no more."""
+"""The settings with which the translators of the course are trained, and the defaults of others."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,7 +21,7 @@ PRETRAINED = {"n_train": 100_000, "steps": 16_000}
 
 @dataclass(frozen=True)
 class Recipe:
-    """The choices of a training, which `Translator.fit` takes by the same names."""
+    """Arguments of `Translator.fit`."""
 
     tokenizer: str = "words"
     vocab_size: int | None = None
@@ -36,7 +36,7 @@ class Recipe:
         sizes: dict[str, Any],
         training: dict[str, Any],
     ) -> "Recipe":
-        """Return another that differs where something other than None is given.
+        """Return a recipe with the given values; None leaves a value as it is.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""A translator: the Transformer, two vocabularies, and how a sentence passes through them."""
+"""A translator: a Transformer with a vocabulary for each language."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -29,13 +29,13 @@ class Translator(Application[Transformer]):
     ----------
     model : Transformer
     source, target : Tokenizer
-        The vocabularies of the two languages; one and the same if it is joint.
+        The vocabularies of the two languages; the same object if the vocabulary is joint.
     max_len : int
-        The most source tokens it accepts: as many as it was trained on.
+        The most source tokens that it accepts, which is the longest source in training.
     history : attn.training.History, optional
         What became of the loss in training.
     punctuated : bool, default False
-        Whether to give a text a capital letter and a mark in the end if it lacks them.
+        Whether to add a missing capital letter and a missing final punctuation mark.
 
     References
     ----------
@@ -81,14 +81,14 @@ class Translator(Application[Transformer]):
         pairs : iterable of attn.corpus.Pair
             Anything with a ``source`` and a ``target``.
         tokenizer : {"words", "bpe"}, default "words"
-            Byte pairs know no unknown words, and take longer to learn.
+            With byte pairs no word is unknown, but training takes longer.
         vocab_size : int, optional
-            The most tokens of each language. If not given, all words, or 2,000 byte pairs.
+            The most tokens of each language. By default all words, or 2,000 byte pairs.
         joint_vocabulary : bool, default False
-            Whether both languages have one vocabulary. Then, if ``tie_embeddings`` of the model
-            is True, one table of vectors serves source, target and the last layer.
+            Whether both languages have one vocabulary. Then, if ``tie_embeddings`` of the
+            model is True, one embedding serves source, target and output layer.
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they differ from `SIZES`.
+            Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training, validation, checkpoint, report
             As in `attn.training.train`. The translator stays on the device of the training.
         prepare : callable, (Transformer) -> None, optional
@@ -141,9 +141,10 @@ class Translator(Application[Transformer]):
         ----------
         text : str or list of str
         beam_width : int, default 1
-            How many hypotheses `attn.decoding.beam_search` keeps; 1 is the greedy search.
+            The number of hypotheses that `attn.decoding.beam_search` keeps; 1 is greedy
+            search.
         length_penalty : float, default 0.0
-            How far it makes up for what longer ones lose, where it keeps several.
+            How strongly beam search favours longer hypotheses.
 
         Returns
         -------
@@ -169,7 +170,7 @@ class Translator(Application[Transformer]):
         ----------
         text : str
         translation : str, optional
-            What to read as the decoder's own words; what it would write, if not given.
+            The tokens that the decoder reads; by default its own translation.
 
         Returns
         -------
@@ -248,7 +249,7 @@ class Translator(Application[Transformer]):
         Parameters
         ----------
         name : {"tatoeba", "grammar"}
-            What it learnt: real sentences, or those of the course's grammar.
+            The training data: real sentences, or those of a grammar.
         device : str or torch.device, default "cpu"
             As in `to`.
 

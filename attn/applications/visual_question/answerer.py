@@ -1,4 +1,4 @@
-"""An answerer of questions about images: the model, its words and its answers."""
+"""Answers to questions about images."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -86,8 +86,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         examples : iterable of Example
             From `make_examples`; 20,000 with the default `training`.
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they are not to be the small ones
-            that suffice here.
+            Fields of `attn.transformer.TransformerConfig` that replace the small defaults.
         training : attn.training.TrainingConfig, optional
 
         Returns
@@ -177,11 +176,11 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Returns
         -------
         dict of str to float
-            ``accuracy``, and that of each kind of question under its name. Of the questions
-            that ask about something that is there: ``mass``, the share of the weights that
-            lies on it, and ``argmax``, how often the largest does, for the cross-attention of
-            ``<sos>`` in the mean over all layers and heads; ``chance``, what even weights
-            would give for both.
+            ``accuracy``, and the accuracy of each kind of question under its name. For
+            questions about something in the image, from the cross-attention of ``<sos>``
+            averaged over layers and heads: ``mass``, the share of the weight on the patches
+            that are asked about; ``argmax``, how often the largest weight is there;
+            ``chance``, the value of both for uniform weights.
 
         Raises
         ------
@@ -264,14 +263,14 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         return ids
 
     def _inputs(self, image: NDArray[np.uint8], question: str) -> tuple[Tensor, ...]:
-        """Return an image and the ids of a question, both checked, as the model takes them."""
+        """Check an image and a question; return the tensors that the model takes."""
         _check_image("image", image)
         ids = torch.tensor(self._encode(question))
         return placed(self.model, torch.from_numpy(image), ids)
 
 
 def _checked(examples: Iterable[Any], *marks: str) -> list[Any]:
-    """Return examples as a list; refuse none, and what is no example or lacks one of the marks."""
+    """Return examples as a list; refuse an empty list and incomplete examples."""
 
     def is_one(example: Any) -> bool:
         has_all = all(hasattr(example, name) for name in ("image", *marks))
