@@ -182,7 +182,8 @@ def patch_heads(model, corrupted, clean_heads, score, at=-1):
     for layer in range(n_layers):
 
         def exchanged(heads, clean=clean_heads[layer]):
-            for head in range(n_heads):  # each text of the batch has one head exchanged
+            # Text i of the batch has head i exchanged.
+            for head in range(n_heads):
                 heads[head, at, head] = clean[at, head]
             return heads
 

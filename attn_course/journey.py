@@ -1,7 +1,7 @@
-"""The numbers that one sentence becomes on its way through a translator, from tokens to tokens.
+"""The numbers of one sentence on its way through a translator.
 
-The opening page shows them in the drawing of the machine. `attn_course.widgets` computes them again in the
-page for a sentence that a reader types; those of the example are computed here.
+The opening page shows them in the drawing of the machine. Those of its example are computed
+here; for a sentence that a reader types, the page computes them itself.
 """
 
 import numpy as np
@@ -9,7 +9,8 @@ import torch
 
 from attn._checks import wrong
 
-COMPONENTS = 7  # so many numbers of each vector are kept: as many as the drawing has cells for
+# The number of components of each vector that are kept, since the drawing has as many cells.
+COMPONENTS = 7
 CANDIDATES = 5
 
 
@@ -17,8 +18,9 @@ CANDIDATES = 5
 def journey(translator, text):
     """Follow a sentence through a translator, and keep the first numbers of everything on its way.
 
-    One token is in question: the one that begins a word and that, in a head of the last encoder layer,
-    gives the largest weight to the beginning of another word. That head is the one that is opened.
+    The drawing follows one token and opens one head: among the tokens that begin a word, the
+    one that gives the largest weight to the beginning of another word in the last encoder
+    layer.
 
     Parameters
     ----------
@@ -58,7 +60,8 @@ def journey(translator, text):
     seen = _Seen(model)
     with seen:
         written = _written(translator, src)
-        seen.forget()  # what was seen while it wrote, one token at a time
+        # Discard what was recorded while the translation was written token by token.
+        seen.forget()
         logits, weights = model(torch.tensor(src), torch.tensor(written[:-1]), need_weights=True)
     source = [translator.source.tokens[i] for i in src]
     last = weights.encoder[-1].numpy()

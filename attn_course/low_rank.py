@@ -50,7 +50,8 @@ class LowRank(nn.Module):
     @torch.no_grad()
     def merged(self) -> nn.Linear:
         """Return one linear layer that computes the same; it takes no more time than the first."""
-        linear = copy.deepcopy(self.linear)  # others may hold the same matrix, as embeddings do
+        # Another layer may share the matrix, as an embedding does.
+        linear = copy.deepcopy(self.linear)
         linear.weight += self.scale * self.up @ self.down
         return linear
 

@@ -98,7 +98,7 @@ def is_held_out(value, other):
     >>> is_held_out("computer", "1946")
     False
     """
-    # One pair in ten; the remainder is that of the first example.
+    # One pair in ten is held out; the remainder is the one that holds out the first example.
     return crc32("|".join(sorted((value, other))).encode()) % 10 == 7
 
 
@@ -110,7 +110,8 @@ def _question(rng, frame, slot, unseen):
     told = [state for state in about if slot in slots_of(state)]
     untold = [state for state in about if slot not in slots_of(state)]
     is_answered = rng.random() < 0.8
-    # Without an answer, the sentence about the fact does not tell it, or is not there.
+    # A question without an answer gets a sentence about the same fact that does not tell the
+    # answer, or none.
     asked_states = told if is_answered else rng.choice([untold, []])
 
     def is_new(values):

@@ -52,7 +52,8 @@ def path():
     except ValueError as error:
         if str(error).startswith("smollm2:"):
             raise NotFetched from None
-        raise  # there is a file, and it is another
+        # The file exists but is another.
+        raise
 
 
 def read():

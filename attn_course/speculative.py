@@ -13,10 +13,10 @@ from torch import Tensor
 from attn._checks import check_size, wrong
 from attn.transformer import DecoderOnly
 
-# From ids of shape (length,) and a count to the probabilities of what follows each of the last
-# `count` of them, shape (count, vocab_size).
+# Takes ids of shape (length,) and a count, and returns the probabilities of the token after each of
+# the last `count` ids, shape (count, vocab_size).
 Reader: TypeAlias = Callable[[Tensor, int], Tensor]
-# From probabilities of shape (n,) to the index of one of them.
+# Takes probabilities of shape (n,) and returns the index of one of them.
 Choice: TypeAlias = Callable[[Tensor], int]
 
 
@@ -90,7 +90,8 @@ def speculative(
             token = guessed[len(ids)]
             accepted = (wanted[place, token] / proposal[token]).clamp(max=1.0)
             if choose(torch.stack((accepted, 1 - accepted))) == 1:
-                # What the draft gives too little of makes up for what it gives too much of.
+                # Drawing from the excess of the target over the draft makes the result distributed
+                # as the target alone.
                 rest = (wanted[place] - proposal).clamp(min=0.0)
                 last = choose(rest / rest.sum())
                 break
@@ -137,7 +138,8 @@ class Probabilities:
         known = min(int(differ[0]) if len(differ) else both, len(ids) - count)
         self.cache.truncate(known)
         logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].cpu().double()
-        self.seen = ids.clone()  # the caller may go on writing into its own
+        # The caller may change its own tensor later.
+        self.seen = ids.clone()
         self.n_calls += 1
         self.n_read += len(ids) - known
         if self.temperature == 0:

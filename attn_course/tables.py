@@ -4,7 +4,7 @@ import re
 from html import escape
 from numbers import Number
 
-# Also where it was written before it came here, since its row has decimals of its own.
+# A cell may hold a number that is already written, because its row has other decimals.
 NUMBER = r"−?\d[\d.,]*(e[−+]?\d+)?\s?%?"
 
 
@@ -64,7 +64,7 @@ class Table:
 
     def _repr_html_(self):
         head = self._html_row(self._headings, ["col"] * len(self._headings))
-        # What a row is about, where it begins with words.
+        # A first column of words is the header of its rows.
         scopes = ["" if self._numeric[0] else "row", *[""] * (len(self._headings) - 1)]
         body = "\n".join(self._html_row(row, scopes) for row in self._rows)
         return (
@@ -75,7 +75,8 @@ class Table:
     def _html_row(self, cells, scopes):
         drawn = []
         for text, scope, right in zip(cells, scopes, self._numeric, strict=True):
-            scope = scope if text else ""  # a header without words would announce nothing
+            # A header without words would announce nothing.
+            scope = scope if text else ""
             tag, scope = ("th", f' scope="{scope}"') if scope else ("td", "")
             side = "right" if right else "left"
             drawn.append(f'<{tag}{scope} style="text-align: {side}">{escape(text)}</{tag}>')

@@ -40,7 +40,8 @@ FORMS = {
     "es": Form(
         "es", "Opinión", "Sentimiento", dict(zip(LABELS, (" positivo", " negativo"), strict=True))
     ),
-    # Which colour means what, nobody can know who has not been told; SmolLM2 would guess the first.
+    # A model can only learn from the examples which colour means what. SmolLM2 alone would guess
+    # the first.
     "colours": Form("en", "Review", "Colour", dict(zip(LABELS, (" blue", " red"), strict=True))),
     "colours_exchanged": Form(
         "en", "Review", "Colour", dict(zip(LABELS, (" red", " blue"), strict=True))

@@ -11,8 +11,8 @@ from attn_course.drawings.chapters import CHAPTERS
 from attn_course.drawings.parts import PAGES, PARTS, WORDS
 from attn_course.language import check_language, get_language
 
-# Parts that are not lit stay legible; what is lit has a strong line, a ground and dark letters. The
-# colours of query, key and value mean those three, lit or not.
+# Parts that are not lit stay legible. A lit part has a strong line, a background and dark letters.
+# The colours of query, key and value always mean these three.
 _RULES = """
 .attn-machine{{container-type:inline-size;margin:1.6rem 0 2rem}}
 .attn-machine-upright{{display:none;max-width:27rem;margin:auto}}

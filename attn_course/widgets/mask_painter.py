@@ -118,7 +118,7 @@ class MaskPainter(Widget):
 
     @traitlets.observe("mask", "n_layers")
     def _attend(self, change=None):
-        # The view computes this too; but a cell that sets `mask` must not wait for it.
+        # The view computes the weights too, but a cell that sets `mask` must not wait for it.
         self.weights = reference.softmax(np.where(self.mask, self.scores, -np.inf)).tolist()
         self.reached = reference.reachable(self.mask, self.n_layers).tolist()
 
