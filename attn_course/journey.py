@@ -131,7 +131,7 @@ def word_in_question(weights, tokens):
 
 
 class _Seen:
-    """What modules of a model were given and returned, while it is watched."""
+    """Records the inputs and outputs of modules within a ``with`` block."""
 
     def __init__(self, model):
         self.model, self.inputs, self.outputs, self.handles = model, {}, {}, []
@@ -155,7 +155,7 @@ class _Seen:
         self.outputs.clear()
 
     def inside(self, layer, head, focus):
-        """Return what one query of one head of a layer meets: keys, values, scores, what comes out."""
+        """Return the keys, values, scores and output of one query of one head."""
         attention = layer.self_attention
         query, key, value = (x[head] for x in self.inputs[attention.attention][:3])
         scores = key @ query[focus] / query.shape[-1] ** 0.5

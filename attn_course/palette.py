@@ -66,10 +66,10 @@ RAMP_IN_DARK = (
 
 
 def in_dark(colour):
-    """Return the colour that stands, on the dark page, for one of a figure drawn for the light.
+    """Return the colour of the dark page for a colour of a figure drawn for the light page.
 
-    A colour of the palette is its twin, a grey goes from page to ink instead of from white to
-    black, and another one is taken for part of a ramp.
+    A colour of the palette becomes its dark counterpart. A grey is interpolated from page to
+    ink instead of from white to black. Any other colour is treated as part of a ramp.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Passages of shuffled facts and questions about them: without end, without a download.
+"""Generated passages of shuffled facts, and questions about them.
 
 `passages.toml` holds *frames*. Each is a kind of fact: sentences that state some of its slots, and
 questions that ask for one, often in other words (what was completed, when was it invented?). In
@@ -6,7 +6,8 @@ a passage no two facts of a frame share a value, so a question has one answer at
 other facts are there to mislead.
 
 Some pairs of values, as *computer* and *1945*, are held out: no passage to train on states a
-fact with both. So whoever answers about them has read the passage, and remembers nothing.
+fact with both. So a model that answers about such a pair has read the passage and cannot have
+memorised it.
 """
 
 import random
@@ -55,7 +56,7 @@ def questions(n, seed, *, unseen=False, kind=None):
     seed : int
         The same seed gives the same questions.
     unseen : bool, default False
-        Whether to ask for pairs held out, and for nothing else. If not, no fact has any.
+        Whether to ask for held-out pairs only. Otherwise no fact has a held-out pair.
     kind : str, optional
         One of `KINDS`: a frame and the slot asked for. All of them if not given.
 

@@ -1,7 +1,7 @@
-"""Speculative decoding: a quick model proposes several tokens, a slow one reads them all at once.
+"""Speculative decoding: a fast model proposes several tokens, and a slow one checks them at once.
 
-What comes out is distributed as if the slow model, the *target*, had written it alone; the quick
-one, the *draft*, decides only how many of the target's passes it takes.
+The result has the distribution of the slow model, the *target*. The fast model, the *draft*,
+only affects the number of passes of the target.
 """
 
 from collections.abc import Callable
@@ -21,15 +21,15 @@ Choice: TypeAlias = Callable[[Tensor], int]
 
 
 class Written(NamedTuple):
-    """What speculative decoding wrote, and what it took.
+    """The result of speculative decoding, with its counts.
 
     Attributes
     ----------
     ids : Tensor of int64, shape (prompt_len + n,)
     n_proposed, n_accepted : int
-        Tokens of the draft: those that the target read, and those that it kept.
+        The tokens that the draft proposed, and those that the target accepted.
     n_passes : int
-        How often the target read.
+        The number of passes of the target.
     """
 
     ids: Tensor
@@ -47,20 +47,21 @@ def speculative(
     max_new_tokens: int,
     choose: Choice,
 ) -> Written:
-    """Write as the target would.
+    """Continue a prompt as the target would.
 
     Parameters
     ----------
     target, draft : callable, (ids, count) -> probabilities
-        Such as `Probabilities`. If they give all to one token, the output is that of `greedy`.
+        Functions such as `Probabilities`. If they give all probability to one token, the
+        output is that of `greedy`.
     prompt : Tensor of int64, shape (prompt_len,)
     ahead : int
         How many tokens the draft proposes at a time.
     max_new_tokens : int
         How many tokens to write.
     choose : callable, probabilities -> index
-        Where the randomness comes from, such as `drawn`; also asked whether to accept, with the
-        probabilities of yes and no.
+        A function that draws an index, such as `drawn`. It also decides whether to accept,
+        given the probabilities of yes and no.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def drawn(generator: torch.Generator) -> Choice:
 
 
 class Probabilities:
-    """A `Reader` of a model with a cache, which forgets what was read and then rejected.
+    """A `Reader` with a cache, from which rejected tokens are removed.
 
     Parameters
     ----------

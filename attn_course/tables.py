@@ -11,12 +11,13 @@ NUMBER = r"−?\d[\d.,]*(e[−+]?\d+)?\s?%?"
 class Table:
     """Rows of results under their headings, numbers aligned to the right.
 
-    The last line of a cell shows it. A minus sign is a minus sign, as in the figures.
+    As the last line of a cell it is shown. Negative numbers have a true minus sign, as in the
+    figures.
 
     Parameters
     ----------
     columns : dict of str to str
-        How the numbers of each column are written, by its heading: ``".2f"``, ``".0%"``, or
+        The number format of each column, by its heading: ``".2f"``, ``".0%"``, or
         ``""`` for words and whole numbers.
     rows : iterable of sequences
         One cell for each column; None leaves it empty. Words stay as they are.

@@ -1,4 +1,4 @@
-"""Run every benchmark of the course, print the tables, and set them into the book.
+"""Run the benchmarks of the course, print their tables, and write them into the book.
 
 ``python -m benchmarks`` runs all; ``python -m benchmarks decoding gemm_share`` runs those, and
 leaves the other tables as they were. See `make bench`. ``python -m benchmarks translators`` is
@@ -49,7 +49,7 @@ TABLES = {
     "gpu": gpu,
     "gpu_step": gpu_step,
 }
-# What chapters draw, and the widgets of the built site: not on the page.
+# Benchmarks whose results are in chapters or in the site, and not on the page of benchmarks.
 OTHERS = {
     "why_attention": why_attention,
     "attention_length": attention_length,
@@ -58,12 +58,13 @@ OTHERS = {
     "translator_latency": translator_latency,
     "first_run": first_run,
 }
-# It takes hours, has options, and goes on where it was stopped: only alone, and only by name.
+# This benchmark takes hours and continues where it was stopped, so it only runs when it is named
+# alone.
 LONGEST = "translators"
 
 
 def machine(name):
-    """Return the row of what the figures of a table depend on, besides this package."""
+    """Return the row that describes the machine and the versions behind a table."""
     is_on_gpu = getattr(TABLES[name], "NEEDS_GPU", False)
     return {
         "benchmark": letter(name),

@@ -1,4 +1,4 @@
-"""A small CLIP of emoji: how well it finds those that it has never seen by their names.
+"""A small CLIP of emoji: how well it finds unseen emoji by their names.
 
 ``python -m benchmarks.emoji`` fetches pictures and names (`benchmarks.emoji_data`), trains three
 models and a control, whose names were exchanged, two CPU minutes each, and writes
@@ -27,8 +27,10 @@ SEEDS = (0, 1, 2)
 CONTROL = "control"
 AMONG = (1, 5, 10)
 STEPS, BATCH, WARM_UP, RATE = 2500, 64, 100, 2e-3
-SHIFT = 3  # pixels that a picture may move in training
-MEAN, SPREAD = 0.5, 0.35  # of a pixel, about
+# The most pixels by which a picture is shifted in training.
+SHIFT = 3
+# The approximate mean and standard deviation of a pixel.
+MEAN, SPREAD = 0.5, 0.35
 VOCABULARY = 1500
 TEXTS = {"d_model": 96, "n_heads": 4, "n_layers": 1, "d_ff": 192}
 PICTURES = {"d_model": 96, "n_heads": 4, "n_layers": 2, "d_ff": 192}
@@ -145,7 +147,7 @@ def nearest_name(name, names):
 
 
 def of_words(pictures, texts, train_ids, test):
-    """Return the ranks where no model reads: the picture of the nearest known name, in pixels."""
+    """Return the ranks of a baseline that compares the pictures of the nearest known names."""
     pixels = pictures.flatten(1).numpy()
     found = {}
     for language in LANGUAGES:
@@ -174,7 +176,7 @@ def known_words(emoji, train_ids, test):
 def recall(found, families, among, keep=None):
     """Return the share of queries found among so many, over seeds, and its interval.
 
-    Near variants are not independent, so it is families that are drawn again.
+    Near variants are not independent, so the bootstrap draws families.
 
     Parameters
     ----------
@@ -271,7 +273,8 @@ def main(arguments=None):
             with torch.no_grad():
                 save(towers, tokenizer, pictures, emoji)
         _write(told)
-    told.pop("table", None)  # it comes last
+    # The table is put at the end of the file.
+    told.pop("table", None)
     told["table"] = table(told)
     _write(told)
 

@@ -35,7 +35,7 @@ SMOLLM2 = TransformerConfig(
 NEEDS_GPU = True
 TARGETS = (
     Target("checks off", at_most=1, where={"task": "training step"}),
-    # Three times as fast as our own eager step, which takes the time of the peer's.
+    # Three times as fast as the eager step of the peer.
     Target("captured", at_most=0.33, where={"task": "writing a token"}),
 )
 

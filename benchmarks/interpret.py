@@ -1,4 +1,4 @@
-"""What chapter 13 tells of the inside of SmolLM2 and MiniLM, and does not measure while it is read.
+"""The stored measurements of chapter 13 inside SmolLM2 and MiniLM.
 
 ``python -m benchmarks.interpret lens patching`` measures what is missing of these questions, or of
 all if none is named, and writes ``notebooks/data/interpret.json`` after each result: it can be
@@ -29,11 +29,12 @@ from benchmarks.modern import lines, stored
 
 RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "interpret.json"
 QUESTIONS = ("lens", "patching", "probes", "looking", "first_token", "contexts")
-DRAWS = 2000  # of the bootstrap
+# The number of bootstrap resamples.
+DRAWS = 2000
 
 
 def interval(samples, seed=0):
-    """Return the mean of samples and where it would be, in 95% of cases, had others been drawn.
+    """Return the mean of samples and its 95% bootstrap interval.
 
     Parameters
     ----------

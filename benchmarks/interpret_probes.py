@@ -22,12 +22,16 @@ from attn_course.interpret import go_on, streams
 from benchmarks.interpret import interval, rounded
 from benchmarks.modern_tasks import smollm2
 
-OTHERS = 6  # pairs whose verb and object each subject gets
+# Each subject is combined with the verbs and objects of this number of other pairs.
+OTHERS = 6
 SEEDS = 3
-RIDGE = 1.0  # on vectors whose components have variance 1
+# The ridge penalty, for vectors whose components have variance 1.
+RIDGE = 1.0
 PLACES = {"subject": 1, "last": -1}
-EVERY = 3  # layers, of `used`
-AT_ONCE = 80  # texts
+# `used` measures every third layer.
+EVERY = 3
+# The number of texts in a batch.
+AT_ONCE = 80
 
 
 def texts():
@@ -100,10 +104,11 @@ def told_of(x, nouns, plural, others):
     x : Tensor, shape (n_texts, d_model)
     """
     number = 2 * plural - 1
-    learnt = others <= OTHERS - 2  # the last two objects of each subject are kept apart
+    # The last two objects of each subject are held out.
+    learnt = others <= OTHERS - 2
     forms = 2 * nouns + plural
     draws = torch.Generator().manual_seed(0)
-    # Half of the forms have each label, as half of them are plural.
+    # Half of the forms get each label, just as half of them are plural.
     labels = torch.stack(
         [
             (torch.randperm(int(forms.max()) + 1, generator=draws) % 2 * 2 - 1)[forms]
@@ -166,7 +171,8 @@ def used(model, tokenizer):
                 logits = go_on(model, state, layer)
                 scores.append((logits[:, was] - logits[:, were]) * -number[asked])
             rows.append(torch.stack(scores))
-        rows = torch.stack(rows)  # layers, ways, texts
+        # The axes are layers, ways and texts.
+        rows = torch.stack(rows)
         found[place] = {
             "score": rounded(interval(rows.permute(2, 0, 1)), 2),
             "wrong": (rows < 0).sum(dim=-1).tolist(),

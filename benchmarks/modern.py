@@ -1,4 +1,4 @@
-"""What chapter 12 tells of language models of today and does not measure while it is read.
+"""The stored measurements of chapter 12 about language models of today.
 
 ``python -m benchmarks.modern changes context`` measures what is missing of these questions, or of
 all if none is named, and writes ``notebooks/data/modern.json`` after each result: it can be stopped
@@ -28,7 +28,8 @@ from attn.io import write_whole
 
 RESULTS = Path(__file__).resolve().parents[1] / "notebooks" / "data" / "modern.json"
 QUESTIONS = ("changes", "context", "sinks", "few_shot", "lora", "speed", "speculative")
-SHORT = 240  # characters
+# A value whose text is at most this long is written on one line.
+SHORT = 240
 
 
 def stored(path=RESULTS):
@@ -37,7 +38,7 @@ def stored(path=RESULTS):
 
 
 def lines(value, depth=0):
-    """Return JSON in which whatever is short stands in one line."""
+    """Return JSON in which short values are on one line."""
     whole = json.dumps(value, ensure_ascii=False)
     if len(whole) <= SHORT or not isinstance(value, (dict, list)):
         return whole
