@@ -1,8 +1,8 @@
-"""Remove live views of widgets from notebooks that JupyterLab saves.
+"""What a notebook keeps of the widgets when JupyterLab saves it.
 
-The live view of a widget only refers to a model in a kernel. After the kernel has stopped,
-JupyterLab shows an error in its place, although the static figure is in the notebook too.
-``jupyter_server_config.py`` calls `without_views` before each save.
+The live view of a widget is no more than the number of a model in a kernel. Once that kernel has
+stopped, JupyterLab shows an error in its place, although the figure that needs no kernel lies beside it.
+``jupyter_server_config.py`` names `without_views` as what the server does before it saves.
 """
 
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -10,7 +10,7 @@ FIGURE = "text/html"
 
 
 def without_views(model, **_):
-    """Remove live views from a notebook if their output has another format.
+    """Leave the live views out of a notebook that is saved, where something else can be shown.
 
     Parameters
     ----------
