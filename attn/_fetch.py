@@ -30,7 +30,7 @@ class Remote:
     name : str
         Its path below the folder ``ATTN_DATA`` and below the cache folder.
     address : str
-        Where it is published.
+        The address from which it is downloaded.
     sha256 : str
         The sum of its bytes. A file with another sum is refused, wherever it comes from.
     n_bytes : int
@@ -86,7 +86,7 @@ def fetched(remote: Remote, *, download: bool = True) -> Path:
 def mended(check: Callable[[], Path], fetch: Callable[[], Path] | None, remedy: str) -> Path:
     """Return what `check` returns; if it raises ``ValueError``, what `fetch` returns.
 
-    If that fails too, or there is none, the error says what can be done.
+    If `fetch` fails or is None, the error says what to do.
     """
     try:
         return check()

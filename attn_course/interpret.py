@@ -141,7 +141,7 @@ def patch_streams(model, clean, corrupted, score, layers=None):
     score : callable
         Takes logits, shape (n, vocab_size), and returns n numbers.
     layers : iterable of int, optional
-        All if not given.
+        By default all.
 
     Returns
     -------

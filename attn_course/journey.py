@@ -16,7 +16,7 @@ CANDIDATES = 5
 
 @torch.no_grad()
 def journey(translator, text):
-    """Follow a sentence through a translator, and keep the first numbers of everything on its way.
+    """Translate a sentence, and return the first components of its vectors on the way.
 
     The drawing follows one token and opens one head: among the tokens that begin a word, the
     one that gives the largest weight to the beginning of another word in the last encoder
@@ -25,19 +25,20 @@ def journey(translator, text):
     Parameters
     ----------
     translator : attn.applications.translation.Translator
-        With rotary positions and pre-norm, as the one of real sentences has them.
+        A translator with rotary positions and pre-norm, such as the one of real sentences.
     text : str
 
     Returns
     -------
     dict
-        ``source`` and ``target``, tokens, the latter up to ``<eos>``; the ids that are read, ``source_ids`` and
-        ``target_ids``, the latter from ``<sos>`` on; ``sizes``; ``focus``, ``other`` and ``head``, the places of the token in question, of
-        the one it gives that weight to, and of the head; and, of each vector its first seven numbers: the
-        ``embeddings`` of both sides, ``encoder`` layer by layer with the mean ``weights`` of its
-        heads and the stream after ``attention`` and ``feed_forward``, the ``inside`` of the head, the
-        ``memory``, ``own`` and ``cross``, the mean weights of the decoder, its last vectors ``x``, and
-        the five ``best`` tokens for each place with their logits and probabilities.
+        ``source`` and ``target``, the tokens, and ``source_ids`` and ``target_ids``, the ids
+        that are read; ``sizes``; ``focus``, ``other`` and ``head``, the indices of the token
+        that is followed, of the token it attends to most, and of the head. Vectors are cut to
+        their first seven components: the ``embeddings`` of both sides; ``encoder``, for each
+        layer the mean ``weights`` of its heads and the stream after ``attention`` and
+        ``feed_forward``; the ``inside`` of the head; the ``memory``; ``own`` and ``cross``,
+        the mean weights of the decoder; its output ``x``; and the five ``best`` tokens at each
+        position, with logits and probabilities.
 
     Raises
     ------
@@ -103,7 +104,7 @@ def journey(translator, text):
 
 
 def word_in_question(weights, tokens):
-    """Return the head, the query and the key of the largest weight from the beginning of a word to that of another.
+    """Return head, query and key of the largest weight between the first tokens of two words.
 
     Parameters
     ----------
@@ -170,7 +171,7 @@ class _Seen:
 
 
 def _written(translator, src):
-    """Return the ids that greedy search writes, from ``<sos>`` to ``<eos>``, as the page finds them."""
+    """Return the ids from ``<sos>`` to ``<eos>`` of greedy search, as in the page."""
     model, tokenizer = translator.model, translator.target
     memory, _ = model.encode(torch.tensor(src))
     ids = [tokenizer.sos_id]
@@ -193,5 +194,5 @@ def _first(x):
 
 
 def _plain(x):
-    """Return numbers as lists, with four decimals: more than is shown, and the same on every processor."""
+    """Return numbers as lists with four decimals, which are the same on every processor."""
     return (np.asarray(x, dtype=float).round(4) + 0.0).tolist()

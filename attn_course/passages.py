@@ -58,7 +58,7 @@ def questions(n, seed, *, unseen=False, kind=None):
     unseen : bool, default False
         Whether to ask for held-out pairs only. Otherwise no fact has a held-out pair.
     kind : str, optional
-        One of `KINDS`: a frame and the slot asked for. All of them if not given.
+        One of `KINDS`: a frame and the slot asked for. By default all of them.
 
     Returns
     -------

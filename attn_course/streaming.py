@@ -50,7 +50,7 @@ class SinkWindow(ScaledDotProduct):
         mask: Tensor | None = None,
         **options: object,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return (output, weights); see `attn.attention.ScaledDotProduct`. Without a cache."""
+        """Return (output, weights) without a cache; see `attn.attention.ScaledDotProduct`."""
         length, d_k = query.shape[-2:]
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
         places = torch.arange(length, device=query.device)

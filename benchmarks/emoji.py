@@ -1,9 +1,10 @@
 """A small CLIP of emoji: how well it finds unseen emoji by their names.
 
-``python -m benchmarks.emoji`` fetches pictures and names (`benchmarks.emoji_data`), trains three
-models and a control, whose names were exchanged, two CPU minutes each, and writes
-``notebooks/data/emoji.json``, which chapter 11 prints, and the first model, which its page runs, into
-``attn_course/emoji/trained``. What is already measured is not trained again: delete the file first.
+``python -m benchmarks.emoji`` fetches pictures and names (`benchmarks.emoji_data`), trains
+three models and a control, whose names were exchanged, two CPU minutes each, and writes
+``notebooks/data/emoji.json``, which chapter 11 prints, and the first model, which its page
+runs, into ``attn_course/emoji/trained``. Delete the file to train again what has already been
+measured.
 """
 
 import argparse
@@ -174,7 +175,7 @@ def known_words(emoji, train_ids, test):
 
 
 def recall(found, families, among, keep=None):
-    """Return the share of queries found among so many, over seeds, and its interval.
+    """Return the mean recall over seeds, and its interval.
 
     Near variants are not independent, so the bootstrap draws families.
 
@@ -197,11 +198,11 @@ def recall(found, families, among, keep=None):
 
 
 def table(told):
-    """Return what chapter 11 prints: of each system and language the shares found among 1, 5 and 10.
+    """Return the table of chapter 11: for each system and language the recall at 1, 5 and 10.
 
-    ``interval`` is that of the last. Of the models, ``seeds`` tells the last of each of them,
-    ``known`` and ``unknown`` divide it by whether training had every word of the name, and
-    ``all`` is the share found among all emoji, not only the unseen.
+    ``interval`` belongs to the recall at 10. For the models, ``seeds`` holds the recall at 10
+    of each seed, ``known`` and ``unknown`` split it by whether training had every word of the
+    name, and ``all`` is the recall among all emoji and not only the unseen.
     """
     n, rows = told["n"]["test"], []
     seeds = [told[str(seed)] for seed in SEEDS if str(seed) in told]
@@ -231,7 +232,7 @@ def table(told):
 
 
 def save(towers, tokenizer, pictures, emoji):
-    """Write what the page needs: texts' encoder, vectors of pictures, code points, who was seen."""
+    """Write the files of the page: text encoder, picture vectors, code points, seen or not."""
     FOLDER.mkdir(exist_ok=True)
     towers.texts.pictures.weight.copy_(towers.index(pictures))
     towers.texts.save(FOLDER / "model.safetensors", quantised=True)

@@ -120,12 +120,12 @@ class Application(Generic[Model]):
         Returns
         -------
         Application
-            Of this class, without its history.
+            The application, without its history.
 
         Raises
         ------
         ValueError
-            If there is none, or it is damaged, or no such device.
+            If the folder holds no such application, is damaged, or there is no such device.
         """
         device, folder = present(device), Path(folder)
         about = read_folder(folder, cls._format)

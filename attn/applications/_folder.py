@@ -35,8 +35,8 @@ def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
     folder : str or Path
         In a folder that exists. What is there is replaced if it is a system of this format.
     about : dict
-        What to write beside the rest, in ``about.json``: its ``format``, and what `read_folder`
-        is to give back. The sum of every file is added.
+        The content of ``about.json``: the ``format`` and all that `read_folder` is to return.
+        The sum of every file is added.
 
     Yields
     ------

@@ -50,7 +50,7 @@ class Polyseme:
     position : int
         The source position of the word.
     word, sense : str
-        Its base form, and the Spanish base form of the meaning it has here.
+        The base form of the word, and the Spanish base form of its meaning in this sentence.
     decided_by : int
         The source position of the word that decides.
     """

@@ -35,7 +35,7 @@ def greedy(
     Parameters
     ----------
     step : callable, (ids, cache) -> logits
-        What scores the next token; see `attn.decoding`.
+        A function that scores the next token; see `attn.decoding`.
     prompt : Tensor of int64, shape (batch_size, prompt_len)
         The start of each row, with at least one token. An end token in the prompt has no
         effect.

@@ -49,7 +49,7 @@ def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
     Raises
     ------
     ValueError
-        If they are no lists, there are none, or not as many of one as of the other.
+        If they are not lists of equal length, or are empty.
 
     Examples
     --------
@@ -121,12 +121,12 @@ def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
     Returns
     -------
     BleuScore
-        Of all texts together, not a mean over them.
+        The score of all texts together, which is not the mean over texts.
 
     Raises
     ------
     ValueError
-        If they are not texts, there are none, or not as many of one as of the other.
+        If they are not texts, are empty, or differ in number.
 
     References
     ----------
@@ -159,7 +159,7 @@ def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
     Returns
     -------
     ChrfScore
-        Of all texts together, not a mean over them.
+        The score of all texts together, which is not the mean over texts.
 
     Raises
     ------

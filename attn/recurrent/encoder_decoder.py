@@ -187,7 +187,7 @@ class RecurrentEncoderDecoder(nn.Module):
         cache : RecurrentCache, or None
             With None, the decoder reads all of `ids`.
         memory, last : Tensor
-            What `encode` returned.
+            The results of `encode`.
         lengths : Tensor of int64, shape (batch_size,), optional
             As given to `encode`.
 

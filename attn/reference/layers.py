@@ -40,7 +40,7 @@ def encoder_layer(
     n_heads : int
         Number of heads.
     mask : array_like of bool, optional
-        Who may attend to whom, as in `multi_head_attention`.
+        The mask, as in `multi_head_attention`.
     norm : {"post", "pre"}
         Where to normalise.
 
@@ -96,18 +96,18 @@ def decoder_layer(
     x : array_like, shape (..., tgt_len, d_model)
         One vector per token written.
     memory : array_like, shape (..., src_len, d_model)
-        What the encoder made of the source.
+        The output of the encoder.
     parameters : dict of dict of array_like
         As in `encoder_layer`, with ``cross_attention`` and ``norm_3`` besides: ``norm_1``
         belongs to self-attention, ``norm_2`` to cross-attention, ``norm_3`` to the last step.
     n_heads : int
         Number of heads.
     mask : array_like of bool, optional
-        Which tokens may attend to which: usually `causal_mask`. It is not added for you.
+        The mask of self-attention, usually `causal_mask`. It is not added automatically.
     memory_mask : array_like of bool, optional
-        Which tokens may attend to which of the source: usually `padding_mask`.
+        The mask of cross-attention, usually `padding_mask`.
     norm : {"post", "pre"}
-        Where to normalise. `memory` comes in as it is.
+        Where to normalise. `memory` is used as it is.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a masked language model reads, and what it is asked for."""
+"""Inputs and labels of a masked language model."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def mask_tokens(
     mask_id: int,
     ignore_id: int,
 ) -> tuple[Ints, Ints]:
-    """Choose 15% of the tokens; hide most of them, change some, leave some as they are.
+    """Choose 15% of the tokens; mask most of them, replace some, leave some unchanged.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ def mask_tokens(
         0.15. Of the chosen, `dice` below 0.8 hides one, from 0.8 to 0.9 changes it, and from
         0.9 leaves it.
     others : array_like of int, shape (..., seq_len)
-        Random tokens: what a changed one is changed to.
+        Random tokens, which replace the tokens that are changed.
     mask_id : int
-        The token that hides.
+        The id of the mask token.
     ignore_id : int
-        The label of what is not asked for.
+        The label of tokens that are not predicted.
 
     Returns
     -------

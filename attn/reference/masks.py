@@ -18,7 +18,7 @@ def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
     tgt_len : int
         Number of queries.
     src_len : int, optional
-        Number of keys; `tgt_len` if not given.
+        Number of keys; by default `tgt_len`.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
     window : int
         How many positions each query may see.
     src_len : int, optional
-        Number of keys; `tgt_len` if not given.
+        Number of keys; by default `tgt_len`.
 
     Returns
     -------

@@ -46,7 +46,7 @@ def multi_head_attention(
         The tokens that are looked at. Their vectors, and those of `value`, may be of
         another size if the projections are too.
     value : array_like, shape (..., src_len, d_model)
-        What they give; usually the same array as `key`.
+        The values of these tokens; usually the same array as `key`.
     w_q : array_like, shape (d_model, n_heads * d_k)
         The projections of all heads to queries, side by side.
     w_k : array_like, shape (d_model, n_kv_heads * d_k)
@@ -54,7 +54,7 @@ def multi_head_attention(
     w_v : array_like, shape (d_model, n_kv_heads * d_v)
         The same for values.
     w_o : array_like, shape (n_heads * d_v, d_model)
-        What mixes the outputs of the heads.
+        The output projection.
     n_heads : int
         Number of query heads.
     mask : array_like of bool, optional

@@ -23,7 +23,7 @@ class Tokenizer:
     tokens : list of str
         The text of each id, to be shown to people.
     vocab_size : int
-        How many ids there are, special tokens included.
+        The number of ids, special tokens included.
     pad_id, unk_id, sos_id, eos_id : int
         0, 1, 2 and 3: padding, an unknown word, the start and the end of a sequence.
     end_ids : sequence of int
@@ -176,7 +176,7 @@ class Tokenizer:
         Returns
         -------
         Tokenizer
-            Of this class, equal to the one that was saved.
+            A tokenizer of this class, equal to the one that was saved.
 
         Raises
         ------

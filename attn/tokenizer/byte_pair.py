@@ -247,7 +247,7 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
     Parameters
     ----------
     words : dict of str to int
-        How often each word occurs.
+        The number of occurrences of each word.
     n_merges : int
         The most merges to learn. Learning stops earlier if no pair occurs twice.
 

@@ -41,8 +41,7 @@ class WordPieceTokenizer(PretrainedTokenizer):
     Raises
     ------
     ValueError
-        If one of the four is missing, a token stands there twice, or `n_pieces` is no number of
-        tokens.
+        If one of the four is missing, a token is repeated, or `n_pieces` is out of range.
 
     References
     ----------

@@ -91,7 +91,7 @@ class WordTokenizer(Tokenizer):
         vocab_size : int, optional
             The largest vocabulary allowed, special tokens included. None keeps every word.
         min_count : int, default 1
-            How often a word must occur to be kept.
+            The least number of occurrences of a word that is kept.
         lowercase : bool, default True
             Whether to write text in lower case, here and later.
 

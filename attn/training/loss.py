@@ -16,7 +16,7 @@ def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
     Parameters
     ----------
     ids : Tensor of int64, shape (..., tgt_len)
-        From ``<sos>`` to ``<eos>``; padding may follow.
+        Sequences from ``<sos>`` to ``<eos>``; padding may follow.
 
     Returns
     -------

@@ -74,7 +74,7 @@ class MovingMachine(Machine):
     Parameters
     ----------
     language : {"es", "en"}, optional
-        The language in use, if none is given.
+        By default, the language in use.
 
     Raises
     ------
@@ -103,7 +103,7 @@ class MovingMachine(Machine):
         )
 
     def drawing(self, layout, style=""):
-        """Return one layout as SVG. It is a group and no image, since there are links in it."""
+        """Return one layout as SVG. Its role is group and not image, because it has links."""
         drawn = layout(self.language, (), {})
         name = f"machine-{layout.__name__.lower()}"
         title, description = (WORDS[text][self.language] for text in ("title", "description"))

@@ -57,7 +57,7 @@ def make_examples(n_examples, language, seed=0, *, kinds=KINDS, held_out=False):
         Of questions and answers. The images depend on the seed alone.
     seed : int, default 0
     kinds : sequence of str, optional
-        Some of ``questions.KINDS``; all, if not given.
+        Some of ``questions.KINDS``; by default all.
     held_out : bool, default False
         Whether to ask about the pairs of shape and colour in `HELD_OUT`, and only about
         them; otherwise no image shows one.

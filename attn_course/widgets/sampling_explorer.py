@@ -45,7 +45,7 @@ class SamplingExplorer(Widget):
     temperature : float, default 1.0
         Above 0.
     top_k : int, optional
-        How many tokens to keep; all of them, if not given.
+        How many tokens to keep; by default all of them.
     top_p : float, default 1.0
         How much probability to keep, above 0 and at most 1.
     language : {"es", "en"}, optional

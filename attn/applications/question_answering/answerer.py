@@ -43,7 +43,7 @@ Example: TypeAlias = tuple[str, str, str, int | None]
 
 
 class ReadingAttention(NamedTuple):
-    """Who attends to whom while a question is answered.
+    """The attention weights while a question is answered.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class QuestionAnswerer(Application[SpanReader]):
     marks_question_words : bool
         Whether the reader sees which words of the context also occur in the question.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
 
     References
     ----------
@@ -135,8 +135,8 @@ class QuestionAnswerer(Application[SpanReader]):
         Raises
         ------
         ValueError
-            If there are no examples, an answer is not where it is said to be, one is longer
-            than the positions that can be learned, or an argument is not as above.
+            If there are no examples, an answer is not at its `start`, an example is longer
+            than the learned positions, or an argument is not as above.
         """
         examples = _checked(examples)
         # Rare words get no id, so that training meets <unk>.
@@ -171,7 +171,7 @@ class QuestionAnswerer(Application[SpanReader]):
         Raises
         ------
         ValueError
-            If a text has no words, or they are more than the model learned positions for.
+            If a text has no words, or both together are longer than the learned positions.
         """
         return self._answer([self._encode(context, question)])[0]
 

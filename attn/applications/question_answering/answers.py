@@ -15,9 +15,10 @@ class Answer(NamedTuple):
     text : str
         Words of the context; empty if the context does not tell.
     start, end : int or None
-        They are ``split(context)[start:end]``, with `attn.tokenizer.words.split`.
+        The words are ``split(context)[start:end]``, with `attn.tokenizer.words.split`.
     probability : float
-        Of this answer among all spans of up to `MAX_WORDS` words and none.
+        The probability of this answer among all spans of up to `MAX_WORDS` words and "no
+        answer".
     """
 
     text: str

@@ -75,7 +75,7 @@ class SpanReader(Checkpoint, nn.Module):
         -------
         start, end : Tensor, shape (batch_size, seq_len)
         weights : tuple of Tensor, or None
-            Those of each layer; None unless `need_weights`.
+            The attention weights of each layer; None unless `need_weights`.
         """
         x = self.embedding(ids) + self.roles(roles)
         mask = padding_mask(torch.as_tensor(lengths, device=x.device), ids.shape[1])

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class SummaryAttention(NamedTuple):
-    """Who attends to whom while a headline is written.
+    """The attention weights while a headline is written.
 
     Attributes
     ----------

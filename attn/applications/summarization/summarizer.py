@@ -55,9 +55,9 @@ class Summarizer(Application[Transformer]):
     ----------
     model : Transformer
     tokenizer : WordTokenizer
-        Of stories and headlines.
+        The vocabulary of stories and headlines.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
 
     References
     ----------
@@ -105,8 +105,8 @@ class Summarizer(Application[Transformer]):
         Raises
         ------
         ValueError
-            If there are no examples, a text of them has no words or more than the positions
-            that can be learned, or an argument is not as above.
+            If there are no examples, a text has no words or is longer than the learned
+            positions, or an argument is not as above.
         """
         examples = _checked(examples)
         tokenizer = WordTokenizer.train(
@@ -119,7 +119,8 @@ class Summarizer(Application[Transformer]):
         config = configured(SIZES, sizes, tokenizer.vocab_size)
         for i, (src, tgt) in enumerate(pairs):
             check_fits(f"examples[{i}], text", len(src), config)
-            check_fits(f"examples[{i}], headline", len(tgt), config, beside=1)  # <sos>
+            # The decoder also reads <sos>.
+            check_fits(f"examples[{i}], headline", len(tgt), config, beside=1)
         model, history = cls._train(
             lambda: Transformer(config),
             sequence_loss,
@@ -145,7 +146,7 @@ class Summarizer(Application[Transformer]):
         Raises
         ------
         ValueError
-            If `text` has no words, or more than the model learned positions for.
+            If `text` has no words, or more than there are learned positions.
         """
         return self._generate([text])[0]
 
@@ -160,7 +161,7 @@ class Summarizer(Application[Transformer]):
         Returns
         -------
         str
-            The sentences, in their order; all of them if there are no more.
+            The sentences in the order of the text, or all of them if there are fewer.
 
         Raises
         ------

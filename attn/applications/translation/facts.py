@@ -59,11 +59,11 @@ def coreference(translator: Translator, pairs: Sequence[Pair]) -> CoreferenceFac
     Returns
     -------
     dict
-        ``weight`` and ``points``, arrays of shape (n_layers, n_heads): the mean weight of the
-        pronoun on the antecedents, and how often one of them has the largest weight of the
-        whole row; ``word_points``, the same as the latter for the word that depends on it;
-        ``chance``, the mean weight if all tokens got the same; ``right``, how often the word
-        whose form the antecedent decides is predicted right; ``n``, of how many.
+        ``weight``, an array of shape (n_layers, n_heads): the mean weight of the pronoun on
+        its antecedents; ``points``, of the same shape: how often an antecedent has the largest
+        weight of the row; ``word_points``, as ``points``, for the word that depends on the
+        antecedent; ``chance``, the mean weight if all weights were equal; ``right``, how often
+        that word is predicted right; ``n``, the number of cases.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def predictions(translator: Translator, pair: Pair) -> NDArray[np.bool_]:
     Returns
     -------
     array of bool, shape (tgt_len + 1,)
-        The last stands for ``<eos>``.
+        The last entry is that of ``<eos>``.
     """
     src, lengths, tgt = placed(translator.model, *collate(translator._examples([pair])))
     logits, targets = predict(translator.model, (src, lengths, tgt))

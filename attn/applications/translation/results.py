@@ -10,7 +10,7 @@ from attn.metrics import bleu, chrf, exact_match
 
 
 class TranslationAttention(NamedTuple):
-    """Who attends to whom while a sentence is translated.
+    """The attention weights while a sentence is translated.
 
     Attributes
     ----------

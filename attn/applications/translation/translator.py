@@ -33,7 +33,7 @@ class Translator(Application[Transformer]):
     max_len : int
         The most source tokens that it accepts, which is the longest source in training.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
     punctuated : bool, default False
         Whether to add a missing capital letter and a missing final punctuation mark.
 
@@ -101,8 +101,8 @@ class Translator(Application[Transformer]):
         Raises
         ------
         ValueError
-            If there are no pairs, one is longer than the positions that can be learned, or an
-            argument is not as above.
+            If there are no pairs, one is longer than the learned positions, or an argument is
+            not as above.
         """
         pairs = vocabularies.checked_pairs(pairs)
         if validation is not None:

@@ -107,7 +107,8 @@ def encoded(
         return found
     for i, (src, tgt) in enumerate(found):
         check_fits(f"{name}[{i}].source", len(src), config)
-        check_fits(f"{name}[{i}].target", len(tgt), config, beside=1)  # <sos>
+        # The decoder also reads <sos>.
+        check_fits(f"{name}[{i}].target", len(tgt), config, beside=1)
     return found
 
 

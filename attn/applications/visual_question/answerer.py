@@ -48,9 +48,9 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     tokenizer : WordTokenizer
         The words of the questions.
     answers : list of str
-        All that it can answer.
+        All possible answers.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
 
     References
     ----------
@@ -84,7 +84,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Parameters
         ----------
         examples : iterable of Example
-            From `make_examples`; 20,000 with the default `training`.
+            Such as those of `attn_course.images.make_examples`, 20,000 for the default
+            `training`.
         sizes : dict, optional
             Fields of `attn.transformer.TransformerConfig` that replace the small defaults.
         training : attn.training.TrainingConfig, optional
@@ -111,7 +112,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         for i, (_, ids, _) in enumerate(encoded):
             if len(ids) == 1:
                 raise wrong(f"examples[{i}].question", "a question", repr(examples[i].question))
-            check_fits(f"examples[{i}].question", len(ids) - 1, config, beside=1)  # <sos>
+            # The decoder also reads <sos>.
+            check_fits(f"examples[{i}].question", len(ids) - 1, config, beside=1)
         model, history = cls._train(
             lambda: VisualQuestionModel(config), answer_loss, encoded, collate, training
         )
@@ -132,8 +134,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Raises
         ------
         ValueError
-            If `image` is no such array, or the question is empty, has a word that no question
-            in training had, or more words than the model learned positions for.
+            If `image` is no such array, or the question is empty, longer than the learned
+            positions, or has a word that no training question had.
         """
         with torch.no_grad():
             logits, _ = self.model(*self._inputs(image, question))
@@ -171,7 +173,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Parameters
         ----------
         examples : iterable of Example
-            With a ``kind`` and the patches ``asked`` about.
+            Examples with a ``kind`` and the patches ``asked`` about.
 
         Returns
         -------
@@ -259,7 +261,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         unknown = self.tokenizer.unknown(question)
         if unknown:
             raise wrong("question", "words of the questions in training", ", ".join(unknown))
-        check_fits("question", len(ids) - 1, self.model.config, beside=1)  # <sos>
+        # The decoder also reads <sos>.
+        check_fits("question", len(ids) - 1, self.model.config, beside=1)
         return ids
 
     def _inputs(self, image: NDArray[np.uint8], question: str) -> tuple[Tensor, ...]:

@@ -150,8 +150,9 @@ class VisualQuestionModel(Checkpoint):
         -------
         logits : Tensor, shape (..., tgt_vocab_size)
         weights : pair of tuples of Tensor, or None
-            Those of each layer's self-attention, shape (..., n_heads, seq_len, seq_len), and
-            of its cross-attention, shape (..., n_heads, seq_len, N_ROWS * N_COLUMNS).
+            For each layer the weights of self-attention, shape (..., n_heads, seq_len,
+            seq_len), and of cross-attention, shape (..., n_heads, seq_len, N_ROWS *
+            N_COLUMNS).
         """
         x, weights = self.decoder(
             self.embedding(ids),

@@ -19,7 +19,7 @@ class VisualAttention(NamedTuple):
     Attributes
     ----------
     tokens : list of str
-        Those of the question after ``<sos>``, from whose position the answer is read.
+        ``<sos>``, at whose position the answer is read, and the tokens of the question.
     weights : array, shape (n_layers, n_heads, n_tokens, n_rows, n_columns)
         For each layer, head and token a map over the patches that sums to 1.
     """
