@@ -1,4 +1,4 @@
-"""Run every benchmark of the course, print the tables, and set them into the book.
+"""Run the benchmarks of the course, print their tables, and write them into the book.
 
 ``python -m benchmarks`` runs all; ``python -m benchmarks decoding gemm_share`` runs those, and
 leaves the other tables as they were. See `make bench`.
@@ -46,7 +46,7 @@ TABLES = {
     "gpu": gpu,
     "gpu_step": gpu_step,
 }
-# What chapters draw, and the widgets of the built site: not on the page.
+# Benchmarks whose results are in chapters or in the site, and not on the page of benchmarks.
 OTHERS = {
     "attention_length": attention_length,
     "attention_at_length": attention_at_length,
@@ -57,7 +57,7 @@ OTHERS = {
 
 
 def machine(name):
-    """Return the row of what the figures of a table depend on, besides this package."""
+    """Return the row that describes the machine and the versions behind a table."""
     is_on_gpu = getattr(TABLES[name], "NEEDS_GPU", False)
     return {
         "benchmark": letter(name),

@@ -18,8 +18,10 @@ from playwright.sync_api import sync_playwright
 from benchmarks.widget_latency import SITE, QuietHandler
 
 BUDGETS = {"first check": 6.0, "next check": 0.3}  # seconds
-NEXT = 5  # checks, of which the median is told
-WAIT = 120_000  # milliseconds
+# The median of this number of checks is reported.
+NEXT = 5
+# The longest wait in milliseconds.
+WAIT = 120_000
 ANSWER = (
     "def softmax(scores):\n"
     "    e = np.exp(scores - scores.max(axis=-1, keepdims=True))\n"
@@ -39,7 +41,8 @@ def timed_check(page, cell):
 def measure(page, address):
     """Return the seconds by what was timed."""
     page.set_default_timeout(WAIT)
-    page.add_init_script("localStorage['attn-asides'] = 'open'")  # the exercises are in one
+    # The exercises are in a closed aside.
+    page.add_init_script("localStorage['attn-asides'] = 'open'")
     page.goto(f"{address}/es/03_self_attention.html")
     page.click("#exercise-softmax .attn-py-bar button")
     page.wait_for_selector("#exercise-softmax .cm-content")

@@ -1,4 +1,4 @@
-"""Three systems without one ingredient each: what is lost, and one wrong answer to look at.
+"""Three applications, each measured whole and without one ingredient.
 
 Writes ``notebooks/data/applications.json``, which chapter 10 reads. Each system takes some
 minutes of one processor. ``python -m experiments.applications`` trains the reader, the writer of
@@ -36,12 +36,17 @@ from attn_course.stories import stories
 from experiments.runner import Experiment, Row
 
 SEEDS = (0, 1)
-N_TO_READ, N_TO_WRITE = 16_000, 12_000  # to train on
-N_QUESTIONS, N_STORIES, N_IMAGES = 1000, 500, 1000  # to measure on; none was trained on
-SEEING_STEPS = 3000  # the last thing it learns is who is to the left of whom
-N_WRONG = 3  # mistakes that are kept, to be shown
+# The numbers of training examples of the reader and of the writer.
+N_TO_READ, N_TO_WRITE = 16_000, 12_000
+# The numbers of test examples.
+N_QUESTIONS, N_STORIES, N_IMAGES = 1000, 500, 1000
+# The visual model learns last who is to the left of whom, which takes this many steps.
+SEEING_STEPS = 3000
+# The number of mistakes that are stored to be shown.
+N_WRONG = 3
 LANGUAGES = ("es", "en")
-MODEL_STEPS, MODEL_EXAMPLES = 4000, 20_000  # of each language
+# The steps and the examples of each language for the models that come with the course.
+MODEL_STEPS, MODEL_EXAMPLES = 4000, 20_000
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "notebooks" / "data" / "applications.json"
 
@@ -55,7 +60,7 @@ def rounded(x):
 
 @torch.inference_mode()
 def read(reader, examples, *, masked=True):
-    """Score starts and ends in batches as the examples come, padded to one length.
+    """Score starts and ends in batches, padded to one length.
 
     Yields for each example what was encoded, its start and end scores over all tokens, and the
     best span of at most `MAX_WORDS` words: its place in the flat logits.
@@ -90,7 +95,7 @@ def apart(one, start, end, best):
 
 
 def forwards(one, start, end, best):
-    """Take the best start, then the best end from there on, as document 000 does."""
+    """Take the best start, then the best end from there on, as some programs do."""
     places = [0, *range(one.n_before, len(one.tokens))]
     first = max(places, key=lambda i: start[i])
     if first == 0:
@@ -99,7 +104,7 @@ def forwards(one, start, end, best):
 
 
 def said(one, span):
-    """Return the words of a span: none if it ends before it starts."""
+    """Return the words of a span, or no words if it ends before it starts."""
     if span is None:
         return ""
     return join(one.tokens[span[0] : span[1] + 1])
@@ -141,7 +146,7 @@ def choices(rows, examples):
         answers = [said(row[0], span) for row, span in zip(rows, chosen, strict=True)]
         found[rule.__name__] = share(answers, examples)
         if rule is apart:
-            # Backwards, or one end of it on the token that stands for "no answer".
+            # The span runs backwards, or one of its ends is the token that stands for "no answer".
             found["impossible"] = rounded(
                 np.mean([s is not None and (s[0] == 0 or s[1] < s[0]) for s in chosen])
             )
@@ -175,7 +180,7 @@ def keep(wrong, kind, examples, answers):
 
 
 def ahead():
-    """Return a context in which the decoder may attend to what it is to write."""
+    """Return a context in which the decoder may attend to the tokens it has to predict."""
     forward = Decoder.forward
 
     def look_ahead(self, *args, cache=None, **kwargs):
@@ -238,7 +243,7 @@ def tokens_right(writer, examples):
 def extracts(writer, examples):
     """Return ROUGE-1 of one sentence, and how often it is the best one, by how it was chosen.
 
-    ``random`` is what to expect of a sentence taken at random.
+    ``random`` is the expectation for a sentence chosen at random.
     """
     chosen = {name: [] for name in ("attention", "similarity", "first", "longest", "best")}
     about = []
@@ -261,7 +266,8 @@ def extracts(writer, examples):
     return {"extract": names, "picks_best": picks}
 
 
-N_SHOWN, N_WORDS = 3, 8  # stories, and words of the most attended of each
+# The number of stories that are shown, and of the most attended words of each.
+N_SHOWN, N_WORDS = 3, 8
 
 
 @torch.inference_mode()
@@ -337,9 +343,9 @@ def scores_by_kind(one, examples):
 
 
 def both_orders(one, n=300):
-    """Return how often who is left of whom gets one answer, whichever of the two is named first.
+    """Return how often the question who is to the left gets the same answer in both orders.
 
-    Among pairs of one grammatical gender in Spanish, and among the others.
+    The share is given for pairs of one grammatical gender in Spanish, and for the others.
     """
     same = {"alike": [], "mixed": []}
     for example in make_examples(n, "es", seed=2, kinds=("left",)):
@@ -357,7 +363,7 @@ def both_orders(one, n=300):
 
 
 def train_reader(steps=answerer.TRAINING.steps, n_examples=N_TO_READ):
-    """Return the reader that comes with the course, of the recipe and first seed measured above."""
+    """Train the reader that comes with the course, with the first of the seeds."""
     training = replace(answerer.TRAINING, steps=steps, seed=SEEDS[0])
     return QuestionAnswerer.fit(questions(n_examples, SEEDS[0]), training=training)
 
@@ -432,7 +438,8 @@ def cut(one, examples, name):
     return scores | {"said": {answer: times for answer, times in said.most_common() if times}}
 
 
-N_PADDED = 16  # tokens: four more than the longest question
+# The number of tokens to which questions are padded, four more than the longest has.
+N_PADDED = 16
 
 
 @torch.no_grad()
@@ -449,7 +456,7 @@ def answer_without(one, example, name):
     patches = inner.patches(image)
     inner.patches.places = places
     if name == "even weights":
-        # With keys of nothing every score is the same, and so is every weight.
+        # If all keys are zero, all scores and therefore all weights are equal.
         keys = [layer.cross_attention.k_proj for layer in inner.decoder.layers]
     kept = [(key.weight.clone(), key.bias.clone()) for key in keys]
     for key in keys:

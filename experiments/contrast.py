@@ -1,4 +1,4 @@
-"""What teaches a contrastive model which colour goes with which shape: the swaps in its batches.
+"""Do the swaps in its batches teach a contrastive model which colour goes with which shape?
 
 Writes ``notebooks/data/contrast.json``, which chapter 11 prints. The chapter's two encoders are
 trained twice: on whole batches, and with the texts that swap an image's colours left out of the

@@ -1,4 +1,4 @@
-"""What the choice of words does to translations: beams, errors, hard constructions, the cache.
+"""The effects of decoding on translations: beams, errors, hard constructions, the cache.
 
 Writes ``notebooks/data/decoding_choices.json``, which chapter 09 reads. Everything is counted on
 what no training has seen; the times are those of ``python -m benchmarks decoding``.
@@ -21,8 +21,10 @@ from experiments.runner import DATA, Experiment, Row
 
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
 WIDTHS = (2, 4, 8)
-MAX_NEW_TOKENS = 60  # the longest right one has 19 words; what goes on for ever is cut here
-WIDE = 8  # the beam that says whether anything was more probable
+# The longest right translation has 19 words, so this limit only cuts translations without end.
+MAX_NEW_TOKENS = 60
+# The width of the beam that looks for more probable translations.
+WIDE = 8
 YOUNG_STEPS, YOUNG_PAIRS, YOUNG_WIDTHS = 250, 100, (1, 2, 4, 8, 16, 32)
 RESULTS = DATA / "decoding_choices.json"
 
@@ -122,14 +124,14 @@ def errors(translator, parts):
 
 
 def kind(translator, pair, best):
-    """Return what an error is of, given what a wide beam finds."""
+    """Return whether an error is one of search or of the model, given what a wide beam finds."""
     if translator.target.unknown(pair.target):
         return "vocabulary"
     return "search" if best == pair.target else "model"
 
 
 def young(parts):
-    """Return what beams of each width make of a translator that has hardly been trained."""
+    """Return the scores of each beam width for a translator after little training."""
     training = TrainingConfig(steps=YOUNG_STEPS, learning_rate=5e-3)
     translator = Translator.fit(parts.train, training=training)
     pairs = parts.test[:YOUNG_PAIRS]

@@ -1,7 +1,8 @@
-"""Twelve layers with one part taken away: what they make of a task that two layers solve.
+"""Twelve layers with one part removed, on a task that two layers solve.
 
-Writes ``notebooks/data/depth.json``, which chapter 05 draws. The task is to write eight digits
-backwards, each position its own answer: a guess costs ln 10 = 2.303 and is right one time in ten.
+Writes ``notebooks/data/depth.json``, which chapter 05 draws. The task is to reverse eight
+digits, with one prediction per position. Guessing has a loss of ln 10 = 2.303 and is right one
+time in ten.
 """
 
 from functools import partial
@@ -17,8 +18,8 @@ DIGITS, LENGTH, D_MODEL = 10, 8, 32
 STEPS, EVERY, BATCH = 800, 40, 32
 LEARNING_RATE = 3e-3
 SEEDS = 3
-# What is left in, where it normalises, how many layers, the steps of warm-up, and the rate
-# where it is another.
+# Each variant: whether there are residuals, where it normalises, the number of layers, the warm-up
+# steps and, if it differs, the learning rate.
 VARIANTS = {
     "post": (True, "post", 12, 0),
     "post_warm": (True, "post", 12, 400),

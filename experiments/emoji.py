@@ -1,9 +1,9 @@
-"""A small CLIP of emoji: how well it finds those that it has never seen by their names.
+"""A small CLIP of emoji: how well it finds unseen emoji by their names.
 
-``python -m experiments emoji`` fetches pictures and names (`experiments.emoji_data`), trains three
-models and a control, whose names were exchanged, two CPU minutes each, and writes
-``notebooks/data/emoji.json``, which chapter 11 prints, and the first model, which its page runs, into
-``attn_course/emoji/trained``. What is already measured is not trained again: delete the file first.
+``python -m experiments emoji`` fetches pictures and names (`experiments.emoji_data`), trains
+three models and a control, whose names were exchanged, two CPU minutes each, and writes
+``notebooks/data/emoji.json``, which chapter 11 prints, and the first model, which its page
+runs, into ``attn_course/emoji/trained``.
 """
 
 import json
@@ -27,8 +27,10 @@ SEEDS = (0, 1, 2)
 CONTROL = "control"
 AMONG = (1, 5, 10)
 STEPS, BATCH, WARM_UP, RATE = 2500, 64, 100, 2e-3
-SHIFT = 3  # pixels that a picture may move in training
-MEAN, SPREAD = 0.5, 0.35  # of a pixel, about
+# The most pixels by which a picture is shifted in training.
+SHIFT = 3
+# The approximate mean and standard deviation of a pixel.
+MEAN, SPREAD = 0.5, 0.35
 VOCABULARY = 1500
 TEXTS = {"d_model": 96, "n_heads": 4, "n_layers": 1, "d_ff": 192}
 PICTURES = {"d_model": 96, "n_heads": 4, "n_layers": 2, "d_ff": 192}
@@ -145,7 +147,7 @@ def nearest_name(name, names):
 
 
 def of_words(pictures, texts, train_ids, test):
-    """Return the ranks where no model reads: the picture of the nearest known name, in pixels."""
+    """Return the ranks of a baseline that compares the pictures of the nearest known names."""
     pixels = pictures.flatten(1).numpy()
     found = {}
     for language in LANGUAGES:
@@ -172,9 +174,9 @@ def known_words(emoji, train_ids, test):
 
 
 def recall(found, families, among, keep=None):
-    """Return the share of queries found among so many, over seeds, and its interval.
+    """Return the mean recall over seeds, and its interval.
 
-    Near variants are not independent, so it is families that are drawn again.
+    Near variants are not independent, so the bootstrap draws families.
 
     Parameters
     ----------
@@ -195,11 +197,11 @@ def recall(found, families, among, keep=None):
 
 
 def table(told):
-    """Return what chapter 11 prints: of each system and language the shares found among 1, 5 and 10.
+    """Return the table of chapter 11: for each system and language the recall at 1, 5 and 10.
 
-    ``interval`` is that of the last. Of the models, ``seeds`` tells the last of each of them,
-    ``known`` and ``unknown`` divide it by whether training had every word of the name, and
-    ``all`` is the share found among all emoji, not only the unseen.
+    ``interval`` belongs to the recall at 10. For the models, ``seeds`` holds the recall at 10
+    of each seed, ``known`` and ``unknown`` split it by whether training had every word of the
+    name, and ``all`` is the recall among all emoji and not only the unseen.
     """
     n, rows = told["n"]["test"], []
     seeds = [told[str(seed)] for seed in SEEDS if str(seed) in told]
@@ -229,7 +231,7 @@ def table(told):
 
 
 def save(towers, tokenizer, pictures, emoji):
-    """Write what the page needs: texts' encoder, vectors of pictures, code points, who was seen."""
+    """Write the files of the page: text encoder, picture vectors, code points, seen or not."""
     FOLDER.mkdir(exist_ok=True)
     towers.texts.pictures.weight.copy_(towers.index(pictures))
     towers.texts.save(FOLDER / "model.safetensors", quantised=True)

@@ -24,9 +24,12 @@ from vendor import fetch
 
 STYLES = ("twitter", "google")
 LANGUAGES = ("es", "en")
-CELL = SIDE + 2  # with an empty pixel on every side
-FLAGS, COMPONENTS = 9, 2  # groups of emojibase
-# What is drawn nearly alike and called nearly alike stands on one side of the split.
+# A picture has an empty pixel on every side.
+CELL = SIDE + 2
+# The numbers of two groups of emojibase.
+FLAGS, COMPONENTS = 9, 2
+# The members of these groups have similar pictures and names, so each group is on one side of the
+# split.
 ALIKE = {"family", "alphanum", "keycap"}
 CLOCKS, MOONS = range(0x1F550, 0x1F568), range(0x1F311, 0x1F31F)
 GROWN_UP, OLD = "1F9D1", "1F9D3"

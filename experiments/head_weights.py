@@ -1,10 +1,11 @@
 """The attention weights of every head of SmolLM2 on some sentences, as `HeadExplorer` shows them.
 
 ``python -m experiments.head_weights`` writes a file for each of `SENTENCES` into
-``attn_course/widgets/heads``. Of each sentence there are three kinds of weights: as it stands; with
-something exchanged; and the exchanged one *patched*, which reads the residual stream of the first
-where they differ, from one of `LAYERS` on. Weights are stored as whole numbers from 0 to 255, so
-that every processor stores the same but for a tie.
+``attn_course/widgets/heads``. Each sentence has three kinds of weights: those of the sentence
+itself; those with something exchanged; and those of the exchanged sentence *patched*, which
+from one of `LAYERS` on reads the residual stream of the original at the positions where the
+two differ. Weights are stored as integers from 0 to 255, so that every processor stores the
+same numbers except at ties.
 """
 
 import base64
@@ -17,10 +18,12 @@ import torch
 from attn.io import write_whole
 
 FOLDER = Path(__file__).resolve().parents[1] / "attn_course" / "widgets" / "heads"
-LAYERS = (6, 12, 18, 24)  # at which a stream is patched: before them all is as it was
-STEPS = 255  # a weight of 1
-# By name: the language, the sentence, the same with something exchanged for as many tokens, and two
-# tokens that may come next.
+# The layers from which on a stream is patched.
+LAYERS = (6, 12, 18, 24)
+# A weight of 1 is stored as this number.
+STEPS = 255
+# For each name: the language, the sentence, the same sentence with something exchanged for as many
+# tokens, and two tokens that may come next.
 SENTENCES = {
     "door": (
         "en",

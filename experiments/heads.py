@@ -1,4 +1,4 @@
-"""How many heads, and what becomes of the trained translator without each of its own.
+"""The number of heads, and the effect of each head of the trained translator.
 
 Writes ``notebooks/data/heads.json``, which chapters 04 and 05 draw. Five measurements, on sentences
 the translators have never seen: ``cuts``, what is right when one head is cut; ``means``, the same
@@ -27,23 +27,26 @@ RESULTS = DATA / "heads.json"
 N_HEADS = (1, 2, 4, 8, 16, 32)
 TRANSLATORS = (1, 2, 4, 8)
 SEEDS = 3
-POINTS = {  # what is pointed at, and the measure of `cuts` on whose sentences it is counted
+# Each kind of pointing, and the measure of `cuts` whose sentences it is counted on.
+POINTS = {
     "coreference": "coreference",
     "decided": "coreference",
     "polysemes": "polysemes",
     "agreement": "agreement",
     "adjective_noun": "adjective_noun",
 }
-NEAR = 8  # how many places from either end, and from the query, a fixed place may be
-FAR = 4  # tokens between a word and what it agrees with
+# The farthest distance of a fixed place from either end and from the query.
+NEAR = 8
+# The least distance in tokens between a word and the word that it agrees with.
+FAR = 4
 COPULAS = frozenset(["es", "son", "era", "eran", "está", "están", "estaba", "estaban"])
-# Of the task of two places.
+# The sizes of the task of two places.
 D_MODEL, N_NAMES, LENGTH, BATCH, STEPS = 32, 16, 6, 128, 1000
 HIDDEN, LONGER = 128, 3000
 
 
 def share(found):
-    """Return the share that is right of all that `facts` counted by kind."""
+    """Return the share of right cases over all kinds that `facts` counted."""
     return sum(right * n for right, n in found.values()) / sum(n for _, n in found.values())
 
 
@@ -133,8 +136,8 @@ def at_its_mean(model, stack, layer, head, mean):
 def means(translator, parts):
     """Return each measure with each head at its mean over the sentences that are measured.
 
-    A head at its mean tells no more about the sentence than one that is cut, but of all constant
-    vectors the mean is the nearest to what the layers that follow have learnt to read.
+    A head at its mean says as little about the sentence as one that is cut, but the mean is
+    the constant vector closest to the inputs that the next layers have learned to read.
     """
     results, model = {}, translator.model
     for name, (pairs, measure) in measures(parts).items():
@@ -177,14 +180,15 @@ def places(pair, name):
     if name == "adjective_noun":
         return [("cross", j, [i for i, k in pair.sure if k == j]) for j in swapped(pair)]
     far = [a for a in pair.agreements if a.distance >= FAR]
-    before = [(a, [c + 1 for c in a.controllers if c < a.position]) for a in far]  # after <sos>
+    # The decoder reads <sos> first, which moves every position by one.
+    before = [(a, [c + 1 for c in a.controllers if c < a.position]) for a in far]
     return [("decoder", a.position, controllers) for a, controllers in before if controllers]
 
 
 def fixed_places(query, length):
-    """Return the keys that are looked at by those who know the place of the query alone.
+    """Return the keys at fixed places, which depend on the position of the query alone.
 
-    The first keys, the last ones and those around the query; none is beyond the ends.
+    They are the first keys, the last ones and those around the query.
     """
     first = np.arange(NEAR)
     around = query + np.arange(-NEAR, NEAR + 1)
@@ -203,7 +207,7 @@ def chosen(hits):
 
 
 def pointing(translator, pairs, name):
-    """Return, of all cases of one kind, who has its largest weight on the word that decides.
+    """Return for all cases of one kind which heads have their largest weight on the right word.
 
     Returns
     -------
@@ -216,7 +220,8 @@ def pointing(translator, pairs, name):
     heads, fixed, chance = [], [], []
     for pair in pairs:
         found = places(pair, name)
-        if not found or translator.target.unknown(pair.target):  # a form never trained on
+        # The pair has a form that training never showed.
+        if not found or translator.target.unknown(pair.target):
             continue
         attention = translator.attention(pair.source, pair.target)
         for stack, query, right in found:

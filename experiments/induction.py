@@ -1,4 +1,4 @@
-"""Heads that look for what followed the same token before: how they arise, and what is lost without.
+"""Induction heads, which attend to what followed the same token before.
 
 ``python -m experiments induction`` writes ``notebooks/data/induction.json``, which chapter 13 shows;
 ``python -m experiments induction toy`` measures its small models again and compares.
@@ -23,9 +23,10 @@ from experiments.runner import DATA, Experiment, Row
 RESULTS = DATA / "induction.json"
 PARTS = ("toy", "smollm2")
 SEEDS = (0, 1, 2)
-N_FIRST = 3  # losses by which a test knows that a training is the one recorded
+# A test compares this number of first losses with the recorded training.
+N_FIRST = 3
 
-# Of the models that are trained here.
+# The sizes of the models that are trained here.
 N_TOKENS, LENGTH, PERIODS = 64, 64, (8, 32)
 STEPS, EVERY, BATCH, RATE, WARMUP, JUDGED = 800, 25, 32, 2e-3, 100, 128
 SIZES = {
@@ -39,9 +40,10 @@ SIZES = {
 }
 DEPTHS = (1, 2)
 
-# Of SmolLM2: each text is a block of tokens drawn at random, twice.
+# For SmolLM2, each text is a random block of tokens, repeated once.
 BLOCK, N_TEXTS, N_CUT, N_DRAWS = 50, 4, (1, 4, 16, 32), 3
-N_SPECIAL = 17  # the first ids are marks of a chat, which no text holds
+# The first ids structure a chat and do not occur in texts.
+N_SPECIAL = 17
 PROSE_LENGTH, N_PROSE = 100, 2
 
 
@@ -68,7 +70,8 @@ def shares(weights, periods):
         The induction score: a mean over the queries whose token was there before.
     """
     places = torch.arange(weights.shape[-1])
-    back = places[:, None] - places + 1  # from where the query's token would have been
+    # The distance to the token after the last occurrence of the query token.
+    back = places[:, None] - places + 1
     follows = (back % periods[:, None, None] == 0) & (places > 0)
     found = (weights * follows[:, None]).sum(dim=-1).transpose(1, 2)
     return found[places >= periods[:, None]].mean(dim=0)
@@ -95,11 +98,12 @@ def read(model, ids, hidden=0):
 
 @torch.no_grad()
 def judged(model, hidden=0):
-    """Return the losses on tokens that are new and on those said again, and the scores of all heads."""
+    """Return the losses on new and on repeated tokens, and the induction scores of all heads."""
     ids, periods = repeated(JUDGED, torch.Generator().manual_seed(7))
     logits, weights = read(model, ids, hidden)
     losses = F.cross_entropy(logits[:, :-1].mT, ids[:, 1:], reduction="none")
-    # The first token of the second block cannot be told: where it begins is not known.
+    # The first token of the second block cannot be predicted, because the length of the block is
+    # not known.
     again = torch.arange(1, LENGTH) > periods[:, None]
     return {
         "new": float(losses[torch.arange(1, LENGTH) < periods[:, None]].mean()),
@@ -139,7 +143,8 @@ def trained(n_layers, seed):
             found = judged(model)
             for name in ("new", "again"):
                 told[name].append(found[name])
-            # The induction of the last layer, and the weight on the token before in the first.
+            # Stored are the largest induction score of the last layer and the weight on the
+            # previous token in the first.
             told["induction"].append(max(found["induction"][-1]))
             told["before"].append(max(found["before"][0]))
         first.append(step(model, optimizer, generator, number))
@@ -222,7 +227,7 @@ def loss_of(model, ids, first):
 def drawn(top, ranked, seed):
     """Return as many heads drawn at random, of the same layers as far as these have enough.
 
-    None of them is among those that are ever cut for their score.
+    Heads that are cut for their score are never drawn.
     """
     generator = torch.Generator().manual_seed(seed)
     rest = sorted(ranked[max(N_CUT) :])

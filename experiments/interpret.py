@@ -1,4 +1,4 @@
-"""What chapter 13 tells of the inside of SmolLM2 and MiniLM, and does not measure while it is read.
+"""The stored measurements of chapter 13 inside SmolLM2 and MiniLM.
 
 ``python -m experiments interpret`` measures what is missing of these questions, and writes
 ``notebooks/data/interpret.json`` after each result: it can be stopped and started again. Each question has a module, named here. All together take some ten minutes
@@ -23,11 +23,12 @@ from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "interpret.json"
 QUESTIONS = ("lens", "patching", "probes", "looking", "first_token", "contexts")
-DRAWS = 2000  # of the bootstrap
+# The number of bootstrap resamples.
+DRAWS = 2000
 
 
 def interval(samples, seed=0):
-    """Return the mean of samples and where it would be, in 95% of cases, had others been drawn.
+    """Return the mean of samples and its 95% bootstrap interval.
 
     Parameters
     ----------

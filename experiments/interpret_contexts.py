@@ -11,7 +11,7 @@ from attn.metrics.intervals import wilson_interval
 from attn.pretrained import fetched, load
 from experiments.interpret import interval, rounded
 
-# A word, and for each of two meanings sentences with the word that decides after a bar.
+# For each word and each of its two meanings, sentences with the deciding word after a bar.
 SENTENCES = {
     "bank": (
         (
@@ -160,7 +160,8 @@ def measure(told, keep):
                 text, decides = each.split("|")
                 ids, mine = pieces(tokenizer, text, word)
                 _, deciding = pieces(tokenizer, text, decides)
-                # As many other places, neither ends nor the word itself: the first that there are.
+                # The control hides the same number of other tokens, neither ends nor the word
+                # itself.
                 rest = [i for i in range(1, len(ids) - 1) if i not in (*mine, *deciding)]
                 found[side].append(vectors(model, tokenizer, text, word))
                 blind[side].append(vectors(model, tokenizer, text, word, deciding))
@@ -178,7 +179,7 @@ def measure(told, keep):
                 "share": rounded(wilson_interval(right[-1], row["n"])),
                 "leaning": rounded(interval(leaning[name])),
             }
-        # Sentence by sentence, what the word that decides is worth beyond another word.
+        # The effect of hiding the deciding word minus that of hiding another, for each sentence.
         row["cost"] = rounded(interval(leaning["control"][:, -1] - leaning["blind"][:, -1]))
         told[word] = row
         keep(told)

@@ -14,7 +14,8 @@ from experiments.interpret import interval, rounded
 from experiments.modern_sinks import FROM, STARTS, WATCHED, text
 from experiments.modern_tasks import smollm2
 
-LAYERS = (0, 12)  # from which on
+# The layers from which on the token is changed.
+LAYERS = (0, 12)
 TOKENS = (0, 1, 32)
 
 

@@ -32,7 +32,7 @@ FACTS = (
 
 
 def ranks(model, ids):
-    """Return the rank, layer by layer, of the token that the model puts first in the end; 1 is the first."""
+    """Return at every layer the rank, from 1 on, of the token that is first in the end."""
     logits = read_off(model, streams(model, torch.tensor([ids]))[:, 0, -1])
     final = logits[:, logits[-1].argmax(), None]
     return (1 + (logits > final).sum(dim=-1)).tolist()

@@ -1,11 +1,12 @@
 """Where the heads of SmolLM2 look when a verb is due, and what becomes of the verb without them.
 
-Looking is the weight that the last token gives to the subject. Mattering is by how much the right
-verb's lead falls when what the head hands over is its mean over all texts, at every token: so a
-head still says what it always says, and nothing of the text at hand. Heads are cut one by one on the clean texts of the first ten pairs; groups are chosen there and judged on all
-texts of the other ten, so that none is the best by luck. Some heads are in both lists: they are also cut alone, and so are
-the rest of either list. The groups at random are other heads of the same layers as
-those that matter.
+A head *looks* by the weight that the last token gives to the subject. It *matters* by how much
+the lead of the right verb falls when the output of the head at every token is its mean over
+all texts, which says nothing about the text at hand. Heads are cut one by one on the clean
+texts of the first ten pairs. Groups are chosen there and judged on all texts of the other ten
+pairs, so that no group is the best by luck. Heads in both lists are also cut on their own, and
+so are the rest of each list. The random groups are other heads of the same layers as those
+that matter.
 """
 
 from contextlib import ExitStack
@@ -20,7 +21,7 @@ from experiments.interpret import interval, rounded
 from experiments.modern_tasks import smollm2
 
 SUBJECT, LAST = 1, -1
-# Texts come in pairs, the clean one first.
+# Texts come in pairs with the clean one first, so a step of 2 takes the clean ones.
 CHOOSING, JUDGING = slice(0, 20, 2), slice(20, None)
 GROUP = 10
 DRAWS = 10

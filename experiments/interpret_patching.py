@@ -1,4 +1,4 @@
-"""One activation of SmolLM2 taken from another text: how much of the other text's answer comes with it.
+"""Activation patching in SmolLM2: how much of the answer an activation of another text brings.
 
 The effect is the share of the way from the corrupted text's score to the clean one's: 0 if nothing
 changes, 1 if the model answers as to the clean text. The score is by how much the word that is due
@@ -27,8 +27,10 @@ from experiments.interpret import interval, rounded
 from experiments.modern_tasks import smollm2
 
 KINDS = {"agreement": agreement, "pronouns": pronouns}
-EVERY = 3  # layers, of the controls
-TOGETHER = 3  # heads
+# The controls are measured at every third layer.
+EVERY = 3
+# The number of heads that are patched together.
+TOGETHER = 3
 
 
 def prepared(kind):
@@ -143,7 +145,7 @@ def measure(told, keep):
 def _donors(clean, corrupted):
     """Return for every control the streams that its activations are taken from, pair by pair."""
     n = len(clean)
-    # Pairs two apart have their plural on the same side, and so the same answer.
+    # Pairs at a distance of two have their plural on the same side, and therefore the same answer.
     other = [(i + 4) % n for i in range(n)]
     draws = torch.Generator().manual_seed(0)
     noise = torch.randn(clean.shape, generator=draws)

@@ -1,14 +1,15 @@
-"""What a linear probe finds in the stream of SmolLM2: the number of the subject, and labels drawn at random.
+"""Linear probes in the stream of SmolLM2, for the number of the subject and for random labels.
 
-The texts are "The cat that chased the mouse" and its like: every subject with the verbs and objects of
-other pairs, both nouns in both numbers. A probe reads the vector of the subject or of the last token and
-says whether the subject is singular or plural. In the control task of Hewitt and Liang (2019) each of the
-subjects, *cat* and *cats* apart, has a label drawn once and at random: whoever tells that has learnt a
-list by heart. ``unseen`` asks the probe of number about nouns that it has not read, of which there is no
-list to learn; ``untrained`` reads a SmolLM2 with random weights.
+The texts are like "The cat that chased the mouse": every subject is combined with the verbs
+and objects of other pairs, and both nouns are in both numbers. A probe reads the vector of the
+subject or of the last token, and predicts whether the subject is singular or plural. In the
+control task of Hewitt and Liang (2019) each subject has a random label, with *cat* and *cats*
+as two subjects, so a probe that predicts it has memorised a list. ``unseen`` tests the probe
+for number on nouns that it was not trained on. ``untrained`` reads a SmolLM2 with random
+weights.
 
-`used` tells what becomes of the verb when the probe's direction is what is changed: the vector is
-reflected in the plane where the probe cannot decide, or moved as far in another direction.
+`used` measures how the verb changes when the vector is reflected at the decision boundary of
+the probe, or moved by the same distance in another direction.
 """
 
 import itertools
@@ -22,16 +23,20 @@ from attn_course.interpret import go_on, streams
 from experiments.interpret import interval, rounded
 from experiments.modern_tasks import smollm2
 
-OTHERS = 6  # pairs whose verb and object each subject gets
+# Each subject is combined with the verbs and objects of this number of other pairs.
+OTHERS = 6
 SEEDS = 3
-RIDGE = 1.0  # on vectors whose components have variance 1
+# The ridge penalty, for vectors whose components have variance 1.
+RIDGE = 1.0
 PLACES = {"subject": 1, "last": -1}
-EVERY = 3  # layers, of `used`
-AT_ONCE = 80  # texts
+# `used` measures every third layer.
+EVERY = 3
+# The number of texts in a batch.
+AT_ONCE = 80
 
 
 def texts():
-    """Return the texts and, of each, its noun, the number of it and the pair of its object.
+    """Return the texts, and for each its noun, the number of the noun and the pair of its object.
 
     Returns
     -------
@@ -63,7 +68,7 @@ def fitted(x, labels):
     ----------
     x : Tensor, shape (n, d_model)
     labels : Tensor, shape (n, ...)
-        Several at once, in columns, if there are more axes.
+        Further axes hold several labels.
 
     Returns
     -------
@@ -81,29 +86,30 @@ def fitted(x, labels):
 
 
 def right(x, labels, probe):
-    """Return, of each vector, whether the probe gives it its label."""
+    """Return for each vector whether the probe predicts its label."""
     direction, offset = probe
     return (x.double() @ direction + offset).sign() == labels
 
 
 def counted(found):
-    """Return how many are right, of how many, and Wilson's interval of the share."""
+    """Return the number right, the number of all, and Wilson's interval of the share."""
     n_right, n = int(found.sum()), found.numel()
     return [n_right, n, *rounded(wilson_interval(n_right, n))]
 
 
 def told_of(x, nouns, plural, others):
-    """Return how often probes are right on texts with objects, or with nouns, that they have not read.
+    """Return the accuracy of probes on texts with unseen objects or unseen nouns.
 
     Parameters
     ----------
     x : Tensor, shape (n_texts, d_model)
     """
     number = 2 * plural - 1
-    learnt = others <= OTHERS - 2  # the last two objects of each subject are kept apart
+    # The last two objects of each subject are held out.
+    learnt = others <= OTHERS - 2
     forms = 2 * nouns + plural
     draws = torch.Generator().manual_seed(0)
-    # Half of the forms have each label, as half of them are plural.
+    # Half of the forms get each label, just as half of them are plural.
     labels = torch.stack(
         [
             (torch.randperm(int(forms.max()) + 1, generator=draws) % 2 * 2 - 1)[forms]
@@ -123,7 +129,7 @@ def told_of(x, nouns, plural, others):
 
 
 def moved(x, probe, way):
-    """Return vectors beyond the plane where the probe cannot decide, or moved as far another way.
+    """Reflect vectors at the decision boundary, or move them as far in another direction.
 
     Parameters
     ----------
@@ -140,10 +146,10 @@ def moved(x, probe, way):
 
 
 def used(model, tokenizer):
-    """Return, layer by layer, how far the verb's score moves, and how often it changes sides.
+    """Return for each layer the mean score of the verb, and how often it is wrong.
 
-    The score is that of the right verb over the wrong one; the probe has not read the nouns of the
-    texts that are changed.
+    The score is the logit of the right verb minus that of the wrong one. The probe was not
+    trained on the nouns of these texts.
     """
     written, nouns, plural, others = texts()
     was, were = (tokenizer.encode(word)[0] for word in (" was", " were"))
@@ -166,7 +172,8 @@ def used(model, tokenizer):
                 logits = go_on(model, state, layer)
                 scores.append((logits[:, was] - logits[:, were]) * -number[asked])
             rows.append(torch.stack(scores))
-        rows = torch.stack(rows)  # layers, ways, texts
+        # The axes are layers, ways and texts.
+        rows = torch.stack(rows)
         found[place] = {
             "score": rounded(interval(rows.permute(2, 0, 1)), 2),
             "wrong": (rows < 0).sum(dim=-1).tolist(),
@@ -180,7 +187,7 @@ def batched(model, ids):
 
 
 def measure(told, keep):
-    """Measure what is found at every layer, in both models, and whether it is used."""
+    """Measure the probes at every layer of both models, and the effect of their direction."""
     model, tokenizer = smollm2()
     written, nouns, plural, others = texts()
     ids = torch.tensor([tokenizer.encode(text) for text in written])

@@ -1,4 +1,4 @@
-"""A masked, a causal and a recurrent model of one size, on the same sentences, for ever longer.
+"""A masked, a causal and a recurrent model of one size, after more and more steps.
 
 Writes ``notebooks/data/landscape.json``, which chapter 11 draws. All three read 8,000 Spanish
 sentences of the grammar and are asked for each word of 500 others. The longest runs are also asked
@@ -88,7 +88,7 @@ def guesses(model, ids):
 
 
 def accuracy(model, sentences, words=None):
-    """Return how many words a model gets right, of all or of those in a set of ids."""
+    """Return the share of words that a model predicts, of all words or of those in a set of ids."""
     hits = [
         int(guess) == word
         for ids in sentences

@@ -17,7 +17,8 @@ from experiments.runner import DATA, Experiment, Row
 
 RESULTS, WEIGHTS = DATA / "miniatures.json", DATA / "miniatures.safetensors"
 SEEDS = (0, 1, 2)
-ASKED = 1000  # the seed of what they are asked; they are trained on others
+# The seed of the test pictures; training uses others.
+ASKED = 1000
 N = 500
 
 
@@ -48,7 +49,7 @@ def of_upscaling(model):
     return {"psnr": upscaling.psnr(model(small)[0], large)}
 
 
-# The first of each kind is the one whose weights are shipped.
+# The weights of the first model of each kind are shipped.
 MINIATURES = {
     "upscaling": (upscaling, (True, False), of_upscaling),
     "captions": (captions, ("patches", "one vector"), of_captions),

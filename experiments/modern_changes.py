@@ -1,4 +1,4 @@
-"""From the decoder of 2017 to a Llama, one change at a time: what each buys at a small size.
+"""From the decoder of 2017 to a Llama, one change at a time: the effect of each at a small size.
 
 Every model reads the same windows of English sentences for the same number of steps, three times
 with other first weights. What is compared is the loss of a token on sentences held out. A Llama
@@ -23,8 +23,8 @@ PAPER = TransformerConfig(
     dropout=0.0,
     tie_embeddings=False,
 )
-# Each in addition to those before it. With two thirds of the inner size the three matrices of
-# SwiGLU hold as many numbers as the two they replace.
+# Each change is added to those before it. At two thirds of the inner size the three matrices of
+# SwiGLU have as many parameters as the two that they replace.
 LADDER = {
     "paper": {},
     "pre_norm": {"norm": "pre"},
@@ -35,7 +35,7 @@ LADDER = {
     "grouped_queries": {"n_kv_heads": 2},
     "tied": {"tie_embeddings": True},
 }
-# The last of the ladder, but for one thing; with fewer seeds.
+# Controls: the last model of the ladder with one thing changed, with fewer seeds.
 CONTROLS, N_CONTROLLED = (
     {
         "tied_but_post_norm": {"norm": "post"},
@@ -44,7 +44,8 @@ CONTROLS, N_CONTROLLED = (
     2,
 )
 LENGTH, STEPS, SEEDS = 64, 300, (0, 1, 2)
-# The rates that are tried, for one step in three; the others take the one of their nearest.
+# The learning rates that are tried with a third of the steps. The other models take the rate of the
+# nearest of these.
 RATES, SWEEP = (
     {
         "paper": (5e-4, 1.5e-3, 4e-3),
@@ -53,7 +54,8 @@ RATES, SWEEP = (
     },
     3,
 )
-N_TIMED, ROUNDS = 2, 5  # steps whose time is taken, in turns, of which the quickest counts
+# The number of steps that are timed in turns; the fastest turn counts.
+N_TIMED, ROUNDS = 2, 5
 
 
 def configs():
@@ -96,7 +98,7 @@ def described(name, config):
     return {
         "id": name,
         "parameters": sum(p.numel() for p in DecoderOnly(config).parameters()),
-        # A key and a value of four bytes each, in every layer.
+        # Every layer stores a key and a value of four bytes per number.
         "cache_bytes_per_token": (
             2 * 4 * config.n_layers * n_kv_heads * config.d_model // config.n_heads
         ),

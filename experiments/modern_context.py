@@ -26,7 +26,8 @@ LENGTH, FARTHEST = 128, 512
 EDGES = (0, 64, 128, 192, 256, 384, 512)
 VOCAB_SIZE = 1000
 STEPS, RATE, SEEDS = 400, 4e-3, (0, 1, 2)
-MORE_STEPS, MORE_RATE = 40, 1e-3  # with which a trained model is accustomed to longer texts
+# The steps and the rate with which a trained model adapts to longer texts.
+MORE_STEPS, MORE_RATE = 40, 1e-3
 N_SINKS = 4
 CONFIG = TransformerConfig(
     vocab_size=VOCAB_SIZE,
@@ -117,7 +118,7 @@ def ways(model, text, seed):
     factor, d_k = FARTHEST / LENGTH, CONFIG.d_model // CONFIG.n_heads
     yield "as_trained", model
     yield "interpolated", Interpolated(model, factor)
-    # The slowest wave turns as slowly as interpolation would make it, the quickest as before.
+    # The slowest wave becomes as slow as with interpolation, and the fastest does not change.
     yield "rebased", rebased(model, CONFIG.rotary_base * factor ** (d_k / (d_k - 2)))
     yield "window", windowed(model, 0)
     yield "window_and_sinks", windowed(model, N_SINKS)

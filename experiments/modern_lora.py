@@ -1,4 +1,4 @@
-"""Questions asked after a training that leaves all weights as they are and adds a few beside them.
+"""Questions before and after training with LoRA, which adds a few weights to a frozen model.
 
 Two tasks ask for a colour that stands for what an English line says: the model can read the line,
 and cannot know the convention. One is what it would guess, the other the contrary. The third asks
@@ -19,14 +19,15 @@ from experiments.modern_tasks import asked, label_ids, last_logits, smollm2
 
 RANK, NAMES = 4, ("q_proj", "v_proj")
 BATCH = 8
-# The forms of the questions, each with its epochs, its learning rate and its seeds. After each
-# training, "en" is asked too.
+# For each form of the questions its epochs, learning rate and seeds. After each training "en" is
+# asked too.
 TASKS = {
     "colours": (8, 6e-3, (0,)),
     "colours_exchanged": (8, 6e-3, (0,)),
     "es": (6, 2e-3, (0, 1, 2)),
 }
-SHOWN = 8  # examples in a prompt, with which the training is compared
+# The number of examples in the prompt that training is compared with.
+SHOWN = 8
 N_FIRST = 2
 
 

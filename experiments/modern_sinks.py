@@ -12,7 +12,8 @@ import torch
 from experiments.modern_context import HELD_OUT, perplexities_of, prose, windowed
 from experiments.modern_tasks import smollm2
 
-STARTS, WATCHED, FROM = (0, 1000, 2000), 192, 64  # tokens; queries before `FROM` do not count
+# The first tokens of the texts, their length, and the first query that counts.
+STARTS, WATCHED, FROM = (0, 1000, 2000), 192, 64
 LENGTH, WINDOW, EDGES = 768, 192, (0, 192, 384, 576, 768)
 N_SINKS = (0, 1, 4)
 
@@ -63,7 +64,7 @@ def measure(told, keep):
             "length": LENGTH,
             "window": WINDOW,
             "edges": EDGES,
-            # Of a query that attended to all alike.
+            # The share of the first token if a query attended to all tokens equally.
             "uniform": round(float(np.mean([1 / (t + 1) for t in range(FROM, WATCHED)])), 4),
         },
     )

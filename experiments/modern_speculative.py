@@ -19,7 +19,8 @@ from experiments.modern_tasks import smollm2
 AHEAD, N_NEW, SEED = (2, 4, 8), 32, 0
 KEPT_LAYERS = (10, 20, 28)
 PROMPTS = ("The sky is blue because", "To make bread, first")
-SMALL_AHEAD, N_SMALL = 4, 16  # what SmolLM2 is asked for
+# How far the draft of SmolLM2 looks ahead, and how many tokens are written.
+SMALL_AHEAD, N_SMALL = 4, 16
 DRAFT = {"d_model": 48, "n_layers": 1, "d_ff": 128}
 STEPS = 300
 SENTENCES = ("I", "The", "He said", "We have", "Do you", "My father", "It is", "Tom")

@@ -11,8 +11,10 @@ import torch
 from experiments.modern_tasks import smollm2
 
 PROMPT, BATCHES, ROUNDS = 128, (1, 2, 4, 8), 5
-COPIED = 256 * 2**20  # bytes
-SIDE = 1024  # of the matrices whose product tells how much the processor computes
+# The number of bytes that are copied to measure the bandwidth.
+COPIED = 256 * 2**20
+# The side of the matrices whose product measures the speed of the processor.
+SIDE = 1024
 
 
 def timed(function):
@@ -42,7 +44,7 @@ def measure(told, keep):
     goal, matrix = torch.empty_like(source), torch.ones(SIDE, SIDE)
     jobs = {
         "copy": lambda: goal.copy_(source),
-        # Every weight is read once and none is written, as in a step of decoding.
+        # A sum reads every weight once and writes none, as a step of decoding does.
         "sum": lambda: source.sum(),
         "product": lambda: matrix @ matrix,
         "prefill": lambda: model(prompt),
@@ -73,7 +75,7 @@ def measure(told, keep):
         "prefill_to_product": round(
             2 * n * PROMPT / quickest["prefill"] / (2 * SIDE**3 / quickest["product"]), 2
         ),
-        # A step for several texts at once, by the time of a step for one.
+        # The time of a step for a batch, divided by the time for a single text.
         "step_of_batch": {str(b): round(quickest[f"step {b}"] / step, 2) for b in BATCHES},
     }
     keep(told)

@@ -1,4 +1,4 @@
-"""How a pretrained model is asked for the label of a text: by the logits of two words.
+"""Labels of texts from a pretrained model, by the logits of two words.
 
 It serves `experiments.modern_few_shot` and `experiments.modern_lora`, which ask the same questions.
 """
@@ -12,8 +12,10 @@ from attn.metrics.intervals import wilson_interval
 from attn.pretrained import fetched, load
 from attn_course.tasks import FORMS, LABELS, opinions, prompt
 
-AT_ONCE = 12  # questions
-NOTHING = "N/A"  # stands where the text would
+# The number of questions in a batch.
+AT_ONCE = 12
+# The text of a question without content, for calibration.
+NOTHING = "N/A"
 
 
 @cache
@@ -61,7 +63,8 @@ def leanings(model, tokenizer, questions, form, examples=()):
     array, shape (n_questions,)
     """
     whole = [tokenizer.encode(prompt(list(examples), text, form)) for text in questions]
-    shared = 0  # tokens with which all of them begin
+    # The number of tokens that all prompts share at the start.
+    shared = 0
     while examples and len({tuple(ids[: shared + 1]) for ids in whole}) == 1:
         shared += 1
     read = model.new_cache()
@@ -69,7 +72,7 @@ def leanings(model, tokenizer, questions, form, examples=()):
         model.stack(model.embedding(torch.tensor([whole[0][:shared]])), is_causal=True, cache=read)
     first, second = label_ids(tokenizer, form)
     found = np.zeros(len(whole))
-    # Those of about one length together, so that there is little padding.
+    # Prompts of similar length form a batch, so that there is little padding.
     order = sorted(range(len(whole)), key=lambda place: len(whole[place]))
     for some in (order[i : i + AT_ONCE] for i in range(0, len(order), AT_ONCE)):
         start = model.new_cache() if shared else None
@@ -89,10 +92,11 @@ def asked(model, tokenizer, form, examples=()):
     Returns
     -------
     dict
-        ``right``, ``asked``, ``accuracy`` and ``interval``, of 95%; ``said_positive``, how often;
-        ``calibrated``, how many would be right if what the model answers to no text at all were
-        taken off; ``ordered``, how often it leans more to positive for a positive line than for a
-        negative one, of all such pairs, which no leaning to one side can change.
+        ``right``, ``asked``, ``accuracy`` and its 95% ``interval``; ``said_positive``, the
+        number of positive answers; ``calibrated``, the number of right answers after
+        subtracting the answer to an empty text; ``ordered``, the share of pairs of a positive
+        and a negative line in which the positive line has the more positive answer, which a
+        constant bias cannot change.
     """
     questions = opinions("to_be_asked", FORMS[form].language)
     texts = [*(question.text for question in questions), NOTHING]

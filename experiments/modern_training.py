@@ -22,9 +22,12 @@ from attn.transformer import DecoderOnly
 from experiments.translators import loss
 
 VOCAB_SIZE = 2000
-N_VOCABULARY = 20_000  # sentences that the vocabulary is learnt from
-TOKENS = 1024  # of a step
-N_FIRST = 3  # losses by which a test knows that a run is the one recorded
+# The number of sentences from which the vocabulary is learned.
+N_VOCABULARY = 20_000
+# The number of tokens of a step.
+TOKENS = 1024
+# A test compares this number of first losses with the recorded run.
+N_FIRST = 3
 
 
 def sentences():

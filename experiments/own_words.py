@@ -1,15 +1,17 @@
-"""Difficult words in a translation that the translator wrote by itself, and what rules get.
+"""Difficult words in free translations, and the score of simple rules.
 
-`attn.applications.translation.facts` gives the decoder the right words before each one, which may
-betray what comes next: *estaba* announces *triste*, and a feminine article a feminine adjective.
-Here nothing is given, and a word is right if the translation holds it.
+`attn.applications.translation.facts` gives the decoder the right words before each one, which
+may betray what comes next: *estaba* announces *triste*, and a feminine article a feminine
+adjective. Here the translator decodes freely, and a word is right if the translation contains
+it.
 """
 
 from collections import Counter, defaultdict
 
 from attn.applications.translation import Translator
 
-LONGEST = 64  # tokens of a source that is asked for all the same
+# The longest source, also beyond the limit of the translator.
+LONGEST = 64
 
 
 def written(translator, sources):
@@ -63,10 +65,10 @@ def references(translator, pairs):
 
 
 def commonest_forms(pairs):
-    """Return how many words a rule gets right that knows no pronouns, and of how many.
+    """Return how many words a rule without pronouns gets right, and the number of words.
 
-    For each English word it says the form that is the most frequent in these very pairs, among the
-    words whose form a pronoun decides: for *tired*, *cansado*.
+    For each English word whose form a pronoun decides, the rule gives the form that is most
+    frequent in these pairs: for *tired*, *cansado*.
     """
     forms = defaultdict(Counter)
     for pair in pairs:
@@ -78,10 +80,10 @@ def commonest_forms(pairs):
 
 
 def commonest_place(pairs):
-    """Return how often a head would look at what a pronoun stands for that always looks alike.
+    """Return how often the best fixed position is the noun that a pronoun stands for.
 
-    It always looks at the same place of the sentence, or always as many words back from the
-    pronoun: at whichever is right the most often in these very pairs.
+    The position is counted from the start of the sentence or back from the pronoun, whichever
+    is right most often in these pairs.
     """
     places, n = Counter(), 0
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""Translators that tell positions in five ways, trained alike: what each gets right, by length.
+"""Translators with five kinds of positions, trained alike and compared by length.
 
 Writes ``notebooks/data/positions.json``, which chapter 07 draws. Training never sees a source
 of more than 12 words; the part ``longer`` has nothing else. A kind takes about a
@@ -19,8 +19,10 @@ from experiments.runner import DATA, Experiment, Row
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 SEEDS = (0, 1)
-LONGEST = 16  # words: the "longer" sentences of more are too few to count
-MAX_LEN = 64  # rows of the learned table: more than training fills
+# The most words of a source; there are too few longer sentences.
+LONGEST = 16
+# The rows of the learned table, more than training uses.
+MAX_LEN = 64
 PEOPLE = ("man", "woman", "boy", "girl", "king", "queen", "doctor", "teacher")
 VERBS = ("saw", "helped", "called", "visited")
 RESULTS = DATA / "positions.json"
@@ -66,7 +68,8 @@ def measure(kind, seed, parts, steps=TRAINING.steps):
         sizes={"positions": kind, "max_len": MAX_LEN},
         training=replace(TRAINING, steps=steps, seed=seed),
     )
-    # It was trained to 12 words; that it refuses more is what is being put to the test.
+    # The translator was trained on up to 12 words. The limit is raised, because longer sentences
+    # are the test.
     translator.max_len = MAX_LEN
     shares = {}
     right, total = Counter(), Counter()
@@ -80,7 +83,8 @@ def measure(kind, seed, parts, steps=TRAINING.steps):
             total[words] += 1
             right[words] += hit
         if name == "test" and kind == "alibi":
-            # Without a mask it tells no sentence from itself backwards: which does that cost?
+            # Without a mask ALiBi cannot tell a sentence from its reverse, so the wrong short
+            # sentences are stored.
             shares["wrong_of_three"] = [
                 [pair.source, text]
                 for text, hit, pair in zip(found, hits, pairs, strict=True)

@@ -1,4 +1,4 @@
-"""Probes: what a Transformer and two GRUs have learnt of the grammar, with honest splits.
+"""What a Transformer and two GRUs have learned of the grammar, on splits without neighbours.
 
 ``python -m experiments probes`` trains what is not yet in ``probes.json``, writes each result at once
 and sets the tables of the page of results anew: it can be stopped and started again. Every
@@ -27,11 +27,14 @@ from experiments.rates import error_rate, packed
 from experiments.runner import Experiment, Row
 
 RESULTS = Path(__file__).with_name("probes.json")
-DRAWN = 30_000  # pairs, of which those that may be learnt from are taken
+# The number of pairs drawn, of which training takes those without neighbours in the tests.
+DRAWN = 30_000
 DROPOUT = 0.05
 STEPS = 1_000
-RATES = (2.5e-3, 5e-3, 1e-2)  # of a GRU; the Transformer has that of its recipe
-SWEEP = 4  # a learning rate is tried for so many times fewer batches
+# The learning rates tried for a GRU. The Transformer has the rate of its recipe.
+RATES = (2.5e-3, 5e-3, 1e-2)
+# A learning rate is tried with this fraction of the batches.
+SWEEP = 4
 
 
 class Recurrent(nn.Module):
@@ -44,7 +47,7 @@ class Recurrent(nn.Module):
     def __init__(self, n_source, n_target, d_model, attention):
         super().__init__()
         self.n_source = n_source
-        # A GRU has no positions that could end, which is all that a translator asks of it.
+        # The translator only asks whether positions are limited, and those of a GRU are not.
         self.config = TransformerConfig(n_source, n_target, positions="none")
         self.core = RecurrentEncoderDecoder(
             n_source + n_target,
@@ -80,7 +83,7 @@ def transformer(n_source, n_target):
     return Transformer(TransformerConfig(n_source, n_target, **SIZES | {"dropout": DROPOUT}))
 
 
-# The widths give all three about as many parameters.
+# The widths give all three systems about the same number of parameters.
 SYSTEMS = {
     "transformer": transformer,
     "gru_attention": partial(Recurrent, d_model=102, attention="additive"),
@@ -178,7 +181,7 @@ def measured(translator, parts):
 
 
 def _meanings(translator, pairs):
-    """Yield for each word of several meanings whether it is right where the right ones precede."""
+    """Yield for each word of several meanings whether it is predicted after the right words."""
     for pair in pairs:
         predicted = facts.predictions(translator, pair) if pair.polysemes else None
         for known in pair.polysemes:
@@ -186,7 +189,7 @@ def _meanings(translator, pairs):
 
 
 def _references(translator, pairs):
-    """Yield for each word that a pronoun decides whether it is right where the right ones precede."""
+    """Yield for each word that a pronoun decides whether it is predicted after the right words."""
     for pair in pairs:
         predicted = facts.predictions(translator, pair) if pair.coreferences else None
         for known in pair.coreferences:
@@ -203,7 +206,8 @@ def _alignments(translator, pairs):
         src, _, tgt = _sequences.collate([example])
         _, found = model(src, tgt[:, :-1], need_weights=True)
         weights = found[0] if isinstance(model, Recurrent) else torch.cat(found.cross).mean((0, 1))
-        links.append(align(weights[:-1].numpy()))  # the last row predicts <eos>
+        # The last row predicts <eos>, which translates no word.
+        links.append(align(weights[:-1].numpy()))
     sure, possible = ([getattr(pair, name) for pair in pairs] for name in ("sure", "possible"))
     return [round(float(number), 4) for number in error_rate(links, sure, possible)]
 

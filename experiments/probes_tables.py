@@ -91,7 +91,8 @@ def counted(told, first, labels, counts_of):
     for name, label in labels.items():
         for system, its_label in SYSTEMS.items():
             found = {seed: counts_of(run, name) for seed, run in runs_of(told, system).items()}
-            number = max((n for _, n in found.values()), default=0)  # all were asked the same
+            # All systems were asked the same number of questions.
+            number = max((n for _, n in found.values()), default=0)
             if number:
                 cells = {seed: rate(*counts) for seed, counts in found.items()}
                 rows.append({first: label, "system": its_label, "number": number} | cells)
@@ -202,7 +203,7 @@ def alignments(told):
         return []
     _, *seeds = rows[0]
     for label, cell in told["setting"]["baselines"]["alignments"].items():
-        # They have no seed: what they give stands in the first column.
+        # Baselines have no seed, so their result is in the first column.
         cells = dict.fromkeys(seeds, "") | {seeds[0]: _interval(cell)}
         rows.append({"links from": label} | cells)
     return rows
@@ -212,7 +213,7 @@ def _interval(cell):
     return "{:.3f} ({:.3f}–{:.3f})".format(*cell)
 
 
-# By their labels on the page, in its order.
+# The tables by their labels on the page, in its order.
 TABLES = {
     "probe_systems": systems,
     "probe_translations": translations,

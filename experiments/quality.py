@@ -29,7 +29,7 @@ from experiments.rates import error_rate, out_of, percent, rate, share_of
 
 PARTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
 NAMES = {name: probes_tables.PARTS[name] for name in PARTS}
-# The columns of `first_minute`: how positions are told, whose attention is uniform, the seed.
+# The columns of `first_minute`: kind of positions, stacks with uniform attention, seed.
 RUNS = {
     "seed 0": ("rotary", (), 0),
     "seed 1": ("rotary", (), 1),
@@ -37,11 +37,12 @@ RUNS = {
     "cross uniform": ("sinusoidal", ("cross",), 0),
     "all uniform": ("sinusoidal", facts.STACKS, 0),
 }
-N_MINUTE = 20_000  # pairs that a minute's training draws from
+# The number of pairs from which the training of a minute draws.
+N_MINUTE = 20_000
 
 
 def translations(translator, parts):
-    """Return how many sentences of each part come out right, and how near training they are."""
+    """Return the share of right sentences of each part, and how near training they are."""
     known = [pair.source for pair in parts.train]
     rows = []
     for name in PARTS:
@@ -273,7 +274,7 @@ def bleu(found, right):
 
 
 def from_stored(make, stored):
-    """Return what makes a table of what takes longer to measure, and is stored."""
+    """Return a function that makes a table of stored results."""
 
     def rows(translator, parts):
         return make(stored())

@@ -39,7 +39,7 @@ def error_rate(links, sure, possible):
 
 
 def packed(hits):
-    """Return how many are right, of how many, and which: a hexadecimal number, a bit for each.
+    """Return the number right, the number of all, and a bit for each as a hexadecimal number.
 
     Examples
     --------
@@ -68,8 +68,8 @@ def apart(one, other):
 def mcnemar(only_one, only_other):
     """Return the p-value of McNemar's exact test of two answers to the same questions.
 
-    Were neither better, each question that only one of them gets right would fall to either like
-    a coin. It is the chance of a split at least as uneven.
+    If neither were better, each question that only one of them gets right would belong to
+    either with probability 1/2. The p-value is the probability of a split at least as uneven.
 
     References
     ----------

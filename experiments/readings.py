@@ -1,9 +1,9 @@
-"""The programs of document 000 on texts of our own: what each gets right, and what it says.
+"""Programs that summarise, answer and translate, measured on texts written for the course.
 
-``python -m experiments readings`` measures what is missing of these tasks, and
-writes ``notebooks/data/readings.json`` after each, which the appendix A2 shows. SmolLM2 writes
-with greedy search, so that the same text comes out every time; it takes some minutes of
-one processor.
+The programs are those in section 3.3.4 of *Atención y el auge de los Transformers*, beside SmolLM2
+and rules that do not read. ``python -m experiments readings`` runs the tasks named below that have
+no result yet, and writes ``notebooks/data/readings.json`` after each;
+appendix A2 shows the results. SmolLM2 decodes greedily, so that it writes the same text every time.
 
 ==============  ==========================================================================
 `picking`       the three sentences of seven that matter
@@ -41,8 +41,10 @@ from experiments.rates import apart, mcnemar, packed
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "readings.json"
-N_KEPT = 3  # sentences
-AT_ONCE = 25  # prompts
+# The number of sentences that are kept.
+N_KEPT = 3
+# The number of prompts in a batch.
+AT_ONCE = 25
 CHAT = "<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n"
 PROMPTS = {
     "summary": "Summarise this text in one sentence.\n\n{}",
@@ -50,9 +52,11 @@ PROMPTS = {
     "If the text does not say it, answer: none.",
     "translation": "Translate into Spanish: {}",
 }
-EXAMPLES = 3  # pairs in the other prompt for a translation
-MOST = {"summary": 45, "answer": 20, "translation": 45}  # tokens
-# How SmolLM2 says that a text does not answer, looked for anywhere in what it writes.
+# The number of example pairs in the second prompt for translation.
+EXAMPLES = 3
+# The most tokens that are written.
+MOST = {"summary": 45, "answer": 20, "translation": 45}
+# SmolLM2 says in these words that a text does not answer.
 NONE = re.compile(
     r"\b(none|not (said|stated|mentioned|specified|provided)|not (say|specify|provide|possible))\b",
     re.IGNORECASE,
@@ -75,7 +79,8 @@ def reader():
 def writer():
     """Return the course's own writer of headlines, which learnt stories made by rules."""
     ours = Summarizer.load(models.folder("summarizer"))
-    ours.model.double()  # so that every processor chooses the same words
+    # In double precision every processor chooses the same words.
+    ours.model.double()
     return ours
 
 
@@ -85,7 +90,8 @@ def write(prompts, most):
     model, tokenizer = smollm2()
     rows = [tokenizer.encode_marked(prompt) for prompt in prompts]
     written = {}
-    # Those of about one length together, padded on the left so that all begin to write at once.
+    # Prompts of similar length form a batch. They are padded on the left, so that all start to
+    # write at the same place.
     order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
     for some in (order[i : i + AT_ONCE] for i in range(0, len(order), AT_ONCE)):
         longest = max(len(rows[place]) for place in some)

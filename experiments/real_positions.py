@@ -1,4 +1,4 @@
-"""Seven ways to tell positions, on real sentences, each with a learning rate of its own.
+"""Seven kinds of positions on real sentences, each with its own learning rate.
 
 ``python -m experiments real_positions`` writes ``notebooks/data/real_positions.json``, which
 chapter 07 shows, after each result: it can be stopped and started again. There are two tasks.
@@ -35,16 +35,22 @@ from experiments.translators_systems import OURS, BytePairs, System
 
 RESULTS = DATA / "real_positions.json"
 KINDS = ("none", "sinusoidal", "learned", "rotary", "alibi", "signed_alibi", "t5")
-CAUSAL_KINDS = tuple(kind for kind in KINDS if kind != "signed_alibi")  # there it is ALiBi
-SHORT = 8  # words
+# Under a causal mask the signed ALiBi equals ALiBi.
+CAUSAL_KINDS = tuple(kind for kind in KINDS if kind != "signed_alibi")
+# The most English words of a training pair.
+SHORT = 8
 LENGTHS = {"1–8": (1, 8), "9–10": (9, 10), "11–12": (11, 12), "13+": (13, math.inf)}
-N_LONG = 1000  # sentences
-WINDOW, FARTHEST = 32, 128  # tokens
-N_WINDOWS = 32  # of a step
+# The number of long sentences that are held out.
+N_LONG = 1000
+# The tokens of a training window, and of the longest test window.
+WINDOW, FARTHEST = 32, 128
+# The number of windows of a step.
+N_WINDOWS = 32
 SEEDS = (0, 1, 2)
 RATES = {"translation": (3e-3, 6e-3, 1.2e-2), "language": (6e-3, 1.2e-2, 2.4e-2)}
 STEPS = {"translation": 900, "language": 800}
-SWEEP = 3  # the rates are tried for one step in so many
+# The learning rates are tried with this fraction of the steps.
+SWEEP = 3
 VOCAB_SIZE = 2000
 
 
@@ -110,7 +116,7 @@ class Material:
 
 
 def translator(material, kind, rate, seed, steps, train="train"):
-    """Train encoder and decoder; return what became of them on validation and by length."""
+    """Train encoder and decoder; return their scores on validation and by length."""
     system = System((rate,), partial(Transformer, sizes(kind)), **OURS)
     data = material.examples(train), material.examples("validation")
     model, told = fit(system, *data, steps, rate, seed)
@@ -175,7 +181,7 @@ def language_model(material, kind, rate, seed, steps):
             run.update(batches)
     model = run.model.eval()
     within = losses_by_place(model, material.stream("validation"), WINDOW)
-    # The Spanish of the tests, whose length in words plays no part here.
+    # The language model reads the Spanish of the tests, whose length in words does not matter here.
     asked = losses_by_place(model, material.stream("asked"), FARTHEST)
     edges = [0, WINDOW // 2, *(WINDOW * 2**i for i in range(3))]
     return {

@@ -29,18 +29,22 @@ SIZES = {
     "positions": "rotary",
 }
 TRAINING = {"batch_tokens": 1000, "learning_rate": 4e-3, "label_smoothing": 0.1, "device": "cpu"}
-WARMUP = 100  # or a quarter of the steps, if those are few
-# By name: of how many pairs it learns (None: of all), its dropouts, the steps at which its losses
-# are measured, and those of them at which it also translates.
+# The warm-up steps; a short training takes a quarter of its steps.
+WARMUP = 100
+# For each training: its number of pairs (None for all), its dropouts, the steps at which losses are
+# measured, and those at which it also translates.
 TRAININGS = {
     "few": (400, (0.0, 0.3), (0, 15, 30, 45, 60, 80, 100, 120), (120,)),
     "all": (None, (0.1,), (0, 50, 100, 200, 300, 400, 600, 800), (0, 100, 200, 400, 800)),
 }
 SEEDS = (0, 1, 2)
-N_VOCABULARY = 20_000  # pairs of training from which the vocabulary is learnt
-N_WATCHED = 200  # pairs of training and of validation on which losses and BLEU are measured
-N_FIRST = 3  # losses by which a test knows that a run is the one recorded
-# Of the sentences that the course wrote, which no training has seen.
+# The number of training pairs from which the vocabulary is learned.
+N_VOCABULARY = 20_000
+# The number of pairs of training and of validation that are measured.
+N_WATCHED = 200
+# A test compares this number of first losses with the recorded run.
+N_FIRST = 3
+# Sentences written for the course, which no training has seen.
 SENTENCES = (
     "I left my passport at the hotel.",
     "She reads a book every week.",
@@ -73,7 +77,7 @@ def loss_of(translator, pairs):
 
 
 def measured(parts, tokenizer, name, dropout, seed):
-    """Train, and tell at every stop how wrong the translator is, on what it read and what not.
+    """Train, and measure the translator at every stop on training and validation pairs.
 
     Returns
     -------
@@ -116,7 +120,7 @@ def measured(parts, tokenizer, name, dropout, seed):
 def corpus():
     """Return the parts of the corpus, and a vocabulary of both languages, learnt from training."""
     parts = tatoeba()
-    # Of pairs in the order of the file, the first would be the shortest.
+    # The file is sorted by length, so its first pairs would be the shortest.
     order = np.random.default_rng(0).permutation(len(parts["train"]))
     parts["train"] = [parts["train"][i] for i in order]
     some = parts["train"][:N_VOCABULARY]

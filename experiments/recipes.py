@@ -20,8 +20,10 @@ from experiments.runner import Experiment, Row
 
 RESULTS = Path(__file__).with_name("recipes.json")
 RECIPE = RECIPES["tatoeba"]
-SHARE = 10  # one step in so many of the recipe's
-AVERAGED = 5  # the weights of the last steps are averaged: a fifth of all
+# Each recipe runs for this fraction of its steps.
+SHARE = 10
+# The weights of the last fifth of the steps are averaged.
+AVERAGED = 5
 BEAM, LENGTH_PENALTY = 4, 1.0
 WIDTHS, PENALTIES = (1, 2, 4, 8), (0.0, 0.6, 1.0, 1.4)
 

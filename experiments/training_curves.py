@@ -29,14 +29,16 @@ RESULTS, REPLAY = DATA / "training.json", DATA / "training_replay.json"
 N_TRAIN = 6000
 CONFIG = TrainingConfig(steps=800, learning_rate=5e-3, warmup_steps=100, device="cpu")
 SEEDS = (0, 1, 2)
-FIRST = 5  # losses by which a test knows that a run is the one recorded
-MORE_PAIRS = 20_000  # for as many steps: what do the data do by themselves?
+# A test compares this number of first losses with the recorded run.
+FIRST = 5
+# A training with more pairs and the same steps shows the effect of the data alone.
+MORE_PAIRS = 20_000
 
-# With and without warm-up: short runs, for what happens at the start.
+# Short runs with and without warm-up show what happens at the start.
 SHORT, EVERY = 300, 10
 PEAKS = (1e-3, 5e-3, 2e-2)
 
-# The film.
+# The steps that the replay shows.
 CHECKPOINTS = (0, 10, 20, 30, 45, 65, 90, 120, 160, 210, 270, 340, 430, 540, 660, 800)
 SENTENCES = (
     "the red house",
@@ -44,7 +46,8 @@ SENTENCES = (
     "the cat that chased the mouse was black",
     "the animal did not cross the street because it was too tired",
 )
-N_WATCHED = 100  # validation pairs measured at every checkpoint
+# The number of validation pairs measured at every checkpoint.
+N_WATCHED = 100
 
 
 def begun(parts, config, **sizes):
@@ -235,7 +238,8 @@ def rows():
 def show():
     """Record the film, if there is none."""
     if not REPLAY.exists():
-        write_whole(REPLAY, json.dumps(film(corpus()), ensure_ascii=False) + "\n")
+        text = json.dumps(film(corpus()), ensure_ascii=False, separators=(",", ":"))
+        write_whole(REPLAY, text + "\n")
 
 
 EXPERIMENT = Experiment(

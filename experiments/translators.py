@@ -1,4 +1,4 @@
-"""Real sentences: translators of several kinds, each trained for the same time, compared.
+"""Several kinds of translators on real sentences, each trained for the same time.
 
 ``python -m experiments translators`` does what is not yet in ``translators.json``, in the order of
 `queue`, and then sets the tables of the page of results. The translations themselves, and the
@@ -38,12 +38,15 @@ from experiments.translators_systems import SIZES, TRAINED, UNTRAINED, BytePairs
 
 RESULTS = Path(__file__).with_name("translators.json")
 KEPT = Path(__file__).resolve().parents[1] / "build" / "translators"
-BUDGET = 480.0  # seconds of processor
-SWEEP = 0.25  # of the budget, for each learning rate
+# The processor seconds of each training.
+BUDGET = 480.0
+# The share of the budget for each learning rate that is tried.
+SWEEP = 0.25
 SEEDS = (0, 1, 2)
 BATCH_TOKENS = 1100
 WARMUP = 400
-N_TIMED = 40  # steps
+# The number of steps that are timed.
+N_TIMED = 40
 TESTS = ("clusters", "plain")
 N_RESAMPLES = 1000
 LENGTHS = {"1–4": (1, 4), "5–6": (5, 6), "7–9": (7, 9), "10+": (10, math.inf)}
@@ -54,12 +57,13 @@ COUNTS = {
     "20–99": (20, 99),
     "100+": (100, math.inf),
 }
-# Whose translations are compared sentence by sentence.
+# The pairs of systems that are compared sentence by sentence.
 PAIRED = (("gru", "gru_attention"), ("gru_attention", "transformer"), ("torch", "transformer"))
-# The curves, all of the system "transformer" with the seed 0.
+# The points of the curves, which use the system "transformer" with seed 0.
 N_PAIRS = (1_000, 3_000, 10_000, 30_000, 100_000)
 D_MODELS = (32, 64, 256)
-LOOKS = 12  # at validation, in the course of a run of a curve
+# The number of validations during a run of a curve.
+LOOKS = 12
 
 
 class Batches:
@@ -153,7 +157,8 @@ def timed(systems, examples, n_steps=N_TIMED):
     }
     seconds = dict.fromkeys(systems, 0.0)
     with checks(False):
-        for turn in range(3 + n_steps):  # the first ones prepare memory
+        # The first turns allocate memory and do not count.
+        for turn in range(3 + n_steps):
             for name, run in runs.items():
                 began = time.process_time()
                 run.update(batches[name])
@@ -206,7 +211,7 @@ def score(metric, found, right):
     """Return a score and half of its 95% interval, from sentences drawn again by sacrebleu."""
     told = metric.corpus_score(found, [right], n_bootstrap=N_RESAMPLES)
     told = json.loads(told.format(signature=str(metric.get_signature()), is_json=True))
-    # Without an interval where no sentence shares anything.
+    # There is no interval if no sentence shares any n-gram.
     return [round(told["score"], 2), round(told.get("confidence_var", 0.0), 2)]
 
 
@@ -435,7 +440,8 @@ class Bench:
         ours = TRAINED["transformer"]
         config = replace(SIZES, d_model=d_model, d_ff=4 * d_model)
         system = System(ours.rates, partial(Transformer, config), ours.predict, ours.write)
-        # Timed beside the one whose steps are known, in case the machine has changed since.
+        # The system is timed together with one whose steps are known, in case the machine has
+        # become slower.
         both = timed({"ours": TRAINED["transformer"], "this": system}, self.examples)
         steps = max(1, int(self.steps("transformer") * both["ours"] / both["this"]))
         rate = self.rate("transformer") * math.sqrt(SIZES.d_model / d_model)

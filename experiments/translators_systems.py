@@ -29,8 +29,8 @@ from attn.transformer import Transformer, TransformerConfig
 from benchmarks import peers
 
 VOCAB_SIZE = 4000
-# Ours, and what nn.Transformer is given. Widths of the GRUs make the numbers of parameters about
-# equal: with attention there is more to a GRU of one width, so it is narrower.
+# The sizes of our Transformer and of nn.Transformer. A GRU with attention has more parameters than
+# one without, so its width is smaller.
 SIZES = TransformerConfig(
     vocab_size=VOCAB_SIZE,
     d_model=128,
@@ -41,7 +41,7 @@ SIZES = TransformerConfig(
     positions="rotary",
 )
 WIDTHS = {"gru": 268, "gru_attention": 234}
-# The tutorial of Keras.
+# The limits of the tutorial of Keras.
 N_WORDS, MOST_WORDS = 15_000, 20
 KERAS = TransformerConfig(
     vocab_size=N_WORDS,
@@ -270,7 +270,7 @@ def apertium(parts, sources):
     listed = subprocess.run([program, "-l"], capture_output=True, text=True, check=False)
     if "eng-spa" not in listed.stdout.split():
         return None
-    # A blank line ends a sentence, with or without a mark.
+    # A blank line ends a sentence even without punctuation.
     done = subprocess.run(
         [program, "-u", "eng-spa"],
         input="\n\n".join(sources),

@@ -72,12 +72,12 @@ def whole(told, test):
 
 
 def clusters(told):
-    """Return how good each system is on sentences without near neighbours in training."""
+    """Return the scores of each system on sentences without near neighbours in training."""
     return whole(told, "clusters")
 
 
 def plain(told):
-    """Return how good each system is on sentences drawn by chance."""
+    """Return the scores of each system on sentences drawn by chance."""
     rows = whole(told, "plain")
     kept = ("system", "BLEU", "chrF", "exact match", "BLEU, bare words")
     return [{name: row[name] for name in kept} for row in rows]
@@ -268,11 +268,11 @@ def _fitted(x, losses):
 
 
 def points(told, kind):
-    """Return what a curve is drawn of: pairs or parameters, the loss, and the whole results."""
+    """Return the points of a curve: pairs or parameters, the loss, and the full results."""
     runs = sorted(told.get(kind, {}).items(), key=lambda item: float(item[0]))
     if kind == "curve_pairs":
         return [(int(name), run["validation_loss"], run) for name, run in runs]
-    # The run of the comparison has the middle size.
+    # The run of the main comparison is the point of the middle size.
     some = [run for _, run in runs] + runs_of(told, "transformer")[:1] * bool(runs)
     return sorted(
         ((run["parameters"], run["validation_loss"], run) for run in some), key=lambda p: p[0]
@@ -329,7 +329,7 @@ def choices(told):
     ]
 
 
-# By their labels on the page, in its order.
+# The tables by their labels on the page, in its order.
 TABLES = {
     "real_clusters": clusters,
     "real_plain": plain,
@@ -377,7 +377,7 @@ def draw(told, kind, path):
         log="x",
     )
     path.parent.mkdir(exist_ok=True)
-    # Without a date, and with the same names inside, so that the same numbers give the same file.
+    # The file has no date and fixed ids, so the same numbers give the same file.
     with plt.rc_context({"svg.hashsalt": "attn"}):
         ax.figure.savefig(path, metadata={"Date": None})
     plt.close(ax.figure)

@@ -1,4 +1,4 @@
-"""What a recurrent encoder-decoder loses, and what its time is like, without and with attention.
+"""The accuracy and the time of a recurrent encoder-decoder, with and without attention.
 
 Writes ``notebooks/data/why_attention.json``, which chapter 01 draws: strings reversed, by
 length; a noisy signal written down, and where its decoder looked; the time of one layer as
@@ -52,8 +52,9 @@ def reversal(generator, length, size=BATCH_SIZE):
 def speech(generator, size=BATCH_SIZE):
     """Return frames of a signal, the letters it says, and the letter each frame belongs to.
 
-    A letter lasts two frames or more, at random. A frame sounds like its letter four times in
-    five and like any other the fifth. No letter comes twice in a row: nothing would tell.
+    A letter lasts two or more frames, at random. A frame sounds like its letter with
+    probability 4/5, and otherwise like any other. No letter is repeated directly, because the
+    repetition could not be heard.
     """
     jumps = torch.randint(1, LETTERS, (size, WORD), generator=generator)
     letters = jumps.cumsum(1) % LETTERS
@@ -127,9 +128,9 @@ def measure_reversal(steps=REVERSAL_STEPS, tested=TESTED, size=256, seeds=SEEDS)
 
 
 def vote(frames, owner):
-    """Return the letters most heard in the frames of each: what noise leaves to be known.
+    """Return for each letter the one heard most in its frames, the best that noise allows.
 
-    Of two heard alike, the first of the alphabet.
+    Ties go to the first in the alphabet.
     """
     heard = nn.functional.one_hot(frames, LETTERS)
     return (nn.functional.one_hot(owner, WORD).mT @ heard).argmax(-1)
@@ -138,8 +139,8 @@ def vote(frames, owner):
 def measure_speech(steps=SPEECH_STEPS, size=512):
     """Return how much of a signal is written down right, and where its decoder looked.
 
-    Where it looked is read with the right letters so far, and so is `letters_right_given`;
-    for `letters_right` the model reads the letters it wrote.
+    The attention and `letters_right_given` are measured with the right letters so far; for
+    `letters_right` the model reads its own letters.
     """
     model = train(True, lambda generator: speech(generator)[:2], steps)
     frames, letters, owner = speech(torch.Generator().manual_seed(SEED + 1), size)
@@ -183,18 +184,20 @@ def layers(length):
 def measure_time(lengths=LENGTHS, repeats=REPEATS):
     """Return the median time of each layer by length, relative to the shortest attention.
 
-    Of the processor, not of the clock: on one thread they are the same if nothing else runs,
-    and the first does not change if something does. Forward and backward, one sequence.
+    The time is processor time of the forward and backward pass of one sequence, so that other
+    programs do not count.
     """
     seconds = {"recurrent": [], "attention": []}
     for length in lengths:
         runs = layers(length)
         times = {name: [] for name in runs}
-        for turn in range(repeats * (max(lengths) // length) + 1):  # short ones are noisy
+        # Short lengths get more turns, because their times are noisy.
+        for turn in range(repeats * (max(lengths) // length) + 1):
             for name, run in runs.items():
                 began = time.process_time()
                 run()
-                if turn:  # the first warms up
+                # The first turn is a warm-up.
+                if turn:
                     times[name].append(time.process_time() - began)
         for name, values in times.items():
             seconds[name].append(statistics.median(values))
