@@ -60,7 +60,7 @@ test: .venv/full.stamp book models ## Run the tests: package, notebooks, site in
 
 .PHONY: test-fast
 test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute; no notebooks, browser, grader)
-	@$(BIN)/python -m pytest attn attn_course tests --ignore=tests/test_site --ignore=tests/test_assignments \
+	@$(BIN)/python -m pytest attn attn_course tests --ignore=tests/test_site --ignore=tests/grader --ignore=tests/test_assignments \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
 .PHONY: test-core
@@ -87,7 +87,7 @@ test-changed: .venv/full.stamp book ## Run the tests that a change reaches (all 
 .PHONY: test-grader
 test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to every set, attacks, workers, PostgreSQL, Formgrader, JupyterHub
 	@$(BIN)/python -m tests.machine browser sandbox postgresql hub
-	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
+	@$(BIN)/python -m pytest tests/grader tests/test_assignments -m grader -n 2 --dist loadfile
 
 .PHONY: test-notebooks
 test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out: the Spanish, and those that train longest
@@ -148,7 +148,7 @@ new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=
 
 .PHONY: prove
 prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove SETS=folder; one: SET=name)
-	@$(BIN)/python -m assignments.problem_sets $(call sets,prove) $(named)
+	@$(BIN)/python -m grader.problem_sets $(call sets,prove) $(named)
 	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
 	@ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
 
@@ -158,23 +158,23 @@ release: .venv/full.stamp ## Make problem sets into two nbgrader courses (make r
 
 .PHONY: roster
 roster: .venv/full.stamp ## Take the students from a table of Moodle or Canvas (make roster COURSE=folder FROM=file.csv)
-	@$(BIN)/python -m assignments.grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
+	@$(BIN)/python -m grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
 
 .PHONY: collect
 collect: .venv/full.stamp ## Take in what was handed in (make collect COURSE=folder SET=ps2 FROM=folder or zip)
-	@$(BIN)/python -m assignments.grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
+	@$(BIN)/python -m grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
 
 .PHONY: grade
 grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2; one student: STUDENT=id)
-	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)
+	@$(BIN)/python -m grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)
 
 .PHONY: stats
 stats: .venv/full.stamp ## Show where a class stumbles (make stats COURSE=folder SET=ps2)
-	@$(BIN)/python -m assignments.grader stats $(call course,stats) $(SET) $(OPTIONS)
+	@$(BIN)/python -m grader stats $(call course,stats) $(SET) $(OPTIONS)
 
 .PHONY: similar
 similar: .venv/full.stamp ## List submissions that resemble each other (make similar COURSE=folder SET=ps2 OPTIONS="--archive folder")
-	@$(BIN)/python -m assignments.grader similar $(call course,similar) $(SET) $(OPTIONS)
+	@$(BIN)/python -m grader similar $(call course,similar) $(SET) $(OPTIONS)
 
 .PHONY: leaderboard
 leaderboard: .venv/full.stamp ## Measure the translators of the project (make leaderboard COURSE=folder)

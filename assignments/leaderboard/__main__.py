@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from assignments.grader.course import Course, CourseError, write
-from assignments.grader.sandbox import NoSandbox
-from assignments.grader.submitted import find
 from assignments.leaderboard.score import score
 from assignments.leaderboard.table import WHY, code, markdown, table
+from grader.course import Course, CourseError, write
+from grader.sandbox import NoSandbox
+from grader.submitted import find
 
 
 def main(arguments):

@@ -6,7 +6,8 @@ import stat
 import tempfile
 from pathlib import Path
 
-from assignments.grader import sandbox
+import attn
+from grader import sandbox
 
 MB = 10**6
 FILES = {
@@ -20,6 +21,7 @@ FILES = {
 LIMITS = sandbox.Limits(
     step_wall_s=600, wall_s=600, cpu_s=300, memory_bytes=8 * 2**30, output_bytes=2**16
 )
+PACKAGE = Path(attn.__file__).parent
 NUMBERS = ("exact", "bleu", "aer", "n_pairs", "seen", "memory", "parameters")
 
 
@@ -43,12 +45,12 @@ def score(folder):
     NoSandbox
         If nothing can be run on this machine.
     """
-    with tempfile.TemporaryDirectory(prefix="attn-job-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="grader-job-") as scratch:
         job = Path(scratch)
         (job / "model").mkdir()
         if why := _take(Path(folder), job):
             return None, why
-        outcome = sandbox.run_script(Path(__file__).with_name("inside.py"), job, LIMITS)
+        outcome = sandbox.run_script(Path(__file__).with_name("inside.py"), job, LIMITS, PACKAGE)
     last = outcome.frames[-1][0]
     if isinstance(last.get("unfit"), str):
         return None, last["unfit"]

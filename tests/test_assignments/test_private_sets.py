@@ -13,12 +13,13 @@ import nbformat
 import pytest
 
 import attn_course
-from assignments import variants
-from assignments.grader.batch import Batch
-from assignments.grader.course import Course, CourseError
 from assignments.new_set import main as new_set
-from assignments.problem_sets import PUBLIC, folders, load
+from assignments.problem_sets import PUBLIC, folders
 from assignments.release import main as release
+from grader import variants
+from grader.batch import Batch
+from grader.course import Course, CourseError
+from grader.problem_sets import load
 from tests.test_assignments.proofs import Answers, Proofs
 
 for name in folders(os.environ["SETS"]) if "SETS" in os.environ else ():
