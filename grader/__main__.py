@@ -40,7 +40,7 @@ def main(arguments):
         )
         print(f"No sandbox: {reason}. {otherwise}", file=sys.stderr)
     except BrokenPipeError:
-        # Whoever read what this prints is gone, as `head` is when it has had its lines.
+        # The program that reads our output, such as head, has closed the pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         what = ascii(str(error.filename or options.course))[1:-1]
@@ -82,7 +82,7 @@ def _roster(course, options):
 def _collect(course, options):
     course.problem_set(options.set)
     with course.turn(options.set, "collect"):
-        collected = collect(course, options.set, options.source, options.language)
+        collected = collect(course, options.set, options.source, course.spoken(options.language))
     print(collected)
     return 1 if collected.left_out else 0
 
@@ -134,7 +134,7 @@ def _answer(course, options):
     asked, task = course.problem_set(options.set), options.task
     if task not in asked.grade_ids:
         raise CourseError(f"{asked.name} has no {task}. It has {', '.join(asked.grade_ids)}.")
-    Batch(course, asked.name, student=options.student)  # or say that nobody is called that
+    Batch(course, asked.name, student=options.student)  # It raises if nobody is called that.
     if options.points is not None:
         overrule(course.config(), options.student, asked.name, task, options.points)
     said = options.decision, options.sentence
@@ -150,7 +150,7 @@ def _stats(course, options):
 
 
 def _similar(course, options):
-    # What draws figures comes with it, and no other command needs that.
+    # copydetect imports matplotlib, which takes a second that no other command needs.
     from grader.similar import similar
 
     print(similar(course, options.set, options.archive))
@@ -168,7 +168,7 @@ def _ask(n_changes):
 
 
 def _path(text):
-    return Path(text).expanduser()  # which not every shell does after FROM=
+    return Path(text).expanduser()  # Not every shell expands ~ after FROM=.
 
 
 def _option(*names, **settings):
@@ -181,7 +181,7 @@ UNSAFE = _option("--unsafe", action="store_true", help="run without the sandbox"
 STUDENT = _option("--student", metavar="ID", help="grade this student alone")
 EDITION = _option("--language", choices=["en", "es"], help="of notebooks that do not tell")
 
-# By name: what it is for, what it does, and its arguments after the course.
+# COMMANDS[name] is the help text, the function and the arguments that follow the course.
 COMMANDS = {
     "roster": (
         "take the students from a table of Moodle, Canvas, Blackboard or your own",
@@ -278,7 +278,7 @@ COMMANDS = {
     "stats": (
         "show how many students made each mistake, the hardest task first",
         _stats,
-        [SET, _option("--language", choices=["en", "es"], default="en", help="of hints")],
+        [SET, _option("--language", choices=["en", "es"], help="of hints")],
     ),
     "similar": (
         "list submissions that resemble each other or public answers; change no mark",
@@ -307,7 +307,7 @@ def _parser():
         command.add_argument("--db", metavar="URL", help="gradebook, if not the course's own")
         for argument in arguments:
             several = argument if isinstance(argument, list) else [argument]
-            # Of several, one and only one is wanted.
+            # A list holds alternatives, of which exactly one is required.
             group = (
                 command.add_mutually_exclusive_group(required=True) if len(several) > 1 else command
             )

@@ -18,22 +18,15 @@ from grader.submission import plain, text_of
 
 MOST_TEXT = 20_000  # characters of a cell, and of an output
 MOST_IMAGE = 2**20
-# A cell shows no more outputs than this.
-MOST_OUTPUTS = 20
-# Characters of all cells, of what is laid out as Markdown and of one such cell, of all outputs;
-# bytes of all pictures.
-MOST_SOURCE, MOST_LAID_OUT, MOST_PROSE, MOST_OUTPUT, MOST_IMAGES = (
-    40_000,
-    24_000,
-    8_000,
-    10**5,
-    2**23,
-)
-MOST_MARKS = 2_500  # characters in such a cell that mean something to Markdown
-MOST_LINE, MOST_BLANK = (
-    1_000,
-    100,
-)  # characters of a line of code; of them that show nothing, in a row
+MOST_OUTPUTS = 20  # of a cell
+MOST_SOURCE = 40_000  # characters of all cells
+MOST_LAID_OUT = 24_000  # characters of all cells that are laid out as Markdown
+MOST_PROSE = 8_000  # characters of one such cell
+MOST_MARKS = 2_500  # characters of one such cell that mean something to Markdown
+MOST_LINE = 1_000  # characters of a line of code
+MOST_BLANK = 100  # blanks in a row
+MOST_OUTPUT = 10**5  # characters of all outputs
+MOST_IMAGES = 2**23  # bytes of all pictures
 CUT = "[…]"
 SAYS = {
     "es": {
@@ -48,18 +41,17 @@ SAYS = {
     },
 }
 MOST_PIXELS = 2**26  # of all pictures together: a browser takes four bytes for each
-# How every PNG begins; its width and height follow.
+# Every PNG begins with these bytes; its width and height follow.
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
-# What could begin a tag, an address or a character by its name; in front of what follows, a space
-# takes its meaning away.
+# These begin a tag, an address or a named character. A space after them makes them plain text.
 _MARKUP = re.compile(r"<(?=[A-Za-z/!?])|\](?=[(:\[])|\b(?:attachment|data)(?=:)|&(?=#?\w+;)")
-# Commands of MathJax that reach beyond a formula, or that spell the name of one that does.
+# These commands of MathJax reach beyond a formula, or spell the name of a command that does.
 _BEYOND = "href|url|class|cssId|style|require|csname|bbox|unicode|mmlToken|toolTip"
 _TEX = re.compile(rf"\\(?=(?:{_BEYOND})(?![A-Za-z]))")
-# Control characters, and what turns the direction of text.
+# Control characters are invisible, and so are those that turn the direction of text.
 _INVISIBLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
-# The language of a block of code, each of which has rules of its own to take long over.
+# A block of code may name its language. Some highlighters take minutes over text made for them.
 _LANGUAGE = re.compile(r"^([ \t>*+\-\d.)]*(?:`{3,}|~{3,}))[^\n`]+$", re.MULTILINE)
 _MARKS = re.compile(r"[\\\[\]()*_`$!~|<>#^&=]")
 _BLANK = re.compile(rf"(\s{{{MOST_BLANK}}})\s+")
@@ -207,7 +199,6 @@ def _restored(released_cell, cell, verdicts, bounds):
     mine = released_cell.metadata.nbgrader
     is_answer = mine.solution and cell is not None
     source = cell.source if is_answer else released_cell.source
-    # Of `new_code_cell` and `new_markdown_cell`, the outputs are a code cell's only.
     if released_cell.cell_type != "code":
         shown = bounds.prose(source) if is_answer else source
         return new_markdown_cell(shown, metadata=released_cell.metadata)
@@ -221,7 +212,7 @@ def _restored(released_cell, cell, verdicts, bounds):
 def _own(cell, bounds):
     if cell.kind == "markdown":
         return new_markdown_cell(bounds.prose(cell.source))
-    # A raw cell would go to the page as it is.
+    # A raw cell is shown as code, because nbconvert would copy it to the page unescaped.
     outputs = bounds.outputs(cell.outputs) if cell.kind == "code" else []
     return new_code_cell(bounds.code(cell.source), outputs=outputs)
 

@@ -111,7 +111,7 @@ class Batch:
             result = self.result(handed)
             if result and "failure" in result:
                 self._file(handed, "json").unlink()
-                # The same file: another worker may hold it.
+                # The lock is emptied, not replaced, because another worker may hold it open.
                 self._file(handed, "lock").open("w").close()
 
     def of_another_version(self):
@@ -136,12 +136,12 @@ class Batch:
         tuple of (Handed, dict)
             Each submission that this worker graded, and its result.
         """
-        mine = set()  # Never twice, even if a file changes each time that it is graded.
+        mine = set()  # A file that changes all the time is graded once all the same.
         while waiting := [handed for handed in self.waiting() if handed not in mine]:
             took_any = False
             for handed in waiting:
                 with self._claim(handed) as claim:
-                    # Someone else may have ended it since.
+                    # Another worker may have graded it before the lock was ours.
                     if claim is not None and self.result(handed) is None:
                         took_any = True
                         mine.add(handed)
@@ -149,7 +149,7 @@ class Batch:
                         write(self._file(handed, "json"), json.dumps(result))
                         yield handed, result
             if not took_any:
-                time.sleep(0.2)  # Others have the rest; if one of them dies, it is ours.
+                time.sleep(0.2)  # Other workers hold the rest. If one dies, its lock is free.
 
     def hand_back(self, handed, result):
         """Bring up to date what formgrader and the student see of a graded submission.
@@ -170,14 +170,14 @@ class Batch:
         requests = shown_requests(self.course, handed, self.set)
         page = feedback(self.set, released, submission, graded, marks, handed.language, requests)
         for language in self.course.languages:
-            # One gradebook: formgrader lists every student in both editions.
+            # All editions share a gradebook, so Formgrader lists every student in each of them.
             place = self.course.path(language, "autograded", handed.student, self.name)
             write(place, json.dumps(notebook, ensure_ascii=False, indent=1))
             other = self.course.path(language, "feedback", handed.student, self.name, ".html")
             if language == handed.language:
                 write(other, page)
-                # nbgrader's release_feedback finds the submission by these, and stops at the
-                # first that has none. Under a secret of nobody's, nobody finds the page.
+                # nbgrader's release_feedback needs both files, and stops at the first submission
+                # without them. A page under a random secret is found by nobody.
                 for name, otherwise in (
                     ("timestamp.txt", "-"),
                     ("submission_secret.txt", secrets.token_hex(64)),
@@ -225,7 +225,7 @@ class Batch:
             result.pop("graded", None)
             return result | {"failure": f"{type(error).__name__}: {error}"}
         finally:
-            claim.truncate(0)  # Only who was killed leaves a trace.
+            claim.truncate(0)  # A worker that is killed leaves its mark in the lock.
 
     def _record(self, handed, graded):
         submission, cells = _read(handed), self.released[handed.language].cells
@@ -237,7 +237,7 @@ class Batch:
             if is_unanswered(cell, submission.answer(name) if submission else None)
         }
         if submission and written_elsewhere(cells, submission):
-            unanswered -= set(self.set.manual)  # it may be the answer: a person has to look
+            unanswered -= set(self.set.manual)  # That text may be the answer: a person looks.
         points = {mark.grade_id: mark.points for mark in graded.marks}
         config = self.config[handed.language]
         record(config, handed.student, self.name, points, unanswered, handed.timestamp)
@@ -248,7 +248,7 @@ class Batch:
             digest = read(handed.path).digest
         except BadSubmission as bad:
             digest = bad.reason
-        except Exception as error:  # noqa: BLE001 - whoever grades it will say
+        except Exception as error:  # noqa: BLE001 - grading it will tell
             digest = type(error).__name__
         return [digest, handed.language, handed.timestamp, self._inputs]
 

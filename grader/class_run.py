@@ -20,8 +20,8 @@ from grader.submission import BadSubmission, code_number, read
 ROOT = Path(__file__).resolve().parents[1]
 BAR = 24
 N_LONGEST = 3
-PATIENCE_S = 20  # with a worker that has been told to stop
-PARENT = "GRADER_STARTED_BY"  # the variable that tells a worker who reads what it prints
+PATIENCE_S = 20  # seconds for a worker that was told to stop
+PARENT = "GRADER_STARTED_BY"  # the environment variable that tells a worker who started it
 
 
 def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, agreed=None):
@@ -84,7 +84,7 @@ def _grade_class(course, name, jobs, unsafe, again, student, agreed):
         )
     failed = False
     for handed in unchanged:
-        # What formgrader changed since, and late penalties.
+        # Marks given in Formgrader and late penalties may have changed since the last run.
         if reason := batch.refresh(handed):
             failed = True
             print(f"{handed.student:16} {handed.language} feedback not written: {reason}")
@@ -120,7 +120,7 @@ def _work_off(batch, command, jobs):
         progress.follow(_start(command, min(max(jobs, 1), left)))
         before, (left, deaths) = (left, deaths), (len(batch.waiting()), batch.deaths())
         if (left, deaths) == before:
-            break  # The workers do not even start: what they printed says why.
+            break  # The workers do not even start. What they printed says why.
 
 
 def _adopt(batch, trial, agreed):
@@ -192,7 +192,7 @@ def _start(command, n_workers):
             errors="replace",
             cwd=ROOT,
             env=os.environ | {PARENT: str(os.getpid())},
-            process_group=0,  # Ctrl+C is for us, and we tell them
+            process_group=0,  # Ctrl+C reaches this process alone, which ends the workers.
         )
         for _ in range(n_workers)
     ]

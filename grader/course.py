@@ -46,7 +46,7 @@ class Course:
             raise CourseError(
                 f"{folder} is not a course: it has no {none}. `make release` makes one."
             )
-        # nbgrader starts alembic by its name.
+        # nbgrader starts the program alembic by its name, which lies beside this Python.
         scripts = str(Path(sys.executable).parent)
         if scripts not in os.environ["PATH"].split(os.pathsep):
             os.environ["PATH"] = scripts + os.pathsep + os.environ["PATH"]
@@ -58,6 +58,13 @@ class Course:
         if self.db:
             config.CourseDirectory.db_url = self.db
         return config
+
+    def spoken(self, language):
+        """Return a language; raise `CourseError` if the course has no edition in it."""
+        if language and language not in self.languages:
+            there = ", ".join(self.languages)
+            raise CourseError(f"{self.folder} has no edition in {language!r}. It has: {there}.")
+        return language
 
     def path(self, language, step, student, name, suffix=".ipynb"):
         """Return where nbgrader puts a notebook: ``language/step/student/name/name.ipynb``."""
@@ -166,11 +173,11 @@ def write(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}")
     if isinstance(content, str):
-        # What no encoding holds (half of a surrogate pair, say) is not worth a stopped batch.
+        # Half of a surrogate pair has no encoding. It must not stop a batch.
         content = content.encode("utf-8", errors="backslashreplace")
     try:
         scratch.write_bytes(content)
         scratch.replace(path)
     except BaseException:
-        scratch.unlink(missing_ok=True)  # half a file, where the disk is full
+        scratch.unlink(missing_ok=True)  # A full disk leaves half a file.
         raise

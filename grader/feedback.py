@@ -21,16 +21,17 @@ from grader.submission import REASONS, code_number
 from grader.words import GROUPS, LIMITS, WORDS
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
-# Read off the text: the parser of Python is not meant for what strangers write.
+# Imports are read off the text, because the parser of Python can be made to crash.
 IMPORT = re.compile(
     r"(?:^|[:;])[ \t]*(?:from[ \t]+(\w+)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^#;\n]+))",
     re.MULTILINE,
 )
-# What starts another process, thread or program; and what it raises where there is none to be had.
+# These names start another process, thread or program, and NOT_STARTED is what they raise in the
+# sandbox.
 STARTS = re.compile(
     r"\b(?:threading|multiprocessing|concurrent|subprocess|fork|Popen|(?:\w*Pool|Thread|Process)(?=\())"
 )
-EMPHASIS = re.compile(r"(?<![\w*])\*([^\s*][^*\n]*)\*(?![\w*])")  # and no product
+EMPHASIS = re.compile(r"(?<![\w*])\*([^\s*][^*\n]*)\*(?![\w*])")  # a product such as a*b is none
 NOT_STARTED = ("FileNotFoundError", "PermissionError", "RuntimeError")
 IMPORTED = re.compile(r"\s*(\w+)(?:\.\w+)*(?:\s+as\s+\w+)?\s*")
 
@@ -74,7 +75,7 @@ def feedback(problem_set, released, submission, graded, marks, language, request
             | {"request": requests.pop(part[1], None)}
             for part in _parts(released, marks["grades"])
         ],
-        requests=requests.values(),  # those about no task that is shown
+        requests=requests.values(),  # What is left is about no task that is shown.
         form=form(problem_set.name, problem_set.grade_ids, language),
         form_file=f"{problem_set.name}_regrade.md",
         broken=_broken(problem_set, submission, graded, language),
@@ -185,7 +186,7 @@ def _task(part, problem_set, submission, graded, marks, language):
     return shown
 
 
-@functools.cache  # Inputs are drawn once, and not for every student of a class.
+@functools.cache  # Inputs are drawn once for a class.
 def _arguments(task):
     return {name for case in task.exercise.cases(0) for name in case}
 
@@ -246,7 +247,7 @@ def _style(light, dark):
     return f"{sheet}\n:root {{ {light} }}\n{screens}"
 
 
-@functools.cache  # The template is read once, and not for every student of a class.
+@functools.cache  # Templates are read once for a class.
 def _environment():
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
@@ -260,7 +261,7 @@ def _number(value):
 
 
 def _emphasised(escaped):
-    # Of escaped text: all that is added is the tag.
+    # The text is escaped already, so that the tags are all the markup there is.
     return Markup(EMPHASIS.sub(r"<em>\1</em>", str(escaped)))
 
 

@@ -9,7 +9,7 @@ from grader.judge import Mark, draw, exception_named, judge, request
 from grader.submission import BadSubmission, read
 
 DEFINES = re.compile(r"^(?:def|class|async|import|from|@)\b", re.MULTILINE)
-MOST_MODULES = 5  # that a cell misses and that are named
+MOST_MODULES = 5  # missing modules that are named for a cell
 MODULE = re.compile(r"[A-Za-z_]\w{0,40}", re.ASCII)
 
 
@@ -72,7 +72,7 @@ def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsa
     cells = {place - len(setup): source for place, source in enumerate(setup)} | {
         number: cell.source
         for number, cell in enumerate(submission.cells)
-        # One key makes text of a cell of code: what was to be answered in code is run as code.
+        # In JupyterLab one key turns a code cell into text. An answer is run all the same.
         if (cell.kind == "code" or cell.grade_id in answers)
         and cell.grade_id not in problem_set.manual
     }
@@ -120,7 +120,7 @@ class _Run:
         self.records = {name: draw(task, secret) for name, task in self.tasks.items()}
         self.problem_set, self.limits, self.unsafe = problem_set, limits, unsafe
         self.end = time.monotonic() + limits.wall_s
-        self.broken = {}  # by cell, the kinds of what it raised, and the modules it missed
+        self.broken = {}  # broken[cell][kind of exception] lists the modules it missed.
         # fatal[cell] is True if the cell, which ended the process, runs again for its definitions alone.
         self.fatal = {}
 
@@ -149,7 +149,7 @@ class _Run:
         # A set without tasks is read by a person alone.
         while waiting and (left := self.end - time.monotonic()) > 0:
             requests = [request(self.tasks[name], self.records[name].cases) for name in waiting]
-            # What ended the process once would end it again.
+            # A cell that ended the process twice is left out.
             cells = {number: cells[number] for number in cells if self.fatal.get(number, True)}
             run_now, above = list(cells.items())[:above], None
             outcome = sandbox.run(
@@ -168,7 +168,7 @@ class _Run:
                 marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
             steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
             if last not in steps and len(run_now) == len(cells):
-                break  # at its end, or where the submission wants us to believe it was
+                break  # The run came to its end, or the submission says so.
             waiting = [name for name in waiting if marks[name].status != "passed"]
             if last not in steps:
                 continue

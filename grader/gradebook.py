@@ -16,7 +16,7 @@ from grader.lateness import Lateness
 from grader.times import EXAMPLE, NoTime, read_time, told
 
 NO_RESPONSE = "No response."
-# There nbgrader writes hundreds of lines about each error, which is raised all the same.
+# nbgrader logs hundreds of lines about each error here, and raises it as well.
 logging.getLogger("tornado.application").setLevel(logging.CRITICAL + 1)
 
 
@@ -35,7 +35,7 @@ def open_gradebook(config):
         If the database cannot be reached.
     """
     with _reaching(), warnings.catch_warnings():
-        # nbgrader 0.9 builds its rows in an order that newer SQLAlchemy remarks on.
+        # nbgrader 0.9 builds its rows in an order that newer versions of SQLAlchemy warn about.
         warnings.simplefilter("ignore", SAWarning)
         with Gradebook(_url(config), config.CourseDirectory.course_id) as book:
             yield book
@@ -87,8 +87,8 @@ def record(config, student, name, marks, unanswered, timestamp):
         when = {"timestamp": timestamp} if timestamp else {}
         book.update_or_create_submission(name, student, **when)
         notebook = book.find_submission_notebook(name, name, student)
-        # As nbgrader's SaveAutoGrades: an answer that is not there needs no reader; a person's
-        # mark stays, and is shown again.
+        # This follows nbgrader's SaveAutoGrades: a missing answer needs no person to read it, and
+        # a mark that a person gave stays and is shown to them again.
         for grade in notebook.grades:
             grade.auto_score = marks.get(grade.name, 0.0 if grade.name in unanswered else None)
             grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None

@@ -1,7 +1,7 @@
 """The files of an inbox, a folder or an archive, none of which is believed.
 
-A file gives its bytes and the times that the system or the archive knows. Links lead nowhere here, in a folder
-or in an archive, and no file is read beyond what a submission may have.
+A file gives its bytes and the times that the system or the archive knows. Links are not followed,
+in a folder or in an archive, and of each file no more is read than a submission may have.
 """
 
 import io
@@ -23,12 +23,12 @@ DEEPEST = 8
 MOST_FILES = 100_000
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-# What programs leave behind by themselves.
+# Operating systems leave these behind.
 LITTER = ("__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini")
 CHECKPOINTS = ".ipynb_checkpoints"
 CHECKPOINT = "it is a copy that JupyterLab made by itself"
 EMPTY = "the folder is empty"
-UTC_TIME = 0x5455  # a field of an archive; its own times have no zone
+UTC_TIME = 0x5455  # The field of a zip with a time in UTC. Its other times have no zone.
 
 
 class Refused(Exception):
@@ -170,7 +170,7 @@ class Archive:
         for info in infos:
             parts = _parts(info)
             while parts in self.members:
-                parts = (*parts[:-1], f" {parts[-1]}")  # Two of one name are two.
+                parts = (*parts[:-1], f" {parts[-1]}")  # A zip may hold two files of one name.
             if parts and not info.is_dir() and not any(map(_is_litter, parts)):
                 self.members[parts] = info
 
@@ -213,7 +213,7 @@ class Archive:
             field, extra = extra[4 : 4 + size], extra[4 + size :]
             if kind == UTC_TIME and len(field) >= 5 and field[0] & 1:
                 return _utc(struct.unpack("<i", field[1:5])[0])
-        if info.date_time[0] > 1980:  # the year of those that tell no time
+        if info.date_time[0] > 1980:  # Programs that tell no time write this year.
             try:
                 return datetime(*info.date_time).astimezone(UTC).replace(tzinfo=None)
             except (ValueError, OverflowError, OSError):

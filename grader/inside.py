@@ -19,10 +19,9 @@ import types
 from pathlib import Path
 
 JOB = Path(sys.argv[1])
-# A cell tells no more errors than this.
-MOST_ERRORS = 20
-RESERVE = 2**24  # bytes of memory that are kept from the cells, for the inputs
-LARGE = 2**20  # bytes of an array that is not remembered as it was when a function was defined
+MOST_ERRORS = 20  # that a cell reports
+RESERVE = 2**24  # bytes of memory that the cells cannot use, so that the inputs fit
+LARGE = 2**20  # bytes; larger arrays are not kept with the function that was defined beside them
 
 
 def limit(limits):
@@ -62,7 +61,7 @@ class Clock:
             try:
                 for number in (signal.SIGALRM, signal.SIGPROF):
                     signal.signal(number, self._ring)
-                # Again every second: a step that catches everything may have caught the first.
+                # The timers ring again every second, for a step that catches every exception.
                 signal.setitimer(signal.ITIMER_REAL, min(self.step_wall_s, left / 4), 1)
                 signal.setitimer(signal.ITIMER_PROF, self.step_cpu_s, 1)
                 return step(*arguments), None
@@ -143,7 +142,7 @@ def main():
     ndarray, array_of = np.ndarray, np.frombuffer
     transform = ipython_transform()
     sys.meta_path.insert(0, StubFinder(job["stand_ins"], job["packages"]))
-    # What a cell has written can be imported, as at home; last, so that it hides nothing.
+    # A module that a cell wrote can be imported. It comes last, so that it hides no other.
     sys.path.append(os.getcwd())
     limit(job["limits"])
     if job["sealed"]:
@@ -158,11 +157,12 @@ def main():
     namespace = {"__name__": "__main__", **dict.fromkeys(shown, Nothing())}
     shell = Shell(namespace, transform, TimeUp)
     namespace["get_ipython"] = importlib.import_module("IPython").get_ipython = shell
-    # By task, the function defined last, and the names there were then; tasks that had their time.
+    # kept[task] is the function that was defined last and the names that existed then; slow holds
+    # the tasks that ran out of time.
     kept, slow, reserve = {}, set(), bytearray(RESERVE)
 
     def defined(task):
-        # A stand-in for a package that is not here is no one's answer, and hides none.
+        # A stand-in for a missing package is nobody's answer.
         function = namespace.get(task["function"])
         return function if callable(function) and not isinstance(function, Nothing) else None
 
@@ -201,12 +201,13 @@ def main():
     write_frame(out, {"inputs": True})
     del reserve
     inputs = receive(pipe, array_of)
-    # A cell further down may have completed the function: it is asked as it is at the end.
+    # A later cell may complete a function, so each is called as it is at the end of the notebook.
     for task in job["tasks"]:
         function = defined(task)
         if function is not None or task["id"] not in kept:
             take(task, Ellipsis if function is None else function, at_end=True)
-    # A cell further down may have spoilt it: with other names than at the end, it is asked again.
+    # A later cell may also spoil a function. If names have changed since it was defined, it is
+    # called again with the names of that moment.
     at_end = dict(namespace)
     for task in job["tasks"]:
         function, names = kept.get(task["id"], (None, {}))
@@ -215,7 +216,7 @@ def main():
             namespace.update(names)
             take(task, function, at_end=False)
     write_frame(out, {"done": True})
-    os._exit(0)  # whatever the student left for the end
+    os._exit(0)  # No handler that the student left behind runs.
 
 
 if __name__ == "__main__":

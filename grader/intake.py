@@ -29,10 +29,10 @@ EXCHANGE = re.compile(
     r"(?:\+.*)?"
 )
 ARCHIVES = (".zip", ".rar", ".7z", ".tar", ".gz", ".tgz")
-LEAST_TEXTS = 3  # cells as they were handed out that tell a notebook of a set
-MOST_ZIPS = 3  # one in another
-MOST_NAMED = 5  # files, where none is a notebook
-ODD = timedelta(minutes=10)  # between what nbgrader wrote and what the system saw
+LEAST_TEXTS = 3  # cells as they were handed out, by which a notebook of the set is known
+MOST_ZIPS = 3  # zips within zips
+MOST_NAMED = 5  # files that are listed where none is a notebook
+ODD = timedelta(minutes=10)  # between the time that nbgrader wrote and that of the system
 
 
 @dataclass
@@ -146,7 +146,7 @@ class _Intake:
         self.set = course.problem_set(name)
         self.roster, self.found = Roster.of(course), Collected()
         self.due = due_date(course.config(), name)
-        self.people = {}  # by student, where each number that an LMS gave was seen first
+        self.people = {}  # people[student][number of the LMS] is where it was seen first.
         self.released = {language: course.released(language, name) for language in course.languages}
         self.texts = {
             language: {plain(cell.source) for cell in released.cells} - {""}
@@ -246,7 +246,8 @@ class _Intake:
                 return
             student, file, said = self._student(match["student"]), own[-1], match["time"]
         elif len(own) == 1:
-            # Neither a student's nor in the way of an LMS: the table of participants, perhaps.
+            # The file is in no student's folder, nor named as an LMS names files. It may be the
+            # table of participants.
             if reason or own[0].lower().endswith((".ipynb", *ARCHIVES)):
                 is_zip = own[0].lower().endswith(ARCHIVES)
                 why = (
@@ -314,7 +315,7 @@ class _Intake:
                     refused.append((offer, why))
         best = self._chosen(student, notebooks)
         if notebooks:
-            # What is of another set is no matter of this one.
+            # Other notebooks beside it are of another set.
             refused = [
                 (offer, why)
                 for offer, why in refused
@@ -375,7 +376,7 @@ class _Intake:
                 self.found.remarks.append(
                     f"{student}: {as_given} is as it was handed out; {counts} counts."
                 )
-        last = max((one.offer.said or "" for one in notebooks), default="")  # in the exchange
+        last = max((one.offer.said or "" for one in notebooks), default="")
         notebooks = [one for one in notebooks if one.offer.said in (None, last)]
         if any(notebook.is_ours for notebook in notebooks):
             notebooks = [notebook for notebook in notebooks if notebook.is_ours]
@@ -447,7 +448,7 @@ class _Intake:
             if (grade_id := cell.metadata.get("nbgrader", {}).get("grade_id"))
             not in (None, "setup")
         }
-        # What was handed out in one language alone tells it.
+        # Cells that were handed out in one language alone tell the language.
         n_own = {
             lang: len(texts & given.difference(*(g for la, g in self.texts.items() if la != lang)))
             for lang, given in self.texts.items()
@@ -456,7 +457,7 @@ class _Intake:
         by_text = [lang for lang, n in n_own.items() if n == most]
         functions = "|".join(re.escape(task.exercise.id) for task in self.set.tasks) or "(?!)"
         code = "\n".join(cell.source for cell in submission.cells if cell.kind == "code")
-        # Some programs drop what they do not know: then the text that was handed out tells.
+        # Some programs drop metadata. Then the text that was handed out tells the set.
         is_ours = (
             any(cell.grade_id in tasks for cell in submission.cells)
             or most >= LEAST_TEXTS
@@ -496,7 +497,7 @@ class _Intake:
         if person and person.user:
             if owner != person.user:
                 raise Refused(f"it belongs to {owner}, and {student} is {person.user}")
-        # The accounts of The Littlest JupyterHub are called so.
+        # The Littlest JupyterHub names its accounts like this.
         elif owner not in (student, f"jupyter-{student}") and received.owner != os.geteuid():
             raise Refused(
                 f"it belongs to the account {owner}, and nothing says that this is {student}; the "
@@ -519,7 +520,7 @@ class _Intake:
         """
         is_ours = received.owner is None or received.owner == os.geteuid()
         if offer.lms and offer.lms.lms == "canvas":
-            # Its archives have the time of the download, and say who was late, not how late.
+            # Archives of Canvas have the time of the download, and say who was late, not how late.
             if not offer.lms.is_late and self.due:
                 return min(received.modified, self.due)
             if offer.lms.is_late:
@@ -556,7 +557,7 @@ class _Intake:
             before = None
         is_same = before is not None and _cells(before) == _cells(notebook.data)
         if is_same and small_text(stamp):
-            self.found.same += 1  # Handed in again, or downloaded again: the first time counts.
+            self.found.same += 1  # The time of the first hand-in counts.
             return
         if before is not None and not is_same:
             when = parse_time(small_text(stamp) or "")
@@ -567,7 +568,7 @@ class _Intake:
                     f"{NAMES[language]}, which stays."
                 )
                 return
-        stamp.unlink(missing_ok=True)  # Whoever is interrupted here collects again.
+        stamp.unlink(missing_ok=True)  # After an interruption here, collecting again mends it.
         write(place, notebook.data)
         self._keep_secret(offer, place.parent / "submission_secret.txt")
         write(stamp, f"{notebook.when:%Y-%m-%d %H:%M:%S.%f} UTC")

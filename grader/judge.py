@@ -6,16 +6,17 @@ import hashlib
 import hmac
 from dataclasses import dataclass, field
 
-DRAWS = 3  # of the inputs of a task
-MOST_VALUES = 8  # that a function returns
-ODD_EXCEPTIONS = (UnicodeError, BaseExceptionGroup)  # made from more than a message
-# All that a mark says of an exception, which a function may choose by the inputs that it was given.
+DRAWS = 3  # times that the inputs of a task are drawn
+MOST_VALUES = 8  # arrays that a function may return
+ODD_EXCEPTIONS = (UnicodeError, BaseExceptionGroup)  # They take more than a message.
+# A mark names an exception by one of these. A function can choose the exception by its inputs, so
+# that a free choice of names would carry the inputs out.
 TOLD = (
     *(NameError, TypeError, ValueError, IndexError, KeyError, AttributeError, AssertionError),
     *(ZeroDivisionError, ArithmeticError, RecursionError, RuntimeError, MemoryError),
     *(ModuleNotFoundError, FileNotFoundError, PermissionError, Exception),
 )
-# All of a message that checks may look for.
+# Checks may look for these in the message of an exception. Nothing else of it is kept.
 SAID = ("unexpected keyword", "NoneType", "ambiguous")
 
 
@@ -53,7 +54,7 @@ class Mark:
     spared: bool = False
 
 
-@functools.cache  # Oracle and known mistakes run once, and not for every submission of a class.
+@functools.cache  # The oracle and the known mistakes run once for a class.
 def draw(task, secret):
     """Return what a task is marked on: in one course the same inputs for everyone.
 

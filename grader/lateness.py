@@ -105,7 +105,7 @@ class Lateness:
             return 0.0
         granted = self.extension(submission.assignment.name, submission.student.id, due)
         if granted is None:
-            granted = submission.extension or timedelta()  # as nbgrader itself granted it
+            granted = submission.extension or timedelta()  # nbgrader has extensions of its own.
         return max(0.0, (submission.timestamp - due - granted).total_seconds())
 
     def penalty(self, plugin, submission, slip_days):
@@ -158,7 +158,7 @@ def extend(course, name, *, student=None, group=None, days=None, until=None):
     who = ("set", "student", "group")
     rows = [one for one in rows if any(one[column] != row[column] for column in who)]
     if until is not None:
-        # As it was understood, so that it means the same to whoever reads it next.
+        # The time is written as it was understood, so that its next reader understands the same.
         row["until"] = f"{read_time(until):%Y-%m-%d %H:%M:%S} UTC"
     write_table(course.folder / "extensions.csv", COLUMNS, [*rows, row])
     what = f"{days:g} more days" if days is not None else f"until {told(read_time(until))}"

@@ -17,13 +17,13 @@ from grader.roster import (
 from grader.tables import read_table, write_table
 
 # Moodle: a folder for each student, which ended with _ in older versions, or files in one folder.
-# Of a folder all is Moodle's, so that the last number is its own. Of a file the end is the
-# student's, and perhaps the name is, so that nobody can tell which of two numbers is.
+# Moodle makes the whole name of a folder, so the last number in it is Moodle's. The student chooses
+# the end of the name of a file, so of two numbers in it nobody can tell which is Moodle's.
 MOODLE_FOLDER = re.compile(r"(?P<name>.+)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_?")
 MOODLE_FILE = re.compile(
     r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_(?P<kind>[a-z]+)_(?P<file>.*)"
 )
-# Canvas: last and first name without blanks, its numbers of the student and of the file.
+# Canvas writes last and first name without blanks, then its numbers of the student and the file.
 CANVAS = re.compile(
     r"(?:(?P<name>.+?)_)??(?P<late>LATE_)?(?P<number>\d+)_\d+_(?P<file>.+)", re.IGNORECASE
 )
@@ -60,7 +60,7 @@ def named(parts):
     """
     if found := (MOODLE_FOLDER if len(parts) > 1 else MOODLE_FILE).fullmatch(parts[0]):
         file = parts[-1] if len(parts) > 1 else found["file"]
-        is_file = found["kind"] == "file"  # and not a text typed into a form
+        is_file = found["kind"] == "file"  # The other kind is a text typed into a form.
         is_clear = len(parts) > 1 or MOODLE_FILE.fullmatch(f"__{found['file']}") is None
         name = found["name"] if is_clear else None
         return Named("moodle", name, found["number"], file if is_file else "")
@@ -86,7 +86,7 @@ def whose(given, roster):
     name, number = key(given.name), given.number
     if given.lms == "canvas":
         person = roster.find(lambda person: person.canvas_id == number)
-        # Who has another number is another person.
+        # A person of that name with another number is another person.
         person = person or roster.find(lambda one: name in one.names and not one.canvas_id)
     else:
         person = roster.find(lambda person: number in re.findall(r"\d+", person.moodle_id))

@@ -33,7 +33,7 @@ def main(command):
         os.setresuid(NOBODY, NOBODY, NOBODY)
     if libc.capset(_CAPABILITIES, bytes(24)):
         sys.exit("capabilities cannot be given up here")
-    # What nobody cannot read would be missed one import at a time, by students.
+    # Otherwise students would meet a file that cannot be read as an import that fails.
     needed = [sys.executable, os.path.dirname(os.__file__), os.__file__]
     if os.path.isdir("/packages"):
         needed += [entry.path for entry in os.scandir("/packages")]

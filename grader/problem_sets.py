@@ -125,6 +125,10 @@ class ProblemSet:
     name: str = ""
     conventions: Conventions = Conventions()
 
+    def __post_init__(self):
+        if any(task.checks is not self.checks for task in self.tasks):
+            raise ValueError("tasks: expected one module of checks for all of a set, got several")
+
     @property
     def grade_ids(self):
         """The grade ids of all its tasks, those of the instructor last."""

@@ -100,7 +100,8 @@ def release(folder, names=(), *, sets, variant=False):
             raise CourseError(f"There is no set {name!r}. There are: {', '.join(found)}.")
     names = names or list(found)
     with tempfile.TemporaryDirectory(prefix="release-") as scratch:
-        # Before anything is written; a course that does not exist has no secret yet.
+        # Every set is read before anything is written. A new course has no secret yet, so variants
+        # are chosen afterwards.
         ready = {name: _Ready(_copied(found[name], scratch, "plain")) for name in names}
         try:
             # Not every shell expands ~ after COURSE=.
@@ -114,7 +115,7 @@ def release(folder, names=(), *, sets, variant=False):
                 variants.choose(copy, course.secret)
                 ready[name] = _Ready(copy)
         with open_gradebook(course.config()):
-            pass  # Or say why not, before any set is written.
+            pass  # A gradebook that cannot be reached is told before any set is written.
         return [path for one in ready.values() for path in one.write(course)]
 
 
@@ -146,6 +147,7 @@ class _Ready:
             raise CourseError(f"The master of {self.name} cannot be read: {error}") from None
         _check_same_grades(self.name, self.editions)
         _check_points(self.set, self.editions[course.languages[0]])
+        _check_hints(self.set)
         self.handout = course.handout(self.set)
 
     def write(self, course):
@@ -192,7 +194,7 @@ def _make_course(folder, conventions):
             write(settings, text)
     secret = folder / "secret"
     if not secret.exists():
-        # Readable by the instructor alone from the first moment.
+        # The file is readable by the instructor alone from the first moment.
         descriptor = os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(secrets.token_bytes(32))
@@ -227,6 +229,17 @@ def _check_points(asked, edition):
             f"{asked.name}: nobody would mark {', '.join(unknown)} of the master: it is no task "
             "and not among the manual ones of its __init__.py."
         )
+
+
+def _check_hints(asked):
+    """Raise `CourseError` unless each known mistake has a hint in each language."""
+    for task in asked.tasks:
+        for known in task.exercise.misconceptions:
+            if missing := set(asked.conventions.languages) - set(known.hint):
+                raise CourseError(
+                    f"{asked.name}: the mistake {known.id} of {task.grade_id} has no hint in "
+                    f"{', '.join(sorted(missing))}."
+                )
 
 
 def main(arguments, sets=None):

@@ -23,10 +23,10 @@ from dataclasses import astuple, dataclass, fields
 from grader.course import CourseError
 from grader.tables import read_table
 
-# Words in any script, and what accounts are made of; nothing that a path, a shell, a pattern
-# or a spreadsheet reads otherwise.
+# An id has letters of any script and the signs of account names. It has none that means something
+# to a path, a shell, a pattern or a spreadsheet.
 STUDENT = re.compile(r"\w(?:[\w.@+ -]{0,98}[\w+-])?")
-MOST_BYTES = 200  # of a name: files that are called so and a little more must be possible
+MOST_BYTES = 200  # of an id: names of files add a little to it, and end at 255
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,9 @@ class Person:
 
 
 COLUMNS = tuple(field.name for field in fields(Person))
-# What Moodle, Canvas, Blackboard and teachers call them, in English and in Spanish, as `key`
-# writes it; the first that is not empty counts. Canvas has an ID of its own, so that one is last.
+# Moodle, Canvas, Blackboard and teachers have these headings, in English and in Spanish, as `key`
+# writes them. The first column that is not empty counts. "id" is last, because Canvas has an ID of
+# its own.
 HEADINGS = {
     "id": (
         *("idnumber", "numerodeid", "numerodeidentificacion", "sisloginid", "username"),
@@ -77,7 +78,7 @@ HEADINGS = {
     "canvas_id": ("canvasid",),
     "user": ("user", "account", "cuenta"),
 }
-# Two surnames in columns of their own.
+# Some tables have two surnames in columns of their own.
 SURNAMES = (
     ("apellido1", "apellido2"),
     ("primerapellido", "segundoapellido"),
@@ -213,7 +214,7 @@ def checked(path, rows):
                 f"{path}, line {row['line']}: expected an id of letters, digits and .@+-_, "
                 f"got {person.id!r}."
             )
-        # To Windows and macOS, folders that differ in case alone are the same.
+        # Windows and macOS take folders that differ in case alone for the same.
         if (name := person.id.casefold()) in lines:
             raise CourseError(
                 f"{path}: lines {lines[name]} and {row['line']} are both {person.id}."

@@ -29,7 +29,7 @@ from grader import nobody, syscalls
 from grader.wire import asks_for_inputs, claimed_end, end_of_frames, read_frames
 
 HERE = Path(__file__).resolve().parent
-START_S = 30  # seconds on the clock until the first frame: what the machine needs is nobody's fault
+START_S = 30  # seconds until the first frame, which do not count as the student's
 GRACE_S = 2
 
 
@@ -224,7 +224,7 @@ def _of_process(limits):
     """Return the limits that a process sets on itself, by the names of the system."""
     return {
         "AS": (limits.memory_bytes, limits.memory_bytes),
-        # A signal that tells what happened, and then one that cannot be ignored.
+        # The first limit sends a signal that tells what happened, the second one that kills.
         "CPU": (limits.cpu_s, limits.cpu_s + 1),
         "FSIZE": (limits.file_bytes, limits.file_bytes),
         "NOFILE": (64, 64),
@@ -242,7 +242,7 @@ _ENVIRONMENT = {
 }
 
 
-_OPTIONS = ("-S", "-s", "-B")  # Python's
+_OPTIONS = ("-S", "-s", "-B")  # Python imports no site packages, and writes no bytecode.
 
 
 def _script(job, packages):
@@ -284,7 +284,7 @@ def _walls(limits, job, packages, shared=()):
         arguments += ["--unshare-user", "--uid", user, "--gid", user]
     for name, value in _ENVIRONMENT.items():
         arguments += ["--setenv", name, value]
-    # By itself bubblewrap makes the folders above what it binds for their owner alone.
+    # Folders that bubblewrap makes by itself, above what it binds, can be read by their owner alone.
     for folder in ("/dev", "/etc", "/usr", "/python", "/python/bin", "/packages"):
         arguments += ["--dir", folder]
     for device in ("/dev/null", "/dev/urandom"):
@@ -301,7 +301,7 @@ def _walls(limits, job, packages, shared=()):
             arguments += ["--symlink", os.readlink(source), place]
         elif os.path.exists(source):
             arguments += ["--ro-bind", source, place]
-            # What this machine has installed, the course perhaps among it, stays outside.
+            # The packages of this machine stay outside, since the course may be one of them.
             for installed in sorted(Path(source).glob("python*/*-packages")):
                 hidden = f"{place}/{installed.relative_to(source)}"
                 arguments += ["--ro-bind", str(job / "empty"), hidden]
@@ -343,7 +343,7 @@ def _watch(command, folder, limits, inputs=b""):
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-        # bubblewrap takes along what it started; the pipe ends when the last of them is gone.
+        # bubblewrap dies with all that it started. The pipe ends when the last process is gone.
         _read(process, limits)
         said.seek(0)
         reason = said.read(2000).decode(errors="replace").strip().rpartition("\n")[2]
@@ -378,9 +378,10 @@ def _read(process, limits, inputs=b""):
         data += chunk
         before, whole = whole, end_of_frames(data, whole)
         if claimed_end(data, whole) - whole > limits.output_bytes:
-            return bytes(data), "output"  # a frame that cannot end: what follows is not read
+            return bytes(data), "output"  # This frame is too large to be read to its end.
         if whole > before:
-            # A frame begins and ends each step. The clock inside comes first, if it is let.
+            # Each step begins and ends with a frame. The clock inside ends a step earlier, unless
+            # the student has stopped it.
             step_ends = time.monotonic() + limits.step_wall_s + GRACE_S
             if before == 0:
                 end = time.monotonic() + limits.wall_s
@@ -398,7 +399,7 @@ def _sent(process, inputs):
     except BlockingIOError:
         return inputs
     except BrokenPipeError:
-        return b""  # nobody wants them any more
+        return b""  # The process has closed its end.
 
 
 def _why(process):

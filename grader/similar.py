@@ -20,13 +20,13 @@ from grader.feedback import page
 from grader.submission import BadSubmission, read
 from grader.submitted import find
 
-LENGTH = 25  # characters that a shared passage has at least, each name counted as one
-SHARED = 0.5  # the part of one's code from which a pair is listed
-LEAST = 100  # characters of one's own: a part of less says nothing
-USUAL = 10  # who shares a passage with more than so many writes what everyone writes
+LENGTH = 25  # characters of the shortest shared passage, where a name counts as one
+SHARED = 0.5  # the least part of a student's code by which a pair is listed
+LEAST = 100  # characters: a part of less code than this says nothing
+USUAL = 10  # students: a passage that more of them wrote is what everyone writes
 MOST_TEXT = 60_000  # characters that are compared
 MOST_PAIRS = 200
-# On the right answers of the practice sets, as test_similar.py measures them.
+# test_similar.py measures these on the right answers of ten sets.
 INDEPENDENT, COPIED = 0.28, 0.78
 
 
@@ -157,7 +157,7 @@ def _pair(a, b, one, other):
     if max(shares) < SHARED:
         return None
     codes = (
-        # Escaped there, so that only the marks are tags.
+        # `highlight_overlap` escapes the code, so that its marks are the only tags.
         Markup(highlight_overlap(each.raw_code, place, "<mark>", "</mark>", escape_html=True)[0])
         for each, place in zip((one, other), places, strict=True)
     )
@@ -166,7 +166,7 @@ def _pair(a, b, one, other):
 
 def _fingerprint(code):
     """Return every passage of code of `LENGTH`, by copydetect: no choice among them, so no chance."""
-    # Blank lines do not count, and what reads the code takes a minute over thousands of them.
+    # Blank lines do not count, and the lexer takes a minute over thousands of them.
     lines = (line.rstrip() for line in visible(code)[:MOST_TEXT].split("\n"))
     text = io.StringIO("\n".join(filter(None, lines)))
     return CodeFingerprint("", LENGTH, 1, language="python", fp=text)

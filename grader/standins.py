@@ -16,14 +16,14 @@ import re
 import sys
 import types
 
-# Packages that show things. Any other is there or is not, as at home.
+# Packages that show things are stood in for. Any other can be imported or not, as it is installed.
 DISPLAY = {
     *("matplotlib", "mpl_toolkits", "seaborn", "plotly", "bokeh", "altair", "rich", "tqdm"),
     *("IPython", "ipywidgets"),
 }
 
 
-MOST_FAULTS = 20  # blocks of a cell that are no Python, before nothing of it is run
+MOST_FAULTS = 20  # blocks of a cell that are no Python; with more, nothing of the cell is run
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
@@ -69,7 +69,9 @@ def _unpacked(frame):
         if step.offset == frame.f_lasti:
             if step.opname == "UNPACK_SEQUENCE":
                 return step.arg
-            if step.opname == "UNPACK_EX":  # names before the star, and after it
+            if (
+                step.opname == "UNPACK_EX"
+            ):  # Its argument packs the names before and after the star.
                 return step.arg % 256 + step.arg // 256
     return 2
 
@@ -209,7 +211,7 @@ class Shell(Nothing):
             mode = "a" if {"-a", "--append"} & set(options) else "w"
             with open(path.strip("\"'"), mode, encoding="utf-8") as file:
                 file.write(cell)
-            importlib.invalidate_caches()  # of the next cell, which may import it at once
+            importlib.invalidate_caches()  # The next cell may import the file.
 
     def getoutput(self, *args, **kwargs):
         """Return the lines that a command wrote: none, there are no commands."""
@@ -258,7 +260,8 @@ class Shell(Nothing):
         except (NameError, AttributeError):
             if not isinstance(node, ast.FunctionDef):
                 raise
-            # A decorator or a type of a package that is not here: the function may be right.
+            # A decorator or an annotation names a package that is missing. The function may be
+            # right without it.
             bare = copy.copy(node)
             bare.decorator_list = []
             flags = self.flags | __future__.annotations.compiler_flag

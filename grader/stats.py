@@ -45,7 +45,7 @@ def tally(batch):
     return len(readable), by_task
 
 
-def stats(course, name, language="en"):
+def stats(course, name, language=None):
     """Return a table of the mistakes of a class, the hardest task first.
 
     Parameters
@@ -53,8 +53,8 @@ def stats(course, name, language="en"):
     course : grader.course.Course
     name : str
         The set.
-    language : {"en", "es"}
-        That of the hints.
+    language : {"en", "es"}, optional
+        That of the hints; by default English, if the course speaks it.
 
     Returns
     -------
@@ -63,9 +63,9 @@ def stats(course, name, language="en"):
     Raises
     ------
     CourseError
-        If there is no such set, or nothing of it is graded yet.
+        If there is no such set, nothing of it is graded yet, or there is no such edition.
     """
-    batch = Batch(course, name)
+    batch, language = Batch(course, name), course.spoken(language) or course.languages[-1]
     n_graded, by_task = tally(batch)
     hints = {
         task.grade_id: {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 MOST_BYTES = 20 * 2**20
 MOST_CELLS = 1000
-# How files begin that are no text: a zip, a PDF, pictures, and what gzip, RAR and 7-Zip pack.
+# Files of other kinds begin with these: zip, PDF, PNG, JPEG, gzip, RAR and 7-Zip.
 OTHERS = (b"PK", b"%PDF", b"\x89PNG", b"\xff\xd8", b"\x1f\x8b", b"Rar!", b"7z")
 
 
@@ -117,7 +117,7 @@ def parse(data):
     if not data.strip(b"\0 \t\r\n\xef\xbb\xbf\xfe\xff"):
         raise BadSubmission("empty")
     try:
-        # In UTF-16 too, as some programs of Windows save text.
+        # Some programs of Windows save text in UTF-16.
         notebook = json.loads(data.decode(json.detect_encoding(data)))
     except UnicodeDecodeError:
         raise BadSubmission("another kind" if data.startswith(OTHERS) else "not text") from None
@@ -160,7 +160,7 @@ def text_of(value):
 def plain_bytes(path, most=None):
     """Return the bytes of a submitted file that is no link; raise `BadSubmission` otherwise."""
     most = MOST_BYTES if most is None else most
-    # nbgrader's STUDENT/SET/FILE: the folders of a student may be links as well.
+    # In STUDENT/SET/FILE the folders may be links too.
     if any(folder.is_symlink() for folder in path.absolute().parents[:2]):
         raise BadSubmission("not a file")
     try:
@@ -188,7 +188,7 @@ def _cell(cell):
     source = text_of(cell.get("source", ""))
     if source is None:
         raise BadSubmission("not a notebook")
-    source = re.sub(r"\r\n?", "\n", source)  # the line ends of Windows
+    source = re.sub(r"\r\n?", "\n", source)  # Windows ends lines like this.
     metadata = cell.get("metadata")
     mine = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = mine.get("grade_id") if isinstance(mine, dict) else None

@@ -10,7 +10,7 @@ from pathlib import Path
 from grader.roster import Roster, is_name
 from grader.times import NoTime, read_time, told
 
-# What nbgrader reads as we do.
+# nbgrader understands a time in this form as we do.
 AS_COLLECTED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{6})?(?: UTC)?")
 NAMES = {"es": "Spanish", "en": "English"}
 

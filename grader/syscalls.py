@@ -16,16 +16,16 @@ import struct
 
 NUMBERS = {  # asm/unistd_64.h and asm-generic/unistd.h
     "x86_64": {
-        # Another process or thread, or another program in this one's place.
+        # These start another process, thread or program.
         "clone": 56,
         "fork": 57,
         "vfork": 58,
         "execve": 59,
         "execveat": 322,
-        # The world.
+        # These reach other machines and processes.
         "socket": 41,
         "socketpair": 53,
-        # Memory that is not in the address space of the process.
+        # These take memory outside the address space of the process.
         "shmget": 29,
         "semget": 64,
         "msgget": 68,
@@ -38,7 +38,7 @@ NUMBERS = {  # asm/unistd_64.h and asm-generic/unistd.h
         "setxattr": 188,
         "lsetxattr": 189,
         "fsetxattr": 190,
-        # What an ordinary program never needs.
+        # An ordinary program never needs these.
         "ptrace": 101,
         "syslog": 103,
         "pivot_root": 155,
@@ -98,8 +98,8 @@ NUMBERS = {  # asm/unistd_64.h and asm-generic/unistd.h
     },
 }
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # linux/audit.h
-# From here on numbers are the same everywhere, and libraries do without: the submission lives
-# on a Linux 5.0, which has no io_uring, clone3, statmount or memfd_secret.
+# From 424 on, numbers are the same on all processors, and libraries can do without those calls. To
+# the submission this is a Linux 5.0, without io_uring, clone3, statmount or memfd_secret.
 NEWER = 424
 
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # linux/bpf_common.h

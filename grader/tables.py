@@ -8,8 +8,7 @@ import unicodedata
 
 from grader.course import CourseError, write
 
-# What a spreadsheet program takes for the beginning of a formula.
-MOST_ABOVE = 20  # lines above the header
+MOST_ABOVE = 20  # lines above the header, in which a table may have a title
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
@@ -40,12 +39,12 @@ def read_table(path, is_header=None):
         raise CourseError(f"There is no {path}.") from None
     except OSError as error:
         raise CourseError(f"{path} cannot be read: {error.strerror}.") from None
-    # Accents apart, as macOS writes them, and the line ends of Windows.
+    # macOS writes accents apart, and Windows ends lines in its own way.
     text = re.sub(r"\r\n?", "\n", unicodedata.normalize("NFC", text)).lstrip("\n")
-    named = re.match(r'"?sep=([,;\t])"?\n', text)  # Excel's own line
+    named = re.match(r'"?sep=([,;\t])"?\n', text)  # Excel begins a file like this.
     text = text[named.end() :] if named else text
     header = text.partition("\n")[0]
-    # Where the comma separates decimals, programs separate cells otherwise.
+    # Where a comma separates decimals, programs separate cells by something else.
     separator = named[1] if named else max(",;\t", key=header.count)
     lines, above = text.split("\n"), 0
     for number, line in enumerate(lines[:MOST_ABOVE] if is_header else ()):
@@ -103,7 +102,7 @@ def write_table(path, columns, rows):
 
 def escaped(cell):
     """Return a cell as text that no program takes for a formula."""
-    text = str(cell).replace("\r", "\n")  # which csv would leave without quotes
+    text = str(cell).replace("\r", "\n")  # The csv module would not quote a lone \r.
     return f"'{text}" if text.startswith(FORMULA) and not _is_number(text) else text
 
 

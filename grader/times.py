@@ -48,7 +48,7 @@ WEEKDAYS = {
     for whole in words
     for word in (whole, whole[:3])
 }
-# Hours from UTC of the abbreviations that mean one zone to nearly everyone.
+# These abbreviations mean one zone to nearly everyone; the numbers are hours from UTC.
 ZONES = {
     **dict.fromkeys(("UTC", "GMT", "Z", "WET"), 0),
     **dict.fromkeys(("BST", "CET", "MEZ", "WEST"), 1),
@@ -179,7 +179,7 @@ def _time(day, text):
     if half and not 1 <= hour <= 12:
         raise NoTime(f"there is no {hour} {half}m")
     hour = hour % 12 + 12 * (half == "p") if half else hour
-    whole = hour == 24 and minute == second == 0  # the end of the day
+    whole = hour == 24 and minute == second == 0  # 24:00 is the end of the day.
     if not whole and (hour > 23 or minute > 59 or second > 59):
         raise NoTime(f"{found[0].strip()} is no time of the day")
     part = int((found["part"] or "0").ljust(6, "0")[:6])
@@ -202,7 +202,7 @@ def _in_utc(when, zone):
 
 
 def _of_region(when, zone):
-    # Only what looks like the name of a region: others might name a file.
+    # The text must look like the name of a region, because ZoneInfo would open it as a file.
     if not re.fullmatch(r"[A-Za-z]+(?:/[A-Za-z_-]+){1,2}", zone):
         raise NoTime(f"no zone is called {zone}")
     name = zone.title() if zone.islower() else zone

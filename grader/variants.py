@@ -22,7 +22,7 @@ from pathlib import Path
 from grader.problem_sets import CourseError
 
 FILE = "variants.toml"
-CHOSEN = "variant.toml"  # in a set that has become one
+CHOSEN = "variant.toml"  # It lies in a set that has become a variant.
 
 
 def versions(folder):

@@ -13,7 +13,7 @@ import struct
 import numpy as np
 
 LENGTHS = struct.Struct(">II")
-# JSON takes thirty times its size in memory once it is read. This is for all frames together.
+# Once read, JSON takes thirty times its size in memory. The limit is for all frames together.
 MOST_TEXT = 4 * 2**20
 MOST_AXES = 8
 _ASKS = b'[{"inputs": true}, []]'
@@ -32,7 +32,7 @@ def write_frame(stream, header, arrays=None):
     arrays : dict of str to ndarray, optional
         Numbers and booleans only. What is wider than eight bytes becomes float64.
     """
-    # An extended float has another size and layout on every machine.
+    # Floats wider than eight bytes have another layout on every machine.
     arrays = {name: a.astype(float) if a.itemsize > 8 else a for name, a in (arrays or {}).items()}
     described = [[name, array.dtype.str, array.shape] for name, array in arrays.items()]
     text = json.dumps([header, described]).encode()
@@ -108,7 +108,7 @@ def _arrays(described, packed):
             raise ValueError("a shape that is none")
         dtype = np.dtype(kind)
         end = start + math.prod(shape) * dtype.itemsize
-        # Past the end there are too few bytes for the shape, whatever it claims.
+        # Past the end of the data there are too few bytes, and `reshape` raises.
         yield name, np.frombuffer(packed[start:end], dtype).reshape(shape)
         start = end
     if start != len(packed):

@@ -19,7 +19,7 @@ def main(arguments):
     options = parser.parse_args(arguments)
     try:
         course = Course(options.course)
-        course.problem_set("project")  # or say that the course has none
+        course.problem_set("project")  # It raises if the course has none.
         submissions, skipped, _ = find(course, "project")
         print(*skipped, sep="\n", end="\n" * bool(skipped))
         if not submissions:

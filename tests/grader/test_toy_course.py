@@ -96,7 +96,32 @@ def test_the_class_of_a_course_in_one_language_is_graded_by_the_commands(toy, tm
     assert "divide it by <code>len(x)</code>" in page and "ordinary inputs: 0 / 10" in page
     assert main(["stats", str(course), "mean1"]) == 0
     assert "mean: 1 right" in capsys.readouterr().out
+    assert main(["stats", str(course), "mean1", "--language", "es"]) == 1
+    assert capsys.readouterr().err.endswith("has no edition in 'es'. It has: en.\n")
     assert not (course / "es").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('{"en": "', '{"fr": "', "mean1: the mistake not_divided of mean has no hint in en."),
+        ('{"base": 10}', '{"base": 9}', "mean1: expected 9 points for mean, .* got 10 in"),
+        (
+            'Task("mean", MEAN',
+            'Task("other", MEAN',
+            "mean1: expected 10 points for other, .* got None",
+        ),
+        ("SET = ", "TES = ", "The set in .*mean1 cannot be read: AttributeError"),
+    ],
+)
+def test_a_set_that_contradicts_itself_is_refused_before_anything_is_written(
+    toy, tmp_path, capsys, old, new, said
+):
+    assert old in TOY
+    (toy / "mean1" / "__init__.py").write_text(TOY.replace(old, new))
+    assert release([str(tmp_path / "course"), "--sets", str(toy)]) == 1
+    assert re.match(said, capsys.readouterr().out)
+    assert not (tmp_path / "course").exists()
 
 
 def test_it_speaks_of_no_course():
