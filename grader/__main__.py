@@ -288,7 +288,7 @@ COMMANDS = {
             _option(
                 "--archive",
                 action="append",
-                type=Path,
+                type=_path,
                 default=[],
                 metavar="FOLDER",
                 help="notebooks and Python files that students may have found; may be repeated",

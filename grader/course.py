@@ -13,7 +13,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from grader import problem_sets
 from grader.problem_sets import CourseError
-from grader.words import WORDS
+from grader.words import LANGUAGES
 
 
 class Course:
@@ -28,7 +28,7 @@ class Course:
     Attributes
     ----------
     languages : tuple of str
-        Its editions, those of `grader.words.WORDS` that have settings. They share a gradebook.
+        Its editions, those of `grader.words.LANGUAGES` that have settings. They share a gradebook.
 
     Raises
     ------
@@ -39,10 +39,10 @@ class Course:
     def __init__(self, folder, db=None):
         # Not every shell expands ~ after COURSE=.
         self.folder, self.db = Path(os.path.expanduser(folder)).resolve(), db
-        settings = {lang: self.folder / lang / "nbgrader_config.py" for lang in WORDS}
+        settings = {lang: self.folder / lang / "nbgrader_config.py" for lang in LANGUAGES}
         self.languages = tuple(lang for lang, path in settings.items() if path.is_file())
         if not self.languages:
-            none = " and no ".join(f"{lang}/nbgrader_config.py" for lang in WORDS)
+            none = " and no ".join(f"{lang}/nbgrader_config.py" for lang in LANGUAGES)
             raise CourseError(
                 f"{folder} is not a course: it has no {none}. `make release` makes one."
             )

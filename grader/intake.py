@@ -21,8 +21,9 @@ from grader.regrade import MOST_BYTES as MOST_OF_A_REQUEST
 from grader.regrade import place_of
 from grader.roster import Roster, is_name, key
 from grader.submission import REASONS, BadSubmission, parse, plain, plain_bytes
-from grader.submitted import NAMES, parse_time, shown, small_text
+from grader.submitted import parse_time, shown, small_text
 from grader.times import told
+from grader.words import LANGUAGES
 
 EXCHANGE = re.compile(
     r"(?P<student>.+)\+(?P<set>[^+]+)\+(?P<time>\d{4}-\d\d-\d\d[ _]\d\d[:_]\d\d[:_]\d\d[^+]*)"
@@ -428,11 +429,11 @@ class _Intake:
             if not match and not is_ours:
                 return None, f"it is not called {self.name}.ipynb and has none of its tasks"
             if language is None:
-                editions = " or the ".join(NAMES[lang] for lang in self.released)
+                editions = " or the ".join(LANGUAGES[lang] for lang in self.released)
                 last = [*self.released][-1]
                 return None, (
                     f"it does not tell whether it is the {editions} edition; "
-                    f"--language {last} takes it for {NAMES[last]}"
+                    f"--language {last} takes it for {LANGUAGES[last]}"
                 )
         number = int(match[1] or 0) if match else 0
         when = self._when(offer, received)
@@ -565,7 +566,7 @@ class _Intake:
                 self.found.same += 1
                 self.found.remarks.append(
                     f"{student}: {offer.label} is older than what is in the course, in "
-                    f"{NAMES[language]}, which stays."
+                    f"{LANGUAGES[language]}, which stays."
                 )
                 return
         stamp.unlink(missing_ok=True)  # After an interruption here, collecting again mends it.

@@ -150,7 +150,9 @@ def folders(sets):
     """
     found = {path.parent.name: path.parent for path in sorted(Path(sets).glob("*/__init__.py"))}
     if not found:
-        raise CourseError(f"There is no problem set in {sets}: no folder there has an __init__.py.")
+        raise CourseError(
+            f"There is no problem set in {sets}: no folder there has a file __init__.py."
+        )
     return found
 
 

@@ -25,6 +25,7 @@ from grader import variants
 from grader.course import Course, CourseError, write
 from grader.gradebook import open_gradebook
 from grader.problem_sets import folders, load
+from grader.words import LANGUAGES
 
 CONFIGURATION = '''"""Settings of the {name} edition of the course. Written once; change what you like."""
 
@@ -62,9 +63,9 @@ class GradeWithMake(NotebookExporter):
 
 c.Autograde.exporter_class = GradeWithMake
 '''
-WORDS = {
-    "es": {"name": "Spanish", "code": "tu código", "text": "Escribe aquí tu respuesta."},
-    "en": {"name": "English", "code": "your code", "text": "Write your answer here."},
+STUBS = {
+    "es": {"code": "tu código", "text": "Escribe aquí tu respuesta."},
+    "en": {"code": "your code", "text": "Write your answer here."},
 }
 
 
@@ -189,7 +190,8 @@ def _make_course(folder, conventions):
                 language=language,
                 course=conventions.name,
                 variable=conventions.name.upper(),
-                **WORDS[language],
+                name=LANGUAGES[language],
+                **STUBS[language],
             )
             write(settings, text)
     secret = folder / "secret"

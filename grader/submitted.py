@@ -2,17 +2,18 @@
 
 import os
 import re
-import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.roster import Roster, is_name
+from grader.submission import BadSubmission, plain_bytes
 from grader.times import NoTime, read_time, told
+from grader.words import LANGUAGES
 
 # nbgrader understands a time in this form as we do.
 AS_COLLECTED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{6})?(?: UTC)?")
-NAMES = {"es": "Spanish", "en": "English"}
+MOST_BYTES = 1000  # of a file with a time or a secret
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def find(course, name):
     for student, several in found.items():
         several.sort(key=lambda pair: pair[0])
         if len(several) > 1:
-            counts = NAMES[several[-1][1].language]
+            counts = LANGUAGES[several[-1][1].language]
             remarks.append(f"{student} handed in both editions: the later, in {counts}, counts.")
     return [found[student][-1][1] for student in sorted(found)], skipped, remarks
 
@@ -83,14 +84,8 @@ def find(course, name):
 def small_text(path):
     """Return the text of a small regular file, or None if it is anything else."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
-            data = os.read(descriptor, 1000) if is_file else b""
-        finally:
-            os.close(descriptor)
-        return data.decode("utf-8-sig").strip() if is_file and len(data) < 1000 else None
-    except (OSError, UnicodeDecodeError):
+        return plain_bytes(path, MOST_BYTES).decode("utf-8-sig").strip()
+    except (BadSubmission, UnicodeDecodeError):
         return None
 
 

@@ -1,5 +1,6 @@
 """What the grader says to students, in both languages."""
 
+LANGUAGES = {"es": "Spanish", "en": "English"}
 GROUPS = {
     "base": {"es": "entradas ordinarias", "en": "ordinary inputs"},
     "arguments": {"es": "argumentos intactos", "en": "arguments left alone"},

@@ -1,13 +1,12 @@
 """Take the files of a submission into the sandbox, and bring its numbers back."""
 
 import math
-import os
-import stat
 import tempfile
 from pathlib import Path
 
 import attn
 from grader import sandbox
+from grader.submission import BadSubmission, plain_bytes
 
 MB = 10**6
 FILES = {
@@ -61,20 +60,10 @@ def score(folder):
 def _take(folder, job):
     """Copy the files that count; return why not, if one is missing, no file, or too large."""
     for name, most in FILES.items():
-        place = folder / name
-        if folder.is_symlink() or place.parent.is_symlink():
-            return "files"
         try:
-            descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            return "files"
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return "files"
-            data = file.read(most + 1)
-        if len(data) > most:
-            return "large"
-        (job / name).write_bytes(data)
+            (job / name).write_bytes(plain_bytes(folder / name, most))
+        except BadSubmission as bad:
+            return "large" if bad.reason == "too large" else "files"
     return None
 
 

@@ -733,5 +733,7 @@ def test_what_a_submission_writes_is_gone_before_the_next(tmp_path):
 
 def test_json_of_a_job_holds_no_more_than_it_must():
     seen = look("sorted(__import__('json').load(open('/job/job.json')))")
-    assert list(seen.values()) == [str(["cells", "clock", "limits", "packages", "sealed", "tasks"])]
+    assert list(seen.values()) == [
+        str(["cells", "clock", "limits", "packages", "sealed", "stand_ins", "tasks"])
+    ]
     assert json.loads("[]") == list(np.zeros(0))

@@ -20,7 +20,7 @@ from sqlalchemy import text
 
 from assignments.release import release
 from grader import batch as module
-from grader import sandbox
+from grader import checks, sandbox
 from grader.__main__ import main
 from grader.batch import Batch
 from grader.class_run import ROOT, line
@@ -322,9 +322,14 @@ def test_only_what_changed_is_graded_again(course, hand_in, monkeypatch):
     assert graded(course) == {"ana": 85}
     hand_in("bob", language="en", when="2026-03-09 10:00:00")
     assert graded(course) == {"bob": 85}
-    monkeypatch.setattr(module, "version", lambda folder: "other code")
+    monkeypatch.setattr(module, "version", lambda folder, checks: "other code")
     assert graded(course) == {}
     assert len(Batch(course, "ps2").of_another_version()) == 2
+
+
+def test_a_version_depends_on_the_checks_of_the_course(course):
+    folder, own = course.set_folder("ps2"), course.problem_set("ps2").checks
+    assert module.version(folder, own) != module.version(folder, checks)
 
 
 @walls

@@ -162,7 +162,7 @@ def test_a_set_that_cannot_be_released_is_one_sentence(sets, tmp_path, capsys):
     finally:
         spec.write_text(text, encoding="utf-8")
     assert release([str(tmp_path / "course"), "--sets", str(tmp_path)]) == 1
-    assert "no folder there has a master.md" in capsys.readouterr().out
+    assert "no folder there has a file __init__.py" in capsys.readouterr().out
 
 
 # Variants -------------------------------------------------------------------------------
