@@ -71,23 +71,23 @@ release: .venv/full.stamp ## Release problem sets as two nbgrader courses (COURS
 
 .PHONY: roster
 roster: .venv/full.stamp ## Import the students from a table of Moodle or Canvas (COURSE=folder FROM=file.csv)
-	@$(BIN)/python -m assignments.grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
+	@$(BIN)/python -m grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
 
 .PHONY: collect
 collect: .venv/full.stamp ## Collect submissions (COURSE=folder SET=ps2 FROM=folder or zip)
-	@$(BIN)/python -m assignments.grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
+	@$(BIN)/python -m grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
 
 .PHONY: grade
 grade: .venv/full.stamp ## Grade submissions (COURSE=folder SET=ps2; one student: STUDENT=id)
-	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)
+	@$(BIN)/python -m grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)
 
 .PHONY: stats
 stats: .venv/full.stamp ## Show how many students made each mistake (COURSE=folder SET=ps2)
-	@$(BIN)/python -m assignments.grader stats $(call course,stats) $(SET) $(OPTIONS)
+	@$(BIN)/python -m grader stats $(call course,stats) $(SET) $(OPTIONS)
 
 .PHONY: similar
 similar: .venv/full.stamp ## List submissions that resemble each other (COURSE=folder SET=ps2 OPTIONS="--archive folder")
-	@$(BIN)/python -m assignments.grader similar $(call course,similar) $(SET) $(OPTIONS)
+	@$(BIN)/python -m grader similar $(call course,similar) $(SET) $(OPTIONS)
 
 .PHONY: leaderboard
 leaderboard: .venv/full.stamp ## Measure the translators of the project (COURSE=folder)
@@ -99,7 +99,7 @@ new-set: .venv/full.stamp ## Begin a problem set of your own (SETS=folder SET=na
 
 .PHONY: prove
 prove: .venv/full.stamp ## Prove that your sets are right and fair (SETS=folder; one: SET=name)
-	@$(BIN)/python -m assignments.problem_sets $(call sets,prove) $(named)
+	@$(BIN)/python -m grader.problem_sets $(call sets,prove) $(named)
 	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
 	@ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
 
@@ -125,7 +125,7 @@ test: .venv/full.stamp book models ## Run the tests of package, notebooks and si
 
 .PHONY: test-fast
 test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute)
-	@$(BIN)/python -m pytest attn attn_course tests --ignore=tests/test_site --ignore=tests/test_assignments \
+	@$(BIN)/python -m pytest attn attn_course tests --ignore=tests/test_site --ignore=tests/grader --ignore=tests/test_assignments \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
 .PHONY: test-changed
@@ -156,7 +156,7 @@ test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out
 .PHONY: test-grader
 test-grader: .venv/full.stamp book ## Run the slow tests of the grader: all sets, attacks, PostgreSQL, JupyterHub
 	@$(BIN)/python -m tests.machine browser sandbox postgresql hub
-	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
+	@$(BIN)/python -m pytest tests/grader tests/test_assignments -m grader -n 2 --dist loadfile
 
 .PHONY: test-editions
 test-editions: editions ## Check the PDF, the EPUB and the zip of notebooks

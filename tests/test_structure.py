@@ -337,13 +337,17 @@ def test_no_exercise_needs_another():
 
 
 def test_the_packages_import_nothing_of_the_repository_around_them():
-    """Answers to graded exercises are in `assignments`, which students do not install."""
-    outside = {path.name for path in ROOT.iterdir() if path.is_dir()} - set(PACKAGES)
-    for module, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [node.module] if isinstance(node, ast.ImportFrom) else []
-            names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            assert not {name.split(".")[0] for name in names} & outside, module
+    """Students install `attn` and `attn_course` without the answers in `assignments`; the grader
+    serves other courses, and imports nothing of this one."""
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    grader = {path.name: path for path in (ROOT / "grader").glob("*.py")}
+    assert grader
+    for modules, own in ((MODULES, {*PACKAGES}), (grader, {"grader"})):
+        for module, path in modules.items():
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names = [node.module] if isinstance(node, ast.ImportFrom) else []
+                names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                assert not {name.split(".")[0] for name in names} & (folders - own), module
 
 
 def test_what_an_exercise_reads_is_packaged_with_it():

@@ -18,7 +18,7 @@ class Answer:
     """What a function did with one input."""
 
     values: tuple | None  # the arrays it returned, or None if it returned something else
-    returned: str  # what it returned, in words
+    returned: str = ""  # what it returned, in words
     missing: bool = False  # it, or a function that it calls, is not written yet
     modified: str | None = None  # the argument it wrote into
     error: Exception | None = None
