@@ -10,13 +10,14 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 """
 
+from copy import copy
+from types import TracebackType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attn._checks import check_shape, check_size, wrong
-from attn._values import Source, check_tensor, chosen_rows, holds
+from attn._checks import check_shape, check_size, check_tensor, holds, wrong
 
 
 class KVCache:
@@ -240,7 +241,7 @@ class MemoryCache:
 
     def __init__(self) -> None:
         self._kept: tuple[Tensor, Tensor] | None = None
-        self._source = Source()
+        self._source = CacheOrigin()
 
     @property
     def key(self) -> Tensor | None:
@@ -259,7 +260,7 @@ class MemoryCache:
 
     def store(self, key: Tensor, value: Tensor, *source: Tensor) -> None:
         """Keep keys and values, and remember which tensors they were made of."""
-        self._kept, self._source = (key, value), Source(*source)
+        self._kept, self._source = (key, value), CacheOrigin(*source)
 
     def check(self, *source: Tensor) -> None:
         """Raise ``ValueError`` if these are not the tensors that the keys were made of."""
@@ -294,7 +295,7 @@ class DecoderCache:
         n_layers = check_size("n_layers", n_layers, least=1)
         self.self_attention = [KVCache() for _ in range(n_layers)]
         self.cross_attention = [MemoryCache() for _ in range(n_layers)]
-        self._source: Source | None = None
+        self._source: CacheOrigin | None = None
         # The ids of the tokens kept, shape (..., length). Of another length, they are not known.
         self._ids: Tensor | None = None
 
@@ -367,7 +368,7 @@ class DecoderCache:
 
     def remember(self, memory: Tensor, repeats: int = 1) -> None:
         """Say that the keys kept are of this memory, each of its rows serving `repeats` rows."""
-        self._source = Source(memory, repeats=repeats)
+        self._source = CacheOrigin(memory, repeats=repeats)
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was.
@@ -512,3 +513,117 @@ class _FixedKVCache(KVCache):
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
+
+
+class restored_on_error:
+    """Give the attributes of caches their old values if what follows raises.
+
+    Without that, the layers before the one that refused a step would have kept its tokens,
+    and every later step would silently be wrong.
+
+    Parameters
+    ----------
+    *caches : object or None
+        One that has ``parts`` stands for them; None, for no cache.
+    """
+
+    def __init__(self, *caches: object) -> None:
+        self._before = [
+            (vars(part), vars(part).copy())
+            for cache in caches
+            if cache is not None
+            for part in getattr(cache, "parts", (cache,))
+        ]
+
+    def __enter__(self) -> None:
+        """Do nothing: what the caches held is known already."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Restore what the caches held, if there was an error."""
+        if kind is not None:
+            for attributes, old in self._before:
+                attributes.update(old)
+
+
+class CacheOrigin:
+    """The tensors that something was made of, to notice when others are given.
+
+    Parameters
+    ----------
+    *tensors : Tensor, shape (n, ..., length, d_model)
+    repeats : int, default 1
+        How many rows of what was made stand for each row of the tensors.
+    """
+
+    def __init__(self, *tensors: Tensor, repeats: int = 1) -> None:
+        self.tensors, self.repeats = tensors, repeats
+        self.versions = [_version(tensor) for tensor in tensors]
+        # Of which row of the tensors each row was made; None until rows are moved.
+        self.rows: Tensor | None = None
+
+    def check(self, *given: Tensor) -> None:
+        """Raise ``ValueError`` unless these are the tensors, or others of the same values.
+
+        Where rows have been moved, their rows must stand in the new order.
+        """
+        for kept, version, tensor in zip(self.tensors, self.versions, given, strict=True):
+            # One that was changed, maybe by way of another view of it, is nothing to compare with.
+            if _is_changed(kept, version) or not self._is_same(tensor, kept):
+                order = "" if self.rows is None else ", its rows reordered like those of the cache"
+                wanted = f"the memory that filled the cache{order}: for another, take a new cache"
+                raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
+
+    def reordered(self, rows: Tensor) -> "CacheOrigin":
+        """Return the source of what has as row i a copy of row ``rows[i]``."""
+        other = copy(self)
+        other.rows = rows // self.repeats if self.rows is None else self.rows[rows]
+        return other
+
+    def _is_same(self, tensor: Tensor, kept: Tensor) -> bool:
+        if self.rows is None or kept.ndim < 3:  # without an axis of rows
+            return tensor is kept or _equal(tensor, kept)
+        n_rows, n_given = len(self.rows), len(tensor)
+        if n_given == 0 or n_rows % n_given:
+            return n_rows == n_given
+        rows = torch.arange(n_rows, device=self.rows.device) * n_given // max(n_rows, 1)
+        if tensor is kept and (n_given == 1 or _equal(rows, self.rows)):
+            return True
+        return _equal(tensor[rows], chosen_rows(kept, self.rows).expand(n_rows, *kept.shape[1:]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy of a tensor counts its changes anew.
+        changed = map(_is_changed, self.tensors, self.versions)
+        return vars(self) | {"versions": [*changed]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        now = map(_version, self.tensors)
+        self.versions = [
+            -1 if old else new for old, new in zip(state["versions"], now, strict=True)
+        ]
+
+
+def chosen_rows(x: Tensor, rows: Tensor) -> Tensor:
+    """Return rows of a batch; a batch of one row, which stands for any number, as it is."""
+    return x[rows] if len(x) > 1 else x
+
+
+def _equal(x: Tensor, expected: Tensor) -> bool:
+    return x.shape == expected.shape and holds(lambda: (x == expected).all(), otherwise=True)
+
+
+def _is_changed(tensor: Tensor, version: int | None) -> bool:
+    now = _version(tensor)
+    return now != version and None not in (now, version)
+
+
+def _version(tensor: Tensor) -> int | None:
+    """Return a number that changes with every change in place; None where there is none."""
+    if torch.compiler.is_compiling() or tensor.is_inference():
+        return None
+    return tensor._version

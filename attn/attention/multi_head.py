@@ -1,4 +1,8 @@
-"""Multi-head attention: self or cross, any mask, grouped queries, with a KV cache."""
+"""Multi-head attention: self or cross, any mask, grouped queries, with a KV cache.
+
+`MultiHeadAttention` projects, splits into heads and keeps keys and values; what the heads then do is
+in `attn.attention.scaled_dot_product`.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -11,14 +15,11 @@ from attn._checks import (
     check_mask,
     check_shape,
     check_size,
+    check_tensor,
     wrong,
 )
-from attn._linear import Linear
-from attn._restored import restored_on_error
-from attn._values import check_tensor
-from attn.attention._types import Attended, Relative
-from attn.attention.variant import ScaledDotProduct
-from attn.cache import KVCache, MemoryCache
+from attn.attention.scaled_dot_product import Attended, ScaledDotProduct
+from attn.cache import KVCache, MemoryCache, restored_on_error
 from attn.positions import RelativePositions
 
 
@@ -76,7 +77,7 @@ class MultiHeadAttention(nn.Module):
         bias: bool = True,
         *,
         n_kv_heads: int | None = None,
-        relative: Relative | None = None,
+        relative: RelativePositions | None = None,
         attention: ScaledDotProduct | None = None,
     ) -> None:
         super().__init__()
@@ -271,3 +272,40 @@ class MultiHeadAttention(nn.Module):
         has_heads = getattr(mask, "ndim", 0) > len(shape)
         check_mask("mask", mask, (*shape[:-2], self.n_heads, *shape[-2:]) if has_heads else shape)
         return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]
+
+
+LARGE = 2**16  # numbers; below, one product takes less time than the preparation of two
+
+
+class Linear(nn.Linear):
+    """PyTorch's linear layer, which without gradients reads its matrix at the speed of memory.
+
+    For a single row on the CPU, PyTorch calls a routine of MKL that reaches half of it on
+    processors that are not Intel's. A batch of two products, one for each half of the matrix,
+    goes another way.
+
+    Examples
+    --------
+    >>> Linear(3, 2)(torch.ones(4, 3)).shape
+    torch.Size([4, 2])
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return a Tensor of shape (..., out_features)."""
+        weight = self.weight
+        if (
+            x.numel() == self.in_features
+            and x.dtype == torch.float32
+            and weight.numel() > LARGE
+            and self.out_features % 2 == 0
+            and weight.is_cpu
+            and weight.is_contiguous()
+            and not torch.is_grad_enabled()
+            and not torch.compiler.is_compiling()
+        ):
+            # The row stands twice, transposed: as a column, it would take the slow way again.
+            rows = x.reshape(1, 1, -1).expand(2, -1, -1)
+            product = torch.bmm(weight.unflatten(0, (2, -1)), rows.mT)
+            y = product.view(*x.shape[:-1], self.out_features)
+            return y if self.bias is None else y + self.bias
+        return super().forward(x)

@@ -3,8 +3,7 @@
 from torch import Tensor, nn
 
 from attn._checks import check_size, wrong
-from attn.attention._types import Attended
-from attn.attention.scaled_dot_product import scaled_dot_product_attention
+from attn.attention.scaled_dot_product import Attended, scaled_dot_product_attention
 
 
 class SelfAttention(nn.Module):

@@ -3,12 +3,10 @@
 import torch
 from torch import Tensor
 
-from attn._checks import wrong
-from attn._switch import checks
-from attn._values import check_ids
+from attn._checks import check_ids, checks, wrong
 from attn.cache import FixedCache
 from attn.transformer.decoder_only import DecoderOnly
-from attn.transformer.embedding import unseen
+from attn.transformer.stacks import unseen
 
 
 class Captured:

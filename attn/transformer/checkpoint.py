@@ -3,19 +3,23 @@
 import dataclasses
 import json
 import textwrap
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import torch
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from attn._checks import wrong
 from attn.io import place_of, write_whole
-from attn.transformer._safetensors import Metadata, pack, unpack
 from attn.transformer.config import TransformerConfig
 from attn.transformer.quantised import dequantise, quantise
 
 FORMAT = "attn checkpoint 1"
+# What JSON holds, which is known only once it was read.
+Metadata: TypeAlias = dict[str, Any]
 
 
 class Checkpoint(nn.Module):
@@ -158,3 +162,37 @@ def _read(path: str | Path, wanted: str) -> tuple[dict[str, Tensor], Metadata]:
         raise wrong("path", wanted, f"{path}: {error.strerror}") from None
     except Exception:  # noqa: BLE001 - damage can break any step of reading
         raise wrong("path", wanted, f"{path}, which is damaged or another kind of file") from None
+
+
+def pack(tensors: Mapping[str, Tensor], metadata: Metadata) -> bytes:
+    """Return named tensors and what is said about them as the bytes of a safetensors file.
+
+    Nothing in such a file can be run, and a page can read it in ten lines. The format has no
+    checksum, so the metadata holds one.
+    All of it is one entry of the file's metadata: the library writes several in any order.
+    """
+    # Copies, since the library refuses tensors that share memory.
+    tensors = {
+        name: tensor.cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
+    about = metadata | {"crc32": _checksum(tensors, metadata)}
+    return save(tensors, {"attn": json.dumps(about, sort_keys=True)})
+
+
+def unpack(content: bytes) -> tuple[dict[str, Tensor], Metadata]:
+    """Return the tensors and the metadata of `pack`; any error means that they are damaged."""
+    tensors = load(content)
+    header_len = int.from_bytes(content[:8], "little")
+    metadata = json.loads(json.loads(content[8 : 8 + header_len])["__metadata__"]["attn"])
+    if metadata.pop("crc32") != _checksum(tensors, metadata):
+        raise ValueError
+    return tensors, metadata
+
+
+def _checksum(tensors: Mapping[str, Tensor], metadata: Metadata) -> str:
+    crc = zlib.crc32(json.dumps(metadata, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        crc = zlib.crc32(f"{name} {tuple(tensor.shape)}".encode(), crc)
+        crc = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data, crc)
+    return f"{crc:08x}"

@@ -12,10 +12,8 @@ from attn._checks import (
     wrong,
 )
 from attn.attention import VARIANTS
-from attn.feed_forward import ACTIVATIONS
-from attn.norms import NORMS, Norm, new_norm
-from attn.positions import SCHEMES
-from attn.positions._scaling import checked_scaling
+from attn.layers import ACTIVATIONS, NORMS, Norm, new_norm
+from attn.positions import SCHEMES, checked_scaling
 
 
 @dataclass(frozen=True)
@@ -56,9 +54,9 @@ class TransformerConfig:
     attention_dropout : float, default 0.0
         Probability of dropping an attention weight; the paper drops none.
     activation : {"relu", "gelu", "gelu_tanh", "swiglu", "geglu"}, default "relu"
-        Of the feed-forward networks; see `attn.feed_forward`.
+        Of the feed-forward networks; see `attn.layers.FeedForward`.
     normalization : {"layer", "rms"}, default "layer"
-        What a norm does; see `attn.norms`.
+        What a norm does; see `attn.layers.new_norm`.
     norm_eps : float, default 1e-5
         What a norm adds to what it divides by.
     bias : bool, default True

@@ -3,13 +3,11 @@
 from torch import Tensor, nn
 
 from attn._checks import wrong
-from attn._linear import Linear
-from attn._restored import restored_on_error
-from attn.cache import DecoderCache, FixedCache
+from attn.attention.multi_head import Linear
+from attn.cache import DecoderCache, FixedCache, restored_on_error
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
-from attn.transformer.embedding import TokenEmbedding, following, unseen
-from attn.transformer.stacks import Encoder
+from attn.transformer.stacks import Encoder, TokenEmbedding, following, unseen
 
 
 class DecoderOnly(Checkpoint):

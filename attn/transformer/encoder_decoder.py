@@ -4,15 +4,12 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from attn._checks import check_repeats
-from attn._linear import Linear
-from attn._restored import restored_on_error
-from attn._values import check_tensor
-from attn.cache import DecoderCache
+from attn._checks import check_repeats, check_tensor
+from attn.attention.multi_head import Linear
+from attn.cache import DecoderCache, restored_on_error
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
-from attn.transformer.embedding import TokenEmbedding, following, unseen
-from attn.transformer.stacks import Decoder, Encoder
+from attn.transformer.stacks import Decoder, Encoder, TokenEmbedding, following, unseen
 
 
 class TransformerWeights(NamedTuple):

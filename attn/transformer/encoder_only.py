@@ -2,11 +2,10 @@
 
 from torch import Tensor, nn
 
-from attn._linear import Linear
+from attn.attention.multi_head import Linear
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
-from attn.transformer.embedding import TokenEmbedding
-from attn.transformer.stacks import Encoder
+from attn.transformer.stacks import Encoder, TokenEmbedding
 
 
 class EncoderOnly(Checkpoint):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import check_finite, wrong
-from attn._linear import Linear
+from attn.attention.multi_head import Linear
 
 LARGEST = 127
 GROUP = 32  # columns that share a scale in four bits

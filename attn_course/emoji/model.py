@@ -8,7 +8,7 @@ from attn.masks import padding_mask
 from attn.training import pad
 from attn.transformer import Encoder
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 from attn_course.emoji import MAX_TOKENS, plain
 
 N_DIMENSIONS = 64

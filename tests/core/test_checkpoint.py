@@ -14,7 +14,7 @@ from torch import nn
 
 from attn.attention import VARIANTS, ScaledDotProduct
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
-from attn.transformer._safetensors import pack, unpack
+from attn.transformer.checkpoint import pack, unpack
 from attn.transformer.quantised import quantise
 from tests.core.other_device import DEVICE, OtherDevice
 

@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pytest
 import torch
 
-from attn._linear import LARGE, Linear
+from attn.attention.multi_head import LARGE, Linear
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (1, 1), (3,), (0,)], ids=str)

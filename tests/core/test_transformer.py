@@ -36,7 +36,7 @@ from attn.transformer import (
     Transformer,
     TransformerConfig,
 )
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
 VOCAB_SIZE, TGT_VOCAB_SIZE, TGT_LEN, SRC_LEN = 11, 13, 5, 7

@@ -9,7 +9,7 @@ import attn
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
-from attn.transformer.embedding import unseen
+from attn.transformer.stacks import unseen
 from tests.core.other_device import DEVICE, OtherDevice
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")

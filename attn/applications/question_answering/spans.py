@@ -10,7 +10,7 @@ from attn.masks import padding_mask
 from attn.training import cross_entropy
 from attn.transformer import Encoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 # What a token is to the reader: no part of the context; of the context; of the context and a
 # word of the question too.

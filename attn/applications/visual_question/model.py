@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from attn._checks import check_shape, wrong
 from attn.applications.visual_question.patches import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
-from attn.feed_forward import FeedForward
+from attn.layers import FeedForward
 from attn.masks import padding_mask
 from attn.positions import sinusoidal_positions
 from attn.tokenizer import WordTokenizer
 from attn.training import cross_entropy, pad
 from attn.transformer import Decoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 SLOWEST = 100.0  # With six positions to tell apart, waves of thousands would stand still.
 CONTRAST = 64.0  # Colours differ from the ground by about so much.
