@@ -10,14 +10,19 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 """
 
+from collections.abc import Callable, Sequence
 from copy import copy
+from functools import wraps
 from types import TracebackType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
 
 from attn._checks import check_shape, check_size, check_tensor, holds, wrong
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class KVCache:
@@ -55,6 +60,7 @@ class KVCache:
         # Whether the tensors kept are this cache's alone, with room in which it may write. The
         # tensors of the first call are the caller's, and those of a graph the gradient's.
         self._has_room = False
+        self.in_step = False  # whether a call has begun that will restore this cache, see below
 
     @property
     def length(self) -> int:
@@ -242,6 +248,7 @@ class MemoryCache:
     def __init__(self) -> None:
         self._kept: tuple[Tensor, Tensor] | None = None
         self._source = CacheOrigin()
+        self.in_step = False  # as in KVCache
 
     @property
     def key(self) -> Tensor | None:
@@ -515,28 +522,38 @@ class _FixedKVCache(KVCache):
         return vars(self)
 
 
-class restored_on_error:
-    """Give the attributes of caches their old values if what follows raises.
+def restores_cache(forward: Callable[P, R]) -> Callable[P, R]:
+    """Return `forward` so that its `cache` is as it was before, if `forward` raises.
 
-    Without that, the layers before the one that refused a step would have kept its tokens,
-    and every later step would silently be wrong.
-
-    Parameters
-    ----------
-    *caches : object or None
-        One that has ``parts`` stands for them; None, for no cache.
+    Without that, the layers before the one that refused a step would have kept its tokens, and
+    every later step would silently be wrong. A model, its layers and their attentions all do so,
+    since each can be called by itself. In one step it is the outermost call that restores.
     """
 
-    def __init__(self, *caches: object) -> None:
-        self._before = [
-            (vars(part), vars(part).copy())
-            for cache in caches
-            if cache is not None
-            for part in getattr(cache, "parts", (cache,))
-        ]
+    @wraps(forward)
+    def restoring(*args: P.args, **options: P.kwargs) -> R:
+        cache = options.get("cache")
+        if cache is None:
+            return forward(*args, **options)
+        parts = cache if isinstance(cache, tuple) else getattr(cache, "parts", (cache,))
+        caches = [part for part in parts if isinstance(part, KVCache | MemoryCache)]
+        if not caches or caches[0].in_step:
+            return forward(*args, **options)
+        with _Step(caches):
+            return forward(*args, **options)
+
+    return restoring
+
+
+class _Step:
+    """Give caches the attributes that they had before, if what follows raises."""
+
+    def __init__(self, caches: Sequence[KVCache | MemoryCache]) -> None:
+        self._before = [(cache, vars(cache).copy()) for cache in caches]
 
     def __enter__(self) -> None:
-        """Do nothing: what the caches held is known already."""
+        for cache, _ in self._before:
+            cache.in_step = True
 
     def __exit__(
         self,
@@ -544,10 +561,10 @@ class restored_on_error:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Restore what the caches held, if there was an error."""
-        if kind is not None:
-            for attributes, old in self._before:
-                attributes.update(old)
+        for cache, old in self._before:
+            if kind is not None:
+                vars(cache).update(old)
+            cache.in_step = False
 
 
 class CacheOrigin:

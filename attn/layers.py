@@ -24,7 +24,7 @@ from attn._checks import (
 )
 from attn.attention import Attended, MultiHeadAttention, ScaledDotProduct
 from attn.attention.multi_head import Linear
-from attn.cache import KVCache, MemoryCache, restored_on_error
+from attn.cache import KVCache, MemoryCache, restores_cache
 from attn.positions import RelativePositions
 
 # What happens between the two linear layers. A gated kind multiplies by what a third one computes.
@@ -41,13 +41,42 @@ Norm: TypeAlias = nn.LayerNorm | nn.RMSNorm
 
 
 class _Layer(nn.Module):
-    """What both layers share: where they normalise, and how they add."""
+    """What both layers share: their parts, where they normalise, and how they add."""
 
-    def __init__(self, dropout: float, norm: str) -> None:
+    looks_at_memory = False  # whether there is a cross-attention
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm: str = "post",
+        *,
+        n_kv_heads: int | None = None,
+        relative: RelativePositions | None = None,
+        attention: ScaledDotProduct | None = None,
+        attention_dropout: float = 0.0,
+        activation: str = "relu",
+        normalization: str = "layer",
+        norm_eps: float = 1e-5,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
         check_fraction("dropout", dropout)
         self.norm, self.dropout = norm, nn.Dropout(dropout)
+        heads = partial(
+            MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
+        )
+        self.self_attention = heads(relative=relative, attention=attention)
+        if self.looks_at_memory:
+            self.cross_attention = heads()
+        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
+        self.norm_1, self.norm_2 = norms(), norms()
+        if self.looks_at_memory:
+            self.norm_3 = norms()
 
     def _before(self, norm: Norm, x: Tensor) -> Tensor:
         return norm(x) if self.norm == "pre" else x
@@ -103,37 +132,7 @@ class EncoderLayer(_Layer):
     torch.Size([3, 5, 8])
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        dropout: float = 0.0,
-        norm: str = "post",
-        *,
-        n_kv_heads: int | None = None,
-        relative: RelativePositions | None = None,
-        attention: ScaledDotProduct | None = None,
-        attention_dropout: float = 0.0,
-        activation: str = "relu",
-        normalization: str = "layer",
-        norm_eps: float = 1e-5,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(dropout, norm)
-        self.self_attention = MultiHeadAttention(
-            d_model,
-            n_heads,
-            attention_dropout,
-            bias,
-            n_kv_heads=n_kv_heads,
-            relative=relative,
-            attention=attention,
-        )
-        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
-        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
-        self.norm_1, self.norm_2 = norms(), norms()
-
+    @restores_cache
     def forward(
         self,
         x: Tensor,
@@ -160,18 +159,17 @@ class EncoderLayer(_Layer):
             None unless `need_weights`.
         """
         check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
-        with restored_on_error(cache):
-            attended, weights = self.self_attention(
-                self._before(self.norm_1, x),
-                mask=mask,
-                positions=positions,
-                is_causal=is_causal,
-                need_weights=need_weights,
-                cache=cache,
-            )
-            x = self._add(self.norm_1, x, attended)
-            transformed = self.feed_forward(self._before(self.norm_2, x))
-            return self._add(self.norm_2, x, transformed), weights
+        attended, weights = self.self_attention(
+            self._before(self.norm_1, x),
+            mask=mask,
+            positions=positions,
+            is_causal=is_causal,
+            need_weights=need_weights,
+            cache=cache,
+        )
+        x = self._add(self.norm_1, x, attended)
+        transformed = self.feed_forward(self._before(self.norm_2, x))
+        return self._add(self.norm_2, x, transformed), weights
 
 
 class DecoderLayer(_Layer):
@@ -206,33 +204,9 @@ class DecoderLayer(_Layer):
     (torch.Size([3, 2, 4, 4]), torch.Size([3, 2, 4, 6]))
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        dropout: float = 0.0,
-        norm: str = "post",
-        *,
-        n_kv_heads: int | None = None,
-        relative: RelativePositions | None = None,
-        attention: ScaledDotProduct | None = None,
-        attention_dropout: float = 0.0,
-        activation: str = "relu",
-        normalization: str = "layer",
-        norm_eps: float = 1e-5,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(dropout, norm)
-        heads = partial(
-            MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
-        )
-        self.self_attention = heads(relative=relative, attention=attention)
-        self.cross_attention = heads()
-        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
-        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
-        self.norm_1, self.norm_2, self.norm_3 = norms(), norms(), norms()
+    looks_at_memory = True
 
+    @restores_cache
     def forward(
         self,
         x: Tensor,
@@ -273,26 +247,25 @@ class DecoderLayer(_Layer):
         check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
         own_cache, cross_cache = cache
         self._check_memory(x, memory, memory_mask, cross_cache)
-        with restored_on_error(*cache):
-            attended, own_weights = self.self_attention(
-                self._before(self.norm_1, x),
-                mask=mask,
-                positions=positions,
-                is_causal=is_causal,
-                need_weights=need_weights,
-                cache=own_cache,
-            )
-            x = self._add(self.norm_1, x, attended)
-            attended, cross_weights = self.cross_attention(
-                self._before(self.norm_2, x),
-                memory,
-                mask=memory_mask,
-                need_weights=need_weights,
-                cache=cross_cache,
-            )
-            x = self._add(self.norm_2, x, attended)
-            transformed = self.feed_forward(self._before(self.norm_3, x))
-            x = self._add(self.norm_3, x, transformed)
+        attended, own_weights = self.self_attention(
+            self._before(self.norm_1, x),
+            mask=mask,
+            positions=positions,
+            is_causal=is_causal,
+            need_weights=need_weights,
+            cache=own_cache,
+        )
+        x = self._add(self.norm_1, x, attended)
+        attended, cross_weights = self.cross_attention(
+            self._before(self.norm_2, x),
+            memory,
+            mask=memory_mask,
+            need_weights=need_weights,
+            cache=cross_cache,
+        )
+        x = self._add(self.norm_2, x, attended)
+        transformed = self.feed_forward(self._before(self.norm_3, x))
+        x = self._add(self.norm_3, x, transformed)
         return x, (own_weights, cross_weights) if need_weights else None
 
     def _check_memory(

@@ -19,7 +19,7 @@ from attn._checks import (
     wrong,
 )
 from attn.attention.scaled_dot_product import Attended, ScaledDotProduct
-from attn.cache import KVCache, MemoryCache, restored_on_error
+from attn.cache import KVCache, MemoryCache, restores_cache
 from attn.positions import RelativePositions
 
 
@@ -102,6 +102,7 @@ class MultiHeadAttention(nn.Module):
             if bias:
                 nn.init.zeros_(projection.bias)
 
+    @restores_cache
     def forward(
         self,
         query: Tensor,
@@ -152,41 +153,40 @@ class MultiHeadAttention(nn.Module):
             `positions`, which are for self-attention; if it is not that of the
             `MemoryCache`; and as `scaled_dot_product_attention` does.
         """
-        self._check_shape("query", query)
+        check_shape("query", query, (..., "length", self.d_model))
         if cache is not None and not isinstance(cache, KVCache | MemoryCache):
             raise wrong("cache", "a KVCache or a MemoryCache", type(cache).__name__)
         if key is None and value is not None:
             raise wrong("key", "a tensor, since value is given", None)
-        with restored_on_error(cache):
-            query_heads = self._split(self.q_proj(query), self.n_heads)
-            if key is None and not isinstance(cache, MemoryCache):
-                if mask is not None:
-                    src_len = query.shape[-2] if cache is None else cache.src_len(query.shape[-2])
-                    mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
-                query_heads, key_heads, value_heads, bias = self._own(
-                    query, query_heads, positions, cache
-                )
-            else:
-                memory_cache = self._for_memory(positions, cache)
-                key_heads, value_heads = self._of_memory(query, key, value, memory_cache)
-                bias = None
-                batch: tuple[int, ...] = query_heads.shape[:-3]
-                if not key_heads.shape[:-3] == value_heads.shape[:-3] == batch:
-                    group = self.n_heads // self.n_kv_heads
-                    batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
-                mask = self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2]))
-            output, weights = self.attention(
-                query_heads,
-                key_heads,
-                value_heads,
-                mask,
-                bias=bias,
-                is_causal=is_causal,
-                need_weights=need_weights,
-                dropout=self.dropout if self.training else 0.0,
-                enable_gqa=self.n_kv_heads < self.n_heads,
+        query_heads = self._split(self.q_proj(query), self.n_heads)
+        if key is None and not isinstance(cache, MemoryCache):
+            if mask is not None:
+                src_len = query.shape[-2] if cache is None else cache.src_len(query.shape[-2])
+                mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
+            query_heads, key_heads, value_heads, bias = self._own(
+                query, query_heads, positions, cache
             )
-            return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
+        else:
+            memory_cache = self._for_memory(positions, cache)
+            key_heads, value_heads = self._of_memory(query, key, value, memory_cache)
+            bias = None
+            batch: tuple[int, ...] = query_heads.shape[:-3]
+            if not key_heads.shape[:-3] == value_heads.shape[:-3] == batch:
+                group = self.n_heads // self.n_kv_heads
+                batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
+            mask = self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2]))
+        output, weights = self.attention(
+            query_heads,
+            key_heads,
+            value_heads,
+            mask,
+            bias=bias,
+            is_causal=is_causal,
+            need_weights=need_weights,
+            dropout=self.dropout if self.training else 0.0,
+            enable_gqa=self.n_kv_heads < self.n_heads,
+        )
+        return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
 
     def _own(
         self, x: Tensor, query: Tensor, positions: Tensor | None, cache: KVCache | None
@@ -227,8 +227,8 @@ class MultiHeadAttention(nn.Module):
         """Return keys and values of cross-attention, projected now or before."""
         source = None if key is None else (key, key if value is None else value)
         if source is not None:
-            self._check_shape("key", source[0])
-            self._check_shape("value", source[1])
+            check_shape("key", source[0], (..., "length", self.d_model))
+            check_shape("value", source[1], (..., "length", self.d_model))
         if cache is not None and cache.key is not None and cache.value is not None:
             if source is not None:
                 cache.check(*source)
@@ -256,10 +256,6 @@ class MultiHeadAttention(nn.Module):
             wanted = "a MemoryCache for cross-attention; a KVCache is for attention(x)"
             raise wrong("cache", wanted, type(cache).__name__)
         return cache
-
-    def _check_shape(self, name: str, x: Tensor) -> None:
-        if x.ndim < 2 or x.shape[-1] != self.d_model:
-            raise wrong(name, f"shape (..., length, {self.d_model})", tuple(x.shape))
 
     @staticmethod
     def _split(x: Tensor, n_heads: int) -> Tensor:

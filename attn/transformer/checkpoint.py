@@ -23,9 +23,30 @@ Metadata: TypeAlias = dict[str, Any]
 
 
 class Checkpoint(nn.Module):
-    """``save`` and ``load`` for a model that is made from its ``config``."""
+    """``save`` and ``load`` for a model that is made from its ``config``.
 
-    config: TransformerConfig
+    Parameters
+    ----------
+    config : TransformerConfig
+
+    Raises
+    ------
+    ValueError
+        If `config` is something else, or sets an option that is `unused` in the class.
+    """
+
+    unused: tuple[str, ...] = ()  # options of a configuration that this model does nothing with
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise wrong("config", "a TransformerConfig", type(config).__name__)
+        for option in dataclasses.fields(config):
+            given = getattr(config, option.name)
+            if option.name in self.unused and given != option.default:
+                wanted = f"{option.default}, since {type(self).__name__} does nothing with it"
+                raise wrong(option.name, wanted, given)
+        self.config = config
 
     def save(self, path: str | Path, *, quantised: bool = False) -> None:
         """Write configuration and weights to a safetensors file, replacing it only at the end.
@@ -81,7 +102,13 @@ class Checkpoint(nn.Module):
 
     @classmethod
     def _from_parts(cls, tensors: dict[str, Tensor], about: Metadata) -> Self:
-        model = cls(TransformerConfig(**about["config"]))
+        options = dict(**about["config"])
+        # An older file may hold options that did nothing, which are refused now.
+        for name in (
+            cls.unused if options.get("positions") == "rotary" else (*cls.unused, "rotary_base")
+        ):
+            options.pop(name, None)
+        model = cls(TransformerConfig(**options))
         trained = dict(model.named_parameters())
         weights = {
             name: nn.Parameter(x) if name in trained else x

@@ -20,12 +20,14 @@ from attn.positions import SCHEMES, checked_scaling
 class TransformerConfig:
     """Everything that determines a model but its weights. The defaults are the paper's.
 
+    One configuration serves all models. Each refuses the options that it does nothing with.
+
     Parameters
     ----------
     vocab_size : int
         Number of tokens of the source, and of the target if it has no vocabulary of its own.
     tgt_vocab_size : int, optional
-        Number of tokens of the target's own vocabulary.
+        Number of tokens of the target's own vocabulary, in a model that has a target.
     d_model : int, default 512
         Size of the token vectors.
     n_heads : int, default 8
@@ -62,7 +64,7 @@ class TransformerConfig:
     bias : bool, default True
         Whether linear layers and norms add a learned bias.
     rotary_base : float, default 10000.0
-        Base of rotary positions: the larger, the slower they turn.
+        Base of rotary positions: the larger, the slower they turn. Others have none.
     n_token_types : int, default 0
         Of how many kinds the tokens may be, each with a vector of its own that is added to
         theirs: BERT tells its two texts apart so.
@@ -147,10 +149,11 @@ class TransformerConfig:
         # A copy, so that nobody else changes it.
         scaling = checked_scaling("rotary_scaling", self.rotary_scaling)
         object.__setattr__(self, "rotary_scaling", scaling)
-        if scaling and self.positions != "rotary":
-            raise wrong(
-                "rotary_scaling", "None unless positions are rotary", repr(scaling["rope_type"])
-            )
+        if self.positions != "rotary" and self.rotary_base != 10000:
+            raise wrong("rotary_base", "10000 unless positions are rotary", self.rotary_base)
+        if self.positions != "rotary" and scaling:
+            kind = repr(scaling["rope_type"])
+            raise wrong("rotary_scaling", "None unless positions are rotary", kind)
         SCHEMES[self.positions].check(self)
         check_choice("attention", self.attention, VARIANTS)
         flags = ("tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head")

@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 from attn._checks import wrong
 from attn.attention.multi_head import Linear
-from attn.cache import DecoderCache, FixedCache, restored_on_error
+from attn.cache import DecoderCache, FixedCache, restores_cache
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
 from attn.transformer.stacks import Encoder, TokenEmbedding, following, unseen
@@ -35,9 +35,10 @@ class DecoderOnly(Checkpoint):
     torch.Size([1, 3, 10])
     """
 
+    unused = ("tgt_vocab_size", "prediction_head")
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.stack = Encoder(config)
         self.output = Linear(config.d_model, config.vocab_size, bias=False)
@@ -45,6 +46,7 @@ class DecoderOnly(Checkpoint):
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight
 
+    @restores_cache
     def forward(
         self,
         ids: Tensor,
@@ -85,16 +87,15 @@ class DecoderOnly(Checkpoint):
             cache.keep_ids(ids)
             return logits, weights
         start = following(ids, cache) if positions is None else positions
-        with restored_on_error(cache):
-            x, weights = self.stack(
-                self.embedding(ids, start),
-                mask,
-                positions=positions,
-                is_causal=True,
-                need_weights=need_weights,
-                cache=cache,
-            )
-            logits = self.output(x)
+        x, weights = self.stack(
+            self.embedding(ids, start),
+            mask,
+            positions=positions,
+            is_causal=True,
+            need_weights=need_weights,
+            cache=cache,
+        )
+        logits = self.output(x)
         if cache is not None:
             cache.keep_ids(ids)
         return logits, weights

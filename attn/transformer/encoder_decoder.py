@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from attn._checks import check_repeats, check_tensor
 from attn.attention.multi_head import Linear
-from attn.cache import DecoderCache, restored_on_error
+from attn.cache import DecoderCache, restores_cache
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
 from attn.transformer.stacks import Decoder, Encoder, TokenEmbedding, following, unseen
@@ -43,9 +43,10 @@ class Transformer(Checkpoint):
     torch.Size([1, 4, 12])
     """
 
+    unused = ("prediction_head",)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.src_embedding = TokenEmbedding(config.vocab_size, config)
         self.tgt_embedding = TokenEmbedding(config.tgt_vocab_size or config.vocab_size, config)
         self.encoder, self.decoder = Encoder(config), Decoder(config)
@@ -128,6 +129,7 @@ class Transformer(Checkpoint):
         )
         return memory, weights
 
+    @restores_cache
     def decode(
         self,
         tgt: Tensor,
@@ -151,17 +153,16 @@ class Transformer(Checkpoint):
             Those of self-attention and of cross-attention, layer by layer.
         """
         start = following(tgt, cache) if tgt_positions is None else tgt_positions
-        with restored_on_error(cache):
-            x, weights = self.decoder(
-                self.tgt_embedding(tgt, start),
-                memory,
-                tgt_mask,
-                src_mask,
-                positions=tgt_positions,
-                need_weights=need_weights,
-                cache=cache,
-            )
-            logits = self.output(x)
+        x, weights = self.decoder(
+            self.tgt_embedding(tgt, start),
+            memory,
+            tgt_mask,
+            src_mask,
+            positions=tgt_positions,
+            need_weights=need_weights,
+            cache=cache,
+        )
+        logits = self.output(x)
         if cache is not None:
             cache.keep_ids(tgt)
         return logits, weights

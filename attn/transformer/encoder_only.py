@@ -31,9 +31,10 @@ class EncoderOnly(Checkpoint):
     torch.Size([1, 3, 10])
     """
 
+    unused = ("tgt_vocab_size",)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.encoder = Encoder(config)
         self.head: nn.Module = nn.Identity()

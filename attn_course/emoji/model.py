@@ -39,9 +39,10 @@ class TextTower(Checkpoint):
     torch.Size([1, 7])
     """
 
+    unused = ("prediction_head",)
+
     def __init__(self, config):
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.encoder = Encoder(config)
         self.output = nn.Linear(config.d_model, N_DIMENSIONS)

@@ -46,9 +46,10 @@ class SpanReader(Checkpoint, nn.Module):
     (torch.Size([1, 5]), torch.Size([1, 5]))
     """
 
+    unused = ("tgt_vocab_size", "prediction_head")
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.roles = nn.Embedding(3, config.d_model)
         self.encoder = Encoder(config)

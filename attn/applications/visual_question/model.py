@@ -119,11 +119,12 @@ class VisualQuestionModel(Checkpoint):
     torch.Size([7])
     """
 
+    unused = ("prediction_head",)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
+        super().__init__(config)
         if config.tgt_vocab_size is None:
             raise wrong("tgt_vocab_size", "the number of answers", None)
-        self.config = config
         self.patches = PatchEmbedding(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.decoder = Decoder(config)
