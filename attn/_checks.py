@@ -75,7 +75,7 @@ def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:
 
 
 def _is_int(size: object) -> TypeGuard[int]:
-    # A size that is a symbol in a graph of PyTorch stays one, so that the graph is good for all.
+    # A symbolic size stays a symbol, so that a compiled graph serves every size.
     is_int = isinstance(size, int) and not isinstance(size, bool)
     return is_int or type(size).__name__ == "SymInt"
 

@@ -21,6 +21,8 @@ from torch import Tensor
 
 from attn._checks import check_shape, check_size, check_tensor, holds, wrong
 
+__all__ = ["DecoderCache", "FixedCache", "KVCache", "MemoryCache"]
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -57,8 +59,8 @@ class KVCache:
         self._length = 0
         self.positions: Tensor | None = None
         self._kept: tuple[Tensor, Tensor] | None = None
-        # Whether the tensors kept are this cache's alone, with room in which it may write. The
-        # tensors of the first call are the caller's, and those of a graph the gradient's.
+        # True if the cache made its tensors itself, with room behind the tokens, and may write
+        # into them. It may not write into the caller's, nor into those that a gradient needs.
         self._has_room = False
         self.in_step = False  # whether a call has begun that will restore this cache, see below
 
@@ -153,7 +155,7 @@ class KVCache:
             self.positions = self.positions[rows]
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy gets tensors without room, or both would write into the same.
+        # The copy gets tensors without room, or both caches would write into the same room.
         kept = None
         if self.key is not None and self.value is not None:
             kept = (self.key.clone(), self.value.clone()) if self._has_room else self._kept
@@ -189,7 +191,7 @@ class KVCache:
                 torch.cat((keys[..., :start, :], key), dim=-2),
                 torch.cat((values[..., :start, :], value), dim=-2),
             )
-        # A tensor of inference mode can be written into only there.
+        # PyTorch refuses to write into a tensor of inference mode outside of that mode.
         if keys.is_inference() and not torch.is_inference_mode_enabled():
             self._has_room = False
         if not self._has_room or keys.shape[-2] < stop:
@@ -276,7 +278,7 @@ class MemoryCache:
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
         if self._kept is not None:
-            # What has no axis of rows, or one row, serves them all.
+            # A tensor without a batch axis, or with a batch of 1, is shared by every row.
             key, value = (chosen_rows(x, rows) if x.ndim > 3 else x for x in self._kept)
             self._kept, self._source = (key, value), self._source.reordered(rows)
 
@@ -303,7 +305,8 @@ class DecoderCache:
         self.self_attention = [KVCache() for _ in range(n_layers)]
         self.cross_attention = [MemoryCache() for _ in range(n_layers)]
         self._source: CacheOrigin | None = None
-        # The ids of the tokens kept, shape (..., length). Of another length, they are not known.
+        # Ids of the tokens kept, shape (..., length). If the last axis has another length, tokens
+        # were read without their ids, and the ids are unknown.
         self._ids: Tensor | None = None
 
     @property
@@ -475,7 +478,7 @@ class _FixedKVCache(KVCache):
         super().__init__()
         self._place = place
         with torch.inference_mode(False):  # or steps outside of it could write nothing
-            # Zeros: the weights of what is masked are zero, and zero times NaN is NaN.
+            # The room is filled with zeros: its weights are zero, but zero times NaN is NaN.
             key, value = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
         self._kept = key, value
 
@@ -568,19 +571,19 @@ class _Step:
 
 
 class CacheOrigin:
-    """The tensors that something was made of, to notice when others are given.
+    """The tensors that keys and values were computed from, to notice when others are given.
 
     Parameters
     ----------
     *tensors : Tensor, shape (n, ..., length, d_model)
     repeats : int, default 1
-        How many rows of what was made stand for each row of the tensors.
+        How many rows of the cache each row of the tensors serves.
     """
 
     def __init__(self, *tensors: Tensor, repeats: int = 1) -> None:
         self.tensors, self.repeats = tensors, repeats
         self.versions = [_version(tensor) for tensor in tensors]
-        # Of which row of the tensors each row was made; None until rows are moved.
+        # rows[i] is the batch row that cache row i was copied from. None means the identity.
         self.rows: Tensor | None = None
 
     def check(self, *given: Tensor) -> None:
@@ -589,14 +592,14 @@ class CacheOrigin:
         Where rows have been moved, their rows must stand in the new order.
         """
         for kept, version, tensor in zip(self.tensors, self.versions, given, strict=True):
-            # One that was changed, maybe by way of another view of it, is nothing to compare with.
+            # A kept tensor that was changed in place, maybe through a view, proves nothing.
             if _is_changed(kept, version) or not self._is_same(tensor, kept):
                 order = "" if self.rows is None else ", its rows reordered like those of the cache"
                 wanted = f"the memory that filled the cache{order}: for another, take a new cache"
                 raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
 
     def reordered(self, rows: Tensor) -> "CacheOrigin":
-        """Return the source of what has as row i a copy of row ``rows[i]``."""
+        """Return the origin of a cache whose row i is a copy of row ``rows[i]`` of this one."""
         other = copy(self)
         other.rows = rows // self.repeats if self.rows is None else self.rows[rows]
         return other
@@ -613,7 +616,7 @@ class CacheOrigin:
         return _equal(tensor[rows], chosen_rows(kept, self.rows).expand(n_rows, *kept.shape[1:]))
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy of a tensor counts its changes anew.
+        # A copied tensor counts its changes from zero, so the state says which had changed.
         changed = map(_is_changed, self.tensors, self.versions)
         return vars(self) | {"versions": [*changed]}
 
@@ -626,7 +629,7 @@ class CacheOrigin:
 
 
 def chosen_rows(x: Tensor, rows: Tensor) -> Tensor:
-    """Return rows of a batch; a batch of one row, which stands for any number, as it is."""
+    """Return rows of a batch. A batch of one row, which is shared by all, stays as it is."""
     return x[rows] if len(x) > 1 else x
 
 

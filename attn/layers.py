@@ -27,7 +27,7 @@ from attn.attention.multi_head import Linear
 from attn.cache import KVCache, MemoryCache, restores_cache
 from attn.positions import RelativePositions
 
-# What happens between the two linear layers. A gated kind multiplies by what a third one computes.
+# The nonlinearity between the two linear layers. A gated one is multiplied by a third layer.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,

@@ -462,7 +462,7 @@ class RotaryPositions(RelativePositions):
         check_even("d_k", d_k)
         dtype = _turns_dtype(query.dtype)
         if isinstance(positions, torch.Tensor):
-            # One set of angles for all heads.
+            # All heads turn by the same angles.
             waves = self._waves.at(positions, d_k, dtype)
             waves = waves.unsqueeze(-3 if dtype.is_complex else -4)
         else:
@@ -495,7 +495,7 @@ class ALiBiPositions(RelativePositions):
     def __init__(self, n_heads: int) -> None:
         super().__init__()
         self.n_heads = check_size("n_heads", n_heads, least=1)
-        # That of a query over the keys before it, of which every shorter one is the end.
+        # The bias of the last query over all keys. The bias of a shorter row is the end of it.
         self._kept: Tensor | None = None
 
     @classmethod
@@ -643,7 +643,7 @@ class Waves:
         whole = positions.long()[..., None]
         near, far = whole & LOW_BITS, whole // LIMB & LOW_BITS
         count = near * low + (near * high + far * low & LOW_BITS) * LIMB
-        # Half a turn to either side of zero, where the numbers of a float lie closest.
+        # Angles lie within half a turn of zero, where floats are most precise.
         count = (count & WHOLE_TURN // 2 - 1) - (count & WHOLE_TURN // 2)
         angles = count.to(computed) * (6.283185307179586 / WHOLE_TURN)
         if positions.is_floating_point():
@@ -663,7 +663,7 @@ class Waves:
         return self._speeds_kept[size]
 
     def _counted(self, size: int) -> list[list[int]]:
-        # What torch.compile(dynamic=True) takes for a variable, base or size, a ratio makes constant.
+        # torch.compile(dynamic=True) takes base and size for variables. A ratio makes them constants.
         ratios = [angle.as_integer_ratio() for angle in self.radians(size)]
         speeds = [over * TURNS_PER_RADIAN // (under << 68) for over, under in ratios]
         return [[speed // LIMB for speed in speeds], [speed & LOW_BITS for speed in speeds]]
@@ -682,7 +682,7 @@ def refuse_odd(config: ModelConfig, size: int) -> None:
 
 
 TWO_PI = 6.283185307179586
-# The numbers that each kind needs, and those that it may do without.
+# The entries that each kind of scaling requires, and those that it may have.
 NEEDED = {
     "linear": ("factor",),
     "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
@@ -709,8 +709,8 @@ class ScaledWaves(Waves):
 
     def radians(self, size: int) -> list[float]:
         """Return by how much each wave turns from one position to the next."""
-        # A graph of torch.compile has none but constants here: `min`, `max` and logarithms of
-        # variables end in conditions on them that cannot be checked.
+        # In a graph of torch.compile these numbers have to be constants: `min`, `max` and logarithms
+        # of variables end in conditions that cannot be checked.
         scaling = {name: _constant(number) for name, number in self._scaling.items()}
         plain, base = [_constant(speed) for speed in super().radians(size)], _constant(self.base)
         check_waves("scaling", scaling, 2 * len(plain), base)

@@ -89,7 +89,7 @@ class MultiHeadAttention(nn.Module):
         check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads)
         check_fraction("dropout", dropout)
         self.dropout, self.relative = dropout, relative
-        # Rotary positions only turn: without this, each step would count all keys for nothing.
+        # Rotary positions add no bias, and then no step needs the positions of all the keys.
         self._adds_bias = getattr(type(relative), "bias", None) is not RelativePositions.bias
         self.attention = ScaledDotProduct() if attention is None else attention
         d_kv = d_model // n_heads * n_kv_heads
@@ -232,7 +232,7 @@ class MultiHeadAttention(nn.Module):
         if cache is not None and cache.key is not None and cache.value is not None:
             if source is not None:
                 cache.check(*source)
-            # One head of another model would serve all the heads of this one.
+            # A cache of one head, from another model, would broadcast to all heads of this one.
             fits = (..., self.n_kv_heads, "src_len", self.d_model // self.n_heads)
             check_shape("cache", cache.key, fits)
             return cache.key, cache.value
@@ -270,7 +270,7 @@ class MultiHeadAttention(nn.Module):
         return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]
 
 
-LARGE = 2**16  # numbers; below, one product takes less time than the preparation of two
+LARGE = 2**16  # With fewer weights, one product takes less time than the preparation of two.
 
 
 class Linear(nn.Linear):
@@ -299,7 +299,7 @@ class Linear(nn.Linear):
             and not torch.is_grad_enabled()
             and not torch.compiler.is_compiling()
         ):
-            # The row stands twice, transposed: as a column, it would take the slow way again.
+            # The row is transposed, not made a column: a column would take the slow way again.
             rows = x.reshape(1, 1, -1).expand(2, -1, -1)
             product = torch.bmm(weight.unflatten(0, (2, -1)), rows.mT)
             y = product.view(*x.shape[:-1], self.out_features)

@@ -32,7 +32,7 @@ from attn._checks import (
 from attn._registry import ModelConfig, Registry
 from attn.masks import causal_mask, combine_masks
 
-# The output, and the weights if they were asked for.
+# The output, and the weights or None.
 Attended: TypeAlias = tuple[Tensor, Tensor | None]
 
 
@@ -141,13 +141,13 @@ def scaled_dot_product_attention(
 
     # A single query stands at the last key: there is no future to hide.
     is_causal = is_causal and tgt_len > 1
-    # PyTorch's own flag is faster than a mask, but stands for one only here.
+    # PyTorch's own flag is faster than a mask, but means the same only for equal lengths.
     flag = is_causal and tgt_len == src_len and mask is None and bias is None
     may_be_empty = mask is not None or is_causal and tgt_len > src_len
     if is_causal and (need_weights or not flag):
         mask = combine_masks(mask, causal_mask(tgt_len, src_len, device=query.device))
         flag = False
-    # A row that allows nothing sees every key, and loses what it sees afterwards.
+    # An empty row may see every key for now. Its output is set to zero at the end.
     empty = empty_rows(mask) if mask is not None and may_be_empty else None
     if mask is not None and empty is not None:
         mask = mask | empty
@@ -293,10 +293,10 @@ def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     shape = broadcast_shapes(scores.shape, mask.shape)
     if shape is not None and shape != scores.shape:
         scores = scores.expand(shape).clone()
-    # To bound a score by minus infinity hides it, in a quarter of the time that filling takes.
+    # Clamping a score to minus infinity hides it, in a quarter of the time of masked_fill.
     bound = torch.where(mask, math.inf, -math.inf)
     try:
-        # In place and unseen by autograd: where a weight is zero, so is its score's gradient.
+        # Autograd need not see this: where a weight is zero, the gradient of its score is zero too.
         scores.detach().clamp_(max=bound)
     except RuntimeError:  # under vmap over the mask alone there is but one set of scores
         scores = scores.clamp(max=bound)
@@ -321,13 +321,13 @@ def fused(
     """
     dtype = query.dtype
     if bias is not None:
-        # PyTorch wants one type for all of them, and some kernels read others as if they were it.
+        # Some kernels of PyTorch read a bias of another dtype as if it had that of the queries.
         wider = torch.promote_types(dtype, bias.dtype)
         query, key, value, bias = (
             t if t.dtype == wider else t.to(wider) for t in (query, key, value, bias)
         )
         if not (bias.is_cpu or torch.compiler.is_compiling()) and bias.storage_offset() % 16:
-            # Kernels of a GPU read a bias 16 bytes at a time, and PyTorch does not look where it begins.
+            # Kernels of a GPU read a bias 16 bytes at a time, and PyTorch does not check its alignment.
             bias = bias.contiguous().clone()
         mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
     # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
@@ -344,12 +344,12 @@ def fused(
         if missing := len(outer) + 3 - mask.ndim:
             mask = mask[(None,) * missing]
         if len(outer) != 1:
-            # Expanding copies the mask once per sequence, so only where it differs between them.
+            # Expanding copies the mask for each sequence: do it only if they have different ones.
             if any(size != 1 for size in mask.shape[:-3]):
                 mask = mask.expand(*outer, *mask.shape[-3:])
             mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
     if group > 1 and query.shape[-2] == 1:
-        # Heads that share keys are as many queries of one head: kernels for that are more and faster.
+        # Heads that share keys can be the queries of one head, for which kernels are faster.
         queries = queries.reshape(*queries.shape[:1], inner // group, group, queries.shape[-1])
         if mask is not None and mask.shape[-3] > 1:
             mask = mask.reshape(len(mask), inner // group, group, mask.shape[-1])
@@ -367,7 +367,7 @@ def fused(
             enable_gqa=group > 1,
         )
     output = output.reshape(*batch, query.shape[-2], value.shape[-1]).to(dtype)
-    # The kernel may take a score of NaN for a masked one, and then the output does not show it.
+    # A kernel may treat a score of NaN as masked, and then the output hides it.
     scored = (query, key) if bias is None else (query, key, bias)
     refuse_non_finite((*scored, output), query, key, value, bias)
     return output
@@ -392,8 +392,8 @@ def refuse_non_finite(
 
 
 def _all_finite(tensors: Sequence[Tensor]) -> bool:
-    # No NaN or infinity gets lost in a sum, which is ten times as fast as isfinite(). A sum
-    # of finite numbers can overflow too; only then is each looked at.
+    # A sum keeps every NaN and infinity, and is ten times as fast as isfinite(). Finite numbers
+    # can overflow in a sum too, so a sum that is not finite proves nothing yet.
     if holds(lambda: math.isfinite(reduce(add, (t.sum() for t in tensors)).item()), otherwise=True):
         return True
     return all(holds(tensor.isfinite().all, otherwise=True) for tensor in tensors)
@@ -401,12 +401,12 @@ def _all_finite(tensors: Sequence[Tensor]) -> bool:
 
 def empty_rows(mask: Tensor) -> Tensor | None:
     """Return which rows of a mask allow nothing, shape (..., tgt_len, 1); None if none does."""
-    # A look at the values is free on the CPU. On a GPU it would wait for all that is still running.
+    # Reading values is free on a CPU. On a GPU it would wait for all that is still running.
     if mask.is_cpu and holds(lambda: _has_no_empty_row(mask), otherwise=False, free=True):
         return None
     return ~mask.any(dim=-1, keepdim=True)
 
 
 def _has_no_empty_row(mask: Tensor) -> bool | Tensor:
-    # The largest byte of a row is found fifty times as fast as PyTorch finds any().
+    # PyTorch finds the largest byte of a row fifty times as fast as any().
     return 0 not in mask.shape and mask.view(torch.uint8).amax(dim=-1).all()

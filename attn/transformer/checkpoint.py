@@ -18,7 +18,7 @@ from attn.transformer.config import TransformerConfig
 from attn.transformer.quantised import dequantise, quantise
 
 FORMAT = "attn checkpoint 1"
-# What JSON holds, which is known only once it was read.
+# The metadata is JSON, whose types are known only after it was read.
 Metadata: TypeAlias = dict[str, Any]
 
 
@@ -115,7 +115,7 @@ class Checkpoint(nn.Module):
             for name, x in dequantise(tensors).items()
         }
         weights |= {name: weights[first] for name, first in about["tied"].items()}
-        # Assigned, not copied: what was tied and how precise it was is known to the file alone.
+        # The tensors are assigned, not copied: which are tied, and their dtype, only the file knows.
         model.to(weights["output.weight"].dtype).load_state_dict(weights, assign=True)
         return model
 
@@ -153,7 +153,7 @@ class Checkpoint(nn.Module):
         """Raise ``ValueError`` unless `load` would make a model like this one of these parts."""
         wanted = f"a {type(self).__name__} as its config says, or load could not read it"
         try:
-            # On this device a model is made without computing a number, and tensors are assigned.
+            # On the meta device a model is made without computing a number.
             with torch.device("meta"):
                 other = self._from_parts(tensors, json.loads(json.dumps(about)))
         except Exception as error:  # noqa: BLE001 - any step of making a model can fail
@@ -198,7 +198,7 @@ def pack(tensors: Mapping[str, Tensor], metadata: Metadata) -> bytes:
     checksum, so the metadata holds one.
     All of it is one entry of the file's metadata: the library writes several in any order.
     """
-    # Copies, since the library refuses tensors that share memory.
+    # The library refuses tensors that share memory, so each is copied.
     tensors = {
         name: tensor.cpu().clone(memory_format=torch.contiguous_format)
         for name, tensor in tensors.items()

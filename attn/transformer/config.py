@@ -131,7 +131,7 @@ class TransformerConfig:
         sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
         sizes += [n for n in ("tgt_vocab_size", "n_kv_heads") if getattr(self, n) is not None]
         for name in sizes:
-            # As Python's own int: NumPy's could not be read back from a checkpoint.
+            # Sizes become Python's ints: JSON, and so a checkpoint, cannot hold NumPy's.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
         object.__setattr__(self, "n_token_types", check_size("n_token_types", self.n_token_types))
         check_divides("d_model", self.d_model, "n_heads", self.n_heads)
@@ -146,7 +146,7 @@ class TransformerConfig:
         check_choice("normalization", self.normalization, NORMS)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("positions", self.positions, SCHEMES)
-        # A copy, so that nobody else changes it.
+        # The dictionary is copied, so that nobody else changes it.
         scaling = checked_scaling("rotary_scaling", self.rotary_scaling)
         object.__setattr__(self, "rotary_scaling", scaling)
         if self.positions != "rotary" and self.rotary_base != 10000:

@@ -9,7 +9,7 @@ from attn.attention.multi_head import Linear
 from attn.cache import DecoderCache, restores_cache
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
-from attn.transformer.stacks import Decoder, Encoder, TokenEmbedding, following, unseen
+from attn.transformer.stacks import Decoder, Encoder, TokenEmbedding, following, new_tokens
 
 
 class TransformerWeights(NamedTuple):
@@ -219,7 +219,7 @@ class Transformer(Checkpoint):
         >>> torch.equal(cached, greedy(step, start, end_id=3, max_new_tokens=4))
         True
         """
-        new_ids, tgt_mask, tgt_positions = unseen(ids, cache, tgt_mask, tgt_positions)
+        new_ids, tgt_mask, tgt_positions = new_tokens(ids, cache, tgt_mask, tgt_positions)
         known = cache is not None and cache.knows(memory)
         repeats = check_repeats(len(ids), len(memory))
         if src_mask is not None:

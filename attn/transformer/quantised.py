@@ -205,7 +205,7 @@ class _InFourBits(_Packed):
         self._weight = torch.ops.aten._convert_weight_to_int4pack_for_cpu(
             steps.to(torch.int32).flatten(-2), 1
         )
-        # The product counts steps from the eighth.
+        # PyTorch's product counts steps from the eighth, the middle.
         self._groups = torch.stack((step, low + 8 * step), dim=-1).transpose(0, 1)
         self._groups = self._groups.contiguous().bfloat16()
 

@@ -53,7 +53,7 @@ class TokenEmbedding(nn.Module):
     def __init__(self, vocab_size: int, config: TransformerConfig) -> None:
         super().__init__()
         self.tokens = nn.Embedding(vocab_size, config.d_model)
-        # Times the root of d_model this is variance 1, as that of the positions is near it.
+        # Scaled by the root of d_model, the vectors have variance 1, near that of the positions.
         nn.init.normal_(self.tokens.weight, std=config.d_model**-0.5)
         self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
         scheme = SCHEMES[config.positions]
@@ -288,7 +288,7 @@ def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:
     return cache.following(ids.shape[-1])
 
 
-def unseen(
+def new_tokens(
     ids: Tensor,
     cache: DecoderCache | None,
     mask: Tensor | None = None,

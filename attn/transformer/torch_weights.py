@@ -27,7 +27,7 @@ from attn.transformer.config import TransformerConfig
 from attn.transformer.encoder_decoder import Transformer
 from attn.transformer.stacks import Decoder, Encoder
 
-# What a part of a layer is called here, and in PyTorch.
+# The parts of a layer by our names and by PyTorch's.
 PARTS = (
     ("self_attention", "self_attn"),
     ("cross_attention", "multihead_attn"),
@@ -37,7 +37,7 @@ PARTS = (
     ("norm_2", "norm2"),
     ("norm_3", "norm3"),
 )
-# What both can do between the two linear layers, by our names.
+# The activations that both have, by our names.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
     "gelu": F.gelu,
@@ -195,7 +195,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         )
         layer.dropout.p = 0.0
         if isinstance(layer, nn.TransformerEncoderLayer) and isinstance(layer.activation, nn.GELU):
-            # What PyTorch computes without gradients takes any nn.GELU for the exact one.
+            # Without gradients, PyTorch's fast path takes any nn.GELU for the exact one.
             layer.activation_relu_or_gelu = 0
         return _with_parts(layer, ours, [(new, old) for old, new in PARTS])
     if isinstance(ours, Encoder | Decoder) and type(ours) in STACKS:
@@ -214,7 +214,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
             custom_decoder=nn.Identity(),
             batch_first=True,
         )
-        # Later, since a new nn.Transformer draws all its weights anew.
+        # The stacks are set afterwards, since a new nn.Transformer draws all its weights anew.
         whole.encoder, whole.decoder = _torch_like(ours.encoder), _torch_like(ours.decoder)
         return whole
     kinds = ("MultiHeadAttention", "EncoderLayer", "DecoderLayer", "Encoder", "Decoder")
