@@ -140,10 +140,6 @@ class KVCache:
         are kept, a Tensor of shape (batch_size, n_new)."""
         return self._length if self.positions is None else _behind(self.positions, n_new)
 
-    def src_len(self, n_new: int) -> int:
-        """Return at how many keys `n_new` tokens will look, themselves included."""
-        return self._length + n_new
-
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
         if self._kept is not None:
@@ -507,10 +503,6 @@ class _FixedKVCache(KVCache):
         """Return the slots of the tokens of this step."""
         assert self._place.slots is not None
         return self._place.slots
-
-    def src_len(self, n_new: int) -> int:
-        """Return all the room there is."""
-        return self._place.room
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
