@@ -151,6 +151,8 @@ CONFIGS = [
 @all_models
 @pytest.mark.parametrize("changes", CONFIGS)
 def test_a_model_comes_back_rounded(model_class, changes, tmp_path):
+    if model_class is not Transformer:  # the others have no target
+        changes = {name: value for name, value in changes.items() if name != "tgt_vocab_size"}
     model, path = make(model_class, **changes), tmp_path / "model.safetensors"
     expected = dequantise(quantise(model.state_dict()))
     model.train().save(path, quantised=True)
