@@ -1,4 +1,4 @@
-"""attn._linear: one row takes another way through PyTorch, to the same numbers."""
+"""attn.attention.multi_head.Linear: one row takes another way through PyTorch, to the same numbers."""
 
 from unittest.mock import patch
 
