@@ -10,11 +10,9 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 """
 
-from collections.abc import Callable, Sequence
 from copy import copy
-from functools import wraps
 from types import TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -22,9 +20,6 @@ from torch import Tensor
 from attn._checks import check_shape, check_size, check_tensor, holds, wrong
 
 __all__ = ["DecoderCache", "FixedCache", "KVCache", "MemoryCache"]
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 class KVCache:
@@ -62,7 +57,7 @@ class KVCache:
         # True if the cache made its tensors itself, with room behind the tokens, and may write
         # into them. It may not write into the caller's, nor into those that a gradient needs.
         self._has_room = False
-        self.in_step = False  # whether a call has begun that will restore this cache, see below
+        self.in_step = False  # whether a `restored_on_error` has begun that will restore this
 
     @property
     def length(self) -> int:
@@ -517,34 +512,27 @@ class _FixedKVCache(KVCache):
         return vars(self)
 
 
-def restores_cache(forward: Callable[P, R]) -> Callable[P, R]:
-    """Return `forward` so that its `cache` is as it was before, if `forward` raises.
+class restored_on_error:
+    """Give a cache the attributes that it had before, if what follows raises.
 
     Without that, the layers before the one that refused a step would have kept its tokens, and
-    every later step would silently be wrong. A model, its layers and their attentions all do so,
-    since each can be called by itself. In one step it is the outermost call that restores.
+    every later step would silently be wrong. A model, its stacks, layers and attentions can each be
+    called by themselves, so each restores; in one step only the outermost does, the others nothing.
+
+    Parameters
+    ----------
+    cache : object
+        A cache of one attention or of a model, or a tuple of caches. Anything else is left alone.
     """
 
-    @wraps(forward)
-    def restoring(*args: P.args, **options: P.kwargs) -> R:
-        cache = options.get("cache")
+    def __init__(self, cache: object) -> None:
+        self._before: list[tuple[KVCache | MemoryCache, dict[str, Any]]] = []
         if cache is None:
-            return forward(*args, **options)
+            return
         parts = cache if isinstance(cache, tuple) else getattr(cache, "parts", (cache,))
         caches = [part for part in parts if isinstance(part, KVCache | MemoryCache)]
-        if not caches or caches[0].in_step:
-            return forward(*args, **options)
-        with _Step(caches):
-            return forward(*args, **options)
-
-    return restoring
-
-
-class _Step:
-    """Give caches the attributes that they had before, if what follows raises."""
-
-    def __init__(self, caches: Sequence[KVCache | MemoryCache]) -> None:
-        self._before = [(cache, vars(cache).copy()) for cache in caches]
+        if caches and not caches[0].in_step:
+            self._before = [(part, vars(part).copy()) for part in caches]
 
     def __enter__(self) -> None:
         for cache, _ in self._before:

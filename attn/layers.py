@@ -24,7 +24,7 @@ from attn._checks import (
 )
 from attn.attention import Attended, MultiHeadAttention, ScaledDotProduct
 from attn.attention.multi_head import Linear
-from attn.cache import KVCache, MemoryCache, restores_cache
+from attn.cache import KVCache, MemoryCache, restored_on_error
 from attn.positions import RelativePositions
 
 # The nonlinearity between the two linear layers. A gated one is multiplied by a third layer.
@@ -132,7 +132,6 @@ class EncoderLayer(_Layer):
     torch.Size([3, 5, 8])
     """
 
-    @restores_cache
     def forward(
         self,
         x: Tensor,
@@ -159,17 +158,18 @@ class EncoderLayer(_Layer):
             None unless `need_weights`.
         """
         check_shape("x", x, (..., "seq_len", self.feed_forward.d_model))
-        attended, weights = self.self_attention(
-            self._before(self.norm_1, x),
-            mask=mask,
-            positions=positions,
-            is_causal=is_causal,
-            need_weights=need_weights,
-            cache=cache,
-        )
-        x = self._add(self.norm_1, x, attended)
-        transformed = self.feed_forward(self._before(self.norm_2, x))
-        return self._add(self.norm_2, x, transformed), weights
+        with restored_on_error(cache):
+            attended, weights = self.self_attention(
+                self._before(self.norm_1, x),
+                mask=mask,
+                positions=positions,
+                is_causal=is_causal,
+                need_weights=need_weights,
+                cache=cache,
+            )
+            x = self._add(self.norm_1, x, attended)
+            transformed = self.feed_forward(self._before(self.norm_2, x))
+            return self._add(self.norm_2, x, transformed), weights
 
 
 class DecoderLayer(_Layer):
@@ -206,7 +206,6 @@ class DecoderLayer(_Layer):
 
     looks_at_memory = True
 
-    @restores_cache
     def forward(
         self,
         x: Tensor,
@@ -247,25 +246,26 @@ class DecoderLayer(_Layer):
         check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
         own_cache, cross_cache = cache
         self._check_memory(x, memory, memory_mask, cross_cache)
-        attended, own_weights = self.self_attention(
-            self._before(self.norm_1, x),
-            mask=mask,
-            positions=positions,
-            is_causal=is_causal,
-            need_weights=need_weights,
-            cache=own_cache,
-        )
-        x = self._add(self.norm_1, x, attended)
-        attended, cross_weights = self.cross_attention(
-            self._before(self.norm_2, x),
-            memory,
-            mask=memory_mask,
-            need_weights=need_weights,
-            cache=cross_cache,
-        )
-        x = self._add(self.norm_2, x, attended)
-        transformed = self.feed_forward(self._before(self.norm_3, x))
-        x = self._add(self.norm_3, x, transformed)
+        with restored_on_error(cache):
+            attended, own_weights = self.self_attention(
+                self._before(self.norm_1, x),
+                mask=mask,
+                positions=positions,
+                is_causal=is_causal,
+                need_weights=need_weights,
+                cache=own_cache,
+            )
+            x = self._add(self.norm_1, x, attended)
+            attended, cross_weights = self.cross_attention(
+                self._before(self.norm_2, x),
+                memory,
+                mask=memory_mask,
+                need_weights=need_weights,
+                cache=cross_cache,
+            )
+            x = self._add(self.norm_2, x, attended)
+            transformed = self.feed_forward(self._before(self.norm_3, x))
+            x = self._add(self.norm_3, x, transformed)
         return x, (own_weights, cross_weights) if need_weights else None
 
     def _check_memory(

@@ -19,7 +19,7 @@ from attn._checks import (
     wrong,
 )
 from attn.attention.scaled_dot_product import Attended, ScaledDotProduct
-from attn.cache import KVCache, MemoryCache, restores_cache
+from attn.cache import KVCache, MemoryCache, restored_on_error
 from attn.positions import RelativePositions
 
 
@@ -102,7 +102,6 @@ class MultiHeadAttention(nn.Module):
             if bias:
                 nn.init.zeros_(projection.bias)
 
-    @restores_cache
     def forward(
         self,
         query: Tensor,
@@ -154,33 +153,34 @@ class MultiHeadAttention(nn.Module):
             `MemoryCache`; and as `scaled_dot_product_attention` does.
         """
         self._check(query, key, value, positions, cache)
-        bias = None
-        query_heads = self._split(self.q_proj(query), self.n_heads)
-        if isinstance(cache, MemoryCache) and cache.key is not None and cache.value is not None:
-            key_heads, value_heads = cache.key, cache.value
-        else:
-            looked_at = query if key is None else key
-            gathered = looked_at if value is None else value
-            key_heads = self._split(self.k_proj(looked_at), self.n_kv_heads)
-            value_heads = self._split(self.v_proj(gathered), self.n_kv_heads)
-            if isinstance(cache, MemoryCache):
-                cache.store(key_heads, value_heads, looked_at, gathered)
-            elif key is None:
-                query_heads, key_heads, value_heads, bias = self._placed(
-                    query_heads, key_heads, value_heads, positions, cache
-                )
-        output, weights = self.attention(
-            query_heads,
-            key_heads,
-            value_heads,
-            self._mask_for_heads(mask, query_heads, key_heads, value_heads),
-            bias=bias,
-            is_causal=is_causal,
-            need_weights=need_weights,
-            dropout=self.dropout if self.training else 0.0,
-            enable_gqa=self.n_kv_heads < self.n_heads,
-        )
-        return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
+        with restored_on_error(cache):
+            bias = None
+            query_heads = self._split(self.q_proj(query), self.n_heads)
+            if isinstance(cache, MemoryCache) and cache.key is not None and cache.value is not None:
+                key_heads, value_heads = cache.key, cache.value
+            else:
+                looked_at = query if key is None else key
+                gathered = looked_at if value is None else value
+                key_heads = self._split(self.k_proj(looked_at), self.n_kv_heads)
+                value_heads = self._split(self.v_proj(gathered), self.n_kv_heads)
+                if isinstance(cache, MemoryCache):
+                    cache.store(key_heads, value_heads, looked_at, gathered)
+                elif key is None:
+                    query_heads, key_heads, value_heads, bias = self._placed(
+                        query_heads, key_heads, value_heads, positions, cache
+                    )
+            output, weights = self.attention(
+                query_heads,
+                key_heads,
+                value_heads,
+                self._mask_for_heads(mask, query_heads, key_heads, value_heads),
+                bias=bias,
+                is_causal=is_causal,
+                need_weights=need_weights,
+                dropout=self.dropout if self.training else 0.0,
+                enable_gqa=self.n_kv_heads < self.n_heads,
+            )
+            return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
 
     def _placed(
         self,

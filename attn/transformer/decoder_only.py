@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 from attn._checks import wrong
 from attn.attention.multi_head import Linear
-from attn.cache import DecoderCache, FixedCache, restores_cache
+from attn.cache import DecoderCache, FixedCache, restored_on_error
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
 from attn.transformer.stacks import Encoder, TokenEmbedding, following, new_tokens
@@ -46,7 +46,6 @@ class DecoderOnly(Checkpoint):
         if config.tie_embeddings:
             self.output.weight = self.embedding.tokens.weight
 
-    @restores_cache
     def forward(
         self,
         ids: Tensor,
@@ -87,15 +86,16 @@ class DecoderOnly(Checkpoint):
             cache.keep_ids(ids)
             return logits, weights
         start = following(ids, cache) if positions is None else positions
-        x, weights = self.stack(
-            self.embedding(ids, start),
-            mask,
-            positions=positions,
-            is_causal=True,
-            need_weights=need_weights,
-            cache=cache,
-        )
-        logits = self.output(x)
+        with restored_on_error(cache):
+            x, weights = self.stack(
+                self.embedding(ids, start),
+                mask,
+                positions=positions,
+                is_causal=True,
+                need_weights=need_weights,
+                cache=cache,
+            )
+            logits = self.output(x)
         if cache is not None:
             cache.keep_ids(ids)
         return logits, weights

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from attn._checks import check_repeats, check_tensor
 from attn.attention.multi_head import Linear
-from attn.cache import DecoderCache, restores_cache
+from attn.cache import DecoderCache, restored_on_error
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
 from attn.transformer.stacks import Decoder, Encoder, TokenEmbedding, following, new_tokens
@@ -129,7 +129,6 @@ class Transformer(Checkpoint):
         )
         return memory, weights
 
-    @restores_cache
     def decode(
         self,
         tgt: Tensor,
@@ -153,16 +152,17 @@ class Transformer(Checkpoint):
             Those of self-attention and of cross-attention, layer by layer.
         """
         start = following(tgt, cache) if tgt_positions is None else tgt_positions
-        x, weights = self.decoder(
-            self.tgt_embedding(tgt, start),
-            memory,
-            tgt_mask,
-            src_mask,
-            positions=tgt_positions,
-            need_weights=need_weights,
-            cache=cache,
-        )
-        logits = self.output(x)
+        with restored_on_error(cache):
+            x, weights = self.decoder(
+                self.tgt_embedding(tgt, start),
+                memory,
+                tgt_mask,
+                src_mask,
+                positions=tgt_positions,
+                need_weights=need_weights,
+                cache=cache,
+            )
+            logits = self.output(x)
         if cache is not None:
             cache.keep_ids(tgt)
         return logits, weights

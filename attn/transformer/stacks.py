@@ -15,7 +15,7 @@ from attn._checks import (
     wrong,
 )
 from attn.attention import VARIANTS
-from attn.cache import DecoderCache, KVCache, MemoryCache, check_cache, restores_cache
+from attn.cache import DecoderCache, KVCache, MemoryCache, check_cache, restored_on_error
 from attn.layers import DecoderLayer, EncoderLayer
 from attn.positions import SCHEMES, AbsolutePositions, RelativePositions
 from attn.transformer.config import TransformerConfig
@@ -173,7 +173,6 @@ class Encoder(_Stack):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(EncoderLayer, config)
 
-    @restores_cache
     def forward(
         self,
         x: Tensor,
@@ -201,17 +200,18 @@ class Encoder(_Stack):
         """
         weights: list[Tensor] = []
         caches = [own for own, _ in self._caches(cache)]
-        for layer, layer_cache in zip(self.layers, caches, strict=True):
-            x, layer_weights = layer(
-                x,
-                mask,
-                positions=positions,
-                is_causal=is_causal,
-                need_weights=need_weights,
-                cache=layer_cache,
-            )
-            weights.append(layer_weights)
-        return self.norm(x), tuple(weights) if need_weights else None
+        with restored_on_error(cache):
+            for layer, layer_cache in zip(self.layers, caches, strict=True):
+                x, layer_weights = layer(
+                    x,
+                    mask,
+                    positions=positions,
+                    is_causal=is_causal,
+                    need_weights=need_weights,
+                    cache=layer_cache,
+                )
+                weights.append(layer_weights)
+            return self.norm(x), tuple(weights) if need_weights else None
 
 
 class Decoder(_Stack):
@@ -229,7 +229,6 @@ class Decoder(_Stack):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(DecoderLayer, config)
 
-    @restores_cache
     def forward(
         self,
         x: Tensor,
@@ -260,19 +259,20 @@ class Decoder(_Stack):
         """
         weights: list[tuple[Tensor, Tensor]] = []
         caches = self._caches(cache)
-        for layer, layer_caches in zip(self.layers, caches, strict=True):
-            x, layer_weights = layer(
-                x,
-                memory,
-                mask,
-                memory_mask,
-                positions=positions,
-                is_causal=is_causal,
-                need_weights=need_weights,
-                cache=layer_caches,
-            )
-            weights.append(layer_weights)
-        x = self.norm(x)
+        with restored_on_error(cache):
+            for layer, layer_caches in zip(self.layers, caches, strict=True):
+                x, layer_weights = layer(
+                    x,
+                    memory,
+                    mask,
+                    memory_mask,
+                    positions=positions,
+                    is_causal=is_causal,
+                    need_weights=need_weights,
+                    cache=layer_caches,
+                )
+                weights.append(layer_weights)
+            x = self.norm(x)
         if not need_weights:
             return x, None
         own, cross = zip(*weights, strict=True)
