@@ -137,6 +137,12 @@ test-core: .venv/full.stamp ## Run the quick tests of attn alone (a minute; on a
 	@$(BIN)/python -m pytest $(if $(DEVICE),,attn) tests/core \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
+.PHONY: lines
+HEART = attn/attention/*.py attn/layers.py attn/transformer/config.py attn/transformer/stacks.py attn/transformer/decoder_only.py
+lines: ## Count the lines of attn, and of its heart: attention, the layers and one model
+	@echo "attn: $$(git ls-files -z 'attn/*.py' | xargs -0 cat | wc -l) lines"
+	@echo "attention, layers, one model: $$(cat $(HEART) | wc -l) lines"
+
 .PHONY: test-newest test-oldest
 test-newest: ## Run the quick tests of attn with the newest packages that pyproject.toml allows (minutes)
 test-oldest: ## Run them with the oldest packages that it allows (minutes)

@@ -6,7 +6,7 @@ from torch import Tensor
 from attn._checks import check_size
 from attn.attention import ScaledDotProduct
 from attn.masks import causal_mask, window_mask
-from attn.positions.relative import rotary
+from attn.positions import rotary
 
 
 class SinkWindow(ScaledDotProduct):

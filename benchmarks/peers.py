@@ -6,7 +6,7 @@ import warnings
 from torch import nn
 
 from attn.masks import causal_mask
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 
 class ExplicitAttention(nn.Module):

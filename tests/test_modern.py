@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from attn.decoding import greedy
-from attn.positions.relative import rotary
+from attn.positions import rotary
 from attn.transformer import DecoderOnly, TransformerConfig
 from attn_course import tasks
 from attn_course.low_rank import LowRank, adapt, merge

