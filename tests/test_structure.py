@@ -365,6 +365,16 @@ def test_every_folder_and_top_file_is_on_the_map_of_the_readme(tracked):
             assert name in readme, f"{name} is not in README.md"
 
 
+def test_the_readme_tells_the_lines_that_are_there():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = ["make", "-s", "lines"]
+    counted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = [
+        f"{int(n) / 1000:.1f} thousand" for n in re.findall(r"(\d+)(?: lines)?$", counted, re.M)
+    ]
+    assert len(told) == 2 and re.findall(r"[\d.]+ thousand", readme) == told
+
+
 def test_direct_dependencies_are_pinned_to_the_resolved_set():
     def pins(name):
         text = (ROOT / name).read_text()
