@@ -56,6 +56,14 @@ def misconception(record, answers, failing):
                 continue
             equal = [same(answer, other) for answer, other in zip(answers, wrong, strict=True)]
             finite = any(e and answer.numbers for e, answer in zip(equal, answers, strict=True))
+            if not any(equal[i] and answers[i].numbers for i in failing):
+                # Where only exceptions agree, the attempt may not raise where the mistake shows otherwise.
+                shows = [
+                    not w.broken and not same(w, e) for w, e in zip(wrong, expected, strict=True)
+                ]
+                finite = finite and not any(
+                    a.error and s for a, s in zip(answers, shows, strict=True)
+                )
             explains = all(e or x for e, x in zip(equal, excused, strict=True))
             if explains and finite and sum(equal) > most:
                 best, most = known, sum(equal)
