@@ -241,21 +241,22 @@ CHANGES = (
     ),
     *(
         (
-            _is("f", 0),
+            _is("f", axes),
             change,
             {
                 "es": f"Das lo que sale si en lugar de `{{0}}` se usa {said_es}.",
                 "en": f"You give what comes of using {said_en} in place of `{{0}}`.",
             },
         )
-        for change, said_es, said_en in (
-            (lambda a: 1 / a, "su inverso: falta o sobra una división", "its inverse"),
-            (lambda a: a**2, "su cuadrado", "its square"),
-            (np.sqrt, "su raíz", "its root"),
-            (lambda a: 2 * a, "su doble", "twice its value"),
-            (lambda a: a / 2, "su mitad", "half of it"),
-            (lambda a: 1 - a, "1 menos él: los dos papeles están cambiados", "1 minus it"),
-            (np.zeros_like, "0", "0"),
+        for axes, change, said_es, said_en in (
+            (None, lambda a: 1 / a, "su inverso", "its inverse"),
+            (None, lambda a: a**2, "su cuadrado", "its square"),
+            (None, np.sqrt, "su raíz", "its root"),
+            (0, np.exp, "su exponencial", "its exponential"),
+            (0, lambda a: 2 * a, "su doble", "twice its value"),
+            (0, lambda a: a / 2, "su mitad", "half of it"),
+            (0, lambda a: 1 - a, "1 menos su valor", "1 minus its value"),
+            (0, np.zeros_like, "0", "0"),
         )
     ),
     (
