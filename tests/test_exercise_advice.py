@@ -65,7 +65,9 @@ def out(change):
 
     def follow(attempt, names):
         def advised(*arguments):
-            return change(np.asarray(attempt(*arguments)), dict(zip(names, arguments, strict=False)))
+            return change(
+                np.asarray(attempt(*arguments)), dict(zip(names, arguments, strict=False))
+            )
 
         return advised
 
@@ -103,7 +105,7 @@ def rewritten(transformer):
         if ast.dump(tree) == as_it_was:
             raise KeyError("nothing in the source is what the advice is about")
         scope = dict(inspect.unwrap(attempt).__globals__)
-        exec(compile(tree, "<advice>", "exec"), scope)
+        exec(compile(tree, "<advice>", "exec"), scope)  # noqa: S102 - code of the tests
         return scope[attempt.__name__]
 
     return follow
@@ -200,12 +202,14 @@ KNOWN = {
         ]
     ),
     "scaled_dot_product_attention.finite_fill": outs(
-        lambda results, case: [
-            np.where(case["mask"], results[1], 0) @ case["value"],
-            np.where(case["mask"], results[1], 0),
-        ]
-        if "mask" in case
-        else results
+        lambda results, case: (
+            [
+                np.where(case["mask"], results[1], 0) @ case["value"],
+                np.where(case["mask"], results[1], 0),
+            ]
+            if "mask" in case
+            else results
+        )
     ),
     "self_attention.unscaled": put(w_q=lambda w_q, **_: w_q / root(w_q)),
     "self_attention.scaled_twice": put(w_q=lambda w_q, **_: w_q * root(w_q)),
@@ -215,11 +219,15 @@ KNOWN = {
     "self_attention.matrices_transposed": put(
         w_q=lambda w_q, **_: w_q.T, w_k=lambda w_k, **_: w_k.T, w_v=lambda w_v, **_: w_v.T
     ),
-    "self_attention.residual_added": outs(lambda results, case: [results[0] - case["x"], results[1]]),
+    "self_attention.residual_added": outs(
+        lambda results, case: [results[0] - case["x"], results[1]]
+    ),
     "multi_head_attention.no_root": put(
         w_q=lambda w_q, n_heads, **_: w_q / np.sqrt(w_q.shape[1] // n_heads)
     ),
-    "multi_head_attention.root_of_d_model": put(w_q=lambda w_q, n_heads, **_: w_q * np.sqrt(n_heads)),
+    "multi_head_attention.root_of_d_model": put(
+        w_q=lambda w_q, n_heads, **_: w_q * np.sqrt(n_heads)
+    ),
     "multi_head_attention.query_key_exchanged": exchange("w_q", "w_k"),
     "multi_head_attention.key_value_swapped": exchange("w_k", "w_v"),
     "multi_head_attention.output_projection_transposed": put(w_o=lambda w_o, **_: w_o.T),
@@ -244,7 +252,9 @@ KNOWN = {
     "layer_norm.gain_and_bias_exchanged": exchange("gain", "bias"),
     "layer_norm.gain_and_bias_dropped": out(lambda z, case: case["gain"] * z + case["bias"]),
     "layer_norm.bias_dropped": out(lambda z, case: z + case["bias"]),
-    "layer_norm.gain_dropped": out(lambda z, case: case["gain"] * (z - case["bias"]) + case["bias"]),
+    "layer_norm.gain_dropped": out(
+        lambda z, case: case["gain"] * (z - case["bias"]) + case["bias"]
+    ),
     "feed_forward.biases_exchanged": exchange("b_1", "b_2"),
     "feed_forward.biases_subtracted": put(b_1=lambda b_1, **_: -b_1, b_2=lambda b_2, **_: -b_2),
     "feed_forward.second_bias_dropped": out(lambda y, case: y + case["b_2"]),
@@ -282,7 +292,9 @@ KNOWN = {
     "contrastive_loss.sign": negate,
     "contrastive_loss.bits": out(lambda loss, case: loss * np.log(2)),
     "contrastive_loss.not_halved": halve,
-    "contrastive_loss.temperature_multiplied": put(temperature=lambda temperature, **_: 1 / temperature),
+    "contrastive_loss.temperature_multiplied": put(
+        temperature=lambda temperature, **_: 1 / temperature
+    ),
     "contrastive_loss.temperature_rooted": put(temperature=lambda temperature, **_: temperature**2),
     "adam_step.counted_from_zero": put(t=lambda t, **_: t + 1),
     "adam_step.counted_from_two": put(t=lambda t, **_: t - 1),
@@ -300,7 +312,9 @@ KNOWN = {
     "swiglu.gate_exchanged": exchange("w_1", "w_3"),
     "swiglu.residual_added": out(lambda y, case: y - case["x"]),
     "normed_scores.unscaled": put(query_gain=lambda query_gain, **_: query_gain / root(query_gain)),
-    "normed_scores.scaled_by_d_k": put(query_gain=lambda query_gain, **_: query_gain * root(query_gain)),
+    "normed_scores.scaled_by_d_k": put(
+        query_gain=lambda query_gain, **_: query_gain * root(query_gain)
+    ),
     "normed_scores.keys_by_queries": transpose,
     "accept.ratio_upside_down": exchange("target", "draft"),
     "logit_lens.from_zero": out(lambda rank, case: rank + 1),
@@ -318,7 +332,9 @@ def _nothing(case, weights):
 def _cast(kind):
     def advise(name, outputs, *_):
         def follow(results):
-            return [r.astype(kind) if o == name else r for o, r in zip(outputs, results, strict=True)]
+            return [
+                r.astype(kind) if o == name else r for o, r in zip(outputs, results, strict=True)
+            ]
 
         return follow
 
@@ -333,7 +349,8 @@ def _of(change):
 
         def follow(results):
             return [
-                change(r, *groups) if o in named else r for o, r in zip(outputs, results, strict=True)
+                change(r, *groups) if o in named else r
+                for o, r in zip(outputs, results, strict=True)
             ]
 
         return follow
@@ -353,7 +370,9 @@ SAID = {
         lambda r, number: r == float(number.replace("np.", ""))
     ),
     rf"The numbers of {_NAMES} are the right ones with the opposite sign": _of(lambda r: -r),
-    rf"All the numbers of {_NAMES} are (\S+) times the right ones": _of(lambda r, by: r / float(by)),
+    rf"All the numbers of {_NAMES} are (\S+) times the right ones": _of(
+        lambda r, by: r / float(by)
+    ),
     rf"All the numbers of {_NAMES} are (\S+) too large": _of(lambda r, by: r - _as(r, by)),
     rf"All the numbers of {_NAMES} are (\S+) too small": _of(lambda r, by: r + _as(r, by)),
     rf"{_NAMES} is exactly the opposite": _of(lambda r: ~r),
@@ -404,7 +423,9 @@ def attempts_at(exercise_id):
     chapter = modules()[exercise_id].split("_")[0]
     if (Path(__file__).parent / "attempts" / f"{chapter}.py").exists():
         written = getattr(importlib.import_module(f"tests.attempts.{chapter}"), exercise_id, None)
-        yield from ((n, f) for n, f in vars(written or object).items() if callable(f) and n[0] != "_")
+        yield from (
+            (n, f) for n, f in vars(written or object).items() if callable(f) and n[0] != "_"
+        )
     from attn_course.exercises.catalogue import load
 
     for known in load(exercise_id).misconceptions:
