@@ -16,6 +16,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from attn_course import own_machine
 from attn_course.exercises import exercises
 from attn_course.in_page.plan import EXERCISE, plan
 from attn_course.in_page.session import Session
@@ -241,6 +242,32 @@ def test_an_exercise_takes_what_the_learner_has_solved_and_lends_the_rest():
     assert told["used"] == ["softmax"]
     assert session.namespace["calls"]
     assert "softmax" not in session.answer(asked | {"solved": {}})["used"]
+
+
+def test_what_is_kept_of_an_exercise_stands_alone():
+    session = Session("en")
+    session.answer(
+        {"code": "floor = 1e-300\ndef share(e):\n    return e / (e.sum(-1)[..., None] + floor)"}
+    )
+    code = (
+        "def softmax(scores):\n"
+        "    peak = scores.max(-1)[..., None]\n"
+        "    return share(np.exp(scores - np.where(np.isfinite(peak), peak, 0)))\n"
+    )
+    told = session.answer({"exercise": "softmax", "code": code, "check": True})
+    assert told["status"] == "passed"
+    assert told["keep"].endswith(code) and "floor = 1e-300" in told["keep"]
+    own = {"softmax": told["keep"]}
+    whole = own_machine.translate("she slept", functions=own)
+    assert (whole.yours, whole.refused) == (("softmax",), ())
+    # Alone it stays as it is, and what cannot stand alone is told.
+    alone = session.answer({"exercise": "softmax", "code": told["keep"], "check": True})
+    assert alone["keep"] == told["keep"]
+    session.namespace["elsewhere"] = session.namespace["share"]
+    code = code.replace("share", "elsewhere")
+    told = session.answer({"exercise": "softmax", "code": code, "check": True})
+    assert told["keep"] == code
+    assert "put all that it needs into the same cell" in told["html"]
 
 
 def test_errors_are_told_from_the_lines_of_the_learner():

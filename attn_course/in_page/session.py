@@ -10,13 +10,16 @@ import re
 import sys
 import traceback
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from attn_course._statements import names
 from attn_course.exercises import catalogue, check
-from attn_course.exercises.kept import hand_over
-from attn_course.in_page.plan import DRAWING, PACKAGES, importable, names, take
+from attn_course.exercises.check import record_of_chapter, verdict
+from attn_course.exercises.kept import USED, alone, hand_over, needs_more
+from attn_course.in_page.plan import DRAWING, PACKAGES, importable, take
 from attn_course.language import set_language, text
 
 MOST = 20_000  # characters of what a last line shows
@@ -41,7 +44,7 @@ class Session:
     language: str
     drawing: bool = False
     namespace: dict = field(default_factory=lambda: {"__name__": "__main__"})
-    n_run: int = 0
+    cells: list = field(default_factory=list)
 
     def __post_init__(self):
         set_language(self.language)
@@ -71,8 +74,8 @@ class Session:
         -------
         object or None
         """
-        self.n_run += 1
-        filename = f"<cell {self.n_run}>"
+        self.cells.append(source)
+        filename = f"<cell {len(self.cells)}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         tree = ast.parse(source, filename)
         if stored and any(isinstance(s, ast.Import | ast.ImportFrom) for s in tree.body):
@@ -146,7 +149,8 @@ class Session:
         -------
         dict
             ``error``, what Python says; or ``html`` or ``text``, what the last line shows, and
-            ``figures``, the drawings as SVG, if there are any; for an exercise ``lent`` and ``used`` too, and ``status`` if it was checked.
+            ``figures``, the drawings as SVG, if there are any; for an exercise ``lent`` and ``used``
+            too, and if it was checked ``status`` and ``keep``, the code that later chapters may run.
         """
         exercise_id, solved = request.get("exercise"), request.get("solved", {})
         hand_over(solved)
@@ -169,6 +173,8 @@ class Session:
                 with warnings.catch_warnings(), np.errstate(all="warn"):
                     warnings.simplefilter("default")
                     shown = check(exercise_id, self.namespace[exercise_id])
+                    if shown:
+                        told["keep"], shown = self._kept(exercise_id, shown)
                 told["status"] = shown.status
             else:
                 shown = self.run(request["code"])
@@ -182,6 +188,14 @@ class Session:
         if hasattr(shown, "_repr_html_"):
             return told | {"html": shown._repr_html_()}
         return told | {"text": "" if shown is None else repr(shown)[:MOST]}
+
+    def _kept(self, exercise_id, passed):
+        """Return the code to keep of an exercise that is solved, and what to say of it."""
+        code = alone(exercise_id, self.cells, partial(verdict, record_of_chapter(exercise_id)))
+        if code is None and exercise_id in USED:
+            message = f"{passed.message}\n\n{needs_more(exercise_id)}"
+            passed = replace(passed, message=message)
+        return code or self.cells[-1], passed
 
 
 def _used(code):

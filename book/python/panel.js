@@ -260,7 +260,7 @@ window.attnPanel = (function () {
       else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text }));
       else if (!printed && !answer.figures) status.textContent ||= ui.nothing;
       if (answer.status === "passed") {
-        if (!storage.set(keys.solved(exercise), editor.get())) status.textContent = `${status.textContent} ${ui.unkept}`.trim();
+        if (!storage.set(keys.solved(exercise), answer.keep)) status.textContent = `${status.textContent} ${ui.unkept}`.trim();
         dispatchEvent(new CustomEvent("attn-solved", { detail: exercise }));
       }
     }
