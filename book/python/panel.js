@@ -62,9 +62,15 @@ window.attnPanel = (function () {
 
   /** Matplotlib comes with a session that has run nothing yet. */
   function draw() {
-    drawing ??= more({ kind: "draw", base: new URL(base, location.href).href, language }).then(() => { ran = new Set(); });
+    drawing ??= more({ kind: "draw", base: new URL(base, location.href).href }).then(() => { ran = new Set(); });
     return drawing;
   }
+
+  /** Forget what has run; a Python that is beyond that gives way to a new one. */
+  const forget = () => {
+    ran = new Set();
+    if (ready) more({ kind: "begin" }).catch(() => {});
+  };
 
   const filesOf = async () => (await fetch(`${base}files.json`)).json();
   const megabytes = (sizes) => Math.round(Object.values(sizes).reduce((sum, one) => sum + one, 0) / 1e6);
@@ -145,6 +151,9 @@ window.attnPanel = (function () {
     const reset = button(ui.reset, () => {
       if (busy) return;
       editor.set(original);
+      forget();
+      output.replaceChildren();
+      panel.say("");
       if (exercise) storage.remove(keys.code(exercise));
       editor.focus();
     });
@@ -257,7 +266,7 @@ window.attnPanel = (function () {
       });
       if (answer.error) output.append(element("pre", { className: "attn-py-error", tabIndex: 0, textContent: answer.error }));
       else if (answer.html) output.append(element("div", { innerHTML: answer.html }));
-      else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text }));
+      else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text + (answer.cut ? `\n${ui.cut}` : "") }));
       else if (!printed && !answer.figures) status.textContent ||= ui.nothing;
       if (answer.status === "passed") {
         if (!storage.set(keys.solved(exercise), answer.keep)) status.textContent = `${status.textContent} ${ui.unkept}`.trim();

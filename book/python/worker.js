@@ -5,6 +5,8 @@ const MOST = 20000; // characters that a run may print
 let python = null;
 let session = null;
 let room = 0;
+let languageInUse = "es";
+let mayDraw = false;
 
 function print(text) {
   if (room <= 0) return;
@@ -41,7 +43,10 @@ async function start({ base, language }) {
   for (const set of ["setStdout", "setStderr"]) {
     const decoder = new TextDecoder();
     python[set]({ write(bytes) {
-      print(decoder.decode(bytes, { stream: true }));
+      const text = decoder.decode(bytes, { stream: true });
+      // A Python that ends says where it was, in lines that are not the reader's.
+      if (/^(Fatal Python error|Stack \(most recent call first\))/.test(text)) room = 0;
+      print(text);
       return bytes.length;
     } });
   }
@@ -56,13 +61,14 @@ sys.stdout.reconfigure(line_buffering=True)
 zipfile.ZipFile("/course.zip").extractall("/course")
 sys.path.insert(0, "/course")
 `);
-  begin(language, false);
+  languageInUse = language;
+  begin();
 }
 
 /** Begin a session that remembers nothing; where it may draw, matplotlib must have come. */
-function begin(language, drawing) {
-  python.globals.set("language", language);
-  python.globals.set("drawing", drawing);
+function begin() {
+  python.globals.set("language", languageInUse);
+  python.globals.set("drawing", mayDraw);
   session = python.runPython(`
 from attn_course.in_page.session import Session
 _session = Session(language, drawing)
@@ -71,11 +77,12 @@ lambda request: json.dumps(_session.answer(json.loads(request)))
 }
 
 /** Matplotlib and what it needs, which few pages want; what ran before is to run again, with it. */
-async function draw({ base, language }) {
+async function draw({ base }) {
   const { drawing } = await (await fetch(`${base}files.json`)).json();
   const wheels = Object.keys(drawing).map((name) => base + name);
   await python.loadPackage(wheels, { messageCallback() {} });
-  begin(language, true);
+  mayDraw = true;
+  begin();
 }
 
 /** The numbers of the translator, which few who write code want. */
@@ -87,7 +94,7 @@ async function bring({ file }) {
 }
 
 onmessage = async ({ data }) => {
-  const prepare = { start, bring, draw }[data.kind];
+  const prepare = { start, begin, bring, draw }[data.kind];
   if (prepare) {
     try {
       await prepare(data);

@@ -38,6 +38,11 @@ SOFTMAX = (
     "    total = e.sum(axis=-1, keepdims=True)\n"
     "    return e / np.where(total == 0, 1, total)\n"
 )
+# As in a browser that blocks cookies.
+NO_STORAGE = (
+    "Object.defineProperty(window, 'localStorage', "
+    "{ get() { throw new DOMException('off', 'SecurityError'); } })"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -203,7 +208,6 @@ def test_what_was_solved_translates_at_the_end_of_chapter_9(visit, violations):
     page.goto(page.url.replace("03_self_attention", "09_decoding"))
     machine = Panel(page.locator("#own-machine"))
     stored = machine.cell.locator(".cell_output")
-    expect(stored).to_contain_text("Your code: none yet.")
     machine.press("Translate with my code")  # with what stands in the cell
     machine.done()
     expect(stored).to_have_count(0, timeout=START)
@@ -407,10 +411,7 @@ def test_each_run_prints_its_own_and_an_error_is_pythons(visit):
 
 def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(visit):
     page = visit("en/notation.html")
-    # As a browser that blocks cookies does.
-    page.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('off', 'SecurityError'); } })"
-    )
+    page.add_init_script(NO_STORAGE)
     page.goto(page.url.replace("notation", "03_self_attention"))
     # The page does not remember either that its asides are to be open.
     page.evaluate("document.querySelectorAll('details').forEach(aside => { aside.open = true; })")
@@ -456,13 +457,42 @@ def test_the_focus_stays_on_the_button_and_the_verdict_is_in_sight(visit):
     assert letters >= 16
 
 
-def test_the_machine_says_on_opening_how_many_parts_are_ready(visit):
-    page = visit("en/09_decoding.html")
-    bar = page.locator("#own-machine .attn-py-bar")
-    expect(bar).to_contain_text("0 of 13 parts are yours")
-    page.evaluate("kept => Object.assign(localStorage, kept)", {"attn-solved-softmax": SOFTMAX})
-    page.reload()
-    expect(bar).to_contain_text("1 of 13 parts are yours")
+@pytest.mark.parametrize("language", ["es", "en"])
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_machine_says_on_opening_how_many_parts_are_ready(visit, language, kept):
+    page = visit(f"{language}/notation.html")
+    if not kept:
+        page.add_init_script(NO_STORAGE)
+    page.goto(page.url.replace("notation", "09_decoding"))
+    machine = page.locator("#own-machine")
+    bar, stored = machine.locator(".attn-py-bar"), machine.locator(".cell_output")
+    said = {"es": "{} de 13 partes son tuyas", "en": "{} of 13 parts are yours"}[language]
+    none = {"es": "Tu código: todavía ninguno.", "en": "Your code: none yet."}[language]
+    expect(bar).to_contain_text(said.format(0))
+    expect(stored.get_by_text(none)).to_be_visible()
+    if not kept:
+        assert page.errors == []
+        return
+    for solved, name in enumerate(["softmax", "rotate"], 1):
+        page.goto(page.url.replace("09_decoding", "notation"))
+        page.evaluate(
+            "([name, code]) => { localStorage[name] = code; }", [f"attn-solved-{name}", SOFTMAX]
+        )
+        page.go_back()
+        expect(bar).to_contain_text(said.format(solved))
+        expect(stored).to_contain_text("→ la mujer dio el libro rojo al niño")
+        expect(stored.get_by_text(none)).to_be_hidden()
+        expect(stored.locator("code").first).to_be_hidden()  # what the course lent
+        expect(stored.locator(".attn-machine")).to_be_hidden()  # with nothing lit
+    # In this page, too.
+    page.evaluate(
+        "localStorage['attn-solved-beam_step'] = '-'; dispatchEvent(new CustomEvent('attn-solved'))"
+    )
+    expect(bar).to_contain_text(said.format(3))
+    page.evaluate("localStorage.clear(); dispatchEvent(new Event('storage'))")
+    expect(bar).to_contain_text(said.format(0))
+    expect(stored.get_by_text(none)).to_be_visible()
+    assert page.errors == []
 
 
 def test_the_page_of_progress_names_every_exercise(visit):
