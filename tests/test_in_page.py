@@ -348,6 +348,7 @@ def test_the_last_line_is_shown_as_a_notebook_shows_it():
         "class R:\n    def _repr_html_(self): return None\n    def __repr__(self): return 'me'\nR()"
     )
     assert session.answer({"code": code}) == {"text": "me"}
+    assert session.answer({"code": "R"}) == {"text": "<class '__main__.R'>"}
     told = session.answer({"code": "list(range(10**5))"})
     assert len(told["text"]) == 20_000 and told["cut"]
     out = io.StringIO()

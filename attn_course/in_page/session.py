@@ -19,6 +19,7 @@ import numpy as np
 from attn_course._statements import names
 from attn_course.exercises import catalogue, check
 from attn_course.exercises.check import record_of_chapter, verdict
+from attn_course.exercises.compare import said
 from attn_course.exercises.kept import USED, alone, hand_over, needs_more
 from attn_course.in_page.plan import DRAWING, PACKAGES, importable, take
 from attn_course.language import set_language, text
@@ -273,7 +274,7 @@ def _own_streams():
         sys.stdin, sys.stdout, sys.stderr, warnings.formatwarning, sys.breakpointhook = kept
         for number, name in ((1, "stdout"), (2, "stderr")):
             if getattr(sys, name).closed:
-                again = open(number, "w", buffering=1, encoding="utf-8", closefd=False)  # noqa: SIM115
+                again = os.fdopen(number, "w", buffering=1, encoding="utf-8", closefd=False)
                 setattr(sys, name, again)
         sys.stdout.flush()  # What was printed without an end of line belongs to this run.
 
@@ -297,13 +298,14 @@ def _shown(value):
     """Return what the last line of a cell shows: its HTML if it has some, else its text."""
     if value is None:
         return {"text": ""}
-    html = getattr(value, "_repr_html_", None) and value._repr_html_()
-    if html is not None:
+    render = getattr(type(value), "_repr_html_", None)  # A class is shown by its name.
+    html = render(value) if render else None
+    if isinstance(html, str):
         return {"html": html}
-    said = repr(value)
+    written = repr(value)
     if inspect.iscoroutine(value):
         value.close()  # Nobody will wait for it, and Python would say so in the next run.
-    return {"text": said[:MOST]} | ({"cut": True} if len(said) > MOST else {})
+    return {"text": written[:MOST]} | ({"cut": True} if len(written) > MOST else {})
 
 
 def report(error, source="", cell=""):
@@ -324,14 +326,14 @@ def report(error, source="", cell=""):
     told = traceback.TracebackException.from_exception(error)
     _keep_own_lines(told)
     earlier = text(es="de una celda anterior", en="of an earlier cell")
-    said = re.sub(
+    shown = re.sub(
         r'File "(<cell \d+>)", line (\d+)',
         lambda found: f"line {found[2]}" + (f" {earlier}" if cell and found[1] != cell else ""),
         "".join(told.format()),
     )
-    said = re.sub(r" \(/[^()]*\.py\)", "", said).strip()  # where a module lies
+    shown = re.sub(r" \(/[^()]*\.py\)", "", shown).strip()  # where a module lies
     advice = _advice(error, source)
-    return f"{said}\n\n{advice}" if advice else said
+    return f"{shown}\n\n{advice}" if advice else shown
 
 
 def _keep_own_lines(told):
@@ -377,20 +379,17 @@ def _advice(error, source):
             es=f"{error.name} es de JupyterLab. Aquí se muestra el valor de la última línea, y todo lo que pases a print().",
             en=f"{error.name} belongs to JupyterLab. Here the value of the last line is shown, and all that you give to print().",
         )
-    said = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else ""
+    message = f"{type(error).__name__}: {said(error)}"
     module = getattr(error, "obj", None) if isinstance(error, AttributeError) else None
     asked = getattr(module, "__name__", None) or getattr(error, "name", None) or ""
-    if isinstance(error, ImportError | AttributeError) and asked.partition(".")[0] in (
-        "attn",
-        "attn_course",
-    ):
+    if isinstance(error, ImportError | AttributeError) and re.match(r"attn(_course)?\b", asked):
         return text(
             es="De attn, en esta página solo está lo que se basta con NumPy: attn.reference y los ejercicios. El resto necesita PyTorch: abre el cuaderno en tu máquina, con make lab.",
             en="Of attn this page has what NumPy is enough for: attn.reference and the exercises. The rest needs PyTorch: open the notebook on your machine, with make lab.",
         )
-    if re.search(r"stack switch|event loop", said):
+    if re.search(r"stack switch|event loop", message):
         return _no_await()
-    if re.search(r"start new thread|_multiprocessing|does not support processes|URLError", said):
+    if re.search(r"start new thread|_multiprocessing|does not support processes|URLError", message):
         return text(
             es="El Python de esta página no tiene otros procesos, ni hilos, ni acceso a la red. Para eso, abre el cuaderno en tu máquina: make lab.",
             en="The Python of this page has no other processes, no threads and no network. For those open the notebook on your machine: make lab.",
