@@ -295,6 +295,7 @@ NOT_FOR_THE_PAGE = {
     "exit()": ("SystemExit",),
     "import sys\nnext(sys.stdin)": ("EOFError", "no keyboard"),  # `exit` has closed nothing
     "breakpoint()": ("RuntimeError", "no debugger"),
+    "import bdb\nraise bdb.BdbQuit": ("BdbQuit", "no debugger"),  # as pdb without a keyboard
     "x = 1\n!pip install torch\ny = 2": ("SyntaxError", "installs nothing"),
     "files = !ls": ("SyntaxError", "no terminal"),
     "%matplotlib inline": ("SyntaxError", "figures appear by themselves"),

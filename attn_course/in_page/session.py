@@ -286,11 +286,13 @@ def _warned(message, category, filename, lineno, line=None):
 
 
 def _no_debugger(*args, **keywords):
-    raise RuntimeError(
-        text(
-            es="esta página no tiene depurador: muestra los valores con print()",
-            en="this page has no debugger: show the values with print()",
-        )
+    raise RuntimeError(_said_of_debugger())
+
+
+def _said_of_debugger():
+    return text(
+        es="esta página no tiene depurador: muestra los valores con print()",
+        en="this page has no debugger: show the values with print()",
     )
 
 
@@ -387,6 +389,8 @@ def _advice(error, source):
             es="De attn, en esta página solo está lo que se basta con NumPy: attn.reference y los ejercicios. El resto necesita PyTorch: abre el cuaderno en tu máquina, con make lab.",
             en="Of attn this page has what NumPy is enough for: attn.reference and the exercises. The rest needs PyTorch: open the notebook on your machine, with make lab.",
         )
+    if type(error).__name__ == "BdbQuit":
+        return _said_of_debugger().capitalize() + "."
     if re.search(r"stack switch|event loop", message):
         return _no_await()
     if re.search(r"start new thread|_multiprocessing|does not support processes|URLError", message):

@@ -20,7 +20,7 @@ from attn_course.exercises.compare import run, same
 from attn_course.exercises.kept import USED, function_of
 from attn_course.language import text
 
-SECONDS = 5.0  # that one function may take for a translation
+SECONDS = 20.0  # that one function may take for a translation
 
 
 class RefusedError(Exception):

@@ -4,6 +4,7 @@
 window.attnPanel = (function () {
   const { settings: { base, ui }, storage, keys, language } = window.attnPython;
   const SECONDS = 10; // that a run may take
+  const LONGER = 60; // that a translation may take: a right function may be slow, and the machine names the slow one
   const DRAWS = /^\s*(import|from)\s+(matplotlib|attn_course\b.*\bplots)\b/m; // what asks for matplotlib
   const all = [...document.querySelectorAll(".attn-py-setup, .attn-py-run, .attn-py-draws")];
   const panels = new Map(); // of a cell, its panel
@@ -77,12 +78,13 @@ window.attnPanel = (function () {
 
   /** Run a request; the answer is null if it was stopped or took too long. */
   function ask(request, panel) {
+    const seconds = panel.machine ? LONGER : SECONDS;
     return new Promise((resolve) => {
       const late = setTimeout(() => {
         stop();
-        panel.say(fill(ui.late, { seconds: SECONDS }));
+        panel.say(fill(ui.late, { seconds }));
         resolve(null);
-      }, 1000 * SECONDS);
+      }, 1000 * seconds);
       panel.interrupt = () => {
         clearTimeout(late);
         stop();
@@ -185,6 +187,7 @@ window.attnPanel = (function () {
     let adopting = false; // while the text comes from another tab, which has stored it
     const panel = {
       editor,
+      machine,
       say: (text) => { status.textContent = text; },
       progress: (part) => { bar.value = part; },
       print(text) {

@@ -65,6 +65,12 @@ sys.path.insert(0, "/course")
   begin();
 }
 
+/** What went wrong, in a line: of a traceback of Python's the last. */
+function lineOf(error) {
+  const lines = String(error.message ?? error).trim().split("\n");
+  return lines[0].startsWith("Traceback") ? lines.at(-1) : lines[0];
+}
+
 /** Begin a session that remembers nothing; where it may draw, matplotlib must have come. */
 function begin() {
   python.globals.set("language", languageInUse);
@@ -100,14 +106,14 @@ onmessage = async ({ data }) => {
       await prepare(data);
       postMessage({ kind: "ready" });
     } catch (error) {
-      postMessage({ kind: "failed", why: String(error.message ?? error).split("\n")[0] });
+      postMessage({ kind: "failed", why: lineOf(error) });
     }
   } else {
     room = MOST;
     try {
       postMessage({ kind: "done", ...JSON.parse(session(JSON.stringify(data.request))) });
     } catch (error) { // Python itself has ended, as of a recursion that is too deep for the browser.
-      postMessage({ kind: "done", ended: String(error.message ?? error).split("\n")[0] });
+      postMessage({ kind: "done", ended: lineOf(error) });
     }
   }
 };
