@@ -83,6 +83,7 @@ MAY_IMPORT = {
     "attn_course.language": set(),
     "attn_course.palette": set(),
     "attn_course._saved": set(),
+    "attn_course._statements": set(),
     "attn_course.tables": set(),
     "attn_course.templates": set(),
     "attn_course.everyday": {"attn.corpus"},
@@ -112,8 +113,18 @@ MAY_IMPORT = {
     "attn_course.images": {"attn._checks", "attn.applications"},
     "attn_course.drawings": {"attn._checks", "attn_course.language", "attn_course.palette"},
     "attn_course.plots": {"attn.reference", "attn_course.language", "attn_course.palette"},
-    "attn_course.exercises": {"attn._checks", "attn.io", "attn.reference", "attn_course.language"},
-    "attn_course.in_page": {"attn_course.exercises", "attn_course.language"},
+    "attn_course.exercises": {
+        "attn._checks",
+        "attn.io",
+        "attn.reference",
+        "attn_course._statements",
+        "attn_course.language",
+    },
+    "attn_course.in_page": {
+        "attn_course._statements",
+        "attn_course.exercises",
+        "attn_course.language",
+    },
     "attn_course.own_machine": {
         "attn._checks",
         "attn.applications",  # where the trained models lie

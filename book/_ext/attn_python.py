@@ -51,6 +51,7 @@ SOURCES = (
     "attn/applications/models/__init__.py",
     "attn/reference/*.py",
     "attn_course/__init__.py",
+    "attn_course/_statements.py",
     "attn_course/language.py",
     "attn_course/palette.py",
     "attn_course/tables.py",
