@@ -1,8 +1,8 @@
-"""How long Python in the page takes: the first run, which loads it, and the checks after that.
+"""The time of Python in the page: the first run, which loads it, and later checks.
 
-On a machine with nothing else to do the first *Check* of a page should be answered in 6 seconds, the
-next in 300 milliseconds. ``python -m benchmarks.first_run`` prints both. Chapter 03 of the built site
-is needed, and a browser.
+On an idle machine the first *Check* of a page should answer in 6 seconds, and the next in 300
+milliseconds. ``python -m benchmarks.first_run`` prints both. It needs a browser and chapter 03
+of the built site.
 """
 
 import functools
@@ -17,7 +17,8 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.widget_latency import SITE, QuietHandler
 
-BUDGETS = {"first check": 6.0, "next check": 0.3}  # seconds
+# The budgets in seconds.
+BUDGETS = {"first check": 6.0, "next check": 0.3}
 # The median of this number of checks is reported.
 NEXT = 5
 # The longest wait in milliseconds.
@@ -30,7 +31,7 @@ ANSWER = (
 
 
 def timed_check(page, cell):
-    """Return the seconds from the press on *Check* to the answer."""
+    """Return the seconds from pressing *Check* to the answer."""
     page.evaluate("cell => cell.querySelector('.attn-py-output').replaceChildren()", cell)
     began = time.perf_counter()
     cell.query_selector(".attn-py-controls button").click()
@@ -39,7 +40,7 @@ def timed_check(page, cell):
 
 
 def measure(page, address):
-    """Return the seconds by what was timed."""
+    """Return the seconds of the first and of the next check."""
     page.set_default_timeout(WAIT)
     # The exercises are in a closed aside.
     page.add_init_script("localStorage['attn-asides'] = 'open'")

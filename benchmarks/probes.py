@@ -215,14 +215,14 @@ def _alignments(translator, pairs):
 
 
 class Bench:
-    """What is to be measured, and the file that holds what was."""
+    """The queue of measurements, and the file of their results."""
 
     def __init__(self, results=RESULTS):
         self.results = results
         self.told = json.loads(results.read_text("utf-8")) if results.exists() else {}
 
     def queue(self):
-        """Yield what is to be done: a kind of result, its name, and what measures it."""
+        """Yield for each result its kind, its name and the function that measures it."""
         yield "setting", "baselines", probes_tables.baselines
         for system in SYSTEMS:
             for rate in RATES if system != "transformer" else ():
@@ -239,7 +239,7 @@ class Bench:
         return trained(system, rate, seed, parts)
 
     def go(self, only=None):
-        """Measure what is missing, or of that the first `only`; write after each."""
+        """Measure the missing results, or the first `only` of them; write after each."""
         missing = [item for item in self.queue() if item[1] not in self.told.get(item[0], {})]
         if not missing[:only]:
             return

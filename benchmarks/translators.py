@@ -305,7 +305,7 @@ def compared(one, other, pairs, groups):
 
 
 class Bench:
-    """The queue of what is to be measured, and the file that holds what was.
+    """The queue of measurements, and the file of their results.
 
     Parameters
     ----------
@@ -329,7 +329,7 @@ class Bench:
         )
 
     def queue(self):
-        """Yield what is to be done: a kind of result, its name, and what measures it."""
+        """Yield for each result its kind, its name and the function that measures it."""
         yield "setting", "corpus", self.corpus
         for name in UNTRAINED:
             yield "runs", name, partial(self.untrained, name)
@@ -352,7 +352,7 @@ class Bench:
             yield "curve_sizes", str(d_model), partial(self.with_size, d_model)
 
     def go(self, only=None):
-        """Measure what is missing, or of that only the first `only`; write after each."""
+        """Measure the missing results, or the first `only` of them; write after each."""
         for kind, name, measure in self.queue():
             if name in self.told.get(kind, {}):
                 continue
