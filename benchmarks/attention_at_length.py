@@ -1,9 +1,9 @@
-"""Attention at length: time and memory of five ways to compute it, and where linear overtakes.
+"""Time and memory of five ways to compute attention, and the length from which linear is faster.
 
-Writes ``notebooks/data/attention_at_length.json``, which chapter 11 draws. The first part is
-causal, in NumPy, by the functions of `attn.reference`, with PyTorch's kernel beside them. The
-second asks PyTorch from which length on linear attention is the faster one. Times are ratios
-within a turn, as `benchmarks.timing` explains; memory is what is held at once.
+Writes ``notebooks/data/attention_at_length.json``, which chapter 11 draws. The first part
+measures causal attention with the functions of `attn.reference` and with the kernel of
+PyTorch. The second measures in PyTorch from which length on linear attention is faster. Times
+are ratios within a turn, as `benchmarks.timing` explains; memory is the peak.
 """
 
 import json
@@ -62,7 +62,7 @@ def crossing(length, d_k):
 
 
 def measure(lengths=LENGTHS, **options):
-    """Return the ratio of each method's time to the whole matrix's, its growth, and its peak."""
+    """Return for each method its time relative to the full matrix, its growth and its peak."""
     times, peaks, ratios = {}, {}, {}
     first = None
     for length in lengths:

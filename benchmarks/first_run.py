@@ -1,9 +1,9 @@
-"""How long Python in the page takes: the first run, which loads it, and the checks after that.
+"""The time of Python in the page: the first run, which loads it, and later checks.
 
-On a machine with nothing else to do the first *Check* of a page should be answered in 6 seconds, the
-next in 300 milliseconds. ``python -m benchmarks.first_run`` prints both, as medians of several
-profiles that have kept nothing, and how much of the first is loading. Chapter 03 of the built site
-is needed, and a browser.
+On an idle machine the first *Check* of a page should answer in 6 seconds, and the next in 300
+milliseconds. ``python -m benchmarks.first_run`` prints both, as medians over several profiles that
+have kept nothing, and how much of the first is loading. It needs a browser and chapter 03 of the
+built site.
 """
 
 import functools
@@ -18,10 +18,11 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.widget_latency import SITE, QuietHandler
 
-BUDGETS = {"first check": 6.0, "next check": 0.3}  # seconds
-# Starts in a fresh profile, of which the median is reported.
+# The budgets in seconds.
+BUDGETS = {"first check": 6.0, "next check": 0.3}
+# The median of this number of starts in a fresh profile is reported.
 COLD = 5
-# Checks in each of them.
+# The number of checks after each start.
 NEXT = 5
 # The longest wait in milliseconds.
 WAIT = 120_000
@@ -33,7 +34,7 @@ ANSWER = (
 
 
 def timed_check(page, cell):
-    """Return the seconds from the press on *Check* to the answer."""
+    """Return the seconds from pressing *Check* to the answer."""
     page.evaluate("cell => cell.querySelector('.attn-py-output').replaceChildren()", cell)
     began = time.perf_counter()
     cell.query_selector(".attn-py-controls button").click()
@@ -42,7 +43,7 @@ def timed_check(page, cell):
 
 
 def measure(page, address):
-    """Return the seconds by what was timed."""
+    """Return the seconds of the first and of the next check."""
     page.set_default_timeout(WAIT)
     # The exercises are in a closed aside.
     page.add_init_script("localStorage['attn-asides'] = 'open'")

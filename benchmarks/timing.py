@@ -21,14 +21,15 @@ def interleave(contenders, repeats=REPEATS, least=LEAST_SECONDS, clock=time.proc
     Parameters
     ----------
     contenders : dict of str to callable
-        What to time, called without arguments; once before, to warm up.
+        The functions to time, which are called without arguments, and once before as a
+        warm-up.
     repeats : int, default 9
         Number of turns.
     least : float, default 0.05
-        In each of its turns a contender is called until it has taken so many seconds: as
-        often as it took before the first turn, so that no turn ends by chance.
+        The seconds of a turn. The number of calls that this takes is determined before the
+        first turn, so that no turn ends by chance.
     clock : callable, default time.process_time
-        What tells the seconds.
+        The function that returns the time in seconds.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """A small CLIP of emoji: how well it finds unseen emoji by their names.
 
-``python -m experiments emoji`` fetches pictures and names (`experiments.emoji_data`), trains
-three models and a control, whose names were exchanged, two CPU minutes each, and writes
-``notebooks/data/emoji.json``, which chapter 11 prints, and the first model, which its page
-runs, into ``attn_course/emoji/trained``.
+``python -m experiments emoji`` fetches pictures and names (`experiments.emoji_data`), and trains
+three models and a control with shuffled names, which takes two CPU minutes each. It writes
+``notebooks/data/emoji.json``, which chapter 11 prints, and puts the first model into
+``attn_course/emoji/trained``, for the page.
 """
 
 import json
@@ -49,7 +49,7 @@ class Towers(nn.Module):
 
     @torch.no_grad()
     def index(self, pictures):
-        """Return a vector for each emoji: the mean of those of its drawings, of length 1."""
+        """Return a vector of length 1 for each emoji, the mean over its drawings."""
         self.eval()
         drawn = [self.images(pictures[:, style]) for style in range(len(STYLES))]
         return nn.functional.normalize(sum(drawn), dim=-1)
@@ -109,20 +109,20 @@ def train(pictures, texts, chosen, tokenizer, seed):
 
 
 def ranks(scores, right):
-    """Return how many candidates score higher than the right one, shape (n_queries,).
+    """Return the number of candidates that score higher than the right one, shape (n_queries,).
 
     Parameters
     ----------
     scores : array, shape (n_queries, n_candidates)
     right : array of int, shape (n_queries,)
-        Which candidate is the right one of each query.
+        The index of the right candidate of each query.
     """
     return (scores > scores[np.arange(len(right)), right][:, None]).sum(axis=1)
 
 
 @torch.no_grad()
 def of_model(towers, tokenizer, pictures, texts, test):
-    """Return by language the ranks among the unseen, and among all emoji, of names of the unseen."""
+    """Return for each language the ranks of unseen emoji, among the unseen and among all."""
     index, found = towers.index(pictures), {}
     for language in LANGUAGES:
         names = [texts[i][language][0] for i in test]
@@ -141,7 +141,7 @@ def trigrams(text):
 
 
 def nearest_name(name, names):
-    """Return which of some names shares the largest part of its trigrams with this one."""
+    """Return the index of the name that shares the largest part of its trigrams with this one."""
     wanted, some = trigrams(name), [trigrams(other) for other in names]
     return int(np.argmax([len(wanted & t) / len(wanted | t) for t in some]))
 
@@ -159,7 +159,7 @@ def of_words(pictures, texts, train_ids, test):
 
 
 def known_words(emoji, train_ids, test):
-    """Return by language which unseen names have no word that training did not have."""
+    """Return for each language which unseen names consist of words from training."""
     met = {
         word
         for i in train_ids

@@ -44,11 +44,11 @@ class Emoji:
     Attributes
     ----------
     code : str
-        Its code points in hexadecimal, with ``-`` between them.
+        The code points in hexadecimal, joined by ``-``.
     family : str
-        What it shares with its near variants.
+        The name of the group of its near variants.
     texts : dict of str to list of str
-        By language, its name and then its keywords.
+        For each language its name and then its keywords.
     """
 
     code: str
@@ -65,7 +65,7 @@ class Emoji:
 
 
 def family(code, group, subgroup):
-    """Return what near variants share: sexes and directions of one person, all flags, all clocks."""
+    """Return the group of near variants: all sexes of a person, all flags, all clocks."""
     if group == FLAGS:
         return "flags"
     if subgroup in ALIKE:
@@ -85,12 +85,12 @@ def load():
     -------
     emoji : list of Emoji
     pictures : array of float32, shape (n_emoji, n_styles, 3, SIDE, SIDE)
-        On white, from 0 to 1.
+        Numbers from 0 to 1, on a white background.
 
     Raises
     ------
     VendorError
-        If a package cannot be had, in one sentence.
+        If a package cannot be fetched.
     """
     names = fetch("emojibase-data")
     folders = [fetch(f"emoji-datasource-{style}") for style in STYLES]
@@ -133,7 +133,7 @@ def _read(path):
 
 
 def _on_white(path):
-    """Return a sheet of pictures as channels first, what is transparent being white."""
+    """Return a sheet of pictures with the channels first, on a white background."""
     pixels = np.asarray(Image.open(path).convert("RGBA"), dtype=np.float32) / 255
     opacity = pixels[..., 3:]
     return (pixels[..., :3] * opacity + 1 - opacity).transpose(2, 0, 1)

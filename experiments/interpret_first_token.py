@@ -1,9 +1,9 @@
-"""The sink of SmolLM2: a token's weight taken away, or what it hands over, and the loss per token.
+"""The attention sink of SmolLM2: the loss without the weight, or without the value, of a token.
 
-Chapter 12 tells how much attention the first token gets. Here one of two things happens from one
-layer on: ``hidden``, later tokens may not attend to a token, and share its weight among the others;
-``empty``, they attend to it as before, and its value is 0, so that the weight is thrown away. The
-second token, and one in the middle, are the controls.
+Chapter 12 measures how much attention the first token gets. Here a token is changed from one
+layer on. If it is ``hidden``, later tokens may not attend to it, and the others share its
+weight. If it is ``empty``, they attend to it as before, but its value is 0, so that its weight
+has no effect. The second token and one in the middle are controls.
 """
 
 import torch
@@ -34,7 +34,7 @@ def losses(model, x, layer, ids, mask=None):
 
 
 def hidden(seq_len, token):
-    """Return the mask under which nobody but itself sees a token."""
+    """Return the mask that hides a token from all others."""
     seen = torch.ones(seq_len, seq_len, dtype=torch.bool)
     seen[:, token] = False
     seen[token, token] = True
@@ -42,7 +42,7 @@ def hidden(seq_len, token):
 
 
 def emptied(model, layer, token):
-    """Let the value of a token be 0 from a layer on; return the hooks, which are to be removed."""
+    """Set the value of a token to 0 from a layer on; return the hooks, for the caller to remove."""
 
     def changed(_, __, value):
         value = value.clone()
@@ -56,7 +56,7 @@ def emptied(model, layer, token):
 
 
 def measure(told, keep):
-    """Measure the loss as it is and with every change."""
+    """Measure the loss without and with every change."""
     if "rows" in told:
         return
     model, ids = smollm2()[0], rows()

@@ -1,15 +1,16 @@
 """Seven kinds of positions on real sentences, each with its own learning rate.
 
 ``python -m experiments real_positions`` writes ``notebooks/data/real_positions.json``, which
-chapter 07 shows, after each result: it can be stopped and started again. There are two tasks.
+chapter 07 shows, after each result, so it can be stopped and started again. There are two
+tasks.
 
-``translation``: encoder and decoder learn from pairs whose English has at most `SHORT` words, and
-are asked to translate longer ones too. A last one learns from pairs of every length: it tells how
-much of the fall is due to lengths never seen.
+``translation``: encoder and decoder learn from pairs whose English has at most `SHORT` words,
+and also translate longer ones in the test. A last model learns from pairs of every length,
+which shows how much of the loss of quality is due to unseen lengths.
 
-``language``: a decoder alone reads sentences in random order, `WINDOW` tokens at a time, and is
-asked to go on to four times as many. Since one sentence says little about the next, a model that
-minds no position should predict all tokens but the first about equally well.
+``language``: a decoder alone is trained on sentences in random order, `WINDOW` tokens at a
+time, and tested on four times as many. Since one sentence says little about the next, a model
+that handles all positions should predict all tokens but the first about equally well.
 """
 
 import itertools
@@ -69,7 +70,7 @@ def sizes(kind):
 
 
 def n_words(pair):
-    """Return how many words the English sentence has."""
+    """Return the number of words of the English sentence."""
     return len(pair.source.split())
 
 
@@ -82,13 +83,13 @@ def buckets(pairs):
 
 
 class Material:
-    """What is learned from and what is asked.
+    """The training and test data.
 
     Parameters
     ----------
     parts : dict of str to sequence of Pair
     n_long : int
-        How many of the long pairs are held out, with all their near neighbours.
+        The number of long pairs that are held out, with all their near neighbours.
     """
 
     def __init__(self, parts, n_long=N_LONG):
@@ -137,21 +138,21 @@ class Windows:
         self.ids, self.seed = ids, seed
 
     def share(self, step, rank=0, n_processes=1):
-        """Return the stretches of a step: each a token longer than what is read."""
+        """Return the windows of a step, one token longer than the inputs."""
         rng = np.random.default_rng((self.seed, step))
         firsts = rng.integers(len(self.ids) - WINDOW, size=N_WINDOWS)[rank::n_processes]
         return (torch.stack([self.ids[first : first + WINDOW + 1] for first in firsts]),)
 
 
 def predict_next(model, batch):
-    """Return the logits at every place, and the tokens that follow."""
+    """Return the logits at every position, and the tokens that follow."""
     (ids,) = batch
     return model(ids[:, :-1])[0], ids[:, 1:]
 
 
 @torch.no_grad()
 def losses_by_place(model, ids, length):
-    """Return the mean loss of the tokens at each place of windows of `length` tokens."""
+    """Return the mean loss at each position of windows of `length` tokens."""
     n = (len(ids) - 1) // length
     totals = torch.zeros(length, dtype=torch.float64)
     for first in range(0, n, N_WINDOWS):
@@ -163,7 +164,7 @@ def losses_by_place(model, ids, length):
 
 
 def language_model(material, kind, rate, seed, steps):
-    """Train a decoder alone; return its loss within what it learnt from, and beyond."""
+    """Train a decoder alone; return its loss within and beyond the training length."""
     torch.manual_seed(seed)
     config = TrainingConfig(
         steps=steps,

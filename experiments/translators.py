@@ -344,7 +344,7 @@ class Bench:
         return measure()
 
     def queue(self):
-        """Yield what is to be done: a kind of result, its name, and what measures it."""
+        """Yield for each result its kind, its name and the function that measures it."""
         yield "setting", "corpus", self.corpus
         for name in UNTRAINED:
             yield "runs", name, partial(self.untrained, name)

@@ -1,4 +1,4 @@
-"""A training that is stopped wherever one wants to look at it."""
+"""A training that can be stopped at any step to measure the model."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ class Training:
     Parameters
     ----------
     translator : attn.applications.translation.Translator
-        Its model has not learned yet.
+        A translator whose model is untrained.
     pairs : sequence of attn.corpus.Pair
     config : attn.training.TrainingConfig
 

@@ -381,7 +381,8 @@ def test_the_readme_tells_the_lines_that_are_there():
     command = ["make", "-s", "lines"]
     counted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     told = [
-        f"{int(n) / 1000:.1f} thousand" for n in re.findall(r"(\d+)(?: lines)?$", counted, re.M)
+        f"{int(n) / 1000:.1f} thousand"
+        for n in re.findall(r"(\d+)(?: lines)?$", counted, re.MULTILINE)
     ]
     assert len(told) == 2 and re.findall(r"[\d.]+ thousand", readme) == told
 

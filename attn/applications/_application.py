@@ -64,12 +64,12 @@ class Application(Generic[Model]):
         Parameters
         ----------
         device : str or torch.device
-            As PyTorch names it, or "auto" for the fastest there is.
+            A device of PyTorch, or "auto" for the fastest available.
 
         Returns
         -------
         Application
-            This one.
+            The same application.
 
         Raises
         ------
@@ -94,13 +94,13 @@ class Application(Generic[Model]):
         ----------
         folder : str or Path
         quantised : bool, default False
-            Whether to round the weights to int8: a quarter of the size, and what the widgets
-            of a page read.
+            Whether to round the weights to int8, a quarter of the size, as the widgets of a
+            page need.
 
         Raises
         ------
         ValueError
-            If something else has this name, or it cannot be written.
+            If the folder holds something else, or cannot be written.
         """
         with whole_folder(folder, {"format": self._format} | self._about()) as unfinished:
             self.model.save(unfinished / self._model_file, quantised=quantised)
@@ -214,7 +214,7 @@ def configured(
 
 
 def present(device: str | torch.device) -> torch.device:
-    """Return a device; refuse one that this machine lacks and the meta device."""
+    """Return a device; refuse one that this machine lacks, and the meta device."""
     if device == "auto":
         return choose_device()
     try:

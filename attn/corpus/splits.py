@@ -64,7 +64,7 @@ def near_duplicates(sentences: Iterable[str]) -> dict[str, str]:
 def hold_out(
     pairs: Sequence[Pair], n_sources: int, group: Callable[[Pair], str] | None = None
 ) -> tuple[list[Pair], list[Pair]]:
-    """Split off some pairs, drawn by chance, so that no source and no group is on both sides.
+    """Hold out random pairs, so that no source and no group is on both sides.
 
     The draw depends only on the names of the groups. The order of the pairs has no effect, and
     an additional pair changes little.
@@ -81,7 +81,7 @@ def hold_out(
     Returns
     -------
     rest, held_out : list of Pair
-        In the order of `pairs`.
+        Both lists, in the order of `pairs`.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def one_for_each_source(pairs: Sequence[Pair]) -> list[Pair]:
 
 
 def drawn(pair: Pair) -> bytes:
-    """Return a key that sorts pairs by chance, in the same way everywhere."""
+    """Return a sort key that orders pairs at random, the same on every machine."""
     return _order(f"{pair.source}\t{pair.target}")
 
 

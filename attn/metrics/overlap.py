@@ -15,7 +15,7 @@ def one_word_apart(sources: Sequence[str], known: Iterable[str]) -> NDArray[np.b
     Parameters
     ----------
     sources, known : sequence of str
-        Sentences of the test and of the training; words separated by spaces.
+        The test and the training sentences, with words separated by spaces.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Attention over some of the keys, kept in a form in which the parts can be put together."""
+"""Attention over some of the keys, in a form that can be merged with other parts."""
 
 import math
 
@@ -12,7 +12,7 @@ from attn.reference._types import ArrayLike, Floats
 def partial_attention(
     query: ArrayLike, key: ArrayLike, value: ArrayLike, mask: ArrayLike | None = None
 ) -> tuple[Floats, Floats, Floats]:
-    """Attend to these keys, and leave the division for when all the keys have been seen.
+    """Attend to some of the keys, without the division by the sum of all.
 
     Parameters
     ----------
@@ -68,11 +68,10 @@ def merge_attention(
     total_b: ArrayLike,
     output_b: ArrayLike,
 ) -> tuple[Floats, Floats, Floats]:
-    """Put together what the same queries gathered from two sets of keys.
+    """Merge the attention of the same queries to two sets of keys.
 
-    Both sums are brought to the larger peak, ``exp(old peak - new peak)`` at a time, and then
-    they add. The order of the parts does not matter, nor how they are paired, so different
-    processors can take different keys.
+    Both sums are scaled to the larger peak by ``exp(old peak - new peak)`` and then added. The
+    order of the merges does not matter, so different processors can take different keys.
 
     Parameters
     ----------

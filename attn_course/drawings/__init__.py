@@ -1,11 +1,12 @@
 """Drawings of ideas, as SVG that the course makes itself: the machine, and what happens inside it.
 
-Each is made from one description, in both languages, takes its colours from the page it stands on,
-and says in words what it shows.
+Each has texts in both languages and a description for those who do not see it, and takes its
+colours from its page.
 
-The machine is described once, in ``parts.py``: what its parts are called and which chapter tells about
-each. What a chapter lights, and the shapes of its tensors, stand in ``chapters.py``; ``_wide.py`` and
-``_upright.py`` are its two layouts; ``moving.py`` is the one of the opening page, which a script lights.
+The parts of the machine, their names and their chapters are in ``parts.py``. ``chapters.py``
+says which parts a chapter lights and the shapes of its tensors. ``_wide.py`` and
+``_upright.py`` are the two layouts, and ``moving.py`` is the one of the opening page, whose
+parts a script lights.
 """
 
 from attn_course.drawings.asking import asking

@@ -1,7 +1,7 @@
-"""The hand that draws: text, boxes, arrows and glyphs as SVG, in the colours of the course.
+"""Text, boxes, arrows and glyphs as SVG, in the colours of the course.
 
-Nothing here knows a language or measures a text: a drawing has the same lines in both editions,
-and a test measures in a browser that every text fits where it stands.
+No function depends on the language or measures a text, so a drawing has the same lines in both
+editions. A test measures in a browser that every text fits.
 """
 
 import html
@@ -43,7 +43,7 @@ STYLE = "".join(
 
 
 def number(x):
-    """Return a coordinate as it is written: no more digits than it needs.
+    """Return a coordinate as text, with at most two decimals.
 
     >>> number(12.0), number(1 / 3)
     ('12', '0.33')

@@ -1,4 +1,4 @@
-"""What both layouts of the machine have in common: parts, arrows and shapes, and which are lit."""
+"""The base of both layouts of the machine: parts, arrows, shapes, and which are lit."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings.parts import PARTS, WORDS
@@ -9,13 +9,13 @@ _WEIGHTS = ((1.0, None, None), (0.3, 0.75, None), (0.15, 0.35, 0.65))
 
 
 class Layout:
-    """Parts at their places, from which `body` makes the drawing.
+    """Collects the parts at their places; `body` makes the drawing.
 
     Parameters
     ----------
     language : {"es", "en"}
     lit : tuple of str
-        The parts that the page is about; at the first of them stands "you are here".
+        The parts of the page. The first gets the label "you are here".
     shapes : dict of str to str
         What is written on the arrows, by place.
     """
@@ -173,7 +173,7 @@ class Layout:
     def body(self, link):
         """Return the drawing; `link` makes the parts of a page into a link to it.
 
-        What flows lies over the frames and the stream, and under the boxes.
+        Arrows are above the frames and the stream, and below the boxes.
         """
         of_page = {}
         for name, part in PARTS.items():

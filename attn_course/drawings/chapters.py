@@ -1,4 +1,4 @@
-"""Where the reader is: what each chapter lights in the machine, and the shapes of its own tensors."""
+"""The parts of the machine that each chapter lights, and the shapes of its tensors."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,14 @@ class Here:
     Parameters
     ----------
     lit : tuple of str
-        Parts; "you are here" stands at the first.
+        Parts. The first gets the label "you are here".
     sizes : dict of str to int
-        The sizes that the chapter's own code gives these names.
+        The values that the code of the chapter gives to these names.
     shapes : dict of str to tuple of str
         The shape of a tensor, as names of sizes, by the place where it stands. A size without a
         number is not the same every time, and its name stands for it.
     es, en : str
-        What the chapter does with what is lit, in full sentences that name the sizes.
+        The caption: what the chapter does with these parts, in sentences that name the sizes.
     """
 
     lit: tuple[str, ...]

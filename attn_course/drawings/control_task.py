@@ -1,4 +1,4 @@
-"""A probing task and its control: the same words, with labels that mean something or were drawn."""
+"""A probing task and its control: the same words with meaningful and with random labels."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea

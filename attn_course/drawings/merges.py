@@ -41,7 +41,7 @@ def _draw(language):
 
 
 def _merged(parts, one, other):
-    """Return the pieces with every pair made one."""
+    """Return the pieces with every occurrence of the pair merged."""
     joined = []
     for part in parts:
         if joined and (joined[-1], part) == (one, other):

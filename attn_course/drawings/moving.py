@@ -23,7 +23,7 @@ _STYLE = STYLE + _MOTION.replace("\n", "")
 
 
 class _Handles(Layout):
-    """A layout in which what belongs to a part has a class for it and its side: ``at-decoder-norm``."""
+    """A layout whose elements have a class for their part and side: ``at-decoder-norm``."""
 
     side = "inside"
 
@@ -46,7 +46,7 @@ class _Handles(Layout):
 
 
 class MovingWide(_Handles, Wide):
-    """Without the legend: in its corner stand the numbers."""
+    """The wide layout without the legend, since the numbers take its corner."""
 
     def legend(self, x, y):
         pass
@@ -57,7 +57,7 @@ class MovingWide(_Handles, Wide):
 
 
 class MovingUpright(_Handles, Upright):
-    """As the narrow one of a chapter."""
+    """The layout for phones."""
 
     def legend(self, x, y):
         self.side = "encoder"

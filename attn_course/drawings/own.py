@@ -1,4 +1,4 @@
-"""The machine in which a learner's own parts are lit, wherever they stand in it."""
+"""The machine with the parts lit that a learner has written."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._upright import Upright
@@ -14,18 +14,18 @@ _TOLD = {
 
 
 class _Unpinned:
-    """Nobody is anywhere in it."""
+    """A layout without the label "you are here"."""
 
     def pin(self, part, x, y):
         pass
 
 
 class OwnWide(_Unpinned, Wide):
-    """As at the head of a chapter."""
+    """The wide layout."""
 
 
 class OwnUpright(_Unpinned, Upright):
-    """The same on a phone."""
+    """The layout for phones."""
 
 
 class OwnMachine(Machine):
@@ -83,7 +83,7 @@ class OwnMachine(Machine):
         )
 
     def _link(self, page, markup):
-        """Return it without a link: in JupyterLab there are no pages."""
+        """Return the markup without a link, because JupyterLab has no pages."""
         return markup
 
     def _told(self):

@@ -1,4 +1,4 @@
-"""The one description of the machine: its parts, what they are called, and where each is told."""
+"""The description of the machine: its parts, their names, and the page of each."""
 
 from dataclasses import dataclass
 
@@ -10,9 +10,9 @@ class Part:
     Parameters
     ----------
     page : str
-        The page that tells about it; the part links there.
+        The page about the part, to which the part links.
     es, en : tuple of str
-        What it is called, in lines.
+        The name of the part, in lines.
     """
 
     page: str

@@ -17,7 +17,7 @@ class Found(NamedTuple):
     Attributes
     ----------
     emoji : str
-        Its characters.
+        The characters of the emoji.
     cosine : float
         The cosine of its picture with the text.
     seen : bool
@@ -37,7 +37,7 @@ class EmojiSearcher:
     tower : TextTower
     tokenizer : BytePairTokenizer
     emoji : list of str
-        One for each picture of the tower.
+        An emoji for each picture of the tower.
     seen : list of bool
         Whether the model was trained on each.
     """
@@ -61,7 +61,7 @@ class EmojiSearcher:
         Parameters
         ----------
         text : str
-            In Spanish or English; the model sees neither capitals nor accents.
+            A text in Spanish or English. Capitals and accents do not matter.
         n : int, default 10
 
         Returns
@@ -71,7 +71,7 @@ class EmojiSearcher:
         Raises
         ------
         ValueError
-            If there is nothing in the text, or `n` is not a whole number from 1 on.
+            If the text is empty, or `n` is not an integer of at least 1.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """A small world in English and Spanish, where every translation is known word for word.
 
-Sentences are made by a grammar, not collected: so the alignment, what each pronoun stands for
-and what each adjective agrees with are not guessed but known, and there are as many pairs as
-a lesson needs, the same for the same seed. A pair is an `attn.corpus.Pair`.
+A grammar generates the sentences. So the alignment, the antecedent of each pronoun and the
+noun that each adjective agrees with are known, and there are as many pairs as a lesson needs,
+the same for the same seed. A pair is an `attn.corpus.Pair`.
 
 ==========================  ==============================================================
 ``lexicon.toml``            the words, as data
@@ -20,8 +20,8 @@ a lesson needs, the same for the same seed. A pair is an `attn.corpus.Pair`.
 `documents`                 ``document_pairs``: the examples of the course's documents
 ==========================  ==============================================================
 
-English is translated into Spanish, and the same sentence always in the same way: whatever is
-ambiguous, another word of the sentence decides.
+Every English sentence has one Spanish translation, because another word of the sentence
+decides whatever is ambiguous.
 
 >>> pair = translate("the animal did not cross the street because it was too wide")
 >>> pair.target

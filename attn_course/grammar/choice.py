@@ -1,14 +1,14 @@
-"""How a derivation chooses: by dice, or so that a given sentence comes out."""
+"""The choices of a derivation: at random, or so that it gives a certain sentence."""
 
 import random
 
 
 class Impossible(Exception):
-    """There is nothing to choose from: the derivation has to begin again."""
+    """Raised if there is nothing to choose from, so that the derivation starts again."""
 
 
 class Dice:
-    """Choose at random, the same for the same seed.
+    """Choose at random, with a seed.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ class Dice:
         return option
 
     def chance(self, probability, says=None):
-        """Return True with a probability; then the sentence contains the word `says`."""
+        """Return True with a probability. True means that the sentence contains the word `says`."""
         return self._random.random() < probability
 
 
 class Search:
-    """Choose every possibility once, derivation after derivation, for one sentence.
+    """Try every possibility once, derivation after derivation, to find one sentence.
 
-    Entries of the lexicon with words that the sentence does not have are no possibility.
+    Entries of the lexicon with words that are not in the sentence are skipped.
 
     Parameters
     ----------

@@ -158,7 +158,7 @@ class Verb(Entry):
     def goes_on(self):
         """Whether the verb has a progressive: "was crying", but not "was arriving".
 
-        Who "was sitting" had sat down before; Spanish says so (estaba sentado).
+        Verbs such as *sit* have none, because Spanish says "estaba sentado".
         """
         without_end = not (self.object or self.state or self.moment or self.reflexive)
         return self.lasting or without_end

@@ -22,7 +22,7 @@ class Lexicon:
     Parameters
     ----------
     content : dict
-        What ``lexicon.toml`` holds.
+        The content of ``lexicon.toml``.
 
     Raises
     ------
@@ -47,10 +47,10 @@ class Lexicon:
         self._check()
 
     def nouns_of(self, kinds):
-        """Return the nouns of any of `kinds`, without words that would leave a doubt.
+        """Return the nouns of any of `kinds` that are not ambiguous there.
 
-        A polyseme is in doubt when two of its meanings fit: nobody could say which was meant;
-        unless what it belongs to decides ("the leg of the table").
+        A polyseme is ambiguous if two of its meanings fit, unless the noun that it belongs to
+        decides ("the leg of the table").
         """
         kinds = frozenset(kinds)
         if kinds not in self._found:
@@ -67,7 +67,7 @@ class Lexicon:
         return self.names if {"person", "adult"} & set(kinds) else []
 
     def adjectives_of(self, noun):
-        """Return the adjectives that can stand by `noun` without doubt."""
+        """Return the adjectives that can describe `noun` without ambiguity."""
         if noun not in self._found:
             self._found[noun] = [
                 adjective

@@ -98,8 +98,8 @@ def together(first, second):
 def subject_pronoun(pronoun, tense):
     """Return a pronoun that begins a sentence, and that Spanish leaves out where it can.
 
-    The ending of the verb tells who is meant by I and we; but not in the imperfect, where I
-    and he have the same, nor in the third person.
+    The ending of the verb shows that *I* or *we* is meant, except in the imperfect, where *I*
+    and *he* have the same form. In the third person it does not show who is meant.
     """
     word = Word(pronoun)
     if pronoun == "we" or (pronoun == "i" and tense != "imperfect"):

@@ -1,7 +1,7 @@
-"""What the grammar builds with: words that know what they translate, phrases in both languages.
+"""Words with their links, and phrases in both languages.
 
-A link, an agreement, a coreference holds the *words* themselves, not their positions. Phrases
-can then be joined in any order, and `to_pair` counts positions once, when all is said.
+Links, agreements and coreferences refer to *words* and not to positions, so phrases can be
+joined in any order. `to_pair` counts the positions at the end.
 """
 
 import functools
@@ -14,19 +14,20 @@ CONTRACTIONS = {("a", "el"): "al", ("de", "el"): "del"}
 
 @dataclass(eq=False)
 class Word:
-    """One word of one language, and what it has to do with others.
+    """A word of one language, and its relations to other words.
 
     Attributes
     ----------
     text : str
     sure, possible : tuple of Word
-        Of a target word: the source words it translates; `possible` has only the rest.
+        For a target word, the source words with a sure link, and those with only a possible
+        link.
     agrees_with : tuple of Word
-        Of a target word: the target nouns that decide its form.
+        For a target word, the target nouns that decide its form.
     refers_to : tuple of (tuple of Word, Word), or None
-        Of a source pronoun: its antecedents, and the target word whose form they decide.
+        For a source pronoun, its antecedents and the target word whose form they decide.
     meaning : tuple of (Entry, Word), or None
-        Of a source word with several meanings: the one it has, and the word that decides it.
+        For a source word with several meanings, its meaning here and the word that decides it.
     """
 
     text: str
@@ -62,7 +63,7 @@ class NounPhrase(Phrase):
     nouns : tuple of Noun
         Two if coordinated.
     source_heads, target_heads : tuple of Word
-        Their words; of a pronoun, those of its antecedent.
+        The words of the nouns; for a pronoun, those of its antecedent.
     person : {"i", "he", "we", "they"}
         "he" is any third person singular.
     feminine : bool
@@ -86,7 +87,7 @@ class NounPhrase(Phrase):
 
     @property
     def form(self):
-        """Where its form stands among four: masculine, feminine, and their plurals."""
+        """The index of the form among masculine, feminine, and their plurals."""
         return 2 * self.plural + self.feminine
 
     def extended(self, phrase):
@@ -100,9 +101,9 @@ class NounPhrase(Phrase):
 
 
 def unit(english, spanish, links=None):
-    """Return a phrase of one entry of the lexicon, whose words are linked as it says.
+    """Return a phrase of one entry of the lexicon, with the links of the entry.
 
-    A word that has no sure link is possibly linked to every word of the other side.
+    A word without a sure link has a possible link to every word of the other side.
     """
     texts, linked = _linked(english, spanish, links)
     source = tuple([Word(text) for text in texts])
@@ -151,7 +152,7 @@ def refer(pronoun, antecedent, decided):
 
 
 def to_pair(phrase, frame):
-    """Count positions: contract the target, and turn what words know into a `Pair`."""
+    """Contract the target, count positions, and make a `Pair`."""
     source = {id(word): i for i, word in enumerate(phrase.source)}
     texts, target = [], {}
     for word in phrase.target:

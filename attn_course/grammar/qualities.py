@@ -1,4 +1,4 @@
-"""Which adjective is said of which subject, so that one of the two decides what both mean."""
+"""Adjectives and the subjects that they describe, without ambiguity."""
 
 from attn_course.grammar.drawing import DETERMINERS, draw_generic, draw_noun
 from attn_course.grammar.lexicon import lexicon
@@ -22,7 +22,7 @@ def draw_described(pick, adjective, generic=False):
 
 
 def described_nouns(adjective):
-    """Return the nouns that `adjective` goes with, where one of the two decides the other."""
+    """Return the nouns that `adjective` can describe without ambiguity."""
     nouns = lexicon().nouns_of(adjective.nouns)
     return [noun for noun in nouns if not (noun.polyseme and adjective.polyseme)]
 

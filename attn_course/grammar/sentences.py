@@ -167,7 +167,7 @@ def activity(pick):
 
 
 def with_place(pick, verb, probability=PLACE):
-    """Draw whether to say where; what lives, lives somewhere, and a polyseme needs it."""
+    """Draw whether to name a place; *live* and polysemes always have one."""
     return bool(verb.where) and (verb.polyseme or verb.state or pick.chance(probability))
 
 

@@ -1,4 +1,4 @@
-"""Examples to learn from and to be measured by: an image, a question, the right answer."""
+"""Examples for training and tests: an image, a question, the right answer."""
 
 from dataclasses import dataclass
 
@@ -33,8 +33,8 @@ class Example:
     kind : str
         One of ``questions.KINDS``.
     asked : array of bool, shape (N_ROWS, N_COLUMNS)
-        The patches of the things that the question is about. For measuring only: no model is
-        told.
+        The patches of the things that the question is about. They are for tests only; no model
+        sees them.
     things : tuple of Thing
         All that the image shows.
     """
@@ -48,7 +48,7 @@ class Example:
 
 
 def make_examples(n_examples, language, seed=0, *, kinds=KINDS, held_out=False):
-    """Make images with a question each; kinds take turns, and no answer of a kind is rare.
+    """Make images with a question each; kinds alternate, and the answers of a kind are balanced.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ LANGUAGES = tuple(WORDS)
 
 
 class Question(NamedTuple):
-    """A question in no language: of one of the `KINDS`, about a shape.
+    """A question of one of the `KINDS` about a shape, independent of the language.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def _quarter(thing):
 
 
 def patches(things):
-    """Return where things stand: a boolean array of shape (N_ROWS, N_COLUMNS)."""
+    """Return the patches of things as a boolean array of shape (N_ROWS, N_COLUMNS)."""
     grid = np.zeros((N_ROWS, N_COLUMNS), dtype=bool)
     for thing in things:
         grid[thing.row, thing.column] = True

@@ -73,15 +73,15 @@ class Thing(NamedTuple):
 
 
 def draw(things, rng=None):
-    """Draw a scene, never twice the same: places waver by a pixel, colours by a little.
+    """Draw a scene; positions vary by a pixel and colours by a little.
 
     Parameters
     ----------
     things : iterable of Thing
         In patches of their own.
     rng : numpy.random.Generator, optional
-        Without it nothing wavers, and things stand at the top left of their patches: the
-        images that the page draws.
+        Without it nothing varies, and things are at the top left of their patches, as the page
+        draws them.
 
     Returns
     -------

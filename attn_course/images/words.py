@@ -67,7 +67,7 @@ WORDS = {
 
 
 def agree(text, gender):
-    """Keep of every two forms the one that goes with the gender.
+    """Keep the form of the given gender wherever the text has two forms.
 
     Parameters
     ----------

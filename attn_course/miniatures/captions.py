@@ -1,4 +1,4 @@
-"""A picture of shapes in a line, and the words that tell them: an encoder and a decoder."""
+"""Captions for pictures of shapes in a line, by an encoder and a decoder."""
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ NEVER = (0, 3)
 
 
 def pictures(n, seed, never=NEVER):
-    """Draw one, two or three shapes in a row or in a column, and tell them.
+    """Draw one, two or three shapes in a row or in a column, and their captions.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Captioner(nn.Module):
         return memory.mean(dim=1, keepdim=True)
 
     def forward(self, picture, read, need_weights=False):
-        """Return the logits of the next words, and who looked where, if asked for."""
+        """Return the logits of the next words, and the attention weights if asked for."""
         x = self.words(read) + self.order[: read.shape[1]]
         x, weights = self.decoder(
             x, self.memory(picture), is_causal=True, need_weights=need_weights
@@ -107,7 +107,7 @@ class Captioner(nn.Module):
 
 @torch.no_grad()
 def write(model, picture):
-    """Return the captions that a model writes, always with its first choice."""
+    """Return the captions that a model writes greedily."""
     read = torch.full((len(picture), 1), START)
     for _ in range(LONGEST - 1):
         read = torch.cat([read, model(picture, read)[0][:, -1:].argmax(dim=-1)], dim=1)

@@ -65,7 +65,7 @@ class Detector(nn.Module):
     Parameters
     ----------
     talk : bool, default True
-        Whether the queries attend to each other, and so can share out the shapes.
+        Whether the queries attend to each other, so that they can divide the shapes.
     d_model : int
     """
 
@@ -82,7 +82,7 @@ class Detector(nn.Module):
         self.box = nn.Sequential(nn.Linear(d_model, d_model), nn.ReLU(), nn.Linear(d_model, 3))
 
     def forward(self, picture, need_weights=False):
-        """Return logits of kinds, boxes and, if asked for, where the queries look."""
+        """Return the logits of kinds, the boxes and, if asked for, the attention weights."""
         memory, _ = self.encoder(self.embedding(patches(picture, SIDE)) + self.place)
         x = self.queries.expand(len(picture), -1, -1)
         mask = None if self.talk else torch.eye(N_QUERIES, dtype=torch.bool)
@@ -93,9 +93,9 @@ class Detector(nn.Module):
 
 @torch.no_grad()
 def matched(logits, boxes, kind, box):
-    """Return, for each picture, which query answers best for each of its shapes.
+    """Return for each picture the query matched to each of its shapes.
 
-    Of all the ways to give every shape a query of its own, the cheapest one.
+    The match is the cheapest assignment of different queries to the shapes.
 
     Returns
     -------
@@ -110,7 +110,7 @@ def matched(logits, boxes, kind, box):
 
 
 def loss(model, picture, kind, box):
-    """Return how wrong the kinds and the boxes are, each shape with the query matched to it."""
+    """Return the loss of kinds and boxes, each shape compared with its matched query."""
     logits, boxes, _ = model(picture)
     chosen, rows = matched(logits, boxes, kind, box), torch.arange(len(kind))[:, None]
     wanted = torch.full(logits.shape[:2], NONE)
@@ -136,7 +136,7 @@ def trained(talk, seed, steps=1000, n=3000):
 
 @torch.no_grad()
 def counted(answers, kind, box):
-    """Return how the answers fare: a shape is found by an answer of its kind that overlaps by half.
+    """Score answers; one finds a shape if its kind is right and the overlap is at least half.
 
     Parameters
     ----------
@@ -148,9 +148,9 @@ def counted(answers, kind, box):
     Returns
     -------
     dict of str to float
-        ``found``, the share of the shapes; ``true``, that of the answers which are the first to
-        find a shape; ``twice``, that of the answers which find a shape already found; and
-        ``whole``, that of the pictures with all shapes found and nothing else said.
+        ``found``, the share of shapes that are found; ``true``, the share of answers that are
+        the first to find a shape; ``twice``, the share of answers that find a shape again; and
+        ``whole``, the share of pictures with all shapes found and no other answer.
     """
     said, boxes = answers
     hits = (said[:, :, None] == kind[:, None]) & (said != NONE)[:, :, None]

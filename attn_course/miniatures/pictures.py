@@ -1,9 +1,9 @@
-"""Grey pictures of simple shapes, drawn with NumPy: what the miniatures look at."""
+"""Grey pictures of simple shapes, drawn with NumPy, the data of the miniatures."""
 
 import numpy as np
 
 KINDS = ("circle", "square", "triangle", "cross", "ring")
-# The grey of a pixel is the mean of this number of points squared.
+# A pixel is sampled at this number of points along each side; their mean is its grey.
 _FINE = 4
 
 
@@ -13,18 +13,19 @@ def draw(kind, x, y, radius, size=24, wraps=False):
     Parameters
     ----------
     kind : array of int, shape (n_pictures, n_shapes)
-        Places in `KINDS`; -1 draws nothing.
+        Indices into `KINDS`; -1 draws nothing.
     x, y, radius : array of float, shape (n_pictures, n_shapes)
-        Where the middle of each shape is, from the top left corner, and half its width, in pixels.
+        The centre of each shape, measured from the top left corner, and half its width, in
+        pixels.
     size : int, default 24
-        Pixels of a side.
+        The side of a picture in pixels.
     wraps : bool, default False
-        Whether what leaves on one side comes in on the other.
+        Whether a shape that leaves on one side comes back on the other.
 
     Returns
     -------
     array of float, shape (n_pictures, size, size)
-        From 0 to 1.
+        Grey values from 0 to 1.
 
     Examples
     --------
@@ -70,7 +71,7 @@ def patches(pictures, side=4):
     ----------
     pictures : array or Tensor, shape (..., size, size)
     side : int, default 4
-        Pixels of a side of a patch.
+        The side of a patch in pixels.
 
     Returns
     -------

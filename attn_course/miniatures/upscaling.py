@@ -1,4 +1,4 @@
-"""Four pixels for each one: attention to the neighbours as an interpolation that looks."""
+"""Super-resolution: attention to neighbouring pixels as an adaptive interpolation."""
 
 import numpy as np
 import torch
@@ -34,7 +34,7 @@ def pairs(n, seed):
 
 
 def neighbours(small):
-    """Return, for each pixel, those around it; beyond the border stands the last.
+    """Return the neighbours of each pixel; the border pixels are repeated outside.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class Upscaler(nn.Module):
     Parameters
     ----------
     looks : bool, default True
-        Whether the queries depend on what stands around the pixel; if not, they are learned and the
-        same everywhere, and so are the weights but for what the keys say.
+        Whether the queries depend on the neighbours of the pixel. Otherwise they are learned
+        and the same everywhere, and the weights only depend on the keys.
     n_heads, d_k : int
     """
 
@@ -90,7 +90,7 @@ class Upscaler(nn.Module):
 
 
 def fixed(small, large):
-    """Return the best interpolation that does not look: a kernel for each of the four pixels.
+    """Return the best fixed interpolation: a kernel for each of the four pixels.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def psnr(found, large):
 
 
 def ways(kernel, small):
-    """Return the large pictures of the interpolations that do not look, by name."""
+    """Return the large pictures of the fixed interpolations, by name."""
     bigger = {
         name: F.interpolate(small[:, None], scale_factor=2, mode=name)[:, 0]
         for name in ("nearest", "bilinear", "bicubic")

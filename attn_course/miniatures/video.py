@@ -1,4 +1,4 @@
-"""Which way does it go? Videos of a shape, and attention in space and in time."""
+"""The direction of a moving shape, with attention in space and in time."""
 
 import numpy as np
 import torch
@@ -16,10 +16,10 @@ LOOKS = ("space", "time", "space and time")
 
 
 def videos(n, seed):
-    """Draw videos of a shape on its way; what leaves on one side comes back on the other.
+    """Draw videos of a moving shape, which leaves on one side and comes back on the other.
 
-    From frame to frame it goes from one patch to the next, and it never lies in two. So neither a
-    single frame nor what happens at a single place tells anything of where it goes.
+    From frame to frame it moves by one patch and is never in two patches. So neither a single
+    frame nor a single place shows its direction.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def curves(x, series, *, xlabel, ylabel=None, ax=None, title=None, log=""):
     ----------
     x : array_like, shape (n_points,)
     series : dict of str to array_like, shape (n_points,)
-        What to draw, by the name to write beside it.
+        The values of each line by its name.
     xlabel : str
     ylabel : str, optional
     ax : matplotlib Axes, optional
@@ -36,8 +36,8 @@ def curves(x, series, *, xlabel, ylabel=None, ax=None, title=None, log=""):
     Raises
     ------
     ValueError
-        If there is nothing to draw, a series has not one finite number for each `x`, an
-        axis is neither of those, or a number on a logarithmic axis is not above zero.
+        If there is nothing to draw, a series has not one finite number for each `x`, `log` is
+        not one of the above, or a number on a logarithmic axis is not above zero.
 
     Examples
     --------
@@ -94,9 +94,9 @@ def _points(name, values, positive):
 
 
 def _beside(ax, ends, i):
-    """Return the place of name `i` as matplotlib asks for it: whenever it draws.
+    """Return a function for the place of name `i`, which matplotlib calls while drawing.
 
-    Only then is it known how far apart on paper the lines end.
+    The distance of the ends of the lines is known only then.
     """
 
     def place(renderer):
@@ -110,9 +110,9 @@ def _beside(ax, ends, i):
 
 
 def spread(wanted, gap, low, high):
-    """Return places from `low` to `high`, at least `gap` apart, as near those wanted as can be.
+    """Return places from `low` to `high`, at least `gap` apart, as close as possible to `wanted`.
 
-    Nearest in squares, and in the same order: an isotonic regression.
+    The order is kept and the sum of squares is minimal, which is an isotonic regression.
 
     Examples
     --------

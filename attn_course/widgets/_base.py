@@ -1,4 +1,4 @@
-"""What the widgets have in common: one figure, shown with or without a kernel."""
+"""The base class of the widgets, which are shown with and without a kernel."""
 
 import html
 import json
@@ -16,7 +16,7 @@ from attn_course.widgets._source import translator
 
 
 class Widget(anywidget.AnyWidget):
-    """An anywidget that is also a piece of static HTML.
+    """An anywidget that also has a static HTML form.
 
     JupyterLab shows the live view. Everyone else (the published page, paper, a reader
     without JavaScript) gets ``text/html``: the state as JSON, from which ``host.js`` starts
@@ -57,8 +57,8 @@ class Widget(anywidget.AnyWidget):
 class TranslatorWidget(Widget):
     """A widget with a trained translator of the course in it.
 
-    In JupyterLab the kernel sends the model; a page loads it from scripts beside its own, and
-    knows from `pretrained` what it will be: its name, its kind of tokens and its size.
+    In JupyterLab the kernel sends the model. A page loads it from scripts, and knows its name,
+    tokens and size from `pretrained` before.
     """
 
     pretrained = traitlets.Dict().tag(sync=True)
@@ -76,8 +76,7 @@ class TranslatorWidget(Widget):
 
 
 def _rounded(state):
-    """Return a state with six significant digits: more than is ever shown, and fewer than float32
-    holds, whose last ones depend on the processor."""
+    """Return a state with six significant digits; further ones depend on the processor."""
     if isinstance(state, dict):
         return {name: _rounded(part) for name, part in state.items()}
     if isinstance(state, (list, tuple)):

@@ -1,4 +1,4 @@
-"""The JavaScript and CSS of the widgets, put together from the files beside this one.
+"""The JavaScript and CSS of the widgets, assembled from the files in this folder.
 
 Only the standard library, the palette and the place of the models are imported, so that the site can be
 built where anywidget is not installed.
@@ -172,7 +172,7 @@ def stylesheet():
 
 
 def ground():
-    """Return the CSS that a page needs before a widget is mounted: colours, and what stands in its place."""
+    """Return the CSS that a page needs before a widget is mounted: colours and fallbacks."""
     return (
         f":root {{ {css_variables(LIGHT)} {css_variables(HEAT_LIGHT)} }}\n"
         'html[data-theme="dark"], body[data-jp-theme-light="false"] '
@@ -183,8 +183,8 @@ def ground():
 def style_script():
     """Return a script that gives a page the rest of that CSS.
 
-    It is as large as all other CSS of a page. As a script, which runs before those that mount widgets,
-    it comes without the page's first paint waiting for it.
+    It is as large as all other CSS of a page. A script that runs before those of the widgets
+    does not delay the first paint.
     """
     sheet = json.dumps(plain(_read("widgets.css")), ensure_ascii=False)
     return f'document.head.append(Object.assign(document.createElement("style"), {{ textContent: {sheet} }}));\n'
@@ -204,7 +204,7 @@ def _body(stem):
 
 
 def _needed(stem):
-    """Return the stems of the modules that one imports, directly or not, and its own: last."""
+    """Return the stems of the modules that one imports, directly or not, and then its own."""
     imported = [name for found in _IMPORT.findall(_read(f"{stem}.js")) for name in _needed(found)]
     return dict.fromkeys([*imported, stem])
 

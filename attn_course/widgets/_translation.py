@@ -1,4 +1,4 @@
-"""A translation with its weights, as the widgets that show one keep it."""
+"""The form in which widgets keep a translation with its weights."""
 
 import re
 
@@ -9,7 +9,7 @@ from attn_course.widgets._base import check_labels
 
 
 def plain_translation(example):
-    """Return a translation and its attention as lists, once its arrays fit its tokens.
+    """Check a translation and its attention weights, and return them as lists.
 
     Parameters
     ----------

@@ -35,11 +35,11 @@ class PositionExplorer(Widget):
     d_model : {2, 4, 8, 16, 32, 64, 128}
         Size of the encoding; half as many clocks.
     base : float
-        From 1 to 100,000; the last clock is nearly so many times as slow as the first.
+        From 1 to 100,000. The last clock is slower than the first by nearly this factor.
     position : int
         The position shown at first.
     shift : int
-        How far from it the other one is.
+        The distance to the other position.
     language : {"es", "en"}, optional
         By default, the language in use.
 

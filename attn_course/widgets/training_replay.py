@@ -106,13 +106,13 @@ class TrainingReplay(Widget):
 
 
 def _brief(text, most=10):
-    """Return the first words of a text: a model that knows nothing does not stop."""
+    """Return the first words of a text, because an untrained model does not stop."""
     words = text.split()
     return " ".join(words[:most]) + (" …" if len(words) > most else "") if words else "–"
 
 
 def _checked(replay):
-    """Return what of the replay is shown, once it is known to fit together."""
+    """Check that the parts of a replay fit, and return those that are shown."""
     missing = [name for name in ("steps", *MEASURES, "sentences") if name not in replay]
     if missing:
         raise wrong("replay", f"an entry {missing[0]!r}", sorted(replay))

@@ -110,7 +110,7 @@ class WordGuesser(Widget):
 
 
 def _guesses(name, tokens, places, words, logits):
-    """Return the words of a sentence and, by model, what it puts in the place of each."""
+    """Return the words of a sentence and the guesses of each model for each word."""
     words = check_labels(name, words)
     unknown = [word for word in words if word not in places]
     if unknown:

@@ -65,7 +65,7 @@ def make_uniform(model: Transformer, stacks: Sequence[str] = STACKS) -> None:
 
 
 def _attention(model: Transformer, stack: str) -> list[MultiHeadAttention]:
-    """Return the attention of each layer."""
+    """Return the attention module of each layer."""
     layers = model.encoder.layers if stack == "encoder" else model.decoder.layers
     name = "cross_attention" if stack == "cross" else "self_attention"
     # The type of a ModuleList does not name the class of its modules.
