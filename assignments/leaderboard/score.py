@@ -35,7 +35,7 @@ def score(folder):
     Returns
     -------
     numbers : dict of str to (float or None), or None
-        As `assignments.leaderboard.inside.score` returns them.
+        The numbers that `assignments.leaderboard.inside.score` returned.
     why : str or None
         A key of `assignments.leaderboard.table.WHY` if there are none.
 
