@@ -132,8 +132,7 @@ def run(
     limits = limits or Limits()
     if not unsafe:
         _refuse_without_bubblewrap()
-    with tempfile.TemporaryDirectory(prefix="grader-job-") as folder:
-        job = Path(folder)
+    with job_folder() as job:
         _furnish(job, HERE / "inside.py", HERE / "standins.py")
         shutil.copy(inspect.getfile(checks.run), job / "checks.py")
         _lend_ipython(job)
@@ -158,6 +157,20 @@ def run(
             return _watch(command, job / "tmp", limits, _packed(inputs))
         command = [*_walls(limits, job, packages), *_script("/job", "/packages")]
         return _watch(command, job, limits, _packed(inputs))
+
+
+@contextlib.contextmanager
+def job_folder():
+    """Give a folder for one run; it is removed even if a signal comes while that is done."""
+    folder = tempfile.TemporaryDirectory(prefix="grader-job-")
+    try:
+        yield Path(folder.name)
+    finally:
+        try:
+            folder.cleanup()
+        except KeyboardInterrupt:
+            folder.cleanup()
+            raise
 
 
 def run_script(script, job, limits, package):
