@@ -27,7 +27,7 @@ def new_set(sets, name, template="ps2"):
     sets : Path
         The folder of the sets, outside this repository; made if it does not exist.
     name : str
-        Of the new set: a folder, a notebook and a Python package are called so.
+        The name of the new set, its folder, its notebook and its Python package.
     template : str, default "ps2"
         The practice set to begin with.
 

@@ -131,7 +131,7 @@ class Slip:
     about : str
         What the student does, in the third person.
     grade_id : str
-        Of the task.
+        The task of the slip.
     right, wrong : str
         What the model answer says, and what stands in its place.
     misconception : str

@@ -68,7 +68,7 @@ def rebuild(released, submission, verdicts, language="en"):
     submission : grader.submission.Submission or None
         What came back; None if it could not be read.
     verdicts : dict of str to str
-        By grade id, what to show as the output of a graded cell.
+        The text to show as the output of a graded cell, by grade id.
     language : {"es", "en"}, default "en"
         In which to say what is left out.
 
@@ -138,7 +138,7 @@ def bounded(text, language):
 
 
 class _Bounds:
-    """How much of a student's work is still to be shown."""
+    """The room that is left for the work of a student."""
 
     def __init__(self, language):
         self.language, self.says = language, SAYS[language]

@@ -54,7 +54,7 @@ class Batch:
     name : str
         The set.
     unsafe : bool, default False
-        Without the sandbox.
+        Whether to run without the sandbox.
     student : str, optional
         The only one to look at.
     trial : bool, default False
@@ -254,7 +254,7 @@ class Batch:
 
     @property
     def folder(self):
-        """Where the results are."""
+        """The folder of the results."""
         folder = self.course.folder / "grading" / self.name
         return folder / "trial" if self.trial else folder
 

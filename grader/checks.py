@@ -35,8 +35,8 @@ class Exercise:
     oracle : callable
         The right function.
     cases : callable
-        From an integer seed to a list of inputs, each a dict from argument name to array, in the
-        order of the signature.
+        Takes an integer seed and returns a list of inputs, each a dict from argument name to array
+        in the order of the signature.
     misconceptions : tuple of Misconception
     """
 

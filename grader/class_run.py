@@ -34,12 +34,13 @@ def grade_class(course, name, *, jobs, unsafe=False, again=False, student=None, 
     jobs : int
         Workers at a time.
     unsafe, again : bool, default False
-        Without the sandbox; also what is graded already, in a trial that shows what would change.
+        Whether to run without the sandbox; whether to grade again what is graded already, in a
+        trial that shows what would change.
     student : str, optional
         The only one to grade; by default the whole class.
     agreed : callable, optional
-        Called when a trial has shown that marks would change; returns whether they shall. Without
-        it they stay.
+        A function that is called with the number of changes when a trial has shown that marks
+        would change, and returns whether they shall. Without it they stay.
 
     Returns
     -------

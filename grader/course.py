@@ -1,4 +1,4 @@
-"""Where a course keeps its things: nbgrader's folders, one for each language, and its secret."""
+"""The folder of a course: nbgrader's folders, one for each language, and the secret."""
 
 import fcntl
 import getpass
@@ -28,7 +28,8 @@ class Course:
     Attributes
     ----------
     languages : tuple of str
-        Its editions, those of `grader.words.LANGUAGES` that have settings. They share a gradebook.
+        The editions of the course: those of `grader.words.LANGUAGES` that have settings. They share
+        a gradebook.
 
     Raises
     ------

@@ -15,12 +15,12 @@ MODULE = re.compile(r"[A-Za-z_]\w{0,40}", re.ASCII)
 
 @dataclass(frozen=True)
 class Graded:
-    """What there is to say of one submission.
+    """The result of grading one submission.
 
     Attributes
     ----------
     digest : str or None
-        Of the notebook; None if there was none to read.
+        The digest of the notebook; None if there was none to read.
     marks : tuple of Mark
         One for each task of the set.
     reason : str or None
@@ -47,14 +47,14 @@ def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsa
     secret : bytes
         The course's own, from which the inputs are drawn.
     models : dict of str to str, optional
-        By grade id, the cell of a right answer. A task that does not get all its points runs once
+        The cell of a right answer, by grade id. A task that does not get all its points runs once
         more with these in place of the earlier tasks that do not either (if it did not end in
         time, of all the earlier ones, since a right function may be slow), and the better counts.
     setup : sequence of str, optional
         Cells that were handed out to be run before any other: the student may have lost them.
     limits : grader.sandbox.Limits, optional
     unsafe : bool, default False
-        Without the sandbox.
+        Whether to run without the sandbox.
 
     Returns
     -------

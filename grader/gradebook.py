@@ -27,7 +27,7 @@ def open_gradebook(config):
     Parameters
     ----------
     config : traitlets.config.Config
-        Of an edition; both name the same database.
+        The settings of an edition; all editions name the same database.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def record(config, student, name, marks, unanswered, timestamp):
     Parameters
     ----------
     config : traitlets.config.Config
-        Of the edition that the student handed in.
+        The settings of the edition that the student handed in.
     student, name : str
         Who, and which set.
     marks : dict of str to float

@@ -37,7 +37,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Received:
-    """What there is of a file.
+    """A file that was received.
 
     Attributes
     ----------
@@ -229,7 +229,7 @@ class Nested(Archive):
     inbox : Folder or Archive
         Where it is.
     parts : tuple of str
-        Its path there.
+        The path of the zip there.
 
     Raises
     ------

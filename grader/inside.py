@@ -47,7 +47,7 @@ class Clock:
     Parameters
     ----------
     step_wall_s, step_cpu_s, wall_s : float
-        As in `grader.sandbox.Limits`.
+        The limits of `grader.sandbox.Limits`.
     """
 
     def __init__(self, step_wall_s, step_cpu_s, wall_s):

@@ -38,7 +38,7 @@ ODD = timedelta(minutes=10)  # between the time that nbgrader wrote and that of 
 
 @dataclass
 class Collected:
-    """What became of an inbox.
+    """The result of collecting an inbox.
 
     Attributes
     ----------

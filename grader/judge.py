@@ -87,14 +87,14 @@ def request(task, cases):
     ----------
     task : Task
     cases : list of dict
-        Those of what `draw` returned.
+        The inputs in the record that `draw` returned.
 
     Returns
     -------
     description : dict
         For `grader.sandbox.run`.
     inputs : dict of str to list of dict of str to ndarray
-        By grade id, the arguments of each call.
+        The arguments of each call, by grade id.
     """
     description = {
         "id": task.grade_id,
@@ -111,7 +111,7 @@ def judge(task, record, reports, arrays):
     ----------
     task : Task
     record : Record
-        Its inputs and the answers to them, from `draw`.
+        The inputs of the task and the answers to them, from `draw`.
     reports : list of dict, or None
         One for each input, as inside.py writes them; None if the run never got that far.
     arrays : dict of str to ndarray

@@ -22,16 +22,16 @@ DAY = 86400
 
 
 class Lateness:
-    """What a course grants to those who are late.
+    """The extensions and slip days of a course.
 
     Parameters
     ----------
     rows : list of dict
-        Of ``extensions.csv``, checked.
+        The rows of ``extensions.csv``, checked.
     groups : dict of str to str
         The group of each student of the roster.
     slip_days : int
-        Of each student.
+        The late days that each student has.
     """
 
     def __init__(self, rows=(), groups=None, slip_days=0):
@@ -61,7 +61,8 @@ class Lateness:
         Returns
         -------
         timedelta or None
-            Of the student's own row if there is one, else of the group's; the last counts.
+            The extension of the student's own row if there is one, else of the group's. Of
+            several rows the last counts.
         """
         rows = [row for row in self.rows if row["set"] == name]
         own = [row for row in rows if row["student"] == student]
@@ -131,10 +132,10 @@ def extend(course, name, *, student=None, group=None, days=None, until=None):
     name : str
         The set.
     student, group : str
-        One of them.
+        Exactly one of the two.
     days : float
     until : str
-        One of them; a time such as ``2026-03-09 23:00 UTC``.
+        Exactly one of the two; ``until`` is a time such as ``2026-03-09 23:00 UTC``.
 
     Returns
     -------

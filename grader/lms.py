@@ -1,4 +1,4 @@
-"""What Moodle and Canvas give and take: names of files in their archives, tables of grades."""
+"""The formats of Moodle and Canvas: names of files in their archives, tables of grades."""
 
 import re
 from dataclasses import dataclass, replace
@@ -31,15 +31,15 @@ CANVAS = re.compile(
 
 @dataclass(frozen=True)
 class Named:
-    """What the name of a file in an LMS's archive says.
+    """The name of a file in an LMS's archive, taken apart.
 
     Attributes
     ----------
     lms : {"moodle", "canvas"}
     name : str or None
-        Of the student, as the LMS writes it; None if it can be read in two ways.
+        The name of the student, as the LMS writes it; None if it can be read in two ways.
     number : str
-        Of the student (Canvas), or of the participant in this assignment (Moodle).
+        The number of the student (Canvas), or of the participant in this assignment (Moodle).
     file : str
         How the student called the file.
     is_late : bool
@@ -108,7 +108,7 @@ def import_roster(course, path):
     Returns
     -------
     path : Path
-        That of the roster.
+        The path of the roster.
     n_new, n_known : int
         How many came, and how many of them were there already.
     unread : list of str

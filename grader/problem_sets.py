@@ -19,7 +19,7 @@ from grader import checks as own_checks
 
 
 class CourseError(Exception):
-    """What an instructor has to mend, in a sentence."""
+    """A sentence for the instructor, who can mend what it says."""
 
 
 def _edition(folder, language):
@@ -33,26 +33,26 @@ class Conventions:
     Attributes
     ----------
     name : str
-        Of the course: nbgrader knows it by this name and the language, as in ``algebra-en``. Notebooks
-        may name their language under it in their metadata.
+        The name of the course. nbgrader knows it by this name and the language, as in
+        ``algebra-en``; the metadata of a notebook may name its language under it.
     languages : tuple of str
-        Its editions, of those that `grader.words` speaks.
+        The editions of the course, which `grader.words` has to speak.
     sets : Path, optional
         The folder of the sets, where a hand-in of another set is to be told from one of this.
     edition : callable
-        From the folder of a set and a language to its notebook, with solutions and the cells
-        marked as nbgrader wants them; by default ``LANGUAGE.ipynb`` of the folder.
+        Takes the folder of a set and a language, and returns the source notebook of nbgrader, with
+        solutions. By default it is ``LANGUAGE.ipynb`` of the folder.
     handout : callable
-        From a `ProblemSet` to files that students get beside the notebook: a dict of name to bytes.
-        It may refuse the set by a `CourseError`.
+        Takes a `ProblemSet` and returns the files that students get beside the notebook, as bytes
+        by name. It may refuse the set by a `CourseError`.
     stand_ins : tuple of str
         Packages of the course that notebooks import and a graded run does without.
     groups, words : dict of str to dict of str to str
         What to call a group of inputs, by name and language; sentences in place of those of
         `grader.words`, by language and name.
     colours : tuple of (dict of str to str)
-        Those of the pages for a light and a dark screen, in place of the browser's own: the names
-        are the variables of ``templates/feedback.css``.
+        The colours of the pages for a light and a dark screen, in place of the browser's own. The
+        names are the variables of ``templates/feedback.css``.
     """
 
     name: str = "course"
@@ -73,8 +73,8 @@ class Task:
     Attributes
     ----------
     grade_id : str
-        Of the locked cell that holds its points, in every edition. The cell that answers it has
-        the id ``GRADE_ID-answer``.
+        The id of the locked cell that holds the points, in every edition. The cell that answers the
+        task has the id ``GRADE_ID-answer``.
     exercise : Exercise
         The right function, the inputs and the known mistakes, as `grader.checks.Exercise` has them.
     points : dict of str to float
@@ -82,7 +82,7 @@ class Task:
         fails it earns nothing for the others, which a constant might pass by accident.
         ``"arguments"`` has no inputs of its own: it is for leaving those of the caller alone.
     group : callable
-        From an input to the name of its group.
+        Takes an input and returns the name of its group.
     checks : module
         How the function is called and its answers are judged.
     """
@@ -95,7 +95,7 @@ class Task:
 
     @property
     def max_points(self):
-        """What the task is worth."""
+        """The points of all groups together."""
         return sum(self.points.values())
 
 
@@ -114,7 +114,7 @@ class ProblemSet:
     groups : dict of str to dict of str to str
         Names of groups of inputs in this set, besides those of its course.
     name : str
-        As nbgrader knows it, and the stem of its notebook: that of its folder, given by `load`.
+        The name in nbgrader and the stem of the notebook. `load` takes it from the folder.
     conventions : Conventions
     """
 

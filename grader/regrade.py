@@ -47,7 +47,7 @@ def requests_of(notebook, name, tasks):
     Parameters
     ----------
     notebook : Path
-        That was handed in.
+        The notebook that was handed in.
     name : str
         The set.
     tasks : collection of str
@@ -104,7 +104,8 @@ def shown_requests(course, handed, asked):
     Returns
     -------
     dict of str to dict
-        By grade id its ``text``, ``decision`` (None if it has no answer) and ``answer``.
+        The ``text``, ``decision`` (None if there is no answer) and ``answer`` of each request, by
+        grade id.
     """
     answers = answers_of(course, asked.name, handed.student)
     said = requests_of(handed.path, asked.name, asked.grade_ids)

@@ -39,7 +39,7 @@ class NoSandbox(RuntimeError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one run may use.
+    """The limits of one run.
 
     Attributes
     ----------
@@ -69,12 +69,12 @@ class Limits:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came out of one run.
+    """The outcome of one run.
 
     Attributes
     ----------
     frames : list of (dict, dict of str to ndarray)
-        As `grader.wire.read_frames` gives them.
+        The frames that `grader.wire.read_frames` found.
     stopped : str or None
         The limit that ended it: "time" or "output"; None if none did. One on memory raises
         an exception inside.
@@ -109,9 +109,9 @@ def run(
     tasks : list of dict
         Each with ``id``, ``function`` (its name) and ``outputs`` (their names).
     inputs : dict of str to list of dict of str to ndarray
-        By task, the arguments of each call. They go in when all cells have run.
+        The arguments of each call, by task. They go in when all cells have run.
     checks : module, default grader.checks
-        Its ``run`` calls the functions. The file that defines it goes in.
+        The module whose ``run`` calls the functions. The file that defines ``run`` is copied in.
     packages : tuple of str, default ("numpy",)
         What the student may import besides the standard library.
     stand_ins : tuple of str, default ()
@@ -132,8 +132,7 @@ def run(
     limits = limits or Limits()
     if not unsafe:
         _refuse_without_bubblewrap()
-    with tempfile.TemporaryDirectory(prefix="grader-job-") as folder:
-        job = Path(folder)
+    with job_folder() as job:
         _furnish(job, HERE / "inside.py", HERE / "standins.py")
         shutil.copy(inspect.getfile(checks.run), job / "checks.py")
         _lend_ipython(job)
@@ -160,13 +159,27 @@ def run(
         return _watch(command, job, limits, _packed(inputs))
 
 
+@contextlib.contextmanager
+def job_folder():
+    """Give a folder for one run; it is removed even if a signal comes while that is done."""
+    folder = tempfile.TemporaryDirectory(prefix="grader-job-")
+    try:
+        yield Path(folder.name)
+    finally:
+        try:
+            folder.cleanup()
+        except KeyboardInterrupt:
+            folder.cleanup()
+            raise
+
+
 def run_script(script, job, limits, package):
     """Run a program of a course on files of a student: data only, and behind the same walls.
 
     Parameters
     ----------
     script : Path
-        Called as the one of `run`, with every package installed here and, in ``/course``, one of
+        The program. It is called as that of `run` is, with every package installed here and, in ``/course``, one of
         the course's own. It sets the limits that ``job.json`` holds on itself, forbids itself the
         rest, and writes frames.
     job : Path

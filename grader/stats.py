@@ -25,7 +25,7 @@ def tally(batch):
     n_graded : int
         Submissions that could be read and graded.
     by_task : dict of str to Counter
-        By grade id, how many students got each verdict: the id of a known mistake; else the
+        The number of students who got each verdict, by grade id. A verdict is the id of a known mistake; else the
         exception it raised, as ``"raises ValueError"``; else ``"not recognised"``. Besides,
         ``"right"``, ``"modified"``, ``"stopped"`` and ``"unanswered"``.
 
@@ -54,7 +54,7 @@ def stats(course, name, language=None):
     name : str
         The set.
     language : {"en", "es"}, optional
-        That of the hints; by default English, if the course speaks it.
+        The language of the hints; by default English, if the course speaks it.
 
     Returns
     -------

@@ -80,7 +80,7 @@ class Submission:
         SHA-256 of the file.
     cells : tuple of Cell
     metadata : dict
-        Those of the notebook; some programs drop them.
+        The metadata of the notebook, which some programs drop.
     """
 
     digest: str

@@ -26,9 +26,9 @@ class Handed:
     language : {"es", "en"}
         The edition it was handed in.
     path : Path
-        Its notebook, which may not be there or be anything.
+        The notebook, which may be missing or be anything.
     timestamp : str or None
-        As nbgrader's collect writes it, whoever wrote it.
+        The time of the hand-in, in the form in which nbgrader's collect writes it.
     """
 
     student: str

@@ -72,7 +72,7 @@ def choose(folder, secret):
     Returns
     -------
     dict of str to str
-        By task, the name of its version.
+        The name of the version, by task.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the grader says to students, in both languages."""
+"""What the grader says to students, in every language that it speaks."""
 
 LANGUAGES = {"es": "Spanish", "en": "English"}
 GROUPS = {

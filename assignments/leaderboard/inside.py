@@ -24,7 +24,7 @@ def score(folder):
     Parameters
     ----------
     folder : Path
-        With ``model``, ``train.tsv`` and ``test.tsv``.
+        The folder with ``model``, ``train.tsv`` and ``test.tsv``.
 
     Returns
     -------

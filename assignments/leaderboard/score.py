@@ -1,7 +1,6 @@
 """Take the files of a submission into the sandbox, and bring its numbers back."""
 
 import math
-import tempfile
 from pathlib import Path
 
 import attn
@@ -35,7 +34,7 @@ def score(folder):
     Returns
     -------
     numbers : dict of str to (float or None), or None
-        As `assignments.leaderboard.inside.score` returns them.
+        The numbers that `assignments.leaderboard.inside.score` returned.
     why : str or None
         A key of `assignments.leaderboard.table.WHY` if there are none.
 
@@ -44,8 +43,7 @@ def score(folder):
     NoSandbox
         If nothing can be run on this machine.
     """
-    with tempfile.TemporaryDirectory(prefix="grader-job-") as scratch:
-        job = Path(scratch)
+    with sandbox.job_folder() as job:
         (job / "model").mkdir()
         if why := _take(Path(folder), job):
             return None, why

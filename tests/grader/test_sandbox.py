@@ -754,3 +754,18 @@ def test_a_machine_without_a_filter_is_refused(monkeypatch):
 
 def test_the_set_of_these_tests_is_what_it_says():
     assert [task.max_points for task in SET.tasks] == [5, 5]
+
+
+def test_a_signal_while_a_job_is_removed_leaves_nothing(monkeypatch):
+    remove, calls = tempfile.TemporaryDirectory._rmtree.__func__, []
+
+    def interrupted(cls, *args, **kwargs):
+        calls.append(args)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        remove(cls, *args, **kwargs)
+
+    monkeypatch.setattr(tempfile.TemporaryDirectory, "_rmtree", classmethod(interrupted))
+    with pytest.raises(KeyboardInterrupt), sandbox.job_folder() as job:
+        (job / "file").touch()
+    assert len(calls) == 2 and not job.exists()
