@@ -62,6 +62,55 @@ def test_an_answer_of_the_wrong_kind_is_described(exercise_id, attempt, es, en, 
     assert say(language, es, en) in result.message
 
 
+def mask_of(change, dtype=float):
+    return lambda lengths, n: change(np.arange(n) < lengths[:, None, None]).astype(dtype)
+
+
+@pytest.mark.parametrize(
+    "attempt, es, en",
+    [
+        (mask_of(lambda real: real, int), "`.astype(bool)`", "convert it with `.astype(bool)`"),
+        (mask_of(lambda real: real - 1.0), "`mask == 0`", "as in `mask == 0`"),
+        (mask_of(lambda real: np.where(real, 1, -np.inf)), "`mask == 1`", "as in `mask == 1`"),
+        (mask_of(lambda real: ~real, int), "compara con `<`", "compare with `<`"),
+        (mask_of(lambda real: np.where(real, 0, -np.inf)), "la comparación", "the comparison"),
+    ],
+)
+def test_numbers_for_a_mask_are_never_turned_round(attempt, es, en, language):
+    result = check("padding_mask", attempt)
+    assert result.status == "failed" and say(language, es, en) in result.message
+    advised = "convert it with `.astype(bool)`", "conviértelo con `.astype(bool)`"
+    truthy = attempt(np.array([1]), 2).astype(bool).ravel().tolist() == [True, False]
+    assert any(words in result.message for words in advised) == truthy
+
+
+def test_lists_are_refused_and_tensors_are_mentioned(language):
+    result = check(SOFTMAX, lambda scores: softmax(scores).tolist())
+    assert say(language, "es una lista de Python", "is a Python list") in result.message
+    result = check(SOFTMAX, lambda scores: torch.tensor(softmax(scores)))
+    assert result and say(language, "tensores de PyTorch", "tensors of PyTorch") in result.message
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-9, 1e-12])
+def test_a_number_added_to_the_total_is_found_however_small(epsilon, language):
+    def attempt(scores):
+        peak = scores.max(axis=-1, keepdims=True)
+        powers = np.exp(scores - np.where(np.isinf(peak), 0, peak))
+        return powers / (powers.sum(axis=-1, keepdims=True) + epsilon)
+
+    result = check(SOFTMAX, attempt)
+    assert not result and say(language, "un ε, al total", "an ε, to the total") in result.message
+
+
+def test_keepdims_is_advised_only_where_it_helps(language):
+    def lost(query, key, query_gain, key_gain):
+        return (query / np.sqrt((query**2).mean(axis=-1))) @ key.mT
+
+    assert "keepdims" in check("normed_scores", lost).message
+    for attempt in (lambda x, gain, bias: x + np.ones(7), lambda x, gain, bias: x[:, :2] * gain):
+        assert "keepdims" not in check("layer_norm", attempt).message
+
+
 def in_place_softmax(scores):
     largest = scores.max(axis=-1, keepdims=True)
     scores -= np.where(largest == -np.inf, 0, largest)

@@ -16,6 +16,27 @@ def _softmax(scores):
 
 
 class softmax:
+    def loop_over_rows_without_empty_ones(scores):
+        out = np.zeros_like(scores)
+        for i, row in enumerate(scores):
+            e = np.exp(row - row.max())
+            out[i] = e / e.sum()
+        return out
+
+    def loop_over_rows_without_maximum(scores):
+        return np.array([np.exp(row) / np.exp(row).sum() for row in scores])
+
+    def euclidean_norm(scores):
+        return scores / np.linalg.norm(scores, axis=-1, keepdims=True)
+
+    def epsilon_below(scores):
+        top = scores.max(-1, keepdims=True)
+        e = np.exp(scores - np.where(np.isinf(top), 0, top))
+        return e / (e.sum(-1, keepdims=True) + 1e-9)
+
+    def as_lists(scores):
+        return _softmax(scores).tolist()
+
     def right_reduce(scores):
         scores = np.asarray(scores, dtype=float)
         log_total = np.logaddexp.reduce(scores, axis=-1, keepdims=True)
@@ -181,6 +202,24 @@ class softmax:
 
 
 class scaled_dot_product_attention:
+    def key_and_value_exchanged(query, key, value, mask=None):
+        scores = query @ value.mT / np.sqrt(query.shape[-1])
+        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+        return weights @ key, weights
+
+    def root_as_int(query, key, value, mask=None):
+        scores = query @ key.mT / int(np.sqrt(query.shape[-1]))
+        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+        return weights @ value, weights
+
+    def cosine(query, key, value, mask=None):
+        lengths = (
+            np.linalg.norm(query, axis=-1)[..., None] * np.linalg.norm(key, axis=-1)[..., None, :]
+        )
+        scores = query @ key.mT / lengths
+        weights = _softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+        return weights @ value, weights
+
     def right_where(query, key, value, mask=None):
         scores = query @ np.swapaxes(key, -1, -2) / math.sqrt(key.shape[-1])
         if mask is not None:

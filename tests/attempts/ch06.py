@@ -113,6 +113,27 @@ class causal_mask:
 
 
 class padding_mask:
+    def added_and_one_too_many(lengths, seq_len):
+        return np.where(np.arange(seq_len) <= lengths[:, None, None], 0, -np.inf)
+
+    def one_and_infinity(lengths, seq_len):
+        return np.where(np.arange(seq_len) < lengths[:, None, None], 1, -np.inf)
+
+    def zero_and_minus_one(lengths, seq_len):
+        return (np.arange(seq_len) < lengths[:, None, None]) - 1.0
+
+    def inverted_integers(lengths, seq_len):
+        return ~(np.arange(seq_len) < lengths[:, None, None]).astype(int)
+
+    def nested_lists(lengths, seq_len):
+        return [[[i < length for i in range(seq_len)]] for length in lengths]
+
+    def lists_of_one_for_padding(lengths, seq_len):
+        return [[[int(i >= length) for i in range(seq_len)]] for length in lengths]
+
+    def tuples(lengths, seq_len):
+        return tuple((tuple(i < length for i in range(seq_len)),) for length in lengths)
+
     def right_compare(lengths, seq_len):
         return np.arange(seq_len)[None, None, :] < lengths[:, None, None]
 

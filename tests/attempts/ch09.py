@@ -197,6 +197,14 @@ def _softmax(z):
 
 
 class top_p_filter:
+    def right_log_sum_exp(logits, p):
+        chances = np.exp(logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True))
+        order = np.argsort(-chances, axis=-1)
+        total = np.cumsum(np.take_along_axis(chances, order, -1), axis=-1)
+        kept = np.concatenate([np.ones_like(total[..., :1]), total[..., :-1] < p], axis=-1)
+        chances = chances * np.take_along_axis(kept, np.argsort(order, -1), -1)
+        return chances / chances.sum(axis=-1, keepdims=True)
+
     def right_sorted(logits, p):
         probabilities = _softmax(logits)
         order = np.argsort(-probabilities, axis=-1, kind="stable")

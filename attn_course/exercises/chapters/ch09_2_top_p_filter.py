@@ -29,8 +29,9 @@ def cases(seed):
         first = logits[..., 0] == logits.max(axis=-1)
         return {"logits": np.where(first[..., None], logits[..., ::-1], logits), "p": np.array(p)}
 
-    # Halves of halves, whose sum reaches p exactly; and a p that removes nothing.
-    exact = {"logits": -np.log([4.0, 2, 8, 8]), "p": np.array(0.5)}
+    # Halves of halves, whose sum reaches p exactly; and a p that removes nothing. The largest logit
+    # is 0, so that every way to write the softmax gives exactly one half.
+    exact = {"logits": -np.log([2.0, 1, 4, 4]), "p": np.array(0.5)}
     return [
         exact,
         draw(4, p=0.95),
