@@ -50,8 +50,8 @@ lab: .venv/full.stamp models ## Open the course in JupyterLab
 	@$(BIN)/jupyter lab notebooks/
 
 .PHONY: notebooks
-notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es and notebooks/en
-	@$(BIN)/python notebooks/build.py $(CHAPTER)
+notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es and notebooks/en (PROSE=yes: keep the outputs)
+	@$(BIN)/python notebooks/build.py $(CHAPTER) $(if $(PROSE),--prose)
 
 .PHONY: test
 test: .venv/full.stamp book models ## Run the tests: package, notebooks, site in a browser; its last lines say what is left out
