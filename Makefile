@@ -47,7 +47,7 @@ links: .venv/full.stamp book ## Ask for every page of others that the site links
 
 .PHONY: lab
 lab: .venv/full.stamp models ## Open the course in JupyterLab
-	@$(BIN)/jupyter lab notebooks/
+	@JUPYTER_CONFIG_PATH="$(CURDIR)$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" $(BIN)/jupyter lab notebooks/
 
 .PHONY: notebooks
 notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es and notebooks/en (PROSE=yes: keep the outputs)

@@ -249,6 +249,9 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
         assert {entry.external_attr >> 16 for entry in packed.infolist()} == {0o644}
         packed.extractall(tmp_path)
     (course,) = tmp_path.iterdir()
+    config = "jupyter_server_config.py"  # what the README names lies where it says
+    assert (course / config).read_text("utf-8") == (ROOT / config).read_text("utf-8")
+    assert 'JUPYTER_CONFIG_PATH="$PWD"' in next(course.glob("*.md")).read_text("utf-8")
     (wheel,) = (course / "wheels").glob("attn-*.whl")
     with zipfile.ZipFile(wheel) as package:
         package.extractall(course / "package")
