@@ -72,7 +72,12 @@ def split(source, language):
     master = jupytext.read(source, fmt="md:myst")
     edition = nbformat.v4.new_notebook()
     edition.metadata = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        # The name that JupyterLab would write here on opening the notebook, and mark it as changed.
+        "kernelspec": {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        },
         "language_info": {"name": "python"},
         "attn": {"language": language},
     }

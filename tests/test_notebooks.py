@@ -19,6 +19,7 @@ import lxml.html
 import matplotlib.image
 import nbformat
 import pytest
+from ipykernel.kernelspec import get_kernel_dict
 from nbconvert.filters import markdown2html
 
 from attn_course import set_language
@@ -80,6 +81,8 @@ def test_the_committed_notebook_is_what_its_source_gives(source, language):
         # A worked solution keeps what it gave when it ran.
         assert mine.metadata | {"attn": None} == theirs.metadata | {"attn": None}
     assert [cell.id for cell in found.cells] == [cell.id for cell in expected.cells]
+    # JupyterLab would mark as changed a notebook in which its kernel has another name.
+    assert found.metadata.kernelspec["display_name"] == get_kernel_dict()["display_name"]
 
 
 @each_edition
@@ -420,6 +423,19 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
         ]
         assert len(widgets) >= (5 if re.match(r"\d\d|A1", source.stem) else 1)
         assert all(f"language='{language}'" in widget for widget in widgets)
+
+
+@each_source
+def test_an_exercise_runs_first_after_a_restart(source):
+    """Its cell brings the names that a right answer needs, here the worked solution."""
+    functions = {}
+    asked = [cell.source for cell in code(master_of(source)) if asks(cell.source)]
+    for exercise, solution in zip(asked[::2], asked[1::2], strict=True):
+        name, imports = asks(exercise), exercise.partition("def ")[0]
+        names = dict(functions)  # an answer may call the functions of earlier exercises
+        exec(imports + solution, names)  # noqa: S102 - as Jupyter does with it
+        assert names["check"](name, names[name]).status == "passed"
+        functions[name] = names[name]
 
 
 # The builder ----------------------------------------------------------------------------
