@@ -79,6 +79,10 @@ def lab(tmp_path, tab):
     stop()
 
 
+def code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
 def open_chapter(page, language):
     """Open a notebook and wait until its kernel is there; return its panel."""
     page.evaluate(
@@ -127,9 +131,9 @@ def run(page):
 def test_nothing_is_lost_from_one_day_to_the_next(lab, tmp_path):
     path = tmp_path / "notebooks" / "en" / CHAPTER
     chapter = nbformat.read(path, as_version=4)
-    # Without the cells that compute: they take their time, and none of the others needs them.
+    # Without the prose and the cells that compute: they take their time, and nothing here needs them.
     needed = re.compile(r"set_language|Quiz\(load|check\(")
-    chapter.cells = [c for c in chapter.cells if c.cell_type != "code" or needed.search(c.source)]
+    chapter.cells = [c for c in code(chapter) if needed.search(c.source)]
     own = ("SoftmaxPlayground([0.5, 1.0])", "softmax.__doc__")
     chapter.cells += map(nbformat.v4.new_code_cell, own)
     nbformat.write(chapter, path)
@@ -162,7 +166,7 @@ def test_nothing_is_lost_from_one_day_to_the_next(lab, tmp_path):
     assert VIEW not in path.read_text("utf-8")
     assert (tmp_path / "data" / "attn" / "solved" / ANSWERS).exists()
     # Something else than this JupyterLab, such as VS Code, would have kept the live view.
-    asked = next(c for c in saved.cells if c.cell_type == "code" and "Quiz(load" in c.source)
+    asked = next(cell for cell in code(saved) if "Quiz(load" in cell.source)
     asked.outputs[-1].data[VIEW] = {"model_id": "0" * 32, "version_major": 2, "version_minor": 0}
     nbformat.write(saved, path)
 
