@@ -4,6 +4,7 @@ A chapter is written in MyST, and the book is built from that. The notebooks tha
 no directive, role, label or attribute: those are rewritten here, and one that is not known is refused.
 """
 
+import itertools
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,10 @@ WORDS = {
     "es": {"figure": "Figura.", "on_the_site": "en el sitio del curso", "and": " y "},
     "en": {"figure": "Figure.", "on_the_site": "on the site of the course", "and": " and "},
 }
-LABEL = re.compile(r"^\(([\w.-]+)\)=$", re.MULTILINE)
+LABEL = re.compile(r"^\(([A-Za-z0-9_-]{1,64})\)=$", re.MULTILINE)
+# How a link names a place: JupyterLab finds a cell by its id also in a notebook that it has just opened,
+# where other anchors do not exist yet, and nbconvert calls cells so. The others see an anchor like any.
+PLACE = "cell-id={}"
 FENCE = re.compile(r"(`{3,}|~{3,})")
 ADMONITION = re.compile(r"(:{3,})\{admonition\} (.+)")
 # Code and formulas come first: nothing inside them is markup.
@@ -83,8 +87,7 @@ def readable(edition, page):
     counted = 0
     for cell in edition.cells:
         if cell.cell_type == "markdown":
-            text = markdown(cell.source, told)
-            notebook.cells.append(nbformat.from_dict(cell | {"source": text}))
+            notebook.cells += sections(cell, told)
             continue
         if SOLUTION in cell.metadata.get("tags", ()):
             notebook.cells.append(folded(cell))
@@ -100,6 +103,17 @@ def readable(edition, page):
             text = f"**{WORDS[told.language]['figure']}** {markdown(caption, told)}"
             notebook.cells.append(prose(f"{cell.id}-caption", text))
     return notebook
+
+
+def sections(cell, told):
+    """Return the cells of a prose cell: what a label names begins one, which has its name."""
+    starts = [0, *(label.start() for label in LABEL.finditer(cell.source))]
+    parts = [cell.source[i:j].strip("\n") for i, j in itertools.pairwise([*starts, None])]
+    return [
+        prose(label[1] if (label := LABEL.match(part)) else cell.id, markdown(part, told))
+        for part in parts
+        if part
+    ]
 
 
 def prose(name, text, **metadata):
@@ -135,11 +149,11 @@ def markdown(text, told):
     --------
     >>> told = Reader("03_attention", "en", {}, {"scale": "03_attention", "rnn": "01_why", "times": None})
     >>> print(markdown("(scale)=\\n## Why $[a](b){c}$?\\n\\nSee [1](#rnn){.x}, [`f[0]`](#scale).", told))
-    <a id="scale"></a>
+    <a id="cell-id=scale"></a>
     <BLANKLINE>
     ## Why $[a](b){c}$?
     <BLANKLINE>
-    See [1](01_why.ipynb#rnn), [`f[0]`](#scale).
+    See [1](01_why.ipynb#cell-id=rnn), [`f[0]`](#cell-id=scale).
     >>> print(markdown(":::{admonition} Predict\\n:class: predict\\nWhich?\\n\\nAnd why?\\n:::", told))
     > **Predict**
     >
@@ -181,7 +195,8 @@ def markdown(text, told):
                 "\n".join(f"> {each}".rstrip() for each in markdown(quoted, told).split("\n"))
             )
         elif label := LABEL.fullmatch(line):
-            plain += [f'<a id="{label[1]}"></a>', *([""] if lines and lines[0] else [])]
+            anchor = f'<a id="{PLACE.format(label[1])}"></a>'
+            plain += [anchor, *([""] if lines and lines[0] else [])]
         else:
             plain.append(line)
     settle()
@@ -226,7 +241,8 @@ def _linked(found, told, comma):
         if home is None:
             there = WORDS[told.language]["on_the_site"]
             return f"{text}, {there}" if comma else f"{text} ({there})"
-        return f"[{text}]({'' if home == told.page else f'{home}.ipynb'}#{label})"
+        page = "" if home == told.page else f"{home}.ipynb"
+        return f"[{text}]({page}#{PLACE.format(label)})"
     return f"[{text}]({found['to']})"
 
 
