@@ -4,6 +4,7 @@ A chapter is written in MyST, and the book is built from that. The notebooks tha
 no directive, role, label or attribute: those are rewritten here, and one that is not known is refused.
 """
 
+import functools
 import itertools
 import re
 from pathlib import Path
@@ -29,36 +30,43 @@ ADMONITION = re.compile(r"(:{3,})\{admonition\} (.+)")
 INLINE = re.compile(
     r"\{(?P<role>[\w:-]+)\}`(?P<keys>[^`]+)`"
     r"|(?P<kept>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|\$\$.+?\$\$|\$[^$]+\$)"
+    r"|\[(?P<site>(?:`[^`]*`|[^\[\]`])*)\]\{\.attn-site\} ?"
     r"|(?P<image>!?)\[(?P<text>(?:`[^`]*`|[^\[\]`])*)\]\((?P<to>[^()\s]*)\)(?P<attributes>\{[^{}\n]*\})?",
     re.DOTALL,
 )
 # What MyST reads and other readers of Markdown would show as it stands.
 RAW = re.compile(
-    r":{3,}|\{[\w:+-]+\}`[^`]*`|[)\]`]\{[^}\n]*\}|^\{[^}\n]+\}$|^\([^()\s]+\)=|^\+\+\+|^%.*|^: .*|\[\^[^\]]*\]"
-    r"|^\$\$ *\([^)]*\)|\{\{.*?\}\}|^\\begin\{\w+\*?\}",
+    r":{3,}|\{[\w:+-]+\}`[^`]*`|[)\]`]\{[^}\n]*\}|^\{[^}\n]+\}$|^\([^()\n]+\)=|^\+\+\+|^%.*|^: .*|\[\^[^\]]*\]"
+    r"|\{[.#][A-Za-z][^}\n]*\}|\]\(#(?!cell-id=)[^)]*\)|\{\{.*?\}\}|^\\begin\{\w+\*?\}",
     re.MULTILINE,
 )
+LABELLED = re.compile(r"\$\$ *\([\w:-]+\)$", re.MULTILINE)  # an equation
 
 
 class Reader(NamedTuple):
-    """What is known while a chapter is rewritten: its page, its language, the works that are cited,
-    and for each label the page where it is, or None if that page is of the site alone."""
+    """What is known while a chapter is rewritten: its page, its language, all that are notebooks, the
+    works that are cited, and for each label the page where it is, or None if that is no notebook."""
 
     page: str
     language: str
+    pages: set
     works: dict
     labels: dict
 
 
 def reader(page, language):
     """Return the `Reader` of a page, with the labels of all pages."""
-    labels = {}
-    for source in sorted((ROOT / "notebooks" / "src").glob("*.md")):
+    sources, labels = sorted((ROOT / "notebooks" / "src").glob("*.md")), {}
+    for source in sources:
         labels |= dict.fromkeys(LABEL.findall(source.read_text("utf-8")), source.stem)
     for source in sorted((ROOT / "book" / language).glob("*.md")):
         labels |= dict.fromkeys(LABEL.findall(source.read_text("utf-8")))
-    works = parse_file(ROOT / "book" / "references.bib").entries
-    return Reader(page, language, works, labels)
+    return Reader(page, language, {source.stem for source in sources}, _works(), labels)
+
+
+@functools.cache
+def _works():
+    return parse_file(ROOT / "book" / "references.bib").entries
 
 
 def readable(edition, page):
@@ -107,7 +115,13 @@ def readable(edition, page):
 
 def sections(cell, told):
     """Return the cells of a prose cell: what a label names begins one, which has its name."""
-    starts = [0, *(label.start() for label in LABEL.finditer(cell.source))]
+    outside = re.sub(
+        rf"^{FENCE.pattern}.*?^\1$",
+        lambda it: " " * len(it[0]),
+        cell.source,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    starts = [0, *(label.start() for label in LABEL.finditer(outside))]
     parts = [cell.source[i:j].strip("\n") for i, j in itertools.pairwise([*starts, None])]
     return [
         prose(label[1] if (label := LABEL.match(part)) else cell.id, markdown(part, told))
@@ -147,7 +161,9 @@ def markdown(text, told):
 
     Examples
     --------
-    >>> told = Reader("03_attention", "en", {}, {"scale": "03_attention", "rnn": "01_why", "times": None})
+    >>> pages = {"03_attention", "01_why"}
+    >>> labels = {"scale": "03_attention", "rnn": "01_why", "times": None}
+    >>> told = Reader("03_attention", "en", pages, {}, labels)
     >>> print(markdown("(scale)=\\n## Why $[a](b){c}$?\\n\\nSee [1](#rnn){.x}, [`f[0]`](#scale).", told))
     <a id="cell-id=scale"></a>
     <BLANKLINE>
@@ -217,12 +233,16 @@ def _inline(text, told):
             return found["kept"]
         if found["role"]:
             return _cited(found, told)
+        if found["site"]:
+            return ""  # true on the site alone
         if found["image"]:
             return found[0]
         return _linked(found, told, "," if text[: found.start()].endswith("(") else "")
 
     result = INLINE.sub(rewritten, text)
-    if left := RAW.search(INLINE.sub(lambda it: "" if it["kept"] else it[0], result)):
+    if left := LABELLED.search(text) or RAW.search(
+        INLINE.sub(lambda it: "" if it["kept"] else it[0], result)
+    ):
         raise _unknown(left[0], told)
     return result
 
@@ -234,16 +254,18 @@ def _unknown(got, told):
 
 def _linked(found, told, comma):
     text, (page, _, label) = _inline(found["text"], told), found["to"].partition("#")
-    if label and (not page or page.endswith(".ipynb")):
-        if label not in told.labels:
-            raise ValueError(f"{told.page}: expected a link to a label, got {found['to']!r}")
-        home = told.labels[label]
-        if home is None:
-            there = WORDS[told.language]["on_the_site"]
-            return f"{text}, {there}" if comma else f"{text} ({there})"
-        page = "" if home == told.page else f"{home}.ipynb"
-        return f"[{text}]({page}#{PLACE.format(label)})"
-    return f"[{text}]({found['to']})"
+    home = told.labels.get(label) if label else page.removesuffix(".ipynb")
+    if page.endswith(".md") or label in told.labels and home is None:
+        there = WORDS[told.language]["on_the_site"]
+        return f"{text}, {there}" if comma else f"{text} ({there})"
+    if page and not page.endswith(".ipynb"):
+        return f"[{text}]({found['to']})"
+    if home not in told.pages:
+        raise ValueError(
+            f"{told.page}: expected a link to a chapter or a label, got {found['to']!r}"
+        )
+    page = "" if home == told.page else f"{home}.ipynb"
+    return f"[{text}]({page}#{PLACE.format(label)})" if label else f"[{text}]({page})"
 
 
 def _cited(found, told):

@@ -90,7 +90,6 @@ NEEDED = (
     "sacrebleu",
     "rouge-score",
     "jupyterlab",
-    "jupyterlab-myst",
 )
 
 
