@@ -4,6 +4,8 @@ A chapter is written in MyST, and the book is built from that. The notebooks tha
 no directive, role, label or attribute: those are rewritten here, and one that is not known is refused.
 """
 
+import functools
+import itertools
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -18,43 +20,53 @@ WORDS = {
     "es": {"figure": "Figura.", "on_the_site": "en el sitio del curso", "and": " y "},
     "en": {"figure": "Figure.", "on_the_site": "on the site of the course", "and": " and "},
 }
-LABEL = re.compile(r"^\(([\w.-]+)\)=$", re.MULTILINE)
+LABEL = re.compile(r"^\(([A-Za-z0-9_-]{1,64})\)=$", re.MULTILINE)
+# How a link names a place: JupyterLab finds a cell by its id also in a notebook that it has just opened,
+# where other anchors do not exist yet, and nbconvert calls cells so. The others see an anchor like any.
+PLACE = "cell-id={}"
 FENCE = re.compile(r"(`{3,}|~{3,})")
 ADMONITION = re.compile(r"(:{3,})\{admonition\} (.+)")
 # Code and formulas come first: nothing inside them is markup.
 INLINE = re.compile(
     r"\{(?P<role>[\w:-]+)\}`(?P<keys>[^`]+)`"
     r"|(?P<kept>(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)|\$\$.+?\$\$|\$[^$]+\$)"
+    r"|\[(?P<site>(?:`[^`]*`|[^\[\]`])*)\]\{\.attn-site\} ?"
     r"|(?P<image>!?)\[(?P<text>(?:`[^`]*`|[^\[\]`])*)\]\((?P<to>[^()\s]*)\)(?P<attributes>\{[^{}\n]*\})?",
     re.DOTALL,
 )
 # What MyST reads and other readers of Markdown would show as it stands.
 RAW = re.compile(
-    r":{3,}|\{[\w:+-]+\}`[^`]*`|[)\]`]\{[^}\n]*\}|^\{[^}\n]+\}$|^\([^()\s]+\)=|^\+\+\+|^%.*|^: .*|\[\^[^\]]*\]"
-    r"|^\$\$ *\([^)]*\)|\{\{.*?\}\}|^\\begin\{\w+\*?\}",
+    r":{3,}|\{[\w:+-]+\}`[^`]*`|[)\]`]\{[^}\n]*\}|^\{[^}\n]+\}$|^\([^()\n]+\)=|^\+\+\+|^%.*|^: .*|\[\^[^\]]*\]"
+    r"|\{[.#][A-Za-z][^}\n]*\}|\]\(#(?!cell-id=)[^)]*\)|\{\{.*?\}\}|^\\begin\{\w+\*?\}",
     re.MULTILINE,
 )
+LABELLED = re.compile(r"\$\$ *\([\w:-]+\)$", re.MULTILINE)  # an equation
 
 
 class Reader(NamedTuple):
-    """What is known while a chapter is rewritten: its page, its language, the works that are cited,
-    and for each label the page where it is, or None if that page is of the site alone."""
+    """What is known while a chapter is rewritten: its page, its language, all that are notebooks, the
+    works that are cited, and for each label the page where it is, or None if that is no notebook."""
 
     page: str
     language: str
+    pages: set
     works: dict
     labels: dict
 
 
 def reader(page, language):
     """Return the `Reader` of a page, with the labels of all pages."""
-    labels = {}
-    for source in sorted((ROOT / "notebooks" / "src").glob("*.md")):
+    sources, labels = sorted((ROOT / "notebooks" / "src").glob("*.md")), {}
+    for source in sources:
         labels |= dict.fromkeys(LABEL.findall(source.read_text("utf-8")), source.stem)
     for source in sorted((ROOT / "book" / language).glob("*.md")):
         labels |= dict.fromkeys(LABEL.findall(source.read_text("utf-8")))
-    works = parse_file(ROOT / "book" / "references.bib").entries
-    return Reader(page, language, works, labels)
+    return Reader(page, language, {source.stem for source in sources}, _works(), labels)
+
+
+@functools.cache
+def _works():
+    return parse_file(ROOT / "book" / "references.bib").entries
 
 
 def readable(edition, page):
@@ -83,8 +95,7 @@ def readable(edition, page):
     counted = 0
     for cell in edition.cells:
         if cell.cell_type == "markdown":
-            text = markdown(cell.source, told)
-            notebook.cells.append(nbformat.from_dict(cell | {"source": text}))
+            notebook.cells += sections(cell, told)
             continue
         if SOLUTION in cell.metadata.get("tags", ()):
             notebook.cells.append(folded(cell))
@@ -100,6 +111,23 @@ def readable(edition, page):
             text = f"**{WORDS[told.language]['figure']}** {markdown(caption, told)}"
             notebook.cells.append(prose(f"{cell.id}-caption", text))
     return notebook
+
+
+def sections(cell, told):
+    """Return the cells of a prose cell: what a label names begins one, which has its name."""
+    outside = re.sub(
+        rf"^{FENCE.pattern}.*?^\1$",
+        lambda it: " " * len(it[0]),
+        cell.source,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+    starts = [0, *(label.start() for label in LABEL.finditer(outside))]
+    parts = [cell.source[i:j].strip("\n") for i, j in itertools.pairwise([*starts, None])]
+    return [
+        prose(label[1] if (label := LABEL.match(part)) else cell.id, markdown(part, told))
+        for part in parts
+        if part
+    ]
 
 
 def prose(name, text, **metadata):
@@ -133,13 +161,15 @@ def markdown(text, told):
 
     Examples
     --------
-    >>> told = Reader("03_attention", "en", {}, {"scale": "03_attention", "rnn": "01_why", "times": None})
+    >>> pages = {"03_attention", "01_why"}
+    >>> labels = {"scale": "03_attention", "rnn": "01_why", "times": None}
+    >>> told = Reader("03_attention", "en", pages, {}, labels)
     >>> print(markdown("(scale)=\\n## Why $[a](b){c}$?\\n\\nSee [1](#rnn){.x}, [`f[0]`](#scale).", told))
-    <a id="scale"></a>
+    <a id="cell-id=scale"></a>
     <BLANKLINE>
     ## Why $[a](b){c}$?
     <BLANKLINE>
-    See [1](01_why.ipynb#rnn), [`f[0]`](#scale).
+    See [1](01_why.ipynb#cell-id=rnn), [`f[0]`](#cell-id=scale).
     >>> print(markdown(":::{admonition} Predict\\n:class: predict\\nWhich?\\n\\nAnd why?\\n:::", told))
     > **Predict**
     >
@@ -181,7 +211,8 @@ def markdown(text, told):
                 "\n".join(f"> {each}".rstrip() for each in markdown(quoted, told).split("\n"))
             )
         elif label := LABEL.fullmatch(line):
-            plain += [f'<a id="{label[1]}"></a>', *([""] if lines and lines[0] else [])]
+            anchor = f'<a id="{PLACE.format(label[1])}"></a>'
+            plain += [anchor, *([""] if lines and lines[0] else [])]
         else:
             plain.append(line)
     settle()
@@ -202,12 +233,16 @@ def _inline(text, told):
             return found["kept"]
         if found["role"]:
             return _cited(found, told)
+        if found["site"]:
+            return ""  # true on the site alone
         if found["image"]:
             return found[0]
         return _linked(found, told, "," if text[: found.start()].endswith("(") else "")
 
     result = INLINE.sub(rewritten, text)
-    if left := RAW.search(INLINE.sub(lambda it: "" if it["kept"] else it[0], result)):
+    if left := LABELLED.search(text) or RAW.search(
+        INLINE.sub(lambda it: "" if it["kept"] else it[0], result)
+    ):
         raise _unknown(left[0], told)
     return result
 
@@ -219,15 +254,18 @@ def _unknown(got, told):
 
 def _linked(found, told, comma):
     text, (page, _, label) = _inline(found["text"], told), found["to"].partition("#")
-    if label and (not page or page.endswith(".ipynb")):
-        if label not in told.labels:
-            raise ValueError(f"{told.page}: expected a link to a label, got {found['to']!r}")
-        home = told.labels[label]
-        if home is None:
-            there = WORDS[told.language]["on_the_site"]
-            return f"{text}, {there}" if comma else f"{text} ({there})"
-        return f"[{text}]({'' if home == told.page else f'{home}.ipynb'}#{label})"
-    return f"[{text}]({found['to']})"
+    home = told.labels.get(label) if label else page.removesuffix(".ipynb")
+    if page.endswith(".md") or label in told.labels and home is None:
+        there = WORDS[told.language]["on_the_site"]
+        return f"{text}, {there}" if comma else f"{text} ({there})"
+    if page and not page.endswith(".ipynb"):
+        return f"[{text}]({found['to']})"
+    if home not in told.pages:
+        raise ValueError(
+            f"{told.page}: expected a link to a chapter or a label, got {found['to']!r}"
+        )
+    page = "" if home == told.page else f"{home}.ipynb"
+    return f"[{text}]({page}#{PLACE.format(label)})" if label else f"[{text}]({page})"
 
 
 def _cited(found, told):

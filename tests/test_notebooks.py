@@ -7,6 +7,7 @@ Running the notebooks and comparing every output is nbval's part: of the English
 import ast
 import base64
 import copy
+import doctest
 import functools
 import html
 import importlib.util
@@ -25,6 +26,7 @@ from nbconvert.filters import markdown2html
 from attn_course import set_language
 from attn_course.in_page.plan import asks
 from attn_course.widgets import Quiz, load_quiz
+from notebooks import readable
 
 ROOT = Path(__file__).resolve().parents[1]
 spec = importlib.util.spec_from_file_location("notebooks_build", ROOT / "notebooks" / "build.py")
@@ -244,7 +246,9 @@ def test_links_of_a_notebook_lead_to_a_place_in_a_notebook(source, language):
 
 @functools.cache
 def anchors(source, language):
-    return {a.get("id") for a in seen(source, language).iter("a")}
+    # A notebook's cell has the name of the place that it begins with: see readable.py.
+    named = {f"cell-id={cell.id}" for cell in committed(source, language).cells}
+    return named & set(seen(source, language).xpath("//a/@id"))
 
 
 @each_edition
@@ -448,6 +452,70 @@ def test_a_language_the_course_does_not_speak_is_refused(tmp_path):
     )
     with pytest.raises(ValueError, match=r"x\.md: lang: expected one of .*got 'fr'"):
         build.split(source, "es")
+
+
+TOLD = readable.Reader(
+    "x",
+    "es",
+    {"x", "y"},
+    readable.reader("x", "es").works,
+    {"here": "x", "there": "y", "site": None},
+)
+
+
+def test_what_the_site_says_of_itself_is_not_in_a_notebook():
+    assert doctest.testmod(readable).failed == 0
+    text = "Uno. [Esta página recuerda.]{.attn-site} Dos ([medido](#site)), [aquí](../book/es/results.md#x)."
+    said = "Uno. Dos (medido, en el sitio del curso), aquí (en el sitio del curso)."
+    assert readable.markdown(text, TOLD) == said
+
+
+def test_citations_read_as_on_the_page_and_lead_to_the_work():
+    text = "{cite:t}`jain2019attention` y {cite:p}`vaswani2017attention,radford2019language`"
+    assert readable.markdown(text, TOLD) == (
+        "[Jain y Wallace (2019)](https://doi.org/10.18653/v1/N19-1357) y ([Vaswani et al., "
+        "2017](https://arxiv.org/abs/1706.03762); Radford et al., 2019, *Language Models are "
+        "Unsupervised Multitask Learners*)"
+    )
+
+
+def test_code_and_formulas_stay_as_they_are():
+    text = "`{cite:t}` y $[a](b){.c}$:\n\n$$\na_{b} [c](d)\n$$\n\n```python\n(x)=\n:::\n```"
+    assert readable.markdown(text, TOLD) == text
+    quoted = readable.markdown(":::{admonition} Mira\n$$\na\n$$\n\n```python\n(x)=\n```\n:::", TOLD)
+    assert quoted == "> **Mira**\n>\n> $$ a $$\n>\n> ```python\n> (x)=\n> ```"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":::{note}\nOjo\n:::",
+        "```{figure} a.png\n```",
+        "{numref}`fig`",
+        "{ref}`here`",
+        "{cite:t}`nobody`",
+        "(a label)=\n# A",
+        "(x.y)=\n# A",
+        "# A {#x}",
+        "*a*{.b}",
+        "[a]{.b}",
+        "{.b}\n# A",
+        "a[^1]",
+        "% note",
+        "+++",
+        "Term\n: meaning",
+        "{{ a }}",
+        "$$ a $$ (eq)",
+        "\\begin{align}a\\end{align}",
+        "[a](#nowhere)",
+        "[a](y.ipynb#nowhere)",
+        "[a](z.ipynb)",
+        ":::{admonition} A\n{abbr}`b`\n:::",
+    ],
+)
+def test_what_only_the_book_could_show_is_refused(text):
+    with pytest.raises(ValueError, match=r"^x: expected .*, got '"):
+        readable.markdown(text, TOLD)
 
 
 def test_an_unknown_kind_of_fold_is_refused(tmp_path):

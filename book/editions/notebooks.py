@@ -93,7 +93,6 @@ NEEDED = (
     "sacrebleu",
     "rouge-score",
     "jupyterlab",
-    "jupyterlab-myst",
 )
 
 
