@@ -38,7 +38,7 @@ editions: .venv/full.stamp book ## Make the PDF, the EPUB and the zip of noteboo
 
 .PHONY: lab
 lab: .venv/full.stamp models ## Open the course in JupyterLab
-	@$(BIN)/jupyter lab notebooks/
+	@JUPYTER_CONFIG_PATH="$(CURDIR)$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" $(BIN)/jupyter lab notebooks/
 
 # Without a network the rest goes on: the course shows its stored results, and the last lines of the
 # tests name those that were left out. In CI nothing may be missing.
@@ -183,8 +183,8 @@ mutation: .venv/full.stamp ## Check that a test notices each small fault in attn
 	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(PROCESSES),--processes $(PROCESSES))
 
 .PHONY: notebooks
-notebooks: .venv/full.stamp ## Split and execute notebooks/src into both languages (one: CHAPTER=03)
-	@$(BIN)/python notebooks/build.py $(CHAPTER)
+notebooks: .venv/full.stamp ## Split and execute notebooks/src into both languages (one: CHAPTER=03; PROSE=yes: keep the outputs)
+	@$(BIN)/python notebooks/build.py $(CHAPTER) $(if $(PROSE),--prose)
 
 .PHONY: results
 results: .venv/full.stamp ## Measure the trained systems for the page of results (minutes)

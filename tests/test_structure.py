@@ -82,7 +82,6 @@ MAY_IMPORT = {
     "attn_course": {"attn_course.language"},
     "attn_course.language": set(),
     "attn_course.palette": set(),
-    "attn_course._saved": set(),
     "attn_course._statements": set(),
     "attn_course.tables": set(),
     "attn_course.templates": set(),
@@ -139,6 +138,7 @@ MAY_IMPORT = {
         "attn.reference",
         "attn_course.drawings",
         "attn_course.emoji",  # where the trained searcher lies
+        "attn_course.exercises",  # where answers are kept
         "attn_course.language",
         "attn_course.palette",
     },
@@ -217,8 +217,8 @@ def docstrings(tree):
 
 # Strings that read as a folder that is not their package's own, and may.
 NO_PATHS = {
-    # A folder among the user's data; and the solutions that notebooks show, if any are here.
-    "attn_course.exercises.kept": {"attn", "notebooks"},
+    # A folder among the user's data.
+    "attn_course.exercises.kept": {"attn"},
     # What a cell in a page may import.
     "attn_course.in_page.plan": {"attn", "attn.reference"},
     # A key in a file of weights, and a salt.

@@ -14,14 +14,12 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import nbformat
 import numpy as np
 import pytest
-from traitlets.config import Config
 
 from attn import reference
 from attn_course import palette, set_language
-from attn_course._saved import VIEW
+from attn_course.exercises.kept import forget
 from attn_course.widgets import (
     AttentionExplorer,
     EmbeddingMap,
@@ -466,7 +464,7 @@ def test_the_bundle_of_a_widget(stem, language):
     assert first["text/html"] == second["text/html"]
     assert first["text/plain"] == second["text/plain"]
     assert "0x" not in first["text/plain"]
-    assert first[VIEW]["model_id"]
+    assert first["application/vnd.jupyter.widget-view+json"]["model_id"]
     page = Page(first["text/html"])
     assert page.tags[0] == ("div", {"class": "attn-widget", "data-anywidget": stem})
     assert page.tags[1] == ("script", {"type": "application/json"})
@@ -740,18 +738,17 @@ def test_quiz_texts_are_marked_up(node):
     assert got == f"la {root} de <em>they</em> y <code>x_1 < 2</code>"
 
 
-def test_a_saved_notebook_opens_the_next_day_with_the_figure_that_needs_no_kernel():
-    """JupyterLab prefers the live view, which is an error once its kernel has stopped."""
-    config = Config()
-    code = (Path(__file__).parents[1] / "jupyter_server_config.py").read_text(encoding="utf-8")
-    exec(code, {"get_config": lambda: config})  # noqa: S102 - as Jupyter does with it
-    data, _ = SoftmaxPlayground([0.5, 1.0])._repr_mimebundle_()
-    assert VIEW in data
-    plain = {VIEW: {"model_id": "2c"}, "text/plain": "IntSlider(value=1)"}
-    outputs = [nbformat.v4.new_output("display_data", each) for each in (data, plain)]
-    cells = [nbformat.v4.new_code_cell("", outputs=outputs), nbformat.v4.new_markdown_cell("x")]
-    content = nbformat.v4.new_notebook(cells=cells)
-    config.ContentsManager.pre_save_hook({"type": "notebook", "content": content}, path="day.ipynb")
-    kept = [output.data for output in content.cells[0].outputs]
-    assert VIEW not in kept[0] and kept[0]["text/html"] == data["text/html"]
-    assert kept[1] == plain
+def test_answers_are_kept_in_jupyterlab_by_their_words_and_nowhere_else(tmp_path, monkeypatch):
+    questions = load_quiz("03_self_attention", "shift")
+    Quiz(questions).answers = {"shift": 2}
+    monkeypatch.setenv("ATTN_SOLVED", str(tmp_path / "solved"))
+    assert Quiz(questions).answers == {}
+    Quiz(questions).answers = {"shift": 1}
+    Quiz(questions).answers = {"shift": 2}
+    again = Quiz([{**questions[0], "options": questions[0]["options"][::-1]}], language="en")
+    assert (again.answers, again.score) == ({"shift": 0}, 1)
+    # Another chapter may give a question of its own the same id.
+    other = {**load_quiz("06_masking")[0], "id": "shift"}
+    assert Quiz([other]).answers == {}
+    forget()
+    assert Quiz(questions).answers == {}

@@ -1,8 +1,8 @@
-"""What a learner has solved, so that later chapters can use it: the code of each exercise.
+"""What a learner has solved and answered: the code of exercises, for later chapters, and the answers to questions.
 
-In JupyterLab `check` keeps it in a folder of the user's; a page of the site keeps it in the browser and
-hands it over. Wherever else code runs, in tests and while notebooks are built, nothing is kept and
-nothing is read.
+In JupyterLab `check` and `Quiz` keep it in a folder of the user's; a page of the site keeps it in the
+browser and hands the code over. Wherever else code runs, in tests and while notebooks are built, nothing
+is kept and nothing is read.
 """
 
 import ast
@@ -36,7 +36,7 @@ USED = {
     "rotate": ("positions",),
     "beam_step": ("next_word", "loop"),
 }
-ROOT = Path(__file__).resolve().parents[2]
+ANSWERS = "answers.json"  # to the questions, beside the exercises
 _handed = None  # what a page has handed over
 
 
@@ -66,6 +66,37 @@ def solved():
     if where is None:
         return {}
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(where.glob("*.py"))}
+
+
+def answered():
+    """Return the option that the learner last chose for each question.
+
+    Returns
+    -------
+    dict of str to str
+        The text of the option by that of the question, both in Spanish whatever the edition.
+    """
+    where = folder()
+    if where is None or not (where / ANSWERS).exists():
+        return {}
+    return json.loads((where / ANSWERS).read_text(encoding="utf-8"))
+
+
+def keep_answers(answers):
+    """Keep answers to questions, as `answered` returns them, if there is a place for them.
+
+    Parameters
+    ----------
+    answers : dict of str to str
+    """
+    where = folder()
+    if where is None:
+        return
+    from attn.io import write_whole
+
+    where.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(answered() | answers, ensure_ascii=False, indent=1)
+    write_whole(where / ANSWERS, f"{text}\n")
 
 
 def hand_over(codes):
@@ -103,7 +134,7 @@ def keep(exercise_id, attempt, passes):
         What the learner should know; nothing, most of the time.
     """
     where = folder()
-    if where is None or exercise_id not in USED or _is_worked_solution():
+    if where is None or exercise_id not in USED:
         return ""
     cells = _executed() or _cell_of(attempt)
     if not cells:  # A function of a file: nobody wrote it here.
@@ -113,7 +144,7 @@ def keep(exercise_id, attempt, passes):
     source = alone(exercise_id, cells, passes)
     if source is None:
         return needs_more(exercise_id)
-    is_first = not where.exists()
+    is_first = not any(where.glob("*.py"))
     where.mkdir(parents=True, exist_ok=True)
     write_whole(where / f"{exercise_id}.py", source)
     if not is_first:
@@ -231,17 +262,4 @@ def _cell_of(attempt):
     # What a file holds is not a cell.
     return (
         ["".join(linecache.getlines(filename))] if filename and not Path(filename).is_file() else []
-    )
-
-
-def _is_worked_solution():
-    """Return whether the cell that runs is one in which the course shows a solution."""
-    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    parent = shell.get_parent() if hasattr(shell, "get_parent") else {}
-    cell = parent.get("metadata", {}).get("cellId")
-    # JupyterLab says which cell it is; both editions give a cell the same name.
-    return cell is not None and any(
-        cell == each.get("id") and "hide-cell" in each["metadata"].get("tags", ())
-        for path in (ROOT / "notebooks" / "en").glob("*.ipynb")
-        for each in json.loads(path.read_text(encoding="utf-8"))["cells"]
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 import traitlets
 
 from attn._checks import wrong
+from attn_course.exercises.kept import answered, keep_answers
 from attn_course.language import LANGUAGES
 from attn_course.widgets._base import Widget, escape
 from attn_course.widgets._source import module, stylesheet
@@ -39,7 +40,7 @@ class Quiz(Widget):
     questions : list of dict
         The questions in one language: where there were two texts, there is one.
     answers : dict of str to int
-        The option last checked, by question id.
+        The option last checked, by question id. In JupyterLab they are kept from one day to the next.
     score : int
         How many of those are right.
 
@@ -68,6 +69,19 @@ class Quiz(Widget):
         questions = check_questions(questions)
         super().__init__(language)
         self.questions = [_in_language(question, self.language) for question in questions]
+        # Answers are kept by their words: an id is one of its chapter alone, and options may change places.
+        self._asked, kept = {each["id"]: each for each in questions}, answered()
+        for name, question in self._asked.items():
+            chosen = kept.get(question["prompt"]["es"])
+            for number, option in enumerate(question["options"]):
+                if option["text"]["es"] == chosen:
+                    self.answers = {**self.answers, name: number}
+                    self.score += option["correct"]
+        self.observe(self._keep, "answers")
+
+    def _keep(self, change):
+        asked = ((self._asked[name], number) for name, number in change["new"].items())
+        keep_answers({q["prompt"]["es"]: q["options"][number]["text"]["es"] for q, number in asked})
 
     def _fallback(self):
         text = TEXT[self.language]

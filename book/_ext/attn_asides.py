@@ -6,13 +6,14 @@ script, and the heading itself stays where it was.
 """
 
 import html
-import json
 import re
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
 from docutils import nodes
+
+from notebooks.build import split
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = {
@@ -63,21 +64,20 @@ def plain(heading):
     return re.sub(r"[$*`]", "", heading).strip()
 
 
-def sections(notebook):
-    """Return the sections of a notebook in order; the first of them is the page itself.
+def sections(cells):
+    """Return the sections of a chapter in order; the first of them is the page itself.
 
     Reading takes a minute for 200 words, a minute for each cell whose code is open, and half of
     one for what a cell shows whose code is folded. The exercises and what follows them take no
     reading time.
     """
     found, label, counted = [[1, "", None, 0.0]], None, True
-    for cell in json.loads(Path(notebook).read_text("utf-8"))["cells"]:
-        if cell["cell_type"] != "markdown":
-            shown = cell["metadata"].get("mystnb", {}).get("code_prompt_show") in MEASURED
-            found[-1][3] += counted * (("tags" not in cell["metadata"]) + shown / 2)
+    for cell in cells:
+        if cell.cell_type != "markdown":
+            shown = cell.metadata.get("mystnb", {}).get("code_prompt_show") in MEASURED
+            found[-1][3] += counted * (("tags" not in cell.metadata) + shown / 2)
             continue
-        text = "".join(cell["source"])  # a string, or its lines
-        for line in re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL).split("\n"):
+        for line in re.sub(r"\$\$.*?\$\$", "", cell.source, flags=re.DOTALL).split("\n"):
             named, headed = re.match(r"\((.+)\)=$", line), re.match(r"(#+) (.+)", line)
             if headed and len(headed[1]) > 1:
                 counted = counted and headed[2] not in EXERCISES
@@ -130,7 +130,7 @@ def close_asides(app, doctree, docname):
     page = docname.rpartition("/")[2]
     if not CHAPTERS.get(page, {}).get("aside") or not docname.startswith("notebooks/"):
         return
-    found = sections(app.env.doc2path(docname))
+    found = sections(split(ROOT / "notebooks" / "src" / f"{page}.md", app.config.language).cells)
     chosen = asides(page, found, app.config.language)
     written = list(doctree.findall(nodes.section))
     assert len(written) == len(found), f"{docname}: {len(written)} sections, {len(found)} headings"

@@ -15,6 +15,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import nbformat
 import sphinxcontrib.katex
 from docutils import nodes
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -32,6 +33,7 @@ from vendor import fetch, node
 
 from attn.io import write_whole
 from attn_course.palette import DARK, LIGHT, css_variables
+from notebooks.build import book_edition
 
 THEME = ROOT / "book" / "_theme" / "attn"
 FONTS = {
@@ -193,6 +195,13 @@ def _write(path, content):
     content = content.encode() if isinstance(content, str) else content
     if not path.exists() or path.read_bytes() != content:
         write_whole(path, content)
+
+
+def read_source(app, docname, content):
+    """Read a chapter as its source has it: the notebook that Sphinx found holds no MyST."""
+    if docname.startswith("notebooks/"):
+        source = ROOT / "notebooks" / "src" / f"{docname.rpartition('/')[2]}.md"
+        content[0] = nbformat.writes(book_edition(source, app.config.language))
 
 
 def offer_labels(app, doctree):
@@ -493,6 +502,7 @@ def setup(app):
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)
     app.connect("env-get-outdated", rebuild_everything)
+    app.connect("source-read", read_source)
     app.connect("doctree-read", offer_labels)
     app.connect("doctree-resolved", keep_punctuation)
     app.connect("doctree-resolved", attn_python.mark_cells)

@@ -32,12 +32,14 @@ versiones exactas de lo demás.
 3. Lleva esta carpeta a la clase. En cada computadora, ya sin red:
 
        pip install --no-index --find-links wheels -r requirements.txt attn
-       export ATTN_MODELS="$PWD/models" OMP_NUM_THREADS=1
+       export ATTN_MODELS="$PWD/models" OMP_NUM_THREADS=1 JUPYTER_CONFIG_PATH="$PWD"
        jupyter lab notebooks/es
 
-   La segunda línea dice dónde están los modelos y pide un solo hilo, con el que salen los mismos
-   números que en el texto. En Windows se escribe `$env:ATTN_MODELS = "$PWD\\models"` y
-   `$env:OMP_NUM_THREADS = 1`.
+   La segunda línea dice dónde están los modelos, pide un solo hilo, con el que salen los mismos
+   números que en el texto, y dice dónde está `jupyter_server_config.py`, con el que las figuras
+   guardadas se ven también al día siguiente. En Windows se escribe
+   `$env:ATTN_MODELS = "$PWD\\models"`, `$env:OMP_NUM_THREADS = 1` y
+   `$env:JUPYTER_CONFIG_PATH = $PWD`.
 
 Las computadoras de la clase tienen que usar el mismo sistema y la misma versión de Python que
 aquella en que juntaste los paquetes.
@@ -64,12 +66,13 @@ and the exact versions of everything else.
 3. Take this folder to the class. On each computer, no longer with a network:
 
        pip install --no-index --find-links wheels -r requirements.txt attn
-       export ATTN_MODELS="$PWD/models" OMP_NUM_THREADS=1
+       export ATTN_MODELS="$PWD/models" OMP_NUM_THREADS=1 JUPYTER_CONFIG_PATH="$PWD"
        jupyter lab notebooks/en
 
-   The second line says where the models are and asks for a single thread, which gives the numbers
-   that the text has. On Windows, write `$env:ATTN_MODELS = "$PWD\\models"` and
-   `$env:OMP_NUM_THREADS = 1` instead.
+   The second line says where the models are, asks for a single thread, which gives the numbers that
+   the text has, and says where `jupyter_server_config.py` is, with which saved figures are still
+   there on the next day. On Windows, write `$env:ATTN_MODELS = "$PWD\\models"`,
+   `$env:OMP_NUM_THREADS = 1` and `$env:JUPYTER_CONFIG_PATH = $PWD` instead.
 
 The computers of the class must have the system and the version of Python of the one on which you
 collected the packages.
@@ -90,7 +93,6 @@ NEEDED = (
     "sacrebleu",
     "rouge-score",
     "jupyterlab",
-    "jupyterlab-myst",
 )
 
 
@@ -106,7 +108,7 @@ def write(language, target):
     chosen = [pin for pin in pins if pin.partition("==")[0] in NEEDED]
     readme = "LEEME.md" if language == "es" else "README.md"
     files = {readme: READ[language].encode(), "requirements.txt": "\n".join([*chosen, ""]).encode()}
-    for name in ("LICENSE", "LICENSE-content"):
+    for name in ("LICENSE", "LICENSE-content", "jupyter_server_config.py"):
         files[name] = (ROOT / name).read_bytes()
     chapters, measured = ROOT / "notebooks" / language, ROOT / "notebooks" / "data"
     for path in sorted([*chapters.glob("*.ipynb"), *measured.glob("*.json")]):

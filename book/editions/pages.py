@@ -62,10 +62,22 @@ HERE = {
             "figuras interactivas.",
         },
         "how_to_use": {
-            "Antes de cada experimento hay una pregunta.": "Lo que sigue habla del sitio. En este libro los apartados están abiertos, las figuras "
-            "interactivas son imágenes y las respuestas están al final de cada capítulo. Antes de "
-            "cada experimento hay una pregunta.",
+            "Antes de cada experimento hay una pregunta.": "En este libro las figuras interactivas son imágenes y las respuestas están al final de "
+            "cada capítulo. Antes de cada experimento hay una pregunta.",
+            "Bajo cada ejercicio hay una solución plegada. Ábrela después": "Al final de cada capítulo hay una solución de cada ejercicio. Mírala después",
             "con las licencias que hay al pie": "con las licencias que nombra la primera página",
+        },
+        "02_tokens_and_embeddings": {
+            "La solución plegada es solo": "La solución que está al final del capítulo es solo",
+        },
+        "03_self_attention": {
+            "Debajo de cada ejercicio hay una solución plegada.": "Al final del capítulo hay una solución de cada ejercicio.",
+        },
+        "08_training": {
+            "y debajo de cada una hay una solución plegada.": "y al final del capítulo hay una solución de cada una.",
+        },
+        "11_landscape": {
+            "Tu navegador calcula el vector": "En el sitio, una figura calcula el vector",
         },
     },
     "en": {
@@ -75,10 +87,22 @@ HERE = {
             "interactive figures.",
         },
         "how_to_use": {
-            "Before each experiment there is a question.": "This section is about the site. In this book the asides are open, the interactive "
-            "figures are pictures, and the answers stand at the end of each chapter. Before each "
-            "experiment there is a question.",
+            "Before each experiment there is a question.": "In this book interactive figures are pictures, and the answers stand at the end of each "
+            "chapter. Before each experiment there is a question.",
+            "Beneath each exercise a solution is folded away. Open it after": "At the end of each chapter there is a solution of each exercise. Look at it after",
             "under the licences at the foot of the page": "under the licences that the first page names",
+        },
+        "02_tokens_and_embeddings": {
+            "The folded solution is only": "The solution at the end of the chapter is only",
+        },
+        "03_self_attention": {
+            "Under each exercise there is a folded solution.": "At the end of the chapter there is a solution of each exercise.",
+        },
+        "08_training": {
+            "and under each there is a folded solution.": "and a solution of each is at the end of the chapter.",
+        },
+        "11_landscape": {
+            "Your browser computes the vector": "On the site, a figure computes the vector",
         },
     },
 }
@@ -317,6 +341,7 @@ def _settle(page, language, narrow):
             "attn-steps",
             "attn-button",
             "attn-editions",  # it names their sizes
+            "attn-site",  # the source marks so what is true there alone
             "toctree-wrapper",
         )
         drop |= "data-only" in element.attrib or has(element, *unwanted.split())

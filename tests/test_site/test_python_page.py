@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from attn_course.exercises import exercises
 from attn_course.exercises.catalogue import load, modules
 from attn_course.in_page.plan import EXERCISE
+from notebooks.build import split
 
 ROOT = Path(__file__).resolve().parents[2]
 START = 120_000  # milliseconds that Python may take to start on a busy machine
@@ -194,8 +195,8 @@ def test_what_is_solved_is_kept_used_exported_and_erased(visit):
 def solutions():
     """Return the code of the worked solution of every exercise up to chapter 9."""
     found = {}
-    for path in sorted((ROOT / "notebooks" / "es").glob("0*_*.ipynb")):
-        for cell in nbformat.read(path, 4).cells:
+    for path in sorted((ROOT / "notebooks" / "src").glob("0*_*.md")):
+        for cell in split(path, "es").cells:
             asked = EXERCISE.search(cell.source)
             if asked and "hide-cell" in cell.metadata.get("tags", ()):
                 found[asked[1]] = cell.source.replace(asked[0], "")
