@@ -15,13 +15,14 @@ from attn_course.language import text
 ENOUGH = 4  # numbers that must agree, over all the inputs that fail
 
 
-def altered(record, answers, failing):
+def altered(record, attempt, answers, failing):
     """Return a sentence on the altered inputs for which the answers would be right, or an empty text.
 
     Parameters
     ----------
     record : Record
         Without an oracle, as read from a file, there is nothing to run.
+    attempt : callable
     answers : list of Answer
     failing : list of int
         Where the answers are wrong.
@@ -34,7 +35,7 @@ def altered(record, answers, failing):
     finite = _telling(record, answers, failing)
     if not finite:
         return ""
-    return _added(record, answers, failing) or _as_on_others(record, answers, finite)
+    return _added(record, answers, failing) or _as_on_others(record, attempt, answers, finite)
 
 
 def unused(record, attempt, answers, failing):
@@ -78,11 +79,13 @@ def _telling(record, answers, failing):
     return finite
 
 
-def _as_on_others(record, answers, finite):
+def _as_on_others(record, attempt, answers, finite):
     # The largest input tells most apart, and few alterations are left for the others.
     order = sorted(range(len(answers)), key=lambda i: (i not in finite, -i))
     for alter, sentence in _alterations(record.cases[finite[-1]]):
         if all(_agrees(record, i, answers[i], alter) for i in order):
+            if alter.undone and not _mended(record, attempt, finite, alter):
+                continue
             return text(**sentence)
     return ""
 
@@ -92,6 +95,13 @@ def _agrees(record, i, answer, alter):
         return True  # NaN and infinity are another matter
     case = alter(record.cases[i])
     return case is not None and same(answer, run(record.oracle, case, record))
+
+
+def _mended(record, attempt, finite, alter):
+    """Return whether the attempt is right on altered inputs, as it is if it alters them once more."""
+    return all(
+        same(run(attempt, alter(record.cases[i]), record), record.expected[i]) for i in finite
+    )
 
 
 def _alterations(case):
@@ -117,6 +127,7 @@ def _set(others):
             return None
         return case | {a: case[b] for a, b in others.items()}
 
+    alter.undone = len(others) > 1  # when it is done again
     return alter
 
 
@@ -130,6 +141,7 @@ def _changed(name, fits, change):
             changed = np.asarray(change(case[name]))
         return case | {name: changed}
 
+    alter.undone = False
     return alter
 
 

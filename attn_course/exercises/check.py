@@ -247,7 +247,7 @@ def _explain(record, attempt, answers, failing):
         es=f"Falla en {len(failing)} de {n} entradas; la más pequeña:",
         en=f"It fails on {len(failing)} of {n} inputs; the smallest:",
     )
-    if common := altered(record, answers, failing):
+    if common := altered(record, attempt, answers, failing):
         what = raised(attempt, answer.error, False) if answer.error else what
     else:
         found = pattern(record, answers, failing), unused(record, attempt, answers, failing)
