@@ -183,7 +183,7 @@ mutation: .venv/full.stamp ## Check that a test notices each small fault in attn
 	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(PROCESSES),--processes $(PROCESSES))
 
 .PHONY: notebooks
-notebooks: .venv/full.stamp ## Split and execute notebooks/src into both languages (one: CHAPTER=03; PROSE=yes: keep the outputs)
+notebooks: .venv/full.stamp ## Split and run the chapters (CHAPTER=03; PROSE=yes keeps the outputs)
 	@$(BIN)/python notebooks/build.py $(CHAPTER) $(if $(PROSE),--prose)
 
 .PHONY: results
