@@ -18,59 +18,134 @@ export PYTHONHASHSEED := 0
 
 .PHONY: help
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^##@ /{printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Readers: the site and its editions
 
 .PHONY: book
-book: .venv/book.stamp ## Build the site in build/site: Spanish, English and the landing page
+book: .venv/book.stamp ## Build the site in build/site, in both languages
 	@$(BIN)/python book/build.py
 
 .PHONY: serve
-serve: book ## Show the site at http://localhost:8000 (another port: make serve PORT=8123)
+serve: book ## Show the site at http://localhost:8000 (PORT=8123)
 	@$(BIN)/python book/serve.py '$(PORT)'
 
 .PHONY: editions
-editions: .venv/full.stamp book ## Make each edition a PDF, an EPUB and a zip of notebooks, in build/editions and in the site
+editions: .venv/full.stamp book ## Make the PDF, the EPUB and the zip of notebooks of each language
 	@$(BIN)/python book/editions
 
-.PHONY: artefacts
-artefacts: editions ## Build what a release carries in build/artefacts: the wheel, the editions, the site in one archive
-	@rm -rf build/artefacts build/lib build/bdist.*  # a module that is gone would linger there
-	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m pip wheel . -qq --disable-pip-version-check \
-	  --no-deps --no-build-isolation --wheel-dir build/artefacts
-	@cp build/editions/attn-*.* build/artefacts
-	@$(BIN)/python book/archive.py build/artefacts/attn-site.zip
-	@ls -l build/artefacts
-
-.PHONY: links
-links: .venv/full.stamp book ## Ask for every page of others that the site links to: is it still there? (minutes)
-	@$(BIN)/linkchecker --config book/links.ini build/site/index.html
+##@ Learners: notebooks, exercises, models
 
 .PHONY: lab
 lab: .venv/full.stamp models ## Open the course in JupyterLab
 	@JUPYTER_CONFIG_PATH="$(CURDIR)$${JUPYTER_CONFIG_PATH:+:$$JUPYTER_CONFIG_PATH}" $(BIN)/jupyter lab notebooks/
 
-.PHONY: notebooks
-notebooks: .venv/full.stamp ## Split and execute notebooks/src into notebooks/es and notebooks/en (PROSE=yes: keep the outputs)
-	@$(BIN)/python notebooks/build.py $(CHAPTER) $(if $(PROSE),--prose)
+# Without a network the rest goes on: the course shows its stored results, and the last lines of the
+# tests name those that were left out. In CI nothing may be missing.
+.PHONY: models
+models: .venv/full.stamp ## Fetch the two pretrained models (190 MB, once; or ATTN_MODELS names a folder)
+	@$(BIN)/python -m attn fetch smollm2 minilm || [ -z "$$CI" ]
+
+.PHONY: model
+model: .venv/full.stamp ## Train the translator of real sentences again (an hour)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m attn train --corpus tatoeba --device cpu --quantised --out attn/applications/models/tatoeba_translator
+
+.PHONY: grammar-model
+grammar-model: .venv/full.stamp ## Train the translator of the grammar again (ten minutes)
+	@$(BIN)/python -m attn train --steps 16000 --device cpu --quantised --out attn/applications/models/grammar_translator
+
+.PHONY: emoji
+emoji: .venv/full.stamp ## Fetch emoji (143 MB, once), train the model of chapter 11 again and measure it (ten minutes)
+	@rm -f notebooks/data/emoji.json
+	@$(BIN)/python -m experiments emoji
+
+##@ Instructors: problem sets and marks
+
+.PHONY: demo-class
+demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback (SET=ps3)
+	@$(BIN)/python -m assignments.demo_class $(SET)
+
+.PHONY: release
+release: .venv/full.stamp ## Release problem sets as two nbgrader courses (COURSE=folder SETS=folder SET=name VARIANT=yes)
+	@$(BIN)/python -m assignments.release $(call course,release) $(named) $(if $(SETS),--sets $(call sets,release)) $(if $(VARIANT),--variant)
+
+.PHONY: roster
+roster: .venv/full.stamp ## Import the students from a table of Moodle or Canvas (COURSE=folder FROM=file.csv)
+	@$(BIN)/python -m grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
+
+.PHONY: collect
+collect: .venv/full.stamp ## Collect submissions (COURSE=folder SET=ps2 FROM=folder or zip)
+	@$(BIN)/python -m grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
+
+.PHONY: grade
+grade: .venv/full.stamp ## Grade submissions (COURSE=folder SET=ps2; one student: STUDENT=id)
+	@$(BIN)/python -m grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)
+
+.PHONY: stats
+stats: .venv/full.stamp ## Show how many students made each mistake (COURSE=folder SET=ps2)
+	@$(BIN)/python -m grader stats $(call course,stats) $(SET) $(OPTIONS)
+
+.PHONY: similar
+similar: .venv/full.stamp ## List submissions that resemble each other (COURSE=folder SET=ps2 OPTIONS="--archive folder")
+	@$(BIN)/python -m grader similar $(call course,similar) $(SET) $(OPTIONS)
+
+.PHONY: leaderboard
+leaderboard: .venv/full.stamp ## Measure the translators of the project (COURSE=folder)
+	@$(BIN)/python -m assignments.leaderboard $(call course,leaderboard) $(OPTIONS)
+
+.PHONY: new-set
+new-set: .venv/full.stamp ## Begin a problem set of your own (SETS=folder SET=name FROM=ps2)
+	@$(BIN)/python -m assignments.new_set $(call sets,new-set) $(or $(named),$(error Say what the set is called: make new-set SETS=../my-sets SET=quiz1)) $(if $(FROM),--template $(FROM))
+
+.PHONY: prove
+prove: .venv/full.stamp ## Prove that your sets are right and fair (SETS=folder; one: SET=name)
+	@$(BIN)/python -m grader.problem_sets $(call sets,prove) $(named)
+	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
+	@ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
+
+.PHONY: hub
+hub: .venv/hub.stamp ## Install JupyterHub and its proxy, for assignments/hub
+
+##@ Maintainers: change, test, measure, publish
+
+.PHONY: lint
+lint: .venv/full.stamp ## Check style, imports, hints, types and workflows
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	@$(BIN)/python -W ignore -m deptry attn attn_course
+	@$(BIN)/python -W ignore -m deptry . --config tests/deptry.toml
+	@$(BIN)/python tests/lint_hints.py
+	@$(BIN)/mypy
+	@$(BIN)/jactionlint --strict-exit --shellcheck=
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 
 .PHONY: test
-test: .venv/full.stamp book models ## Run the tests: package, notebooks, site in a browser; its last lines say what is left out
+test: .venv/full.stamp book models ## Run the tests of package, notebooks and site; the last lines say what is left out
 	@$(BIN)/python -m tests.machine browser sandbox
 	@$(BIN)/python -m pytest --nbval -n 2 --dist loadfile --no-loadscope-reorder $(LONG:%=--ignore=%)
 
 .PHONY: test-fast
-test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute; no notebooks, browser, grader)
-	@$(BIN)/python -m pytest attn attn_course tests --ignore=tests/test_site --ignore=tests/test_assignments \
+test-fast: .venv/full.stamp ## Run the quick tests of package and sources (a minute)
+	@$(BIN)/python -m pytest attn attn_course tests --ignore=tests/test_site --ignore=tests/grader --ignore=tests/test_assignments \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
+.PHONY: test-changed
+test-changed: .venv/full.stamp book ## Run the tests that a change reaches (since a commit: BASE=main)
+	@$(BIN)/python tests/changed.py $(or $(BASE),HEAD)
+
 .PHONY: test-core
-test-core: .venv/full.stamp ## Run the quick tests of the package attn alone (a minute; on a GPU: DEVICE=cuda)
+test-core: .venv/full.stamp ## Run the quick tests of attn alone (a minute; on a GPU: DEVICE=cuda)
 	@$(BIN)/python -m pytest $(if $(DEVICE),,attn) tests/core \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
+.PHONY: lines
+HEART = attn/attention/*.py attn/layers.py attn/transformer/config.py attn/transformer/stacks.py attn/transformer/decoder_only.py
+lines: ## Count the lines of attn, and of its heart: attention, the layers and one model
+	@echo "attn: $$(git ls-files -z 'attn/*.py' | xargs -0 cat | wc -l) lines"
+	@echo "attention, layers, one model: $$(cat $(HEART) | wc -l) lines"
+
 .PHONY: test-newest test-oldest
-test-newest: ## Run the quick tests of attn with the newest packages that its pyproject.toml allows (minutes)
-test-oldest: ## Run them with the oldest, PyTorch among them
+test-newest: ## Run the quick tests of attn with the newest packages that pyproject.toml allows (minutes)
+test-oldest: ## Run them with the oldest packages that it allows (minutes)
 test-newest test-oldest:
 	@rm -rf build/$@ && mkdir -p build && $(or $(PYTHON),python3) -m venv build/$@
 	@build/$@/bin/python -m pip install -qq --disable-pip-version-check -e '.[course]' pytest pytest-xdist hypothesis \
@@ -80,125 +155,64 @@ test-newest test-oldest:
 	@build/$@/bin/python -m pytest attn tests/core \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
-.PHONY: test-changed
-test-changed: .venv/full.stamp book ## Run the tests that a change reaches (all since a commit: make test-changed BASE=main)
-	@$(BIN)/python tests/changed.py $(or $(BASE),HEAD)
-
-.PHONY: test-grader
-test-grader: .venv/full.stamp book ## Run the heavy proofs: every answer to every set, attacks, workers, PostgreSQL, Formgrader, JupyterHub
-	@$(BIN)/python -m tests.machine browser sandbox postgresql hub
-	@$(BIN)/python -m pytest tests/test_assignments -m grader -n 2 --dist loadfile
-
 .PHONY: test-notebooks
-test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out: the Spanish, and those that train longest
+test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out
 	@$(BIN)/python -m pytest --nbval $(LONG) notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
 
+.PHONY: test-grader
+test-grader: .venv/full.stamp book ## Run the slow tests of the grader: all sets, attacks, PostgreSQL, JupyterHub
+	@$(BIN)/python -m tests.machine browser sandbox postgresql hub
+	@$(BIN)/python -m pytest tests/grader tests/test_assignments -m grader -n 2 --dist loadfile
+
 .PHONY: test-editions
-test-editions: editions ## Check the PDF, the EPUB and the zip of notebooks of both editions
+test-editions: editions ## Check the PDF, the EPUB and the zip of notebooks
 	@$(BIN)/python -m tests.machine java sandbox
 	@$(BIN)/python -m pytest tests/test_editions.py -p no:nbval
 
 .PHONY: test-engines
-test-engines: .venv/full.stamp book ## Mount and drive the site in Firefox and in WebKit, the engine of Safari (minutes)
+test-engines: .venv/full.stamp book ## Test the site in Firefox and WebKit (minutes)
 	@$(BIN)/python -m tests.machine firefox webkit
 	@$(BIN)/python -m pytest tests/test_site/test_engines.py -m engines -p no:nbval -n 2 --dist worksteal
 
 .PHONY: test-processor
-test-processor: .venv/full.stamp ## Compare the English notebooks as another processor computes them (minutes)
+test-processor: .venv/full.stamp ## Run the English notebooks as another processor would (minutes)
 	@$(BIN)/python tests/other_processor.py $(BIN)/python -m pytest --nbval notebooks/en -n 2 --dist loadfile
 
+.PHONY: mutation
+mutation: .venv/full.stamp ## Check that a test notices each small fault in attn (an hour; MODULES=masks, SAMPLE=10: minutes)
+	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(PROCESSES),--processes $(PROCESSES))
+
+.PHONY: notebooks
+notebooks: .venv/full.stamp ## Split and run the chapters (CHAPTER=03; PROSE=yes keeps the outputs)
+	@$(BIN)/python notebooks/build.py $(CHAPTER) $(if $(PROSE),--prose)
+
+.PHONY: results
+results: .venv/full.stamp ## Measure the trained systems for the page of results (minutes)
+	@$(BIN)/python -m experiments.quality
+
 .PHONY: bench
-bench: .venv/full.stamp book ## Measure what the course claims about time, memory and widgets
+bench: .venv/full.stamp book ## Measure time, memory and widgets for the page of benchmarks
 	@$(BIN)/python -m benchmarks
 
 .PHONY: audit
-audit: .venv/full.stamp book ## Weigh the pages, time them on a slow processor, ask Lighthouse (minutes)
+audit: .venv/full.stamp book ## Weigh and time the pages, with Lighthouse (minutes)
 	@$(BIN)/python -m benchmarks audit
 
-# Without a network the rest goes on: the course shows its stored results, and the last lines of the
-# tests name those that were left out. In CI nothing may be missing.
-.PHONY: models
-models: .venv/full.stamp ## Fetch the two pretrained models of the last chapters (190 MB, once; ATTN_MODELS names a folder of yours)
-	@$(BIN)/python -m attn fetch smollm2 minilm || [ -z "$$CI" ]
+.PHONY: links
+links: .venv/full.stamp book ## Find dead links to other sites (minutes)
+	@$(BIN)/linkchecker --config book/links.ini build/site/index.html
 
-.PHONY: model
-model: .venv/full.stamp ## Train the translator of real sentences that comes with the course (an hour)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m attn train --corpus tatoeba --device cpu --quantised --out attn/applications/models/tatoeba_translator
-
-.PHONY: grammar-model
-grammar-model: .venv/full.stamp ## Train the translator of the course's grammar (ten minutes)
-	@$(BIN)/python -m attn train --steps 16000 --device cpu --quantised --out attn/applications/models/grammar_translator
-
-.PHONY: emoji
-emoji: .venv/full.stamp ## Fetch pictures and names of emoji (143 MB, once), train the small CLIP of chapter 11 and measure it (ten minutes)
-	@rm -f notebooks/data/emoji.json
-	@$(BIN)/python -m benchmarks.emoji
-
-.PHONY: results
-results: .venv/full.stamp ## Measure what the trained systems get right, for the page of results (minutes)
-	@$(BIN)/python -m benchmarks.quality
-
-.PHONY: mutation
-mutation: .venv/full.stamp ## Break the PyTorch code in every small way: do the tests notice? (an hour or more; SAMPLE=10: minutes)
-	@$(BIN)/python tests/mutation $(MODULES) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(PROCESSES),--processes $(PROCESSES))
-
-.PHONY: new-set
-new-set: .venv/full.stamp ## Begin a problem set of your own (make new-set SETS=folder SET=name FROM=ps2)
-	@$(BIN)/python -m assignments.new_set $(call sets,new-set) $(or $(named),$(error Say what the set is called: make new-set SETS=../my-sets SET=quiz1)) $(if $(FROM),--template $(FROM))
-
-.PHONY: prove
-prove: .venv/full.stamp ## Prove that your sets are right and fair (make prove SETS=folder; one: SET=name)
-	@$(BIN)/python -m assignments.problem_sets $(call sets,prove) $(named)
-	@$(BIN)/python tests/lint_hints.py $(call sets,prove)
-	@ONLY=$(named) $(BIN)/python -m pytest tests/test_assignments/test_private_sets.py -m grader -p no:nbval -n 2
-
-.PHONY: release
-release: .venv/full.stamp ## Make problem sets into two nbgrader courses (make release COURSE=folder; SETS=folder SET=name VARIANT=yes)
-	@$(BIN)/python -m assignments.release $(call course,release) $(named) $(if $(SETS),--sets $(call sets,release)) $(if $(VARIANT),--variant)
-
-.PHONY: roster
-roster: .venv/full.stamp ## Take the students from a table of Moodle or Canvas (make roster COURSE=folder FROM=file.csv)
-	@$(BIN)/python -m assignments.grader roster $(call course,roster) $(if $(FROM),--from "$$FROM")
-
-.PHONY: collect
-collect: .venv/full.stamp ## Take in what was handed in (make collect COURSE=folder SET=ps2 FROM=folder or zip)
-	@$(BIN)/python -m assignments.grader collect $(call course,collect) $(SET) $(if $(FROM),--from "$$FROM") $(OPTIONS)
-
-.PHONY: grade
-grade: .venv/full.stamp ## Grade what was handed in (make grade COURSE=folder SET=ps2; one student: STUDENT=id)
-	@$(BIN)/python -m assignments.grader grade $(call course,grade) $(SET) $(if $(STUDENT),--student '$(STUDENT)') $(OPTIONS)
-
-.PHONY: stats
-stats: .venv/full.stamp ## Show where a class stumbles (make stats COURSE=folder SET=ps2)
-	@$(BIN)/python -m assignments.grader stats $(call course,stats) $(SET) $(OPTIONS)
-
-.PHONY: similar
-similar: .venv/full.stamp ## List submissions that resemble each other (make similar COURSE=folder SET=ps2 OPTIONS="--archive folder")
-	@$(BIN)/python -m assignments.grader similar $(call course,similar) $(SET) $(OPTIONS)
-
-.PHONY: leaderboard
-leaderboard: .venv/full.stamp ## Measure the translators of the project (make leaderboard COURSE=folder)
-	@$(BIN)/python -m assignments.leaderboard $(call course,leaderboard) $(OPTIONS)
-
-.PHONY: demo-class
-demo-class: .venv/full.stamp ## Show a class of twelve from release to feedback (make demo-class SET=ps3)
-	@$(BIN)/python -m assignments.demo_class $(SET)
-
-.PHONY: hub
-hub: .venv/hub.stamp ## Install JupyterHub and its proxy, for the configuration in assignments/hub
-
-.PHONY: lint
-lint: .venv/full.stamp ## Check style (what pre-commit runs), imports, the words of hints, types, workflows
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check .
-	@$(BIN)/python -W ignore -m deptry attn attn_course
-	@$(BIN)/python -W ignore -m deptry . --config tests/deptry.toml
-	@$(BIN)/python tests/lint_hints.py
-	@$(BIN)/mypy
-	@$(BIN)/jactionlint --strict-exit --shellcheck=
-	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
+.PHONY: artefacts
+artefacts: editions ## Build the wheel, the editions and the site for a release
+	@rm -rf build/artefacts build/lib build/bdist.*  # a module that is gone would linger there
+	@SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m pip wheel . -qq --disable-pip-version-check \
+	  --no-deps --no-build-isolation --wheel-dir build/artefacts
+	@cp build/editions/attn-*.* build/artefacts
+	@$(BIN)/python book/archive.py build/artefacts/attn-site.zip
+	@ls -l build/artefacts
 
 .PHONY: clean
-clean: ## Remove what was built (.venv stays)
+clean: ## Delete what was built (.venv stays)
 	rm -rf build _build .pytest_cache .hypothesis .ruff_cache *.egg-info
 
 # The pinned packages have wheels for these versions of Python, and for no other.

@@ -1,12 +1,13 @@
-"""Problem sets: one master each, two nbgrader courses, and a grader that can be trusted.
+"""The problem sets of the course: one master each, from which two courses of nbgrader are made.
 
 ====================  =====================================================================
-`src/`                the masters, both languages in one file, as the chapters are
-`problem_sets.py`     what a set is: tasks, points, the groups of inputs that earn them
-`sets/`               the sets: each exercise with its oracle and known mistakes, and the points
-`release.py`          masters to courses: what instructors keep and what students get
-`grader/`             sandbox, judge, gradebook, feedback
+`sets/`               the sets: masters in both languages, tasks, hints, points, proofs
+`problem_sets.py`     what the grader is told of this course
+`checks.py`           how it calls and judges a function: by the code of `check`
+`release.py`          sets to courses: what instructors keep and what students get
+`new_set.py`          a set of one's own, to start from
 `leaderboard/`        the translators of the project, measured in the sandbox
+`hub/`                a JupyterHub for the class, to start from
 `demo_class.py`       a generated class, from release to feedback
 ====================  =====================================================================
 """

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import nbformat
 
-from assignments.grader import sandbox
-from assignments.grader.class_run import grade_class
-from assignments.grader.course import Course, CourseError
-from assignments.grader.gradebook import open_gradebook, set_due
-from assignments.grader.lateness import extend
 from assignments.problem_sets import problem_set
 from assignments.release import release
+from grader import sandbox
+from grader.class_run import grade_class
+from grader.course import Course, CourseError
+from grader.gradebook import open_gradebook, set_due
+from grader.lateness import extend
 
 FOLDER = Path(__file__).resolve().parent.parent / "build" / "demo-class"
 DUE = "2026-03-06 23:00:00 UTC"

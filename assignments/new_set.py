@@ -11,8 +11,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from assignments import variants
-from assignments.problem_sets import PUBLIC, CourseError, folders
+from assignments.problem_sets import PUBLIC, folders
+from grader import variants
+from grader.problem_sets import CourseError
 
 NAME = re.compile(r"[a-z]\w*", re.ASCII)
 ROOT = PUBLIC.parents[1]

@@ -1,4 +1,4 @@
-"""What a problem set asks, what each right answer is worth, and how to read it from its folder.
+"""The problem sets of this course, and all that the grader is told of it.
 
 A set is a folder, and all that belongs to it lies there: ``__init__.py`` with `ProblemSet` as
 ``SET``; its tasks and their hints, two files each; ``master.md``, from which the notebooks of both
@@ -7,50 +7,119 @@ languages are made; ``proofs.py``, the right and wrong answers that its tests tr
 lie in a folder of the instructor's.
 """
 
-import argparse
-import hashlib
-import importlib.util
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import io
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
-from attn_course.exercises.spec import Exercise
+import grader.problem_sets
+from assignments import checks
+from attn_course.exercises.catalogue import modules
+from attn_course.exercises.record import record_of, write_records
+from attn_course.palette import DARK, LIGHT
+from grader.problem_sets import Conventions, CourseError
 
 PUBLIC = Path(__file__).resolve().parent / "sets"
 
+GROUPS = {
+    "large numbers": {"es": "números grandes", "en": "large numbers"},
+    "empty rows": {"es": "filas sin nada permitido", "en": "rows with nothing allowed"},
+    "batches": {"es": "otros ejes de lote", "en": "other batch axes"},
+    "masks": {"es": "con máscara", "en": "with a mask"},
+    "padding at the end": {"es": "relleno al final", "en": "padding at the end"},
+    "padding anywhere": {"es": "relleno en cualquier sitio", "en": "padding anywhere"},
+    "ties": {"es": "empates", "en": "ties"},
+    "zero vectors": {"es": "vectores de ceros", "en": "vectors of zeros"},
+    "empty sentences": {"es": "oraciones vacías", "en": "empty sentences"},
+    "few words": {"es": "pocas palabras", "en": "few words"},
+    "other widths": {"es": "otros anchos", "en": "other widths"},
+    "no head left": {"es": "ninguna cabeza", "en": "no head left"},
+    "small gradients": {"es": "gradientes bajo el límite", "en": "gradients below the limit"},
+    "zero gradients": {"es": "gradientes de ceros", "en": "gradients of zeros"},
+    "tiny gradients": {"es": "gradientes diminutos", "en": "tiny gradients"},
+    "smoothing": {"es": "con suavizado", "en": "with smoothing"},
+    "vectors": {"es": "vectores", "en": "vectors"},
+    "more axes": {"es": "más de dos ejes", "en": "more than two axes"},
+    "floor": {"es": "con suelo", "en": "with a floor"},
+    "after the end": {"es": "después del final", "en": "after the end"},
+    "without warm-up": {"es": "sin calentamiento", "en": "without warm-up"},
+    "empty parts": {"es": "partes vacías", "en": "empty parts"},
+    "several sentences": {"es": "varias oraciones", "en": "several sentences"},
+    "cut off": {"es": "sin terminar en el límite", "en": "unfinished at the limit"},
+    "unequal lengths": {"es": "longitudes desiguales", "en": "unequal lengths"},
+    "empty caches": {"es": "cachés vacías", "en": "empty caches"},
+    "other sizes": {"es": "otros valores de n", "en": "other values of n"},
+    "short sentences": {"es": "oraciones cortas", "en": "short sentences"},
+    "several references": {"es": "varias referencias", "en": "several references"},
+    "nothing shared": {"es": "órdenes sin aciertos", "en": "orders without hits"},
+    "beam of one": {"es": "haz de uno", "en": "a beam of one"},
+    "small vectors": {"es": "vectores pequeños", "en": "small vectors"},
+    "nearly constant": {"es": "vectores casi constantes", "en": "nearly constant vectors"},
+    "backwards": {"es": "pasos hacia atrás", "en": "steps backwards"},
+    "beyond the table": {"es": "más allá de la tabla", "en": "beyond the table"},
+    "fractions": {"es": "posiciones no enteras", "en": "positions between whole ones"},
+    "mixtures": {"es": "mezclas de posiciones", "en": "mixtures of positions"},
+    "odd widths": {"es": "anchura impar", "en": "odd widths"},
+    "cut texts": {"es": "textos cortados", "en": "texts cut in two"},
+    "first tokens": {"es": "primeros tokens a la vista", "en": "first tokens in view"},
+    "padding in front": {"es": "relleno delante", "en": "padding in front"},
+    "stored keys": {"es": "keys guardadas", "en": "stored keys"},
+}
+WORDS = {
+    "es": {
+        "unknown": "No es ninguno de los errores que reconocemos. Ejecuta `check` en tu cuaderno: "
+        "te enseña una entrada pequeña y lo que se esperaba.",
+        "footer": "Las entradas con que se califica no se publican. Con `check` puedes seguir "
+        "probando tus funciones.",
+    },
+    "en": {
+        "unknown": "It is none of the mistakes we recognise. Run `check` in your notebook: it "
+        "shows you a small input and what was expected.",
+        "footer": "The inputs used for marking are not published. With `check` you can go on "
+        "testing your functions.",
+    },
+}
 
-class CourseError(Exception):
-    """What an instructor has to mend, in a sentence."""
+
+def edition(folder, language):
+    """Return the notebook of a set in a language, made from its master."""
+    from notebooks.build import split  # It imports what runs notebooks, which takes a second.
+
+    return split(folder / "master.md", language)
 
 
-@dataclass(frozen=True, eq=False)  # a task equals itself alone, so its draws can be kept
-class Task:
-    """A function to write, graded by what it computes.
+def handout(problem_set):
+    """Return the file from which `check` answers in the notebook of a set: there is no code in it."""
+    if taken := [t.exercise.id for t in problem_set.tasks if t.exercise.id in modules()]:
+        raise CourseError(
+            f"{problem_set.name}: a chapter asks for a function called {taken[0]} too; `check` "
+            "could not tell them apart. Give yours another name."
+        )
+    if not problem_set.tasks:
+        return {}
+    file = io.BytesIO()
+    write_records(file, [record_of(task.exercise) for task in problem_set.tasks])
+    return {f"{problem_set.name}_check.npz": file.getvalue()}
 
-    Attributes
-    ----------
-    grade_id : str
-        Of the locked cell that holds its points, in every edition.
-    exercise : Exercise
-        The oracle, the inputs and the known mistakes; `attn_course.exercises.check` uses the same.
-    points : dict of str to float
-        What each group of inputs is worth. The first group is the task itself: an answer that
-        fails it earns nothing for the others, which a constant might pass by accident.
-        ``"arguments"`` has no inputs of its own: it is for leaving those of the caller alone.
-    group : callable
-        From an input to the name of its group.
-    """
 
-    grade_id: str
-    exercise: Exercise
-    points: dict[str, float]
-    group: Callable[[dict], str]
+CONVENTIONS = Conventions(
+    name="attn",
+    languages=("es", "en"),
+    sets=PUBLIC,
+    edition=edition,
+    handout=handout,
+    stand_ins=("attn", "attn_course"),
+    groups=GROUPS,
+    words=WORDS,
+    colours=(LIGHT, DARK),
+)
 
-    @property
-    def max_points(self):
-        """What the task is worth."""
-        return sum(self.points.values())
+
+@dataclass(frozen=True, eq=False)
+class Task(grader.problem_sets.Task):
+    """A task of this course: an `attn_course.exercises.spec.Exercise`, judged as `check` does."""
+
+    checks: ModuleType = checks
 
 
 @dataclass(frozen=True)
@@ -77,127 +146,18 @@ class Slip:
 
 
 @dataclass(frozen=True)
-class ProblemSet:
-    """A problem set.
+class ProblemSet(grader.problem_sets.ProblemSet):
+    """A problem set of this course; ``slips`` are five mistakes for `assignments.demo_class`."""
 
-    Attributes
-    ----------
-    tasks : tuple of Task
-        What the grader marks.
-    manual : tuple of str
-        Grade ids of the cells that the instructor marks, with the rubric of the master.
-    slips : tuple of Slip
-        Five mistakes for `assignments.demo_class` to show.
-    packages : tuple of str
-        What submissions may import besides the standard library.
-    groups : dict of str to dict of str to str
-        What to call groups of inputs that `assignments.grader.words` has no words for, under
-        ``"es"`` and ``"en"``.
-    name : str
-        As nbgrader knows it, and the stem of its notebook: that of its folder, given by `load`.
-    """
-
-    tasks: tuple[Task, ...]
-    manual: tuple[str, ...]
+    conventions: Conventions = CONVENTIONS
     slips: tuple[Slip, ...] = ()
-    packages: tuple[str, ...] = ("numpy",)
-    groups: dict[str, dict[str, str]] = field(default_factory=dict)
-    name: str = ""
-
-    @property
-    def grade_ids(self):
-        """The grade ids of all its tasks, those of the instructor last."""
-        return [*(task.grade_id for task in self.tasks), *self.manual]
 
 
 def folders(sets=PUBLIC):
-    """Return the folders of the problem sets in a folder, by name.
-
-    Raises
-    ------
-    CourseError
-        If there are none.
-    """
-    found = {path.parent.name: path.parent for path in sorted(Path(sets).glob("*/master.md"))}
-    if not found:
-        raise CourseError(f"There is no problem set in {sets}: no folder there has a master.md.")
-    return found
+    """Return the folders of the problem sets in a folder, by name."""
+    return grader.problem_sets.folders(sets)
 
 
 def problem_set(name, sets=PUBLIC):
-    """Return a problem set by its name.
-
-    Raises
-    ------
-    CourseError
-        If there is none, or it cannot be read.
-    """
-    found = folders(sets)
-    if name not in found:
-        raise CourseError(f"There is no set {name!r}. There are: {', '.join(found)}.")
-    return load(found[name])
-
-
-def load(folder):
-    """Return the problem set that lies in a folder.
-
-    Equal folders give the same object, wherever they lie: it is made once.
-
-    Raises
-    ------
-    CourseError
-        If it cannot be read.
-    """
-    folder = Path(folder)
-    module = sys.modules.get(module_name(folder)) or _imported(folder)
-    return module.SET
-
-
-def module_name(folder):
-    """Return the name under which Python knows a set: its contents tell it from any other."""
-    return f"attn_set_{folder.name}_{digest(folder)[:16]}"
-
-
-def digest(folder):
-    """Return a digest of the code and the hints of a set."""
-    found = hashlib.sha256()
-    for path in sorted(path for path in folder.iterdir() if path.suffix in (".py", ".toml")):
-        found.update(path.name.encode() + b"\0" + path.read_bytes())
-    return found.hexdigest()
-
-
-def _imported(folder):
-    name, path = module_name(folder), folder / "__init__.py"
-    spec = importlib.util.spec_from_file_location(
-        name, path, submodule_search_locations=[str(folder)]
-    )
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-        module.SET = replace(module.SET, name=folder.name)
-    except Exception as error:
-        del sys.modules[name]
-        raise CourseError(
-            f"The set in {folder} cannot be read: {type(error).__name__}: {error}"
-        ) from error
-    return module
-
-
-def main(arguments):
-    """Read the sets of a folder, or the one named, before anybody tests them."""
-    parser = argparse.ArgumentParser(prog="python -m assignments.problem_sets")
-    parser.add_argument("sets", type=Path, help="the folder of the sets")
-    parser.add_argument("name", nargs="?", help="by default all there are")
-    options = parser.parse_args(arguments)
-    try:
-        for name in [options.name] if options.name else folders(options.sets):
-            problem_set(name, options.sets)
-    except CourseError as error:
-        print(error)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    """Return a problem set by its name."""
+    return grader.problem_sets.problem_set(name, sets)

@@ -12,9 +12,7 @@ the PyTorch machine
 `attn.masks`         who may attend to whom: ``causal_mask``, ``padding_mask``
 `attn.attention`     ``scaled_dot_product_attention``, ``SelfAttention``, ``MultiHeadAttention``
 `attn.positions`     where a token stands: sinusoidal, learned, rotary, ALiBi
-`attn.feed_forward`  ``FeedForward``: plain with relu or GELU, or gated
-`attn.norms`         ``new_norm``: LayerNorm or RMSNorm
-`attn.layers`        ``EncoderLayer``, ``DecoderLayer``
+`attn.layers`        ``EncoderLayer``, ``DecoderLayer``, ``FeedForward``; the norms
 `attn.cache`         keys and values kept from one step of decoding to the next
 `attn.transformer`   ``TransformerConfig``, ``Transformer``, ``EncoderOnly``, ``DecoderOnly``
 text in, text out
@@ -59,7 +57,7 @@ torch.Size([1, 3, 100])
 around the machine, their exercises, figures and data are another package, `attn_course`.
 """
 
-from attn._switch import checks
+from attn._checks import checks
 
 __all__ = ["checks"]
 __version__ = "1.0.0"

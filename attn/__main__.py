@@ -17,7 +17,7 @@ from attn import _commands
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status.
 
-    What a person can mend is said in one sentence, without a stack trace.
+    An error that a user can correct is reported in one sentence, without a stack trace.
     """
     with _escaped_output(), _terminated_as_interrupted():
         return _run(arguments)
@@ -27,18 +27,22 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         options = _parser().parse_args(arguments)
         options.run(options)
-        if sys.stdout is not None:  # as where it was closed
+        # Python sets sys.stdout to None if the descriptor was closed at the start.
+        if sys.stdout is not None:
             sys.stdout.flush()
         return 0
     except ValueError as error:
         print(error, file=sys.stderr)
-    except ModuleNotFoundError as error:  # as where NumPy alone was installed
+    except ModuleNotFoundError as error:
+        # The package was installed without its extras.
         print(f'{error.name} is missing: pip install ".[torch]" brings it', file=sys.stderr)
     except OSError as error:
-        # What is still to be written goes nowhere, or Python would fail on it once more.
+        # At exit, Python would flush the same buffer and fail again, so the output now leads
+        # nowhere.
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        # The program that reads our output, such as head, has closed the pipe. That is no error.
+        # The program that reads our output, such as head, has closed the pipe. That is not an
+        # error.
         if isinstance(error, BrokenPipeError):
             return 0
         print(f"{error.filename or 'output'}: {error.strerror or error}", file=sys.stderr)
@@ -50,7 +54,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 @contextmanager
 def _escaped_output() -> Iterator[None]:
-    """Write letters that the encoding of the output lacks as a string in Python would, and say so."""
+    """Escape characters that the encoding of the output lacks, and report them."""
     lacking: set[str] = set()
 
     def escape(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -60,7 +64,8 @@ def _escaped_output() -> Iterator[None]:
         return codecs.backslashreplace_errors(error)
 
     output = sys.stdout
-    if not isinstance(output, TextIOWrapper):  # None where it was closed, or one of a test
+    # A test may have put another object here, and a closed output is None.
+    if not isinstance(output, TextIOWrapper):
         yield
         return
     before = output.errors
@@ -69,7 +74,7 @@ def _escaped_output() -> Iterator[None]:
     try:
         yield
     finally:
-        # What is still in the buffer has no reader any more.
+        # If the reader of the pipe is gone, flushing the buffer fails.
         with suppress(OSError):
             output.reconfigure(errors=before)
         if lacking:
@@ -80,13 +85,14 @@ def _escaped_output() -> Iterator[None]:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM end a command as Ctrl+C does: files whole, locks and processes gone."""
+    """Let SIGTERM end a command as Ctrl+C does, so that it cleans up."""
 
     def interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt(number)
 
     if threading.current_thread() is not threading.main_thread():
-        yield  # No other may set what a signal does.
+        # Only the main thread may set a signal handler.
+        yield
         return
     before = signal.signal(signal.SIGTERM, interrupt)
     try:

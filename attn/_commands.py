@@ -1,4 +1,4 @@
-"""What the commands of ``python -m attn`` do: each takes its options and prints what it finds."""
+"""The commands of ``python -m attn``: each takes its options and prints its results."""
 
 import argparse
 import io
@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from attn._checks import wrong
 
-if TYPE_CHECKING:  # the real imports wait for the command: PyTorch takes seconds to load
+# The commands import these names when they run, since PyTorch takes seconds to load.
+if TYPE_CHECKING:
     from attn.applications.translation import Translator
     from attn.corpus import Pair
     from attn.training import Progress
 
-LEAST_HELD_OUT = 10  # the loss on fewer pairs says little
+# A loss on fewer pairs would say little.
+LEAST_HELD_OUT = 10
 SHOWN = 5
 
 
@@ -39,7 +41,8 @@ def _translate_typed(translator: "Translator", search: dict[str, Any]) -> None:
     from attn._lines import lines_of
     from attn.applications.translation.lines import translate_lines
 
-    stdin = sys.stdin or io.StringIO()  # there is none where it was closed
+    # Python sets sys.stdin to None if the descriptor was closed at the start.
+    stdin = sys.stdin or io.StringIO()
     typed = getattr(stdin, "buffer", None)
     read = typed.read1 if typed is not None else lambda n_bytes: stdin.readline().encode()
     for number, line in enumerate(lines_of(read, "standard input"), 1):
@@ -70,7 +73,8 @@ def train(options: argparse.Namespace) -> None:
     from attn.applications.translation import RECIPES, Recipe, Translator
     from attn.training import is_main_process
 
-    out = _checked_out(options.out)  # before anything takes time
+    # The place is checked before the minutes of training.
+    out = _checked_out(options.out)
     pairs, validation = _pairs_to_train(options)
     sizes = {
         "d_model": options.width,
@@ -85,7 +89,8 @@ def train(options: argparse.Namespace) -> None:
         options.tokenizer, options.vocab_size, sizes, training | {"compile": options.compile}
     )
     checkpoint = out.with_name(out.name + ".checkpoint")
-    log = None if sys.stderr.isatty() else _Log()  # in a terminal there is a bar
+    # A terminal shows a progress bar instead of these lines.
+    log = None if sys.stderr.isatty() else _Log()
     translator = Translator.fit(
         pairs, **vars(recipe), validation=validation, checkpoint=checkpoint, report=log
     )
@@ -100,7 +105,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 class _Log:
-    """Prints a line for each hundredth of a training: what a file can show of it."""
+    """Prints a line for each hundredth of a training, where a progress bar cannot be shown."""
 
     def __init__(self) -> None:
         self.began, self.n_tokens = time.monotonic(), 0
@@ -110,7 +115,8 @@ class _Log:
         if 100 * now.step // now.steps > 100 * (now.step - 1) // now.steps:
             rate = self.n_tokens / (time.monotonic() - self.began)
             said = f"loss {now.loss:.3f}, {rate:,.0f} tokens a second"
-            with suppress(BrokenPipeError):  # Who reads no longer does not end the training.
+            # Training continues when the reader of its messages is gone.
+            with suppress(BrokenPipeError):
                 print(f"step {now.step} of {now.steps}: {said}", file=sys.stderr, flush=True)
 
 
@@ -136,7 +142,7 @@ def evaluate(options: argparse.Namespace) -> None:
 
 
 def fetch(options: argparse.Namespace) -> None:
-    """Print where each model lies that others trained, once it is on this machine."""
+    """Download the pretrained models that are named, if needed, and print their paths."""
     from attn.pretrained import fetched
 
     for name in options.name:
@@ -144,7 +150,7 @@ def fetch(options: argparse.Namespace) -> None:
 
 
 def _checked_out(out: Path) -> Path:
-    """Return the place of a folder; refuse one that `train` could not write in the end."""
+    """Return the path of a folder; refuse one that `train` could not write at the end."""
     from attn.applications._folder import resolved
     from attn.applications.translation import Translator
 
@@ -174,7 +180,7 @@ def _pairs_to_train(
 
 
 def _read(path: Path) -> "list[Pair]":
-    """Return the pairs of a file; say on the way which lines are none."""
+    """Return the pairs of a file, and report the lines that hold no pair."""
     from attn.corpus import read_pairs
 
     reader = read_pairs(path)
@@ -189,7 +195,7 @@ def _read(path: Path) -> "list[Pair]":
 
 
 def _translator(options: argparse.Namespace, name: str | None = None) -> "Translator":
-    """Return a user's translator, or the course's that learnt the corpus of that name."""
+    """Return the translator in a user's folder, or that of the course for a corpus."""
     from attn.applications import models
     from attn.applications.translation import Translator
 

@@ -1,6 +1,6 @@
-"""Files of data that come from elsewhere: looked for on this machine, else downloaded, always checked.
+"""Data files that are not part of the package: found on this machine or downloaded, and checked.
 
-Nothing is downloaded but what a user asks for by its name.
+Nothing is downloaded unless a user asks for it by name.
 """
 
 import hashlib
@@ -28,11 +28,11 @@ class Remote:
     Attributes
     ----------
     name : str
-        Where it lies below the folder of ``ATTN_DATA`` and below that of the cache.
+        Its path below the folder ``ATTN_DATA`` and below the cache folder.
     address : str
-        Where it is published.
+        The address from which it is downloaded.
     sha256 : str
-        Of its bytes. A file of another sum is refused, wherever it comes from.
+        The sum of its bytes. A file with another sum is refused, wherever it comes from.
     n_bytes : int
     """
 
@@ -64,8 +64,8 @@ def fetched(remote: Remote, *, download: bool = True) -> Path:
     Raises
     ------
     ValueError
-        If it cannot be had, in a sentence that says how to get it; or if it is another file. One
-        in the cache that is damaged is fetched again if it may be.
+        If the file is missing and may not or cannot be downloaded, or if its sum differs. A
+        damaged file in the cache is downloaded again if `download` allows it.
     """
     named = os.environ.get("ATTN_DATA")
     mine, path = Path(named or "", remote.name), cache_folder() / remote.name
@@ -86,7 +86,7 @@ def fetched(remote: Remote, *, download: bool = True) -> Path:
 def mended(check: Callable[[], Path], fetch: Callable[[], Path] | None, remedy: str) -> Path:
     """Return what `check` returns; if it raises ``ValueError``, what `fetch` returns.
 
-    If that fails too, or there is none, the error says what can be done.
+    If `fetch` fails or is None, the error says what to do.
     """
     try:
         return check()
@@ -106,9 +106,9 @@ def _wanted(remote: Remote) -> str:
 
 
 def check_sum(path: Path, sha256: str, name: str | None = None) -> Path:
-    """Return the path of a file whose bytes have this sum; raise ``ValueError`` otherwise.
+    """Return the path of a file if it has this sum; raise ``ValueError`` otherwise.
 
-    An error begins with `name` if the file is not to be kept under its path.
+    With `name`, the error names the file so, because its path is temporary.
     """
     try:
         with open(path, "rb") as file:
@@ -141,7 +141,7 @@ def _downloaded(remote: Remote, path: Path) -> Path:
 
 
 def _chunks(remote: Remote) -> Iterator[bytes]:
-    """Yield what is published, at most as much as there should be, and show how far it is."""
+    """Yield the published bytes, no more than expected, and show the progress."""
     done, shown = 0, -1
     try:
         with urlopen(remote.address, timeout=TIMEOUT) as answer:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from attn._checks import wrong
 
-# In bytes. A longer line is no sentence, and in a binary file it might be the whole file.
+# The limit is in bytes. A longer line is not a sentence, and a binary file may have no line ends.
 MAX_LINE = 2**16
 CHUNK = 2**16
 _END = re.compile(rb"\r\n|\n|\r")
-# Byte order marks: with that of UTF-8 some editors begin a file, and it is no text. Those of UTF-32
-# stand first, since one of UTF-16 is the beginning of one of them.
+# Some editors begin a file with the byte order mark of UTF-8, which is not part of the text. The
+# marks of UTF-32 come before those of UTF-16, because a mark of UTF-32 begins with one of UTF-16.
 _MARK = b"\xef\xbb\xbf"
 _OTHER_MARKS = {
     b"\xff\xfe\0\0": "UTF-32",
@@ -23,7 +23,7 @@ _OTHER_MARKS = {
 
 
 class Line(NamedTuple):
-    """A line without its end; or nothing, and why it is no text."""
+    """A line without its line end, or an empty one with the problem that made it unreadable."""
 
     text: str
     problem: str = ""
@@ -45,10 +45,10 @@ def read_lines(path: str | PathLike[str]) -> Iterator[Line]:
 
 
 def lines_of(read: Callable[[int], bytes], name: str) -> Iterator[Line]:
-    r"""Yield the lines that `read` gives in pieces, which is told how many bytes to give at most.
+    r"""Yield the lines of the bytes that `read` returns; `read` takes the most bytes to return.
 
-    A line ends in ``\n``, ``\r\n`` or ``\r``. A byte order mark of UTF-8 at the beginning is none
-    of its text.
+    A line ends in ``\n``, ``\r\n`` or ``\r``. A byte order mark of UTF-8 at the beginning is not
+    part of the text.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def _pieces(read: Callable[[int], bytes], name: str) -> Iterator[bytes | None]:
     held, too_long, chunk = b"", False, _begun(read, name)
     while chunk:
         held += chunk
-        # A carriage return that stands last may be half of an end of line.
+        # A final carriage return may be the first half of \r\n, so it waits for the next chunk.
         cut = len(held) - held.endswith(b"\r")
         *lines, rest = _END.split(held[:cut])
         held = rest + held[cut:]
@@ -92,7 +92,7 @@ def _pieces(read: Callable[[int], bytes], name: str) -> Iterator[bytes | None]:
 
 
 def _begun(read: Callable[[int], bytes], name: str) -> bytes:
-    """Return how a text begins, without its mark; refuse what is another encoding."""
+    """Return the first bytes of a text without the byte order mark; refuse other encodings."""
     begun = b""
     while len(begun) < 4 and b"\n" not in begun and (more := read(CHUNK)):
         begun += more

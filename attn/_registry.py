@@ -1,4 +1,4 @@
-"""Classes by the names that configurations, and so checkpoints, know them by."""
+"""Classes under the names by which configurations and checkpoints choose them."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
@@ -40,7 +40,7 @@ class Registry(dict[str, type[Base]]):
     Parameters
     ----------
     *bases : type
-        Each of them derives from one of these.
+        Every registered class derives from one of these.
     """
 
     def __init__(self, *bases: type[Base]) -> None:
@@ -53,8 +53,8 @@ class Registry(dict[str, type[Base]]):
         Raises
         ------
         ValueError
-            If the name is taken by another class, or the class derives from no base.
-            To define a class again, as notebooks do, is not to define another.
+            If the name is taken by another class, or the class derives from no base. A class
+            that a notebook defines again replaces itself.
         """
 
         def enter(cls: type[Entered]) -> type[Entered]:

@@ -10,13 +10,16 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 """
 
+from copy import copy
+from types import TracebackType
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from attn._checks import check_shape, check_size, wrong
-from attn._values import Source, check_tensor, chosen_rows, holds
+from attn._checks import check_shape, check_size, check_tensor, holds, wrong
+
+__all__ = ["DecoderCache", "FixedCache", "KVCache", "MemoryCache"]
 
 
 class KVCache:
@@ -51,9 +54,10 @@ class KVCache:
         self._length = 0
         self.positions: Tensor | None = None
         self._kept: tuple[Tensor, Tensor] | None = None
-        # Whether the tensors kept are this cache's alone, with room in which it may write. The
-        # tensors of the first call are the caller's, and those of a graph the gradient's.
+        # True if the cache made its tensors itself, with room behind the tokens, and may write
+        # into them. It may not write into the caller's, nor into those that a gradient needs.
         self._has_room = False
+        self.in_step = False  # whether a `restored_on_error` has begun that will restore this
 
     @property
     def length(self) -> int:
@@ -131,10 +135,6 @@ class KVCache:
         are kept, a Tensor of shape (batch_size, n_new)."""
         return self._length if self.positions is None else _behind(self.positions, n_new)
 
-    def src_len(self, n_new: int) -> int:
-        """Return at how many keys `n_new` tokens will look, themselves included."""
-        return self._length + n_new
-
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
         if self._kept is not None:
@@ -146,7 +146,7 @@ class KVCache:
             self.positions = self.positions[rows]
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy gets tensors without room, or both would write into the same.
+        # The copy gets tensors without room, or both caches would write into the same room.
         kept = None
         if self.key is not None and self.value is not None:
             kept = (self.key.clone(), self.value.clone()) if self._has_room else self._kept
@@ -182,7 +182,7 @@ class KVCache:
                 torch.cat((keys[..., :start, :], key), dim=-2),
                 torch.cat((values[..., :start, :], value), dim=-2),
             )
-        # A tensor of inference mode can be written into only there.
+        # PyTorch refuses to write into a tensor of inference mode outside of that mode.
         if keys.is_inference() and not torch.is_inference_mode_enabled():
             self._has_room = False
         if not self._has_room or keys.shape[-2] < stop:
@@ -240,7 +240,8 @@ class MemoryCache:
 
     def __init__(self) -> None:
         self._kept: tuple[Tensor, Tensor] | None = None
-        self._source = Source()
+        self._source = CacheOrigin()
+        self.in_step = False  # as in KVCache
 
     @property
     def key(self) -> Tensor | None:
@@ -259,7 +260,7 @@ class MemoryCache:
 
     def store(self, key: Tensor, value: Tensor, *source: Tensor) -> None:
         """Keep keys and values, and remember which tensors they were made of."""
-        self._kept, self._source = (key, value), Source(*source)
+        self._kept, self._source = (key, value), CacheOrigin(*source)
 
     def check(self, *source: Tensor) -> None:
         """Raise ``ValueError`` if these are not the tensors that the keys were made of."""
@@ -268,7 +269,7 @@ class MemoryCache:
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
         if self._kept is not None:
-            # What has no axis of rows, or one row, serves them all.
+            # A tensor without a batch axis, or with a batch of 1, is shared by every row.
             key, value = (chosen_rows(x, rows) if x.ndim > 3 else x for x in self._kept)
             self._kept, self._source = (key, value), self._source.reordered(rows)
 
@@ -294,8 +295,9 @@ class DecoderCache:
         n_layers = check_size("n_layers", n_layers, least=1)
         self.self_attention = [KVCache() for _ in range(n_layers)]
         self.cross_attention = [MemoryCache() for _ in range(n_layers)]
-        self._source: Source | None = None
-        # The ids of the tokens kept, shape (..., length). Of another length, they are not known.
+        self._source: CacheOrigin | None = None
+        # Ids of the tokens kept, shape (..., length). If the last axis has another length, tokens
+        # were read without their ids, and the ids are unknown.
         self._ids: Tensor | None = None
 
     @property
@@ -367,7 +369,7 @@ class DecoderCache:
 
     def remember(self, memory: Tensor, repeats: int = 1) -> None:
         """Say that the keys kept are of this memory, each of its rows serving `repeats` rows."""
-        self._source = Source(memory, repeats=repeats)
+        self._source = CacheOrigin(memory, repeats=repeats)
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was.
@@ -467,7 +469,7 @@ class _FixedKVCache(KVCache):
         super().__init__()
         self._place = place
         with torch.inference_mode(False):  # or steps outside of it could write nothing
-            # Zeros: the weights of what is masked are zero, and zero times NaN is NaN.
+            # The room is filled with zeros: its weights are zero, but zero times NaN is NaN.
             key, value = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
         self._kept = key, value
 
@@ -497,10 +499,6 @@ class _FixedKVCache(KVCache):
         assert self._place.slots is not None
         return self._place.slots
 
-    def src_len(self, n_new: int) -> int:
-        """Return all the room there is."""
-        return self._place.room
-
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
         assert self._kept is not None
@@ -512,3 +510,120 @@ class _FixedKVCache(KVCache):
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
+
+
+class restored_on_error:
+    """Give a cache the attributes that it had before, if what follows raises.
+
+    Without that, the layers before the one that refused a step would have kept its tokens, and
+    every later step would silently be wrong. A model, its stacks, layers and attentions can each be
+    called by themselves, so each restores; in one step only the outermost does, the others nothing.
+
+    Parameters
+    ----------
+    cache : object
+        A cache of one attention or of a model, or a tuple of caches. Anything else is left alone.
+    """
+
+    def __init__(self, cache: object) -> None:
+        self._before: list[tuple[KVCache | MemoryCache, dict[str, Any]]] = []
+        if cache is None:
+            return
+        parts = cache if isinstance(cache, tuple) else getattr(cache, "parts", (cache,))
+        caches = [part for part in parts if isinstance(part, KVCache | MemoryCache)]
+        if caches and not caches[0].in_step:
+            self._before = [(part, vars(part).copy()) for part in caches]
+
+    def __enter__(self) -> None:
+        for cache, _ in self._before:
+            cache.in_step = True
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for cache, old in self._before:
+            if kind is not None:
+                vars(cache).update(old)
+            cache.in_step = False
+
+
+class CacheOrigin:
+    """The tensors that keys and values were computed from, to notice when others are given.
+
+    Parameters
+    ----------
+    *tensors : Tensor, shape (n, ..., length, d_model)
+    repeats : int, default 1
+        How many rows of the cache each row of the tensors serves.
+    """
+
+    def __init__(self, *tensors: Tensor, repeats: int = 1) -> None:
+        self.tensors, self.repeats = tensors, repeats
+        self.versions = [_version(tensor) for tensor in tensors]
+        # rows[i] is the batch row that cache row i was copied from. None means the identity.
+        self.rows: Tensor | None = None
+
+    def check(self, *given: Tensor) -> None:
+        """Raise ``ValueError`` unless these are the tensors, or others of the same values.
+
+        Where rows have been moved, their rows must stand in the new order.
+        """
+        for kept, version, tensor in zip(self.tensors, self.versions, given, strict=True):
+            # A kept tensor that was changed in place, maybe through a view, proves nothing.
+            if _is_changed(kept, version) or not self._is_same(tensor, kept):
+                order = "" if self.rows is None else ", its rows reordered like those of the cache"
+                wanted = f"the memory that filled the cache{order}: for another, take a new cache"
+                raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
+
+    def reordered(self, rows: Tensor) -> "CacheOrigin":
+        """Return the origin of a cache whose row i is a copy of row ``rows[i]`` of this one."""
+        other = copy(self)
+        other.rows = rows // self.repeats if self.rows is None else self.rows[rows]
+        return other
+
+    def _is_same(self, tensor: Tensor, kept: Tensor) -> bool:
+        if self.rows is None or kept.ndim < 3:  # without an axis of rows
+            return tensor is kept or _equal(tensor, kept)
+        n_rows, n_given = len(self.rows), len(tensor)
+        if n_given == 0 or n_rows % n_given:
+            return n_rows == n_given
+        rows = torch.arange(n_rows, device=self.rows.device) * n_given // max(n_rows, 1)
+        if tensor is kept and (n_given == 1 or _equal(rows, self.rows)):
+            return True
+        return _equal(tensor[rows], chosen_rows(kept, self.rows).expand(n_rows, *kept.shape[1:]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copied tensor counts its changes from zero, so the state says which had changed.
+        changed = map(_is_changed, self.tensors, self.versions)
+        return vars(self) | {"versions": [*changed]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        now = map(_version, self.tensors)
+        self.versions = [
+            -1 if old else new for old, new in zip(state["versions"], now, strict=True)
+        ]
+
+
+def chosen_rows(x: Tensor, rows: Tensor) -> Tensor:
+    """Return rows of a batch. A batch of one row, which is shared by all, stays as it is."""
+    return x[rows] if len(x) > 1 else x
+
+
+def _equal(x: Tensor, expected: Tensor) -> bool:
+    return x.shape == expected.shape and holds(lambda: (x == expected).all(), otherwise=True)
+
+
+def _is_changed(tensor: Tensor, version: int | None) -> bool:
+    now = _version(tensor)
+    return now != version and None not in (now, version)
+
+
+def _version(tensor: Tensor) -> int | None:
+    """Return a number that changes with every change in place; None where there is none."""
+    if torch.compiler.is_compiling() or tensor.is_inference():
+        return None
+    return tensor._version

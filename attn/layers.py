@@ -6,9 +6,12 @@ That leaves an unbroken path from the first layer to the last, and deep stacks t
 Dropout falls, as in section 5.4 of the paper, on what a sub-layer computed, before it is added.
 """
 
+from collections.abc import Callable
 from functools import partial
+from typing import TypeAlias
 
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from attn._checks import (
     broadcast_shapes,
@@ -16,24 +19,64 @@ from attn._checks import (
     check_fraction,
     check_mask,
     check_shape,
+    check_size,
     wrong,
 )
-from attn._restored import restored_on_error
-from attn.attention import MultiHeadAttention, ScaledDotProduct
-from attn.attention._types import Attended, Relative
-from attn.cache import KVCache, MemoryCache
-from attn.feed_forward import FeedForward
-from attn.norms import Norm, new_norm
+from attn.attention import Attended, MultiHeadAttention, ScaledDotProduct
+from attn.attention.multi_head import Linear
+from attn.cache import KVCache, MemoryCache, restored_on_error
+from attn.positions import RelativePositions
+
+# The nonlinearity between the two linear layers. A gated one is multiplied by a third layer.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "swiglu": F.silu,
+    "geglu": F.gelu,
+}
+GATED = ("swiglu", "geglu")
+NORMS = ("layer", "rms")
+Norm: TypeAlias = nn.LayerNorm | nn.RMSNorm
 
 
 class _Layer(nn.Module):
-    """What both layers share: where they normalise, and how they add."""
+    """What both layers share: their parts, where they normalise, and how they add."""
 
-    def __init__(self, dropout: float, norm: str) -> None:
+    looks_at_memory = False  # whether there is a cross-attention
+
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        norm: str = "post",
+        *,
+        n_kv_heads: int | None = None,
+        relative: RelativePositions | None = None,
+        attention: ScaledDotProduct | None = None,
+        attention_dropout: float = 0.0,
+        activation: str = "relu",
+        normalization: str = "layer",
+        norm_eps: float = 1e-5,
+        bias: bool = True,
+    ) -> None:
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
         check_fraction("dropout", dropout)
         self.norm, self.dropout = norm, nn.Dropout(dropout)
+        heads = partial(
+            MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
+        )
+        self.self_attention = heads(relative=relative, attention=attention)
+        if self.looks_at_memory:
+            self.cross_attention = heads()
+        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
+        self.norm_1, self.norm_2 = norms(), norms()
+        if self.looks_at_memory:
+            self.norm_3 = norms()
 
     def _before(self, norm: Norm, x: Tensor) -> Tensor:
         return norm(x) if self.norm == "pre" else x
@@ -72,7 +115,7 @@ class EncoderLayer(_Layer):
     activation
         As in `FeedForward`.
     normalization, norm_eps
-        As in `attn.norms.new_norm`.
+        As in `new_norm`.
     bias : bool, default True
         Whether linear layers and norms add a learned bias.
 
@@ -88,37 +131,6 @@ class EncoderLayer(_Layer):
     >>> x.shape
     torch.Size([3, 5, 8])
     """
-
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        dropout: float = 0.0,
-        norm: str = "post",
-        *,
-        n_kv_heads: int | None = None,
-        relative: Relative | None = None,
-        attention: ScaledDotProduct | None = None,
-        attention_dropout: float = 0.0,
-        activation: str = "relu",
-        normalization: str = "layer",
-        norm_eps: float = 1e-5,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(dropout, norm)
-        self.self_attention = MultiHeadAttention(
-            d_model,
-            n_heads,
-            attention_dropout,
-            bias,
-            n_kv_heads=n_kv_heads,
-            relative=relative,
-            attention=attention,
-        )
-        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
-        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
-        self.norm_1, self.norm_2 = norms(), norms()
 
     def forward(
         self,
@@ -192,32 +204,7 @@ class DecoderLayer(_Layer):
     (torch.Size([3, 2, 4, 4]), torch.Size([3, 2, 4, 6]))
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        n_heads: int,
-        d_ff: int,
-        dropout: float = 0.0,
-        norm: str = "post",
-        *,
-        n_kv_heads: int | None = None,
-        relative: Relative | None = None,
-        attention: ScaledDotProduct | None = None,
-        attention_dropout: float = 0.0,
-        activation: str = "relu",
-        normalization: str = "layer",
-        norm_eps: float = 1e-5,
-        bias: bool = True,
-    ) -> None:
-        super().__init__(dropout, norm)
-        heads = partial(
-            MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
-        )
-        self.self_attention = heads(relative=relative, attention=attention)
-        self.cross_attention = heads()
-        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
-        norms = partial(new_norm, normalization, d_model, norm_eps, bias)
-        self.norm_1, self.norm_2, self.norm_3 = norms(), norms(), norms()
+    looks_at_memory = True
 
     def forward(
         self,
@@ -259,7 +246,7 @@ class DecoderLayer(_Layer):
         check_shape("x", x, (..., "tgt_len", self.feed_forward.d_model))
         own_cache, cross_cache = cache
         self._check_memory(x, memory, memory_mask, cross_cache)
-        with restored_on_error(*cache):
+        with restored_on_error(cache):
             attended, own_weights = self.self_attention(
                 self._before(self.norm_1, x),
                 mask=mask,
@@ -300,3 +287,93 @@ class DecoderLayer(_Layer):
             has_heads = getattr(mask, "ndim", 0) > len(batch) + 2
             heads = (self.cross_attention.n_heads,) if has_heads else ()
             check_mask("memory_mask", mask, (*batch, *heads, x.shape[-2], src_len))
+
+
+class FeedForward(nn.Module):
+    """Transform each position by itself: ``max(0, x W1 + b1) W2 + b2``.
+
+    Parameters
+    ----------
+    d_model : int
+        Size of the token vectors.
+    d_ff : int
+        Size in between; four times `d_model` in the paper.
+    activation : {"relu", "gelu", "gelu_tanh", "swiglu", "geglu"}, default "relu"
+        The nonlinearity f in between. The paper's is relu; GELU comes exact, as in BERT, and
+        with the tanh that GPT-2 approximates it by. The last two are gated, with a third matrix:
+        ``(f(x W1 + b1) * (x W3 + b3)) W2 + b2``, where f is SiLU, ``z sigmoid(z)``, in SwiGLU
+        and GELU in GEGLU.
+    bias : bool, default True
+        Whether the linear layers add a learned bias.
+
+    References
+    ----------
+    Vaswani et al. (2017), Eq. 2. Hendrycks and Gimpel (2016), Gaussian Error Linear Units.
+    Shazeer (2020), GLU Variants Improve Transformer, Eqs. 5 and 6. Document 003, on the
+    feed-forward network.
+
+    Examples
+    --------
+    >>> import torch
+    >>> FeedForward(d_model=8, d_ff=32)(torch.ones(2, 5, 8)).shape
+    torch.Size([2, 5, 8])
+    >>> [name for name, _ in FeedForward(8, 32, "swiglu", bias=False).named_parameters()]
+    ['linear_1.weight', 'linear_2.weight', 'linear_3.weight']
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str = "relu", bias: bool = True
+    ) -> None:
+        super().__init__()
+        check_choice("activation", activation, ACTIVATIONS)
+        self.d_model = check_size("d_model", d_model, least=1)
+        self.activation = activation
+        self.linear_1 = Linear(d_model, check_size("d_ff", d_ff, least=1), bias)
+        self.linear_2 = Linear(d_ff, d_model, bias)
+        self.linear_3 = Linear(d_model, d_ff, bias) if activation in GATED else None
+        for linear in filter(None, (self.linear_1, self.linear_2, self.linear_3)):
+            nn.init.xavier_uniform_(linear.weight)
+            if bias:
+                nn.init.zeros_(linear.bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return a Tensor of the shape of `x`, (..., d_model)."""
+        check_shape("x", x, (..., self.d_model))
+        hidden = ACTIVATIONS[self.activation](self.linear_1(x))
+        if self.linear_3 is not None:
+            hidden = hidden * self.linear_3(x)
+        x = self.linear_2(hidden)
+        return x
+
+
+def new_norm(normalization: str, d_model: int, eps: float = 1e-5, bias: bool = True) -> Norm:
+    """Return a norm of vectors: to mean 0 and variance 1, or only to a mean square of 1.
+
+    Parameters
+    ----------
+    normalization : {"layer", "rms"}
+        LayerNorm, or RMSNorm, which neither subtracts the mean nor adds a bias.
+    d_model : int
+        Size of the vectors.
+    eps : float, default 1e-5
+        What is added to the variance, or to the mean square.
+    bias : bool, default True
+        Whether LayerNorm adds a learned bias.
+
+    References
+    ----------
+    Ba et al. (2016), Layer Normalization. Zhang and Sennrich (2019), Root Mean Square Layer
+    Normalization.
+
+    Examples
+    --------
+    >>> import torch
+    >>> new_norm("rms", 2)(torch.tensor([1.0, 7.0])).detach()
+    tensor([0.2000, 1.4000])
+    """
+    check_choice("normalization", normalization, NORMS)
+    return (
+        nn.RMSNorm(d_model, eps)
+        if normalization == "rms"
+        else nn.LayerNorm(d_model, eps, bias=bias)
+    )

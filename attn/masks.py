@@ -5,8 +5,15 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from attn._checks import broadcast_shapes, check_lengths, check_mask, check_size, wrong
-from attn._values import check_tensor, holds
+from attn._checks import (
+    broadcast_shapes,
+    check_lengths,
+    check_mask,
+    check_size,
+    check_tensor,
+    holds,
+    wrong,
+)
 
 
 def causal_mask(

@@ -1,8 +1,9 @@
 """Pairs of English texts that differ in one word and call for different words after them.
 
-They are the questions that chapter 13 asks of SmolLM2: in each pair, the clean text is followed by one
-of two words and the corrupted text by the other. All texts of a kind have as many tokens, with what
-they differ in at one place, so that activations of one can be put in the place of the other's.
+They are the questions that chapter 13 asks of SmolLM2: in each pair, the clean text is
+followed by one of two words and the corrupted text by the other. All texts of a kind have the
+same number of tokens and differ at the same position, so that activations of one text can
+replace those of the other.
 """
 
 from typing import NamedTuple
@@ -31,13 +32,13 @@ William and John sang every night when | Frank and Peter closed the door because
 
 
 class Contrast(NamedTuple):
-    """Two texts, and the word that is due after each.
+    """Two texts, and the right next word of each.
 
     Attributes
     ----------
     clean, corrupted : str
     due, other : str
-        What is due after the clean text, and after the corrupted one; each is a token, with its space.
+        The right next token of the clean text and of the corrupted text, with its space.
     """
 
     clean: str
@@ -80,7 +81,7 @@ def agreement():
 
 
 def pronouns():
-    """Return twenty pairs about two people who act together, or one without the other.
+    """Return twenty pairs about two people who act together or one of them alone.
 
     Examples
     --------

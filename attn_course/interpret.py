@@ -1,11 +1,11 @@
-"""What a decoder-only model has inside while it reads, and what becomes of its answer when a part is exchanged.
+"""Read and change the activations of a decoder-only model.
 
-`streams` and `gathered` look; `go_on` and `heads_changed` intervene. They serve chapter 13, work with
-every pre-norm `attn.transformer.DecoderOnly`, and add nothing to it: its layers are called one by
-one, and what the heads hand over is caught where it enters the output projection.
+`streams` and `gathered` read activations; `go_on` and `heads_changed` change them. They work
+with every pre-norm `attn.transformer.DecoderOnly` without changing its code: the layers are
+called one by one, and the outputs of the heads are read at the input of the output projection.
 
-Layers count from 0. The stream *at* layer 3 is what enters layer 3; that at ``n_layers`` is what
-leaves the last.
+Layers count from 0. The stream *at* layer 3 is the input of layer 3, and the stream at
+``n_layers`` is the output of the last layer.
 """
 
 from contextlib import contextmanager
@@ -34,7 +34,7 @@ def streams(model, ids):
 
 @torch.no_grad()
 def gathered(model, ids):
-    """Return what every head hands over: its weighted mean of values, before the output projection.
+    """Return the output of every head: its weighted mean of values, before the output projection.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def gathered(model, ids):
 
 @torch.no_grad()
 def read_off(model, x):
-    """Return the logits that the model's last norm and output matrix make of a stream: the logit lens.
+    """Apply the last norm and the output matrix to a stream (the logit lens); return the logits.
 
     Examples
     --------
@@ -73,14 +73,14 @@ def read_off(model, x):
 
 @torch.no_grad()
 def go_on(model, x, layer, mask=None):
-    """Return the logits of what follows each text, when the stream at a layer is `x`.
+    """Run the layers from `layer` on with the stream `x`; return the logits of the next tokens.
 
     Parameters
     ----------
     model : DecoderOnly
     x : Tensor, shape (n_texts, seq_len, d_model)
     layer : int
-        From 0 to n_layers, of which the last runs no layer at all.
+        From 0 to n_layers, where n_layers runs no layer.
     mask : Tensor of bool, broadcastable to (n_texts, seq_len, seq_len), optional
         Which tokens may be attended to, besides the causal mask, from this layer on.
 
@@ -95,15 +95,15 @@ def go_on(model, x, layer, mask=None):
 
 @contextmanager
 def heads_changed(model, layer, change):
-    """Let the heads of a layer hand over something else for a while.
+    """Change the outputs of the heads of a layer within a ``with`` block.
 
     Parameters
     ----------
     model : DecoderOnly
     layer : int
     change : callable
-        Takes what they hand over, shape (n_texts, seq_len, n_heads, d_v), and returns what takes
-        its place. It gets a copy of its own.
+        Takes a copy of the outputs, shape (n_texts, seq_len, n_heads, d_v), and returns the
+        new ones.
 
     Examples
     --------
@@ -131,23 +131,22 @@ def heads_changed(model, layer, change):
 
 
 def patch_streams(model, clean, corrupted, score, layers=None):
-    """Return the score of a corrupted text with one vector of its stream taken from a clean one.
+    """Return the scores of a corrupted text with one vector of its stream from a clean text.
 
     Parameters
     ----------
     model : DecoderOnly
     clean, corrupted : Tensor, shape (n_layers + 1, seq_len, d_model)
-        Their `streams`; of texts of as many tokens.
+        The `streams` of two texts of equal length.
     score : callable
         Takes logits, shape (n, vocab_size), and returns n numbers.
     layers : iterable of int, optional
-        All if not given.
+        By default all.
 
     Returns
     -------
     Tensor, shape (n_of_layers, seq_len)
-        In row l and column i, that of the corrupted text with the clean vector at layer l and
-        position i.
+        Entry [l, i] is the score with the clean vector at layer l and position i.
     """
     here = torch.arange(clean.shape[1], device=clean.device)
     rows = []
@@ -159,7 +158,7 @@ def patch_streams(model, clean, corrupted, score, layers=None):
 
 
 def patch_heads(model, corrupted, clean_heads, score, at=-1):
-    """Return the score of a corrupted text with what one head hands over taken from a clean one.
+    """Return the scores of a corrupted text with the output of one head from a clean text.
 
     Parameters
     ----------
@@ -171,7 +170,7 @@ def patch_heads(model, corrupted, clean_heads, score, at=-1):
     score : callable
         As in `patch_streams`.
     at : int or slice, default -1
-        The positions where it is exchanged.
+        The positions at which the output is replaced.
 
     Returns
     -------
@@ -182,7 +181,8 @@ def patch_heads(model, corrupted, clean_heads, score, at=-1):
     for layer in range(n_layers):
 
         def exchanged(heads, clean=clean_heads[layer]):
-            for head in range(n_heads):  # each text of the batch has one head exchanged
+            # Text i of the batch has head i exchanged.
+            for head in range(n_heads):
                 heads[head, at, head] = clean[at, head]
             return heads
 

@@ -1,7 +1,7 @@
-"""The numbers that one sentence becomes on its way through a translator, from tokens to tokens.
+"""The numbers of one sentence on its way through a translator.
 
-The opening page shows them in the drawing of the machine. `attn_course.widgets` computes them again in the
-page for a sentence that a reader types; those of the example are computed here.
+The opening page shows them in the drawing of the machine. Those of its example are computed
+here; for a sentence that a reader types, the page computes them itself.
 """
 
 import numpy as np
@@ -9,33 +9,36 @@ import torch
 
 from attn._checks import wrong
 
-COMPONENTS = 7  # so many numbers of each vector are kept: as many as the drawing has cells for
+# The number of components of each vector that are kept, since the drawing has as many cells.
+COMPONENTS = 7
 CANDIDATES = 5
 
 
 @torch.no_grad()
 def journey(translator, text):
-    """Follow a sentence through a translator, and keep the first numbers of everything on its way.
+    """Translate a sentence, and return the first components of its vectors on the way.
 
-    One token is in question: the one that begins a word and that, in a head of the last encoder layer,
-    gives the largest weight to the beginning of another word. That head is the one that is opened.
+    The drawing follows one token and opens one head: among the tokens that begin a word, the
+    one that gives the largest weight to the beginning of another word in the last encoder
+    layer.
 
     Parameters
     ----------
     translator : attn.applications.translation.Translator
-        With rotary positions and pre-norm, as the one of real sentences has them.
+        A translator with rotary positions and pre-norm, such as the one of real sentences.
     text : str
 
     Returns
     -------
     dict
-        ``source`` and ``target``, tokens, the latter up to ``<eos>``; the ids that are read, ``source_ids`` and
-        ``target_ids``, the latter from ``<sos>`` on; ``sizes``; ``focus``, ``other`` and ``head``, the places of the token in question, of
-        the one it gives that weight to, and of the head; and, of each vector its first seven numbers: the
-        ``embeddings`` of both sides, ``encoder`` layer by layer with the mean ``weights`` of its
-        heads and the stream after ``attention`` and ``feed_forward``, the ``inside`` of the head, the
-        ``memory``, ``own`` and ``cross``, the mean weights of the decoder, its last vectors ``x``, and
-        the five ``best`` tokens for each place with their logits and probabilities.
+        ``source`` and ``target``, the tokens, and ``source_ids`` and ``target_ids``, the ids
+        that are read; ``sizes``; ``focus``, ``other`` and ``head``, the indices of the token
+        that is followed, of the token it attends to most, and of the head. Vectors are cut to
+        their first seven components: the ``embeddings`` of both sides; ``encoder``, for each
+        layer the mean ``weights`` of its heads and the stream after ``attention`` and
+        ``feed_forward``; the ``inside`` of the head; the ``memory``; ``own`` and ``cross``,
+        the mean weights of the decoder; its output ``x``; and the five ``best`` tokens at each
+        position, with logits and probabilities.
 
     Raises
     ------
@@ -58,7 +61,8 @@ def journey(translator, text):
     seen = _Seen(model)
     with seen:
         written = _written(translator, src)
-        seen.forget()  # what was seen while it wrote, one token at a time
+        # Discard what was recorded while the translation was written token by token.
+        seen.forget()
         logits, weights = model(torch.tensor(src), torch.tensor(written[:-1]), need_weights=True)
     source = [translator.source.tokens[i] for i in src]
     last = weights.encoder[-1].numpy()
@@ -100,7 +104,7 @@ def journey(translator, text):
 
 
 def word_in_question(weights, tokens):
-    """Return the head, the query and the key of the largest weight from the beginning of a word to that of another.
+    """Return head, query and key of the largest weight between the first tokens of two words.
 
     Parameters
     ----------
@@ -128,7 +132,7 @@ def word_in_question(weights, tokens):
 
 
 class _Seen:
-    """What modules of a model were given and returned, while it is watched."""
+    """Records the inputs and outputs of modules within a ``with`` block."""
 
     def __init__(self, model):
         self.model, self.inputs, self.outputs, self.handles = model, {}, {}, []
@@ -152,7 +156,7 @@ class _Seen:
         self.outputs.clear()
 
     def inside(self, layer, head, focus):
-        """Return what one query of one head of a layer meets: keys, values, scores, what comes out."""
+        """Return the keys, values, scores and output of one query of one head."""
         attention = layer.self_attention
         query, key, value = (x[head] for x in self.inputs[attention.attention][:3])
         scores = key @ query[focus] / query.shape[-1] ** 0.5
@@ -167,7 +171,7 @@ class _Seen:
 
 
 def _written(translator, src):
-    """Return the ids that greedy search writes, from ``<sos>`` to ``<eos>``, as the page finds them."""
+    """Return the ids from ``<sos>`` to ``<eos>`` of greedy search, as in the page."""
     model, tokenizer = translator.model, translator.target
     memory, _ = model.encode(torch.tensor(src))
     ids = [tokenizer.sos_id]
@@ -190,5 +194,5 @@ def _first(x):
 
 
 def _plain(x):
-    """Return numbers as lists, with four decimals: more than is shown, and the same on every processor."""
+    """Return numbers as lists with four decimals, which are the same on every processor."""
     return (np.asarray(x, dtype=float).round(4) + 0.0).tolist()

@@ -1,4 +1,4 @@
-"""LoRA: a model learns a task by a few numbers beside its own, which stay as they are."""
+"""LoRA: a frozen model learns a task with a few additional parameters."""
 
 import copy
 
@@ -9,16 +9,16 @@ from attn._checks import check_size, wrong
 
 
 class LowRank(nn.Module):
-    """A linear layer that is frozen, and a product of two narrow matrices that is added to it.
+    """A frozen linear layer plus the product of two narrow matrices.
 
-    The second matrix begins at 0, so that at first nothing changes.
+    The second matrix starts at 0, so that the layer is unchanged at first.
 
     Parameters
     ----------
     linear : nn.Linear
-        Its weights no longer learn.
+        The layer, whose weights are frozen.
     rank : int
-        How narrow the matrices are.
+        The inner size of the two matrices.
     alpha : float, optional
         The product is multiplied by ``alpha / rank``; by 1 if not given.
 
@@ -49,8 +49,9 @@ class LowRank(nn.Module):
 
     @torch.no_grad()
     def merged(self) -> nn.Linear:
-        """Return one linear layer that computes the same; it takes no more time than the first."""
-        linear = copy.deepcopy(self.linear)  # others may hold the same matrix, as embeddings do
+        """Return one linear layer that computes the same."""
+        # Another layer may share the matrix, as an embedding does.
+        linear = copy.deepcopy(self.linear)
         linear.weight += self.scale * self.up @ self.down
         return linear
 
@@ -61,7 +62,7 @@ def adapt(
     alpha: float | None = None,
     names: tuple[str, ...] = ("q_proj", "v_proj"),
 ) -> list[nn.Parameter]:
-    """Freeze a model, put a `LowRank` in the place of some of its layers, return what learns.
+    """Freeze a model, replace some layers by `LowRank`, and return the trainable parameters.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def adapt(
     rank, alpha
         As in `LowRank`.
     names : tuple of str
-        What the linear layers are called in the modules that have them.
+        The names of the linear layers in their modules.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def adapt(
 
 
 def merge(model: nn.Module) -> None:
-    """Put linear layers back in the place of every `LowRank` of a model, with what was learnt."""
+    """Replace every `LowRank` of a model by a linear layer with the learned weights."""
     for module in list(model.modules()):
         for name, child in list(module.named_children()):
             if isinstance(child, LowRank):

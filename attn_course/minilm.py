@@ -14,7 +14,8 @@ import torch
 from attn.pretrained import fetched, load
 from attn_course.smollm2 import Absent, NotFetched
 
-LONGEST = 512  # tokens
+# The most tokens of a text.
+LONGEST = 512
 
 
 def model():
@@ -32,7 +33,8 @@ def model():
         if str(error).startswith("minilm:"):
             absent = Absent(NotFetched("MiniLM", "minilm", 91))
             return absent, absent
-        raise  # there is a folder, and it is another
+        # The folder exists but holds something else.
+        raise
 
 
 @torch.inference_mode()

@@ -56,8 +56,8 @@ def css_variables(scheme):
     return " ".join(f"--attn-{name}: {value};" for name, value in scheme.items())
 
 
-# The ramps of figures, from white to blue and to orange, as they are on the dark page: one affine
-# map of red, green and blue, so that it serves the cells of an image too (SVG's feColorMatrix).
+# How the dark page shows the ramps of figures from white to blue and to orange: an affine map of
+# red, green and blue, which SVG can apply to an image too (feColorMatrix).
 RAMP_IN_DARK = (
     (2.531, -5.588, 2.390, 0.750),
     (1.663, -4.878, 2.476, 0.829),
@@ -66,10 +66,10 @@ RAMP_IN_DARK = (
 
 
 def in_dark(colour):
-    """Return the colour that stands, on the dark page, for one of a figure drawn for the light.
+    """Return the colour of the dark page for a colour of a figure drawn for the light page.
 
-    A colour of the palette is its twin, a grey goes from page to ink instead of from white to
-    black, and another one is taken for part of a ramp.
+    A colour of the palette becomes its dark counterpart. A grey is interpolated from page to
+    ink instead of from white to black. Any other colour is treated as part of a ramp.
 
     Parameters
     ----------

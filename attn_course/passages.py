@@ -1,4 +1,4 @@
-"""Passages of shuffled facts and questions about them: without end, without a download.
+"""Generated passages of shuffled facts, and questions about them.
 
 `passages.toml` holds *frames*. Each is a kind of fact: sentences that state some of its slots, and
 questions that ask for one, often in other words (what was completed, when was it invented?). In
@@ -6,7 +6,8 @@ a passage no two facts of a frame share a value, so a question has one answer at
 other facts are there to mislead.
 
 Some pairs of values, as *computer* and *1945*, are held out: no passage to train on states a
-fact with both. So whoever answers about them has read the passage, and remembers nothing.
+fact with both. So a model that answers about such a pair has read the passage and cannot have
+memorised it.
 """
 
 import random
@@ -55,9 +56,9 @@ def questions(n, seed, *, unseen=False, kind=None):
     seed : int
         The same seed gives the same questions.
     unseen : bool, default False
-        Whether to ask for pairs held out, and for nothing else. If not, no fact has any.
+        Whether to ask for held-out pairs only. Otherwise no fact has a held-out pair.
     kind : str, optional
-        One of `KINDS`: a frame and the slot asked for. All of them if not given.
+        One of `KINDS`: a frame and the slot asked for. By default all of them.
 
     Returns
     -------
@@ -73,7 +74,6 @@ def questions(n, seed, *, unseen=False, kind=None):
     References
     ----------
     Rajpurkar et al. (2018), SQuAD 2.0, for questions that only seem to have an answer.
-    Document 000, section 3.3.4, for the machine and its year.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def is_held_out(value, other):
     >>> is_held_out("computer", "1946")
     False
     """
-    # One pair in ten; the remainder is that of the first example.
+    # One pair in ten is held out; the remainder is the one that holds out the first example.
     return crc32("|".join(sorted((value, other))).encode()) % 10 == 7
 
 
@@ -111,7 +111,8 @@ def _question(rng, frame, slot, unseen):
     told = [state for state in about if slot in slots_of(state)]
     untold = [state for state in about if slot not in slots_of(state)]
     is_answered = rng.random() < 0.8
-    # Without an answer, the sentence about the fact does not tell it, or is not there.
+    # A question without an answer gets a sentence about the same fact that does not tell the
+    # answer, or none.
     asked_states = told if is_answered else rng.choice([untold, []])
 
     def is_new(values):

@@ -16,11 +16,11 @@ N_BUCKETS, FARTHEST = 32, 128
 
 
 def t5_buckets(distances, n_buckets=N_BUCKETS, farthest=FARTHEST):
-    """Return which learned number belongs to each distance.
+    """Return the bucket of each distance, each with a learned bias.
 
-    Half of the buckets are for keys behind the query or at it, half for those ahead. Of each
-    half, the first half holds one distance each; the rest are as wide as their distances are
-    far, and the last one takes everything from `farthest` on.
+    Half of the buckets are for keys before the query or at it, half for keys after it. In each
+    half, the first half of the buckets hold one distance each. The others grow in proportion
+    to their distance, and the last one takes all distances from `farthest` on.
 
     Parameters
     ----------
@@ -96,11 +96,11 @@ class T5Positions(RelativePositions):
 
 @register("signed_alibi")
 class SignedALiBiPositions(ALiBiPositions):
-    """ALiBi that tells what stands ahead of a query from what stands behind it.
+    """ALiBi that distinguishes keys before and after the query.
 
-    A key behind costs its distance times the slope of the head, as in ALiBi; a key ahead, its
-    distance times the slope of the head at the other end of the list. Under a causal mask no key
-    stands ahead, and this is ALiBi.
+    The penalty of a key before the query is its distance times the slope of the head, as in
+    ALiBi. For a key after it, the slope is that of the head at the other end of the list.
+    Under a causal mask this is ALiBi.
 
     Examples
     --------

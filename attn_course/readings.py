@@ -1,8 +1,9 @@
-"""Short passages with what to keep of them, a question and its answer; and sentences to translate.
+"""Short texts to summarise, to ask about and to translate, each with the right answer.
 
-They are what the programs of document 000 ask for: a text about the climate, one about the first
-computers, and more, to measure what each program gets right. All were written for the course, so
-that no model here has read them; facts of the first two subjects it may have read elsewhere.
+The programs in section 3.3.4 of *Atención y el auge de los Transformers* read texts about the
+climate and about the first computers; these are on the same subjects and on others. They were
+written for the course, so no model has read them, although a model may know facts of the
+first two subjects from elsewhere.
 """
 
 import tomllib

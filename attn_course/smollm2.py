@@ -1,7 +1,7 @@
-"""SmolLM2, the pretrained model that chapter 12 takes apart and runs, or a sentence that says how to get it.
+"""SmolLM2, the pretrained model of chapter 12, or a sentence that says how to fetch it.
 
-A notebook without the file goes on as far as it can: what is returned in the model's place says, in
-every cell that needs it, how to fetch it, and shows no trace of Python's calls.
+A notebook without the file runs as far as it can. Every cell that needs the model shows how to
+fetch it, without a stack trace.
 """
 
 from attn.pretrained import fetched, gguf, load
@@ -9,7 +9,7 @@ from attn_course.language import text
 
 
 class NotFetched(ValueError):
-    """A model is not on this machine; a notebook shows the sentence alone."""
+    """Raised if a model is not on this machine; a notebook shows only its sentence."""
 
     def __init__(self, model="SmolLM2", name="smollm2", megabytes=98):
         super().__init__(
@@ -28,7 +28,7 @@ class NotFetched(ValueError):
 
 
 class Absent:
-    """What stands for a part of a model that is missing: any use of it raises `NotFetched`."""
+    """A placeholder for a part of a missing model: any use of it raises `NotFetched`."""
 
     def __init__(self, error=None):
         self._error = error or NotFetched()
@@ -40,7 +40,7 @@ class Absent:
 
 
 def path():
-    """Return where the file lies; nothing is downloaded.
+    """Return the path of the file; nothing is downloaded.
 
     Raises
     ------
@@ -52,7 +52,8 @@ def path():
     except ValueError as error:
         if str(error).startswith("smollm2:"):
             raise NotFetched from None
-        raise  # there is a file, and it is another
+        # The file exists but is another.
+        raise
 
 
 def read():

@@ -1,7 +1,7 @@
-"""Speculative decoding: a quick model proposes several tokens, a slow one reads them all at once.
+"""Speculative decoding: a fast model proposes several tokens, and a slow one checks them at once.
 
-What comes out is distributed as if the slow model, the *target*, had written it alone; the quick
-one, the *draft*, decides only how many of the target's passes it takes.
+The result has the distribution of the slow model, the *target*. The fast model, the *draft*,
+only affects the number of passes of the target.
 """
 
 from collections.abc import Callable
@@ -13,23 +13,23 @@ from torch import Tensor
 from attn._checks import check_size, wrong
 from attn.transformer import DecoderOnly
 
-# From ids of shape (length,) and a count to the probabilities of what follows each of the last
-# `count` of them, shape (count, vocab_size).
+# Takes ids of shape (length,) and a count, and returns the probabilities of the token after each of
+# the last `count` ids, shape (count, vocab_size).
 Reader: TypeAlias = Callable[[Tensor, int], Tensor]
-# From probabilities of shape (n,) to the index of one of them.
+# Takes probabilities of shape (n,) and returns the index of one of them.
 Choice: TypeAlias = Callable[[Tensor], int]
 
 
 class Written(NamedTuple):
-    """What speculative decoding wrote, and what it took.
+    """The result of speculative decoding, with its counts.
 
     Attributes
     ----------
     ids : Tensor of int64, shape (prompt_len + n,)
     n_proposed, n_accepted : int
-        Tokens of the draft: those that the target read, and those that it kept.
+        The tokens that the draft proposed, and those that the target accepted.
     n_passes : int
-        How often the target read.
+        The number of passes of the target.
     """
 
     ids: Tensor
@@ -47,20 +47,21 @@ def speculative(
     max_new_tokens: int,
     choose: Choice,
 ) -> Written:
-    """Write as the target would.
+    """Continue a prompt as the target would.
 
     Parameters
     ----------
     target, draft : callable, (ids, count) -> probabilities
-        Such as `Probabilities`. If they give all to one token, the output is that of `greedy`.
+        Functions such as `Probabilities`. If they give all probability to one token, the
+        output is that of `greedy`.
     prompt : Tensor of int64, shape (prompt_len,)
     ahead : int
         How many tokens the draft proposes at a time.
     max_new_tokens : int
         How many tokens to write.
     choose : callable, probabilities -> index
-        Where the randomness comes from, such as `drawn`; also asked whether to accept, with the
-        probabilities of yes and no.
+        A function that draws an index, such as `drawn`. It also decides whether to accept,
+        given the probabilities of yes and no.
 
     Raises
     ------
@@ -90,7 +91,8 @@ def speculative(
             token = guessed[len(ids)]
             accepted = (wanted[place, token] / proposal[token]).clamp(max=1.0)
             if choose(torch.stack((accepted, 1 - accepted))) == 1:
-                # What the draft gives too little of makes up for what it gives too much of.
+                # Drawing from the excess of the target over the draft makes the result distributed
+                # as the target alone.
                 rest = (wanted[place] - proposal).clamp(min=0.0)
                 last = choose(rest / rest.sum())
                 break
@@ -107,7 +109,7 @@ def drawn(generator: torch.Generator) -> Choice:
 
 
 class Probabilities:
-    """A `Reader` of a model with a cache, which forgets what was read and then rejected.
+    """A `Reader` with a cache, from which rejected tokens are removed.
 
     Parameters
     ----------
@@ -137,7 +139,8 @@ class Probabilities:
         known = min(int(differ[0]) if len(differ) else both, len(ids) - count)
         self.cache.truncate(known)
         logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].cpu().double()
-        self.seen = ids.clone()  # the caller may go on writing into its own
+        # The caller may change its own tensor later.
+        self.seen = ids.clone()
         self.n_calls += 1
         self.n_read += len(ids) - known
         if self.temperature == 0:

@@ -1,4 +1,4 @@
-"""News stories of shuffled sentences, and their headlines: without end, without a download.
+"""Generated news stories of shuffled sentences, and their headlines.
 
 `stories.toml` holds *events*. What the headline says is told in two sentences of the story, in
 other words; the others give details, or name people and places that are not its subject.

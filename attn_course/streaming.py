@@ -1,4 +1,4 @@
-"""Attention to the last tokens and to the very first: reading without end in constant memory."""
+"""Attention to a window and to the first tokens, which needs constant memory."""
 
 import torch
 from torch import Tensor
@@ -6,24 +6,23 @@ from torch import Tensor
 from attn._checks import check_size
 from attn.attention import ScaledDotProduct
 from attn.masks import causal_mask, window_mask
-from attn.positions.relative import rotary
+from attn.positions import rotary
 
 
 class SinkWindow(ScaledDotProduct):
-    """What a model attends to whose cache keeps `window` tokens, and the first `n_sinks` besides.
+    """The attention of a model whose cache keeps the last `window` and the first `n_sinks` tokens.
 
-    It computes at once, over a whole text, what decoding with such a cache computes token by token.
-    Positions are counted in the cache, as if nothing had stood between the first tokens and the
-    others: so no distance is larger than those that fit into the cache.
+    It computes for a whole text at once what decoding with such a cache computes token by
+    token. Positions are counted within the cache, so no distance is larger than the cache.
 
     Parameters
     ----------
     window : int
-        How many of the last tokens each attends to, itself included.
+        The number of last tokens that each token attends to, itself included.
     n_sinks : int, default 0
-        How many of the first.
+        The number of first tokens that are kept.
     base : float, default 10000.0
-        Of the rotary positions, with which queries and keys come turned.
+        The base of the rotary positions that queries and keys were rotated with.
 
     References
     ----------
@@ -51,7 +50,7 @@ class SinkWindow(ScaledDotProduct):
         mask: Tensor | None = None,
         **options: object,
     ) -> tuple[Tensor, Tensor | None]:
-        """Return (output, weights); see `attn.attention.ScaledDotProduct`. Without a cache."""
+        """Return (output, weights) without a cache; see `attn.attention.ScaledDotProduct`."""
         length, d_k = query.shape[-2:]
         key, value = (x.repeat_interleave(query.shape[-3] // x.shape[-3], -3) for x in (key, value))
         places = torch.arange(length, device=query.device)

@@ -4,19 +4,20 @@ import re
 from html import escape
 from numbers import Number
 
-# Also where it was written before it came here, since its row has decimals of its own.
+# A cell may hold a number that is already written, because its row has other decimals.
 NUMBER = r"−?\d[\d.,]*(e[−+]?\d+)?\s?%?"
 
 
 class Table:
     """Rows of results under their headings, numbers aligned to the right.
 
-    The last line of a cell shows it. A minus sign is a minus sign, as in the figures.
+    As the last line of a cell it is shown. Negative numbers have a true minus sign, as in the
+    figures.
 
     Parameters
     ----------
     columns : dict of str to str
-        How the numbers of each column are written, by its heading: ``".2f"``, ``".0%"``, or
+        The number format of each column, by its heading: ``".2f"``, ``".0%"``, or
         ``""`` for words and whole numbers.
     rows : iterable of sequences
         One cell for each column; None leaves it empty. Words stay as they are.
@@ -64,7 +65,7 @@ class Table:
 
     def _repr_html_(self):
         head = self._html_row(self._headings, ["col"] * len(self._headings))
-        # What a row is about, where it begins with words.
+        # A first column of words is the header of its rows.
         scopes = ["" if self._numeric[0] else "row", *[""] * (len(self._headings) - 1)]
         body = "\n".join(self._html_row(row, scopes) for row in self._rows)
         return (
@@ -75,7 +76,8 @@ class Table:
     def _html_row(self, cells, scopes):
         drawn = []
         for text, scope, right in zip(cells, scopes, self._numeric, strict=True):
-            scope = scope if text else ""  # a header without words would announce nothing
+            # A header without words would announce nothing.
+            scope = scope if text else ""
             tag, scope = ("th", f' scope="{scope}"') if scope else ("td", "")
             side = "right" if right else "left"
             drawn.append(f'<{tag}{scope} style="text-align: {side}">{escape(text)}</{tag}>')

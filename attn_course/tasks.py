@@ -1,8 +1,8 @@
 """A small task for a language model: is an opinion of one line positive or negative?
 
-`tasks.toml` holds opinions in English and in Spanish, line by line the same. Forty are to
-learn from, whether as examples in a prompt or in training, and sixty are to be asked. Another twenty
-are harder, because no single word of theirs gives them away.
+`tasks.toml` holds opinions in English and in Spanish, line by line the same. Forty are for
+learning, as examples in a prompt or in training, and sixty are for testing. Another twenty are
+harder, because no single word gives the label away.
 """
 
 import tomllib
@@ -24,7 +24,7 @@ class Form(NamedTuple):
     said, answer : str
         The names of the two parts of a prompt.
     words : dict of str to str
-        What stands for each label. Their first tokens differ.
+        The word for each label. Their first tokens differ.
     """
 
     language: str
@@ -40,7 +40,8 @@ FORMS = {
     "es": Form(
         "es", "Opinión", "Sentimiento", dict(zip(LABELS, (" positivo", " negativo"), strict=True))
     ),
-    # Which colour means what, nobody can know who has not been told; SmolLM2 would guess the first.
+    # A model can only learn from the examples which colour means what. SmolLM2 alone would guess
+    # the first.
     "colours": Form("en", "Review", "Colour", dict(zip(LABELS, (" blue", " red"), strict=True))),
     "colours_exchanged": Form(
         "en", "Review", "Colour", dict(zip(LABELS, (" red", " blue"), strict=True))

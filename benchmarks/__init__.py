@@ -2,6 +2,7 @@
 
 import os
 
-# Read by NumPy and PyTorch when they are first imported.
+# NumPy and PyTorch read this variable when they are first imported.
 os.environ["OMP_NUM_THREADS"] = "1"
-os.environ["KINETO_LOG_LEVEL"] = "99"  # PyTorch's profiler would announce itself
+# The profiler of PyTorch would otherwise print messages.
+os.environ["KINETO_LOG_LEVEL"] = "99"

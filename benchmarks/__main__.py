@@ -1,8 +1,7 @@
-"""Run every benchmark of the course, print the tables, and set them into the book.
+"""Run the benchmarks of the course, print their tables, and write them into the book.
 
 ``python -m benchmarks`` runs all; ``python -m benchmarks decoding gemm_share`` runs those, and
-leaves the other tables as they were. See `make bench`. ``python -m benchmarks translators`` is
-apart: see `benchmarks.translators`.
+leaves the other tables as they were. See `make bench`.
 """
 
 import importlib.metadata
@@ -27,8 +26,6 @@ from benchmarks import (
     training_step,
     translate_file,
     translator_latency,
-    translators,
-    why_attention,
     widget_latency,
     writing,
 )
@@ -49,21 +46,18 @@ TABLES = {
     "gpu": gpu,
     "gpu_step": gpu_step,
 }
-# What chapters draw, and the widgets of the built site: not on the page.
+# Benchmarks whose results are in chapters or in the site, and not on the page of benchmarks.
 OTHERS = {
-    "why_attention": why_attention,
     "attention_length": attention_length,
     "attention_at_length": attention_at_length,
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,
     "first_run": first_run,
 }
-# It takes hours, has options, and goes on where it was stopped: only alone, and only by name.
-LONGEST = "translators"
 
 
 def machine(name):
-    """Return the row of what the figures of a table depend on, besides this package."""
+    """Return the row that describes the machine and the versions behind a table."""
     is_on_gpu = getattr(TABLES[name], "NEEDS_GPU", False)
     return {
         "benchmark": letter(name),
@@ -91,8 +85,6 @@ def verdicts(results):
 
 def main(names):
     """Run the benchmarks of these names, or all if there are none; write and publish."""
-    if names[:1] == [LONGEST]:
-        return translators.main(names[1:])
     known = TABLES | OTHERS
     for name in names:
         if name not in known:

@@ -17,7 +17,7 @@ from benchmarks.timing import interleave, ratio, spread
 SHAPES = ((64, 16, 128), (8, 512, 256), (1, 2048, 256))
 N_HEADS = 4
 PEERS = ("`nn.MultiheadAttention`", "`x-transformers`", "explicit softmax")
-# Nothing in its code lets this ratio depart from 1: where it does, the places in memory and the clock did it.
+# The control is the same code, so where its ratio is not 1, memory layout or noise is the reason.
 CONTROL = "a copy of itself"
 TARGETS = (
     *(Target(peer, at_most=1, control=CONTROL) for peer in PEERS),
@@ -46,7 +46,8 @@ def contenders(shape, mask, need_weights):
     dict of str to callable
         "own", the `PEERS` and the `CONTROL`; each call returns the output, then the gradients.
     """
-    from x_transformers.x_transformers import Attention  # which imports PyTorch's compiler
+    # The import is here because it loads the compiler of PyTorch.
+    from x_transformers.x_transformers import Attention
 
     batch_size, seq_len, d_model = shape
     torch.manual_seed(0)

@@ -42,9 +42,11 @@ CATEGORIES = {
     "best-practices": "best practices",
     "seo": "SEO",
 }
-TURNS = 5  # of opening a page, and of Lighthouse's timing of one
+# How often a page is opened, and timed by Lighthouse.
+TURNS = 5
 SLOWER = 4
-QUIET = 1000  # milliseconds after loading in which a page may still ask for something
+# The milliseconds after loading in which a page may still request something.
+QUIET = 1000
 TARGETS = (
     Target("KB", at_most=300, where={"made by": OURS}),
     Target("largest paint, s", at_most=1, where={"made by": OURS}),

@@ -44,7 +44,8 @@ def own(relative, n_keys, on):
     """Return a call that takes the step from ``n_keys - 1`` keys to `n_keys`, again and again."""
     layer, cache = MultiHeadAttention(D_MODEL, N_HEADS, relative=relative).eval(), KVCache()
     x = torch.randn(1, n_keys, D_MODEL)
-    for part in x.split((n_keys - 2, 1, 1), dim=1):  # the second makes room for more
+    # The second call allocates room for more keys.
+    for part in x.split((n_keys - 2, 1, 1), dim=1):
         layer(part, cache=cache)
     token = x[:, -1:]
 

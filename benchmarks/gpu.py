@@ -1,7 +1,7 @@
 """(k) A language model on a GPU: own time / that of `transformers`.
 
-Both have the sizes of SmolLM2-135M, with weights that are drawn. They read and write in bfloat16, one
-row, and train under autocast. Time is that on the wall, once the GPU has done all that it was asked.
+Both have the sizes of SmolLM2-135M and random weights. They read and write one row in
+bfloat16, and train under autocast. Times are wall-clock times, measured after the GPU is idle.
 """
 
 import time
@@ -35,13 +35,13 @@ SMOLLM2 = TransformerConfig(
 NEEDS_GPU = True
 TARGETS = (
     Target("checks off", at_most=1, where={"task": "training step"}),
-    # Three times as fast as our own eager step, which takes the time of the peer's.
+    # Three times as fast as the eager step of the peer.
     Target("captured", at_most=0.33, where={"task": "writing a token"}),
 )
 
 
 def clock():
-    """Return the seconds on the wall once the GPU is idle."""
+    """Return the wall-clock seconds once the GPU is idle."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
     return time.perf_counter()
@@ -58,7 +58,7 @@ def with_checks(on, call):
 
 
 def captured_calls(model, prompt, room):
-    """Return a call that reads the prompt, and one that writes a token behind it by a recorded step."""
+    """Return calls of a captured step: one reads the prompt, the other writes the next token."""
     step, cache = Captured(model), model.new_cache(room=room)
     longer = torch.cat((prompt, prompt[:, :1]), dim=1)
 

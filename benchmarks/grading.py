@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 from assignments.demo_class import Student, hand_in
-from assignments.grader.class_run import grade_class
-from assignments.grader.course import Course
 from assignments.release import release
+from grader.class_run import grade_class
+from grader.course import Course
 
 
 def main(n_students=500, jobs=2):

@@ -6,7 +6,7 @@ import warnings
 from torch import nn
 
 from attn.masks import causal_mask
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 
 class ExplicitAttention(nn.Module):
@@ -61,7 +61,8 @@ class TorchCore(nn.Module):
 
     def __init__(self, config):
         super().__init__()
-        with warnings.catch_warnings():  # "pre-norm has no fast path": none is wanted
+        # PyTorch warns that pre-norm has no fast path, which is not needed.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             self.model = nn.Transformer(
                 d_model=config.d_model,
@@ -93,7 +94,8 @@ class XCore(nn.Module):
     """The encoder and the decoder of x-transformers, pre-norm, with the fused kernel."""
 
     def __init__(self, config):
-        from x_transformers import Decoder, Encoder  # which import PyTorch's compiler
+        # The import is here because it loads the compiler of PyTorch.
+        from x_transformers import Decoder, Encoder
 
         super().__init__()
         options = {

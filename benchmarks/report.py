@@ -13,19 +13,19 @@ from pathlib import Path
 from attn.io import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
-# Speed and memory; what the trained systems get right.
+# The results about speed and memory, and those about quality.
 RESULTS = ROOT / "benchmarks" / "results.json"
-QUALITY = ROOT / "benchmarks" / "quality.json"
+QUALITY = ROOT / "experiments" / "quality.json"
 # The page that shows each of them, in both editions.
 PAGES = {
     file: {language: ROOT / "book" / language / page for language in ("es", "en")}
     for file, page in ((RESULTS, "benchmarks.md"), (QUALITY, "results.md"))
 }
 
-# A cell that begins with a digit or a sign, or is a dash or empty.
+# A numeric cell begins with a digit or a sign, or is a dash or empty.
 NUMBER = re.compile(r"[\d–+−]|$")
 
-# What the tables say in Spanish. What is not here is the same in both editions.
+# The Spanish words of the tables. Other words are the same in both editions.
 SPANISH = {
     "task": "tarea",
     "training step": "paso de entrenamiento",
@@ -173,7 +173,8 @@ SPANISH = {
     **{f"decoder, layer {n}": f"decodificador, capa {n}" for n in (1, 2)},
     **{f"cross, layer {n}": f"cruzada, capa {n}" for n in (1, 2)},
 }
-# And those of `benchmarks.translators`, whose rows come as they are run: some may be of no use yet.
+# The words of the tables of `experiments.translators`. Some are unused until their rows are
+# measured.
 SPANISH_REAL = {
     "translation memory": "memoria de traducción",
     "IBM model 1, word by word": "modelo 1 de IBM, palabra por palabra",
@@ -287,7 +288,8 @@ def table(rows, language="en"):
     words = SPANISH | SPANISH_REAL if language == "es" else {}
     lines = [list(rows[0]), *([_text(cell) for cell in row.values()] for row in rows)]
     lines = [[words.get(cell, cell) for cell in line] for line in lines]
-    if language == "es":  # thousands have a thin space there, as in its prose
+    # Spanish prose separates thousands with a thin space.
+    if language == "es":
         lines = [
             [re.sub(r"(?<=\d),(?=\d{3}\b)", "\u2009", cell) for cell in line] for line in lines
         ]

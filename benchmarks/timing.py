@@ -1,8 +1,8 @@
 """Fair timing: contenders take turns, and are compared within each turn.
 
-A shared machine runs now faster, now slower. Contenders that are timed one right after the
-other meet the same machine, so the ratio within a turn says more than two separate medians.
-Time is processor time, so that a turn in which another program ran counts for nothing.
+The speed of a shared machine varies. Contenders that are timed right after each other meet the
+same conditions, so the ratio within a turn is more reliable than that of two separate medians.
+Processor time is measured, so that other programs count less.
 """
 
 import platform

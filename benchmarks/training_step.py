@@ -9,7 +9,7 @@ from benchmarks.peers import TorchCore, Translator, XCore
 from benchmarks.report import Target
 from benchmarks.timing import interleave, ratio, spread
 
-# What the course's translator trains, and the width of the paper's base model.
+# The sizes of the translator of the course, and the width of the base model of the paper.
 SIZES = {
     "translator": {
         "batch_size": 64,

@@ -12,15 +12,14 @@ from attn.corpus import Pair
 from benchmarks.report import ROOT, Target
 
 N_LINES = (2_000, 20_000, 200_000, 400_000)
-# A thousand words that come again and again, or in each line a word that was in none before: the
-# tokenizer keeps the ids of words it has met.
+# The lines hold a thousand words that repeat, or a new word each, because the tokenizer caches the
+# ids of words.
 TEXTS = {"few words, MB": lambda n: n % 1000, "new words, MB": lambda n: n}
 TARGETS = (
     Target("few words, MB", at_most=20),
     Target("new words, MB", at_most=60),
 )
-# Started by a program that has taken hardly any memory: the most that a process has held counts
-# from before it became another program.
+# The peak memory of a process includes the program that started it, so a small launcher starts it.
 LAUNCHER = """
 import os, sys
 process = os.posix_spawn(sys.executable, [sys.executable, *sys.argv[1:]], os.environ)

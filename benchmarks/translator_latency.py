@@ -50,7 +50,7 @@ FIRST = """async () => {
   return performance.now() - began;
 }"""
 
-# As the widget does it, without what it draws.
+# The code of the widget without the drawing.
 EACH = """([texts, width, pretrained]) => {
   const { loadTranslator, encodeSource, translate } = globalThis.attnForBenchmark;
   const model = { get: (name) => ({ pretrained })[name] };
@@ -76,7 +76,7 @@ def write_page(folder, widget):
     files = _source.model_scripts() | {
         "translator_widgets.js": _source.classic_bundle("translator_widgets"),
         "widgets.css": _source.stylesheet(),
-        # A classic script: it knows where its neighbours are.
+        # A classic script is needed, because it finds the files beside it.
         "exposed.js": _source._classic(_source.module("live_translator")).replace(
             "return { render };", exposed
         ),

@@ -18,7 +18,7 @@ SITE = Path(__file__).resolve().parents[1] / "build" / "site"
 FRAME_MS = 1000 / 60
 MOVES = 200
 
-# Every move waits for its own frame, so that no two are painted as one.
+# Every move waits for its own frame, so that two are not painted as one.
 MEASURE = """async ([selector, moves]) => {
   const slider = document.querySelector(selector);
   slider.scrollIntoView({ block: "center" });

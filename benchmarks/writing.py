@@ -1,4 +1,4 @@
-"""(j) A published model reads a prompt and writes on: own time / that of `transformers`.
+"""(j) A published model reads a prompt and continues it: own time / that of `transformers`.
 
 Both are SmolLM2-135M by its sizes, on one thread: the peer in float32, ours in float32 and with its
 weights packed by `attn.transformer.quantised`. The share of memory says how much of the time it
@@ -17,7 +17,8 @@ from benchmarks.report import ROOT, Target
 from benchmarks.timing import interleave, ratio, spread
 
 PROMPT, N_JUDGED = 128, 1024
-LARGE = 64 * 2**20  # numbers, of which the sum tells how fast memory is read
+# The number of values whose sum measures the speed of memory.
+LARGE = 64 * 2**20
 TARGETS = (
     Target("writing", at_most=1, where={"weights": "`float32`"}),
     Target("writing", at_most=0.4, where={"weights": "4 bits"}),

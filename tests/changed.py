@@ -23,8 +23,14 @@ EVERYTHING = {"conftest.py", "pyproject.toml", "constraints.txt", "tests/machine
 FOLDERS = {
     "book/": ("tests/test_book.py", "tests/test_prose.py", "tests/test_site/"),
     "notebooks/": ("tests/test_notebooks.py", "tests/test_prose.py", "tests/test_site/"),
-    "assignments/": ("tests/test_assignments/", "tests/test_teaching.py"),
-    "attn_course/exercises/": ("tests/test_exercise", "tests/test_assignments/", "notebooks/"),
+    "assignments/": ("tests/test_assignments/", "tests/grader/", "tests/test_teaching.py"),
+    "grader/": ("tests/test_assignments/", "tests/grader/"),
+    "attn_course/exercises/": (
+        "tests/test_exercise",
+        "tests/test_assignments/",
+        "tests/grader/",
+        "notebooks/",
+    ),
     "attn_course/drawings/": ("tests/test_site/",),
     "attn_course/widgets/": ("tests/test_site/", "tests/test_widgets"),
     "tests/solutions/": ("tests/test_exercise",),

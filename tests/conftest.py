@@ -15,7 +15,9 @@ from hypothesis.extra import numpy as hnp
 import attn_course
 
 # An assertion that tests share says what it compared, as those of the tests do.
-pytest.register_assert_rewrite("tests.exercise_proofs", "tests.test_assignments", "tests.test_site")
+pytest.register_assert_rewrite(
+    "tests.exercise_proofs", "tests.grader", "tests.test_assignments", "tests.test_site"
+)
 
 # Sums over several threads depend on how many there are. PyTorch reads this when a test imports it;
 # imported here, it would take its two seconds in the process that only hands out tests as well.

@@ -16,12 +16,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for these, and for what the tests of the prose import
 
-from assignments import variants
-from assignments.problem_sets import CourseError
 from attn_course.exercises.errors import MEANINGS
 from attn_course.exercises.relations import RELATIONS
 from attn_course.exercises.shapes import SHAPES
 from attn_course.exercises.spec import read_hints
+from grader import variants
+from grader.problem_sets import CourseError
 
 FOLDERS = ("attn_course/exercises/chapters", "assignments/sets")
 LANGUAGES = ("es", "en")

@@ -89,7 +89,7 @@ def _starts(playwright, program):
 
 def sandbox():
     """Make sure that student code can be run in bubblewrap."""
-    from assignments.grader.sandbox import NoSandbox, available
+    from grader.sandbox import NoSandbox, available
 
     try:
         available()

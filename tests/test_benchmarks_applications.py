@@ -19,7 +19,7 @@ from attn_course.images import make_examples
 from attn_course.images.questions import KINDS
 from attn_course.passages import questions
 from attn_course.stories import stories
-from benchmarks import applications
+from experiments import applications
 
 FEW = TrainingConfig(steps=2, label_smoothing=0.0)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from attn._switch import switch
+from attn._checks import switch
 from benchmarks import cached_step
 
 

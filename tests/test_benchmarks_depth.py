@@ -1,11 +1,11 @@
-"""What chapter 05 draws of `benchmarks.depth`: complete, and the cheap part of it again."""
+"""What chapter 05 draws of `experiments.depth`: complete, and the cheap part of it again."""
 
 import json
 
 import pytest
 import torch
 
-from benchmarks import depth
+from experiments import depth
 
 STORED = json.loads(depth.RESULTS.read_text(encoding="utf-8"))
 

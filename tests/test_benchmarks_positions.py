@@ -10,7 +10,7 @@ import torch
 from attn.applications.translation import Translator
 from attn.training import TrainingConfig
 from attn_course.grammar import splits, translate
-from benchmarks import positions
+from experiments import positions
 
 pytestmark = pytest.mark.slow
 

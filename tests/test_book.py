@@ -27,6 +27,7 @@ import attn_search
 import attn
 import attn_course
 from benchmarks.report import QUALITY, read
+from experiments import __main__ as experiments
 
 spec = importlib.util.spec_from_file_location("notebooks_build", ROOT / "notebooks" / "build.py")
 notebooks = importlib.util.module_from_spec(spec)
@@ -299,12 +300,11 @@ def test_every_table_of_results_says_the_command_that_prints_it(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
     for name in read(QUALITY):  # of real sentences, what has been run
         section = text.partition(f"({name})=")[2].partition(")=\n## ")[0]
-        assert f"|\n\n`python -m benchmarks.quality {name}`\n" in section, name
+        assert f"|\n\n`python -m experiments.quality {name}`\n" in section, name
 
 
 @each_language
 def test_every_stored_measurement_says_the_command_that_makes_it(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
-    for path in (ROOT / "benchmarks").glob("*.py"):
-        if "Writes ``notebooks/data/" in path.read_text(encoding="utf-8"):
-            assert f"`python -m benchmarks.{path.stem}`" in text, path.stem
+    for name in experiments.names():
+        assert f"`python -m experiments {name}`" in text, name

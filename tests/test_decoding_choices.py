@@ -8,7 +8,7 @@ import pytest
 from attn.applications.translation import Translator
 from attn.corpus import Pair
 from attn_course.grammar import translate
-from benchmarks import decoding_choices as choices
+from experiments import decoding_choices as choices
 
 MEASURED = json.loads(choices.RESULTS.read_text(encoding="utf-8"))
 SHORT = [row for row in MEASURED["errors"] if len(row["source"].split()) <= 10]

@@ -158,18 +158,23 @@ def test_nothing_stands_before_a_widget_when_its_picture_is_taken(edition, neede
 
 
 def test_a_picture_is_the_same_whenever_it_is_taken(needed):
-    needed("editions")
     program = needed("browser")
     name = "07_positional_encoding"
     address = (ROOT / "build" / "site" / "es" / f"{name}.html").as_uri()
     with sync_playwright() as playwright:
         taken = []
-        for _ in range(2):
+        # What stands above a widget may come out a fraction of a pixel higher or lower.
+        for above in (0, 0.4):
             options = {"executable_path": program, "args": QUIET + pages.STEADY}
             chromium = playwright.chromium.launch(**options)
-            taken.append(pages._photograph(pages.moving(chromium), address, name))
+            context = pages.moving(chromium)
+            context.add_init_script(f"""addEventListener("DOMContentLoaded", () => {{
+                document.querySelector("article h1").style.paddingTop = "{above}px";
+            }})""")
+            taken.append(pages._photograph(context, address, name))
             chromium.close()
-    assert taken[0] == taken[1] and taken[0]
+    # Compared by name: the difference of two pictures takes pytest minutes to tell.
+    assert taken[0] and [name for name in taken[0] if taken[0][name] != taken[1].get(name)] == []
 
 
 def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):

@@ -9,8 +9,8 @@ import pytest
 from attn_course.emoji import FOLDER, plain
 from attn_course.emoji.model import batch_of
 from attn_course.emoji.searcher import EmojiSearcher
-from benchmarks import emoji as bench
-from benchmarks import emoji_data
+from experiments import emoji as bench
+from experiments import emoji_data
 
 TOLD = json.loads(bench.RESULTS.read_text("utf-8"))
 # Meant alike, in both languages; chosen before the model was asked.

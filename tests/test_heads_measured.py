@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attn.applications.translation import Translator, facts
-from benchmarks import heads
+from experiments import heads
 
 pytestmark = pytest.mark.slow
 

@@ -16,6 +16,7 @@ import nbformat
 import numpy as np
 import pytest
 
+from attn_course import own_machine
 from attn_course.exercises import exercises
 from attn_course.in_page.plan import plan
 from attn_course.in_page.session import Session
@@ -241,6 +242,32 @@ def test_an_exercise_takes_what_the_learner_has_solved_and_lends_the_rest():
     assert "softmax" not in session.answer(asked | {"solved": {}})["used"]
 
 
+def test_what_is_kept_of_an_exercise_stands_alone():
+    session = Session("en")
+    session.answer(
+        {"code": "floor = 1e-300\ndef share(e):\n    return e / (e.sum(-1)[..., None] + floor)"}
+    )
+    code = (
+        "def softmax(scores):\n"
+        "    peak = scores.max(-1)[..., None]\n"
+        "    return share(np.exp(scores - np.where(np.isfinite(peak), peak, 0)))\n"
+    )
+    told = session.answer({"exercise": "softmax", "code": code, "check": True})
+    assert told["status"] == "passed"
+    assert told["keep"].endswith(code) and "floor = 1e-300" in told["keep"]
+    own = {"softmax": told["keep"]}
+    whole = own_machine.translate("she slept", functions=own)
+    assert (whole.yours, whole.refused) == (("softmax",), ())
+    # Alone it stays as it is, and what cannot stand alone is told.
+    alone = session.answer({"exercise": "softmax", "code": told["keep"], "check": True})
+    assert alone["keep"] == told["keep"]
+    session.namespace["elsewhere"] = session.namespace["share"]
+    code = code.replace("share", "elsewhere")
+    told = session.answer({"exercise": "softmax", "code": code, "check": True})
+    assert told["keep"] == code
+    assert "put all that it needs into the same cell" in told["html"]
+
+
 def test_errors_are_told_from_the_lines_of_the_learner():
     session = Session("en")
     told = session.answer({"code": "x = 1\ndef f():\n    return x / 0\nf()"})
@@ -259,16 +286,95 @@ def test_errors_are_told_from_the_lines_of_the_learner():
     assert np.all(session.namespace["x"] == 1)
 
 
-@pytest.mark.parametrize("language, said", [("es", "no tiene teclado"), ("en", "no keyboard")])
-def test_what_belongs_to_a_notebook_is_told_with_what_to_do_instead(language, said):
-    session = Session(language)
-    assert said in session.answer({"code": "x = 1\nname = input('?')"})["error"]
-    told = session.answer({"code": "x = 1\n!pip install torch\ny = 2"})["error"]
-    assert "SyntaxError" in told and "JupyterLab" in told
-    assert "JupyterLab" in session.answer({"code": "%matplotlib inline"})["error"]
-    assert "help(" in session.answer({"code": "x?"})["error"]
+# What a learner types that is not for this page, and what must be said besides what Python says.
+NOT_FOR_THE_PAGE = {
+    "x = 1\nname = input('?')": ("EOFError", "no keyboard"),
+    "import sys\nsys.stdin.readline()": ("EOFError", "no keyboard"),
+    "exit()": ("SystemExit",),
+    "import sys\nnext(sys.stdin)": ("EOFError", "no keyboard"),  # `exit` has closed nothing
+    "breakpoint()": ("RuntimeError", "no debugger"),
+    "import bdb\nraise bdb.BdbQuit": ("BdbQuit", "no debugger"),  # as pdb without a keyboard
+    "x = 1\n!pip install torch\ny = 2": ("SyntaxError", "installs nothing"),
+    "files = !ls": ("SyntaxError", "no terminal"),
+    "%matplotlib inline": ("SyntaxError", "figures appear by themselves"),
+    "x = %time f(3)": ("SyntaxError", "%time is a command of JupyterLab"),
+    "%%timeit\nf(3)": ("SyntaxError", "%%timeit is a command of JupyterLab"),
+    "x?": ("SyntaxError", "help("),
+    "get_ipython()": ("NameError", "get_ipython belongs to JupyterLab"),
+    ">>> x = 1\n>>> x": ("SyntaxError", "a console writes them"),
+    "In [3]: x = 1": ("NameError", "a console writes them"),
+    "In [3]: x = 1\n   ...: x": ("IndentationError", "a console writes them"),
+    "import pandas": ("ModuleNotFoundError", "make lab"),
+    "from attn import nothing_there": ("ImportError", "attn.reference", "with make lab"),
+    "import attn\nattn.nothing_there": ("AttributeError", "attn.reference"),
+    "await f()": ("SyntaxError", "without await"),
+    "print(“hello”)": ("SyntaxError", 'write "'),
+    "x = 3 − 2": ("SyntaxError", "write -"),
+    "x\xa0= 1": ("SyntaxError", "cannot be seen"),
+    "x\u200b = 1": ("SyntaxError", "cannot be seen"),
+    "x = '\0'": ("SyntaxError", "null bytes"),
+    "class E(Exception):\n    def __str__(self): return 1 / 0\nraise E": ("E:",),
+    "class R:\n    def __repr__(self): raise ValueError('in repr')\nR()": ("ValueError: in repr",),
+    "class R:\n    def _repr_html_(self): raise ValueError('in it')\nR()": ("ValueError: in it",),
+    "try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise KeyError('k') from e": (
+        "line 2, in",
+        "ZeroDivisionError",
+        "direct cause",
+        "KeyError",
+    ),
+    "raise ExceptionGroup('two', [ValueError('a'), KeyError('b')])": ("ValueError: a", "KeyError"),
+    "import sys\nsys.stdout = None\nx = 1 / 0": ("ZeroDivisionError",),
+    "print('it is there')\n1 / 0": ("ZeroDivisionError",),  # the stream that was taken away
+}
+
+
+def test_what_is_not_for_the_page_is_told_with_what_to_do_instead():
+    session = Session("en")
+    for code, wanted in NOT_FOR_THE_PAGE.items():
+        told = session.answer({"code": code})
+        assert all(part in told["error"] for part in wanted), (code, told)
+        assert "/course/" not in told["error"] and "attn_course/" not in told["error"], told
+        assert "session.py" not in told["error"] and "<cell" not in told["error"], told
     assert "JupyterLab" not in session.answer({"code": "x = 7 %"})["error"]
-    assert "make lab" in session.answer({"code": "import pandas"})["error"]
+    assert session.answer({"code": "\ufeffx = 1\nx"}) == {"text": "1"}
+    assert session.answer({"code": "x;"}) == {"text": ""}
+    assert "no tiene teclado" in Session("es").answer({"code": "input()"})["error"]
+
+
+def test_the_last_line_is_shown_as_a_notebook_shows_it():
+    session = Session("en")
+    code = (
+        "class R:\n    def _repr_html_(self): return None\n    def __repr__(self): return 'me'\nR()"
+    )
+    assert session.answer({"code": code}) == {"text": "me"}
+    assert session.answer({"code": "R"}) == {"text": "<class '__main__.R'>"}
+    told = session.answer({"code": "list(range(10**5))"})
+    assert len(told["text"]) == 20_000 and told["cut"]
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        # One that waits for nobody is closed, so that Python does not complain in the next run.
+        assert "coroutine" in session.answer({"code": "async def f(): pass\nf()"})["text"]
+        # As it would be printed, if pytest did not listen to warnings.
+        said = "warnings.formatwarning('careful', UserWarning, '<cell 9>', 3)"
+        session.answer({"code": f"import warnings\nprint({said}, end='')"})
+    assert out.getvalue() == "line 3: UserWarning: careful\n"
+
+
+def test_an_error_says_which_lines_are_of_another_cell_and_which_names_have_changed():
+    session = Session("en")
+    session.answer({"code": "def half(x):\n    return x / two"})
+    told = session.answer({"code": "\n\nhalf(1)"})["error"]
+    assert "line 3, in <module>" in told and "line 2 of an earlier cell, in half" in told
+    before = [{"code": "fine = 1\nfine / 0", "stored": False}]
+    told = session.answer({"code": "fine", "before": before})["error"]
+    assert "line 2 of an earlier cell, in <module>" in told
+    session.answer({"code": "np = 3\nlist = [1]\ndel check"})
+    for code, name in (("np.ones(2)", "np"), ("list(3)", "list"), ("check(1, 2)", "check")):
+        assert (
+            f"An earlier run has changed or deleted {name}."
+            in session.answer({"code": code})["error"]
+        )
+    assert "earlier run" not in session.answer({"code": "import numpy as np\nnp.onse(2)"})["error"]
 
 
 def test_what_a_reader_writes_is_run_as_written_and_stored_cells_without_what_is_missing():

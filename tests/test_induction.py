@@ -7,9 +7,10 @@ import pytest
 import torch
 
 from attn.transformer import DecoderOnly, TransformerConfig
-from benchmarks import induction
+from experiments import induction
+from experiments.runner import read
 
-STORED = induction.stored(induction.RESULTS)
+STORED = read(induction.RESULTS)
 
 
 def test_rows_repeat_a_block_of_distinct_tokens():

@@ -9,8 +9,8 @@ import torch
 
 from attn.transformer import DecoderOnly, TransformerConfig
 from attn_course import contrasts, interpret
-from benchmarks import interpret as bench
-from benchmarks import (
+from experiments import interpret as bench
+from experiments import (
     interpret_contexts,
     interpret_first_token,
     interpret_lens,

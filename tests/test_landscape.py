@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from attn import reference
 from attn.recurrent import BidirectionalRecurrent
-from benchmarks import contrast, landscape
+from experiments import contrast, landscape
 
 # Masking --------------------------------------------------------------------------------------
 

@@ -25,11 +25,11 @@ def seeded():
     torch.manual_seed(0)
 
 
-# Document 000: attention in NumPy ---------------------------------------------------------------
+# Autoatención y Atención Multi-Cabeza, 3.3.2 and 3.3.3: attention in NumPy ------------------------
 
 
 def hide_by_multiplying(scores, mask):
-    """Hide what a mask of ones and zeros forbids, as document 000 does."""
+    """Hide what a mask of ones and zeros forbids, and multiply the other scores by one."""
     return scores if mask is None else scores * mask - 1e9 * (1 - mask)
 
 
@@ -90,7 +90,7 @@ def test_multi_head_attention_of_000_leaves_out_the_columns_of_wider_values():
         several_heads(x, w_q, w_k, w_v, rng.normal(size=(16, 8)), n_heads=2)
 
 
-# Document 000: the summariser -------------------------------------------------------------------
+# Section 3.3.4: the summariser --------------------------------------------------------------------
 
 
 class Summariser(nn.Module):
@@ -164,7 +164,7 @@ def test_the_summariser_of_000_neither_tells_places_apart_nor_hides_padding_by_i
     assert torch.allclose(model(padded, padded == PAD_ID)[0][:, :3], logits, atol=1e-5)
 
 
-# Document 000: the translator -------------------------------------------------------------------
+# Section 3.3.4: the translator --------------------------------------------------------------------
 
 
 def sines_and_cosines(n_positions, d_model):
@@ -297,7 +297,7 @@ def test_the_use_of_000_lacks_the_padding_id_stops_and_returns_the_start_token(m
         criterion()
 
 
-# Document 000: the reader -----------------------------------------------------------------------
+# Section 3.3.4: the reader ------------------------------------------------------------------------
 
 
 class Reader(nn.Module):
@@ -361,7 +361,7 @@ def test_the_reader_of_000_looks_for_the_end_on_the_axis_of_the_batch():
     assert end[0, 2:].argmax() + 2 == 2
 
 
-# Document 002: the module -----------------------------------------------------------------------
+# The note on self-attention: the module -----------------------------------------------------------
 
 
 class TransposingAttention(nn.Module):
@@ -405,7 +405,7 @@ def test_the_module_of_002_stops_on_a_batch_or_computes_something_else():
     assert not np.allclose(output, oracle_of_002(module, x)[0], atol=1e-3)
 
 
-# Document 003: the model, length first ----------------------------------------------------------
+# NLP con Transformadores, 4.2.5: the model, length first ------------------------------------------
 
 
 class LengthFirstPositions(nn.Module):
@@ -545,7 +545,7 @@ def test_the_embeddings_of_003_go_in_unscaled_and_with_deviation_one():
     assert abs(nn.Embedding(1000, 64).weight.std().item() - 1) < 0.02
 
 
-# Document 004: positions and softmax ------------------------------------------------------------
+# Transformadores: ¿cómo funcionan internamente?, 3 and 4.1: positions, softmax --------------------
 
 
 def position_of_004(position, d_model=512, factor=2):

@@ -4,7 +4,6 @@ The pieces are those of `attn_course`: LoRA, speculative decoding, a window with
 """
 
 import itertools
-import json
 import math
 from collections import Counter
 
@@ -13,13 +12,13 @@ import pytest
 import torch
 
 from attn.decoding import greedy
-from attn.positions.relative import rotary
+from attn.positions import rotary
 from attn.transformer import DecoderOnly, TransformerConfig
 from attn_course import tasks
 from attn_course.low_rank import LowRank, adapt, merge
 from attn_course.speculative import Probabilities, drawn, speculative
 from attn_course.streaming import SinkWindow
-from benchmarks import (
+from experiments import (
     modern,
     modern_changes,
     modern_context,
@@ -30,7 +29,7 @@ from benchmarks import (
     modern_speed,
     modern_tasks,
 )
-from benchmarks import modern_training as training
+from experiments import modern_training as training
 from tests.core.other_device import DEVICE, OtherDevice
 
 STORED = modern.stored()
@@ -312,11 +311,6 @@ def test_everything_is_there():
         if r["temperature"] == 0
     ]
     assert all(row["same_as_greedy"] for row in greedily)
-
-
-def test_what_is_stored_is_written_as_it_is_read():
-    assert json.loads(modern.lines(STORED)) == STORED
-    assert modern.RESULTS.read_text("utf-8") == modern.lines(STORED) + "\n"
 
 
 def test_the_ladder_changes_one_thing_at_a_time_and_ends_in_a_llama_of_scaled_embeddings():

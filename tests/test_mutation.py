@@ -93,7 +93,7 @@ def test_what_became_of_each_mutant(tmp_path, monkeypatch):
 def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     files = mutation.prepare(["attention"])
-    assert {"attn/attention/_kernels.py", "attn/attention/multi_head.py"} < set(files)
+    assert {"attn/attention/scaled_dot_product.py", "attn/attention/multi_head.py"} < set(files)
     assert files == sorted(files)
     copies = [p.name for p in tmp_path.rglob("*") if p.is_file() and not p.is_symlink()]
     assert copies == ["pyproject.toml"]

@@ -9,13 +9,14 @@ import types
 from pathlib import Path
 
 import jupytext
+import numpy as np
 import pytest
 
 import attn_course
 from attn import reference
 from attn_course import own_machine
 from attn_course.drawings.parts import PARTS
-from attn_course.exercises import check, kept
+from attn_course.exercises import kept
 from attn_course.exercises.kept import USED
 from attn_course.in_page.plan import EXERCISE
 from attn_course.in_page.session import Session
@@ -82,6 +83,27 @@ def test_it_writes_what_the_translator_in_pytorch_writes(sentences):
     assert own_machine.translate(*sentences).targets == tuple(sentences.values())
 
 
+def test_heads_attend_with_biases_and_turned_by_position():
+    rng = np.random.default_rng(0)
+    x, causal = rng.normal(size=(2, 5, 8)), np.tri(5, dtype=bool)
+    w = {f"w_{letter}": rng.normal(size=(8, 8)) for letter in "qkvo"}
+    w |= {f"b_{letter}": rng.normal(size=8) for letter in "qkvo"}
+    query, key, value = (x @ w[f"w_{letter}"] + w[f"b_{letter}"] for letter in "qkv")
+    heads = [
+        reference.scaled_dot_product_attention(
+            reference.rotary(query[..., own]),
+            reference.rotary(key[..., own]),
+            value[..., own],
+            causal,
+        )[0]
+        for own in (slice(0, 4), slice(4, 8))
+    ]
+    expected = np.concatenate(heads, axis=-1) @ w["w_o"] + w["b_o"]
+    mask = np.broadcast_to(causal, (2, 5, 5))
+    found = parts.Parts({}).self_attention(x, w, 2, mask, 10000.0)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
 def test_solved_from_beginning_to_end_no_part_is_lent(worked, sentences):
     some = [*sentences][::15]
     found = own_machine.translate(*some, functions=worked)
@@ -94,14 +116,108 @@ def test_solved_from_beginning_to_end_no_part_is_lent(worked, sentences):
 def test_every_right_way_of_writing_a_part_translates(name, function):
     found = own_machine.translate("she slept", functions={name: function})
     assert found.targets == ("ella durmió",)
-    if name == "multi_head_attention":  # those cut heads by themselves, where nothing can turn them
-        assert found.yours == ()
-        assert found.refused[0].startswith(
-            "Your `multi_head_attention` is right but cannot be used"
-        )
-    else:
-        assert found.yours == (name,)
-        assert found.refused == ()
+    assert found.yours == (name,)
+    assert (found.idle, found.refused) == ((), ())
+
+
+STYLES = {
+    "a class": (
+        (
+            "class Softmax:\n"
+            "    def __call__(self, scores):\n"
+            "        e = np.exp(scores - np.maximum(scores.max(-1, keepdims=True), -1e300))\n"
+            "        return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)\n"
+            "softmax = Softmax()\n"
+        ),
+        "softmax",
+    ),
+    "single precision": (
+        SOFTMAX.replace("return ", "return np.float32(1) * np.float32(").rstrip() + ")\n",
+        "softmax",
+    ),
+    "what tries it out asks for what is not there": (
+        (
+            f"import matplotlib.figure as nowhere\n{SOFTMAX}nowhere.plot(softmax(tokens))\n"
+            "assert check('softmax', softmax), shown\n"
+        ),
+        "softmax",
+    ),
+    "views": (
+        (
+            "def split_heads(x, n_heads):\n"
+            "    return np.moveaxis(x.reshape(*x.shape[:-1], n_heads, -1), -2, -3)\n"
+        ),
+        "split_heads",
+    ),
+    "lists, and another exercise that is no part": (
+        (
+            "def look(words, vocabulary):\n"
+            "    return [cosine_similarity(np.eye(2), np.eye(2)).any() and [list(vocabulary).index(w)\n"
+            "            if w in vocabulary else 1 for w in row] for row in np.atleast_2d(words)]\n"
+            "def embed(tokens, vocabulary, table):\n"
+            "    rows = table[np.array(look(tokens, vocabulary))].reshape(*tokens.shape, -1)\n"
+            "    return np.where((tokens == '<pad>')[..., None], 0, rows).tolist()\n"
+        ),
+        "embed",
+    ),
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_is_right_translates_however_it_is_written(style):
+    code, name = STYLES[style]
+    found = own_machine.translate(SENTENCE, functions={name: code})
+    assert found.targets == (RIGHT,)
+    assert (found.yours, found.refused) == ((name,), ())
+
+
+def test_functions_call_one_another_as_they_were_written(worked):
+    """With names and arguments that the exercise has not, and without some of the others."""
+    own = dict(worked)
+    own["softmax"] = (
+        "def softmax(z, axis=-1, *, scale=1):\n"
+        "    z = z * scale\n"
+        "    e = np.exp(z - np.maximum(z.max(axis, keepdims=True), -1e300))\n"
+        "    return e / np.maximum(e.sum(axis, keepdims=True), 1e-300)\n"
+    )
+    own["scaled_dot_product_attention"] = (
+        "def scaled_dot_product_attention(q, k, v, m=None, only=False):\n"
+        "    s = q @ k.mT if m is None else np.where(m, q @ k.mT, -np.inf)\n"
+        "    w = softmax(z=s.mT, axis=-2, scale=q.shape[-1] ** -0.5).mT\n"
+        "    return w @ v if only else (w @ v, w)\n"
+    )
+    own["cross_attention"] = (
+        "def cross_attention(x, m, w_q, w_k, w_v, real=None):\n"
+        "    real = None if real is None else real[..., None, :]\n"
+        "    q, k, v = x @ w_q, m @ w_k, m @ w_v\n"
+        "    _, w = scaled_dot_product_attention(q, k, m=real, v=v)\n"
+        "    return scaled_dot_product_attention(q, k, v, real, only=True), w\n"
+    )
+    found = own_machine.translate(SENTENCE, functions=own)
+    assert found.targets == (RIGHT,)
+    assert (found.yours, found.refused) == (tuple(USED), ())
+    for name in ("multi_head_attention", "cross_attention"):  # by themselves
+        own[name] = own["softmax"] + own["scaled_dot_product_attention"] + own[name]
+    found = own_machine.translate(SENTENCE, functions=own)
+    assert found.targets == (RIGHT,)
+    assert (found.idle, found.refused) == (("scaled_dot_product_attention",), ())
+    assert "nothing calls it here" in repr(found)
+
+
+def test_the_function_that_goes_wrong_is_named_and_not_who_calls_it():
+    own = {
+        "softmax": "right = reference.softmax\ndef softmax(scores):\n"
+        "    return right(scores).round(3 if scores.shape == (2, 4, 5) else 15)\n",
+        "scaled_dot_product_attention": "def scaled_dot_product_attention(q, k, v, mask=None):\n"
+        "    s = q @ k.mT / np.sqrt(q.shape[-1])\n"
+        "    w = softmax(s if mask is None else np.where(mask, s, -np.inf))\n"
+        "    return w @ v, w\n",
+    }
+    wrong = own["softmax"].replace("(2, 4, 5)", "(2, 3, 5)")  # a shape of the second's check
+    found = own_machine.translate(SENTENCE, functions=own | {"softmax": wrong})
+    assert found.yours == ("scaled_dot_product_attention",)
+    (sentence,) = found.refused
+    assert sentence.startswith("Your `softmax` passed its check, but on arrays of shapes (2, 3, 5)")
 
 
 def test_parts_call_the_parts_that_are_solved(monkeypatch):
@@ -240,22 +356,40 @@ def test_nothing_is_kept_or_read_but_in_jupyterlab(tmp_path, monkeypatch):
 
 def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTN_SOLVED", str(tmp_path / "solved"))
+    cells = []
+    shell = types.SimpleNamespace(user_ns={"In": cells})
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
     session = Session("en")
-    session.run("def share(e):\n    return e / np.maximum(e.sum(-1, keepdims=True), 1e-300)\n")
+
+    def run(code):
+        cells.append(code)
+        return session.run(code)
+
+    run("from math import inf\ndef share(e):\n    return e / 1")  # which is mended afterwards
+    run("smallest = {}\nsmallest.update(sum=1e-300)\nnobody_asks_for = print('this')")
+    run("def share(e):\n    return e / np.maximum(e.sum(-1, keepdims=True), smallest['sum'])")
     body = SOFTMAX.replace("e / np.maximum(e.sum(-1, keepdims=True), 1e-300)", "share(e)")
-    said = session.run(f'{body}\ncheck("softmax", softmax)')
+    assert "kept in" in repr(run(f'{body}\ncheck("softmax", softmax)'))
+    assert "nobody_asks_for" not in kept.solved()["softmax"]
+    assert own_machine.translate(SENTENCE).yours == ("softmax",)
+    kept.forget()
+    run(f"softmax = None\n{body}")
+    assert "kept in" in repr(run('check("softmax", softmax)'))  # in a cell of its own
+    assert own_machine.translate(SENTENCE).yours == ("softmax",)
+    kept.forget()
+    session.namespace["share"] = session.namespace.pop("share")
+    cells[:] = [cell for cell in cells if "def share" not in cell]  # it came from elsewhere
+    said = run(f'{body}\ncheck("softmax", softmax)')
     assert said
     assert "put all that it needs into the same cell" in repr(said)
     assert kept.solved() == {}
     # The machine has no use for this one, wherever its helpers stand.
-    session.run("def cosine(a, b):\n    return reference.cosine_similarity(a, b)\n")
+    run("def cosine(a, b):\n    return reference.cosine_similarity(a, b)\n")
     code = "def cosine_similarity(a, b):\n    return cosine(a, b)\n"
-    said = repr(session.run(f"{code}check('cosine_similarity', cosine_similarity)"))
+    said = repr(run(f"{code}check('cosine_similarity', cosine_similarity)"))
     assert said.startswith("Correct.") and "machine" not in said
     assert kept.solved() == {}
-    assert not solve('def softmax(scores):\n    return scores\ncheck("softmax", softmax)')
+    assert not run('def softmax(scores):\n    return scores\ncheck("softmax", softmax)')
     assert kept.solved() == {}
-    assert check("softmax", reference.softmax)  # a function of a file
-    whole = f"import math\n{SOFTMAX}print(math.pi)\nmine = check('softmax', softmax)\nmine"
-    assert solve(whole)
+    assert run(f"import math\n{SOFTMAX}print(math.pi)\nmine = check('softmax', softmax)\nmine")
     assert own_machine.translate(SENTENCE).yours == ("softmax",)

@@ -3,7 +3,7 @@
 import pytest
 
 from attn_course.grammar import translate
-from benchmarks import own_words
+from experiments import own_words
 
 BLUE = translate("tom is blue")
 WIDE, TIRED = (

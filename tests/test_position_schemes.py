@@ -15,7 +15,8 @@ from attn.positions import ALiBiPositions
 from attn.transformer import DecoderOnly
 from attn_course.everyday import everyday
 from attn_course.position_schemes import SignedALiBiPositions, T5Positions, t5_buckets
-from benchmarks import real_positions as bench
+from experiments import real_positions as bench
+from experiments.runner import Experiment
 from tests.core.no_float64 import NoFloat64
 
 SHORT_PAIRS = everyday()
@@ -112,9 +113,10 @@ def test_long_sentences_are_only_asked(small):
 def test_what_was_measured_is_not_measured_again(small, capsys):
     material, results = small
     steps = {"translation": 6, "language": 6}
-    bench.Bench(material, results, steps).go(only=4)
+    whole = Experiment("?", results, bench.Bench(lambda: material, steps).rows, 1)
+    whole.run(only=4)
     before = json.loads(results.read_text(encoding="utf-8"))
-    bench.Bench(material, results, steps).go()
+    whole.run()
     told = json.loads(results.read_text(encoding="utf-8"))
     assert told["translation"]["rotary 0"] == before["translation"]["rotary 0"]
     assert {*told["translation"]} == {*told["language"]} == {"rotary 0", "t5 0", "rotary 1", "t5 1"}
@@ -126,7 +128,7 @@ def test_what_was_measured_is_not_measured_again(small, capsys):
             assert run["learning_rate"] == min(rates, key=rates.get)
             assert run["steps"] == 6
     capsys.readouterr()
-    bench.Bench(material, results, steps).go()
+    whole.run()
     assert capsys.readouterr().out == ""
 
 

@@ -10,7 +10,7 @@ from attn.applications import _sequences
 from attn.applications.translation import TRAINING
 from attn.corpus import Pair
 from attn_course.grammar import translate
-from benchmarks import probes, probes_tables, rates
+from experiments import probes, probes_tables, rates
 
 SENTENCES = (
     "the red house",
@@ -121,13 +121,13 @@ def test_a_paired_comparison_counts_what_only_one_gets_right():
         rates.apart(rates.packed((0, 1)), rates.packed((0,)))
 
 
-def test_a_rate_is_chosen_for_a_gru_by_validation(monkeypatch, tmp_path):
+def test_a_rate_is_chosen_for_a_gru_by_validation(monkeypatch):
     asked = []
     monkeypatch.setattr(probes, "trained", lambda *given: asked.append(given[:3]))
-    bench = probes.Bench(tmp_path / "none.json")
-    bench.told = {"rates": {"gru 0.0025": 0.3, "gru 0.005": 0.1, "gru 0.01": 0.2}}
-    bench.run("gru", 1, None)
-    bench.run("transformer", 2, None)
+    monkeypatch.setattr(probes, "corpus", lambda: None)
+    told = {"rates": {"gru 0.0025": 0.3, "gru 0.005": 0.1, "gru 0.01": 0.2}}
+    probes.with_best_rate("gru", 1, told)
+    probes.with_best_rate("transformer", 2, told)
     assert asked == [("gru", 0.005, 1), ("transformer", TRAINING.learning_rate, 2)]
 
 

@@ -18,8 +18,8 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 from vendor import fetch
 
-from assignments import variants
 from assignments.problem_sets import folders
+from grader import variants
 from notebooks.build import split
 
 LANGUAGES = ("es", "en")

@@ -10,8 +10,8 @@ import pytest
 from attn.applications.translation import PRETRAINED, RECIPES, TRAINING, Translator
 from attn.metrics import wilson_interval
 from attn_course.grammar import document_pairs
-from benchmarks import probes, quality, translators, translators_systems
 from benchmarks.report import PAGES, QUALITY
+from experiments import probes, quality, translators, translators_systems
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from attn_course import minilm
 from attn_course.everyday import everyday
 from attn_course.readings import SUBJECTS, readings, sentences_to_translate
 from attn_course.tasks import LABELS, Opinion, opinions
-from benchmarks import readings as programs
+from experiments import readings as programs
 
 STORED = json.loads(programs.RESULTS.read_text(encoding="utf-8"))
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attn_course.everyday import everyday
-from benchmarks import real_training as real
+from experiments import real_training as real
 
 STORED = json.loads(real.RESULTS.read_text(encoding="utf-8"))
 RUNS = {(run["name"], run["dropout"], run["seed"]): run for run in STORED["runs"]}

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from attn_course.everyday import everyday
-from benchmarks import recipes
-from benchmarks.translators_tables import choices
+from experiments import recipes
+from experiments.translators_tables import choices
 
 
 @pytest.mark.parametrize("name", recipes.CHANGES)

@@ -109,7 +109,7 @@ def fault(place):
     if page not in CHAPTERS:
         section = (ROOT / "book" / "en" / f"{page}.md").read_text(encoding="utf-8")
         section = section.partition(f"({label})=")[2].partition(")=\n## ")[0]
-        return None if how == "stored" and "`python -m benchmarks." in section else "not measured"
+        return None if how == "stored" and "`python -m experiments" in section else "not measured"
     if not words:
         return "no words to look for"
     if not holds(sections(page)[label or None], words, shows=how == "stored"):

@@ -14,58 +14,36 @@ ROOT = Path(__file__).resolve().parents[1]
 # What each part of the two packages may import from them. Imports go one way: down this table, and
 # never from `attn` to `attn_course`.
 MAY_IMPORT = {
-    "attn": {"attn._switch"},
+    "attn": {"attn._checks"},
     "attn._checks": set(),
     "attn._letters": set(),
     "attn._lines": {"attn._checks"},
     "attn.io": {"attn._checks"},
     "attn._registry": {"attn._checks"},
-    "attn._switch": {"attn._checks"},
-    "attn._linear": set(),
-    "attn._restored": set(),
-    "attn._values": {"attn._checks", "attn._switch"},
     "attn.reference": {"attn._checks"},
-    "attn.masks": {"attn._checks", "attn._values"},
+    "attn.masks": {"attn._checks"},
+    "attn.positions": {"attn._checks", "attn._registry"},
+    "attn.cache": {"attn._checks"},
     "attn.attention": {
         "attn._checks",
-        "attn._linear",
         "attn._registry",
-        "attn._restored",
-        "attn._values",
         "attn.cache",
         "attn.masks",
         "attn.positions",
     },
-    "attn.recurrent": {"attn._checks", "attn._values", "attn.masks"},
-    "attn.positions": {"attn._checks", "attn._registry", "attn._values"},
-    "attn.cache": {"attn._checks", "attn._values"},
-    "attn.feed_forward": {"attn._checks", "attn._linear"},
-    "attn.norms": {"attn._checks"},
-    "attn.layers": {
-        "attn._checks",
-        "attn._restored",
-        "attn.attention",
-        "attn.cache",
-        "attn.feed_forward",
-        "attn.norms",
-    },
+    "attn.layers": {"attn._checks", "attn.attention", "attn.cache", "attn.positions"},
     "attn.transformer": {
         "attn._checks",
-        "attn._linear",
-        "attn._restored",
-        "attn._switch",
-        "attn._values",
         "attn.attention",
         "attn.cache",
-        "attn.feed_forward",
         "attn.io",
         "attn.layers",
-        "attn.norms",
         "attn.positions",
     },
-    "attn.decoding": {"attn._checks", "attn._values"},
+    "attn.recurrent": {"attn._checks", "attn.masks"},
+    "attn.decoding": {"attn._checks"},
     "attn.tokenizer": {"attn._checks", "attn._letters", "attn.io"},
-    "attn.training": {"attn._checks", "attn._switch", "attn._values", "attn.io", "attn.positions"},
+    "attn.training": {"attn._checks", "attn.io", "attn.positions"},
     "attn.metrics": {"attn._checks", "attn._letters"},
     "attn._fetch": {"attn._checks", "attn.io"},
     "attn.corpus": {"attn._checks", "attn._fetch", "attn._letters", "attn._lines"},
@@ -75,8 +53,8 @@ MAY_IMPORT = {
         "attn.attention",
         "attn.corpus",
         "attn.decoding",
-        "attn.feed_forward",
         "attn.io",
+        "attn.layers",
         "attn.masks",
         "attn.metrics",
         "attn.positions",
@@ -104,6 +82,7 @@ MAY_IMPORT = {
     "attn_course": {"attn_course.language"},
     "attn_course.language": set(),
     "attn_course.palette": set(),
+    "attn_course._statements": set(),
     "attn_course.tables": set(),
     "attn_course.templates": set(),
     "attn_course.everyday": {"attn.corpus"},
@@ -133,8 +112,18 @@ MAY_IMPORT = {
     "attn_course.images": {"attn._checks", "attn.applications"},
     "attn_course.drawings": {"attn._checks", "attn_course.language", "attn_course.palette"},
     "attn_course.plots": {"attn.reference", "attn_course.language", "attn_course.palette"},
-    "attn_course.exercises": {"attn._checks", "attn.io", "attn.reference", "attn_course.language"},
-    "attn_course.in_page": {"attn_course.exercises", "attn_course.language"},
+    "attn_course.exercises": {
+        "attn._checks",
+        "attn.io",
+        "attn.reference",
+        "attn_course._statements",
+        "attn_course.language",
+    },
+    "attn_course.in_page": {
+        "attn_course._statements",
+        "attn_course.exercises",
+        "attn_course.language",
+    },
     "attn_course.own_machine": {
         "attn._checks",
         "attn.applications",  # where the trained models lie
@@ -204,7 +193,11 @@ SCRATCH = {"audit.py", "translator_latency.py", "translate_file.py"}
 
 def test_files_are_written_whole():
     """Whatever keeps results does it by `attn.io`: a full disk or a kill leaves the old ones."""
-    for path in [*MODULES.values(), *(ROOT / "benchmarks").glob("*.py")]:
+    for path in [
+        *MODULES.values(),
+        *(ROOT / "benchmarks").glob("*.py"),
+        *(ROOT / "experiments").glob("*.py"),
+    ]:
         if path.name in SCRATCH or (ROOT / "attn" / "io") in path.parents:
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -333,13 +326,17 @@ def test_no_exercise_needs_another():
 
 
 def test_the_packages_import_nothing_of_the_repository_around_them():
-    """Answers to graded exercises are in `assignments`, which students do not install."""
-    outside = {path.name for path in ROOT.iterdir() if path.is_dir()} - set(PACKAGES)
-    for module, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            names = [node.module] if isinstance(node, ast.ImportFrom) else []
-            names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            assert not {name.split(".")[0] for name in names} & outside, module
+    """Students install `attn` and `attn_course` without the answers in `assignments`; the grader
+    serves other courses, and imports nothing of this one."""
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
+    grader = {path.name: path for path in (ROOT / "grader").glob("*.py")}
+    assert grader
+    for modules, own in ((MODULES, {*PACKAGES}), (grader, {"grader"})):
+        for module, path in modules.items():
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                names = [node.module] if isinstance(node, ast.ImportFrom) else []
+                names += [a.name for a in node.names] if isinstance(node, ast.Import) else []
+                assert not {name.split(".")[0] for name in names} & (folders - own), module
 
 
 def test_what_an_exercise_reads_is_packaged_with_it():
@@ -377,6 +374,16 @@ def test_every_folder_and_top_file_is_on_the_map_of_the_readme(tracked):
     for name in sorted({path.split("/")[0] for path in tracked}):
         if not name.startswith(".git") and name not in {"README.md"}:
             assert name in readme, f"{name} is not in README.md"
+
+
+def test_the_readme_tells_the_lines_that_are_there():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    command = ["make", "-s", "lines"]
+    counted = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    told = [
+        f"{int(n) / 1000:.1f} thousand" for n in re.findall(r"(\d+)(?: lines)?$", counted, re.M)
+    ]
+    assert len(told) == 2 and re.findall(r"[\d.]+ thousand", readme) == told
 
 
 def test_direct_dependencies_are_pinned_to_the_resolved_set():

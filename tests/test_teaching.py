@@ -87,7 +87,7 @@ def test_the_parts_of_the_proposed_mark_sum_to_a_hundred(language, column):
 @pytest.mark.slow
 @each_language
 def test_every_verdict_without_a_hint_is_explained(language):
-    from assignments.grader.stats import WITHOUT_HINT  # which imports nbgrader
+    from grader.stats import WITHOUT_HINT  # which imports nbgrader
 
     advice = PAGES[language].partition("(from-statistics)=")[2].partition("(answer-key)=")[0]
     for verdict in {*WITHOUT_HINT, "not recognised", "raises …"} - {"modified"}:

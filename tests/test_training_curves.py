@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attn.metrics import align, alignment_error_rate
-from benchmarks import training_curves as curves
+from experiments import training_curves as curves
 
 pytestmark = pytest.mark.slow
 

@@ -7,7 +7,7 @@ import pytest
 from attn.corpus import tatoeba
 from attn.tokenizer import BytePairTokenizer
 from attn_course.everyday import everyday
-from benchmarks import vocabularies
+from experiments import vocabularies
 
 TEXTS = [pair.source for pair in everyday()]
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attn_course.grammar import splits
-from benchmarks import why_attention as bench
+from experiments import why_attention as bench
 
 STORED = json.loads(bench.RESULTS.read_text(encoding="utf-8"))
 

@@ -9,7 +9,7 @@ import torch
 
 from attn_course.widgets import HeadExplorer, _source
 from attn_course.widgets.head_explorer import triangle
-from benchmarks import head_weights
+from experiments import head_weights
 
 STORED = _source.attended()
 

@@ -8,7 +8,7 @@ import pytest
 
 from attn.metrics import align
 from attn_course.widgets import TrainingReplay
-from benchmarks.training_curves import REPLAY
+from experiments.training_curves import REPLAY
 
 FILM = json.loads(REPLAY.read_text(encoding="utf-8"))
 

@@ -11,7 +11,7 @@ from attn.applications.visual_question import VisualQuestionAnswerer
 from attn_course.images import Question, Thing, draw, make_examples
 from attn_course.images.scenes import COLOURS, SHAPES
 from attn_course.widgets import VisualAsker, _source
-from benchmarks import applications
+from experiments import applications
 
 LANGUAGES = ("es", "en")
 YES = {"es": "sí", "en": "yes"}

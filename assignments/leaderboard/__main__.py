@@ -4,11 +4,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from assignments.grader.course import Course, CourseError, write
-from assignments.grader.sandbox import NoSandbox
-from assignments.grader.submitted import find
 from assignments.leaderboard.score import score
 from assignments.leaderboard.table import WHY, code, markdown, table
+from grader.course import Course, CourseError, write
+from grader.sandbox import NoSandbox
+from grader.submitted import find
 
 
 def main(arguments):
@@ -19,7 +19,7 @@ def main(arguments):
     options = parser.parse_args(arguments)
     try:
         course = Course(options.course)
-        course.problem_set("project")  # or say that the course has none
+        course.problem_set("project")  # It raises if the course has none.
         submissions, skipped, _ = find(course, "project")
         print(*skipped, sep="\n", end="\n" * bool(skipped))
         if not submissions:

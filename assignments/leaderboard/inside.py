@@ -102,7 +102,7 @@ def by_words(translator, pair):
     """Tell whether the model reads and writes a pair word for word, as links count."""
     try:
         attention = translator.attention(pair.source, pair.target)
-    except ValueError:  # a word that it does not know, or too many
+    except ValueError:  # The model does not know a word, or the sentence is too long.
         return False
     lengths = len(attention.source), len(attention.target) - 1
     return lengths == (len(pair.source.split()), len(pair.target.split()))
@@ -119,7 +119,7 @@ def main():
     out = os.fdopen(os.dup(1), "wb")
     import torch
 
-    # What is imported later would find fewer ways to ask the system.
+    # Modules are imported before the system calls are forbidden that some of them make.
     import attn.applications.translation.facts
     import attn.corpus  # noqa: F401 - likewise
 

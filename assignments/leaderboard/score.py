@@ -1,12 +1,12 @@
 """Take the files of a submission into the sandbox, and bring its numbers back."""
 
 import math
-import os
-import stat
 import tempfile
 from pathlib import Path
 
-from assignments.grader import sandbox
+import attn
+from grader import sandbox
+from grader.submission import BadSubmission, plain_bytes
 
 MB = 10**6
 FILES = {
@@ -20,6 +20,7 @@ FILES = {
 LIMITS = sandbox.Limits(
     step_wall_s=600, wall_s=600, cpu_s=300, memory_bytes=8 * 2**30, output_bytes=2**16
 )
+PACKAGE = Path(attn.__file__).parent
 NUMBERS = ("exact", "bleu", "aer", "n_pairs", "seen", "memory", "parameters")
 
 
@@ -43,12 +44,12 @@ def score(folder):
     NoSandbox
         If nothing can be run on this machine.
     """
-    with tempfile.TemporaryDirectory(prefix="attn-job-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="grader-job-") as scratch:
         job = Path(scratch)
         (job / "model").mkdir()
         if why := _take(Path(folder), job):
             return None, why
-        outcome = sandbox.run_script(Path(__file__).with_name("inside.py"), job, LIMITS)
+        outcome = sandbox.run_script(Path(__file__).with_name("inside.py"), job, LIMITS, PACKAGE)
     last = outcome.frames[-1][0]
     if isinstance(last.get("unfit"), str):
         return None, last["unfit"]
@@ -59,20 +60,10 @@ def score(folder):
 def _take(folder, job):
     """Copy the files that count; return why not, if one is missing, no file, or too large."""
     for name, most in FILES.items():
-        place = folder / name
-        if folder.is_symlink() or place.parent.is_symlink():
-            return "files"
         try:
-            descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        except OSError:
-            return "files"
-        with os.fdopen(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return "files"
-            data = file.read(most + 1)
-        if len(data) > most:
-            return "large"
-        (job / name).write_bytes(data)
+            (job / name).write_bytes(plain_bytes(folder / name, most))
+        except BadSubmission as bad:
+            return "large" if bad.reason == "too large" else "files"
     return None
 
 

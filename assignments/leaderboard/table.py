@@ -77,7 +77,7 @@ def markdown(scores, unfit):
     str
     """
     lines = [" | ".join(COLUMNS), " | ".join(["---"] + ["---:"] * (len(COLUMNS) - 1))]
-    # A name in backticks is text and nothing else; names hold neither backticks nor pipes.
+    # A name in backticks is plain text, since names hold neither backticks nor pipes.
     lines += [" | ".join(row(f"`{name}`", numbers)) for name, numbers in ordered(scores)]
     text = RULE + "\n\n" + "\n".join(f"| {line} |" for line in lines) + "\n"
     for name, why in sorted(unfit):

@@ -1,4 +1,4 @@
-"""What the applications share: how models are trained, moved, kept on disk, asked in batches."""
+"""What all applications share: training, moving, saving, loading and batches."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -17,7 +17,7 @@ from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig, choose_device, train
 from attn.transformer import TransformerConfig
 
-# Some fields of a `TransformerConfig`, which checks them itself.
+# Some fields of a `TransformerConfig`, which checks them.
 Sizes: TypeAlias = Mapping[str, Any] | tuple[()]
 
 
@@ -47,10 +47,10 @@ class Application(Generic[Model]):
         It is put into evaluation mode. The application computes on the device and in the dtype
         of its parameters, also after they are moved.
     history : attn.training.History, optional
-        What became of the loss in training. It is not saved.
+        The losses of the training. They are not saved.
     """
 
-    # Each subclass says of what format its folder is and which class its model has.
+    # Each subclass sets the format of its folder and the class of its model.
     _format: str
     _model_class: type[Model]
     _model_file = "model.safetensors"
@@ -88,7 +88,7 @@ class Application(Generic[Model]):
         return self
 
     def save(self, folder: str | Path, *, quantised: bool = False) -> None:
-        """Write model and vocabularies to a folder, replacing it only at the end.
+        """Write model and vocabularies to a folder, which is replaced only when all is written.
 
         Parameters
         ----------
@@ -120,30 +120,31 @@ class Application(Generic[Model]):
         Returns
         -------
         Application
-            Of this class, without its history.
+            The application, without its history.
 
         Raises
         ------
         ValueError
-            If there is none, or it is damaged, or no such device.
+            If the folder holds no such application, is damaged, or there is no such device.
         """
         device, folder = present(device), Path(folder)
         about = read_folder(folder, cls._format)
         loaded = cls._from_folder(folder, about, cls._model_class.load(folder / cls._model_file))
-        check_sums(folder, about)  # last, since the parts can say better what is wrong with them
+        # The sums are checked last, because a damaged part has a clearer message of its own.
+        check_sums(folder, about)
         return loaded.to(device)
 
     def _about(self) -> About:
-        """Return what ``about.json`` says beside the format."""
+        """Return the fields of ``about.json`` other than the format."""
         return {}
 
     def _vocabularies(self) -> Mapping[str, Tokenizer]:
-        """Return the tokenizers under the names of their files."""
+        """Return the tokenizers by the names of their files."""
         raise NotImplementedError
 
     @classmethod
     def _from_folder(cls, folder: Path, about: About, model: Model) -> Self:
-        """Put together what `load` reads."""
+        """Make the application of the files that `load` reads."""
         raise NotImplementedError
 
     @staticmethod
@@ -159,15 +160,16 @@ class Application(Generic[Model]):
         checkpoint: str | Path | None = None,
         report: Callable[[Progress], None] | None = None,
     ) -> tuple[Module, History]:
-        """Make a model and train it; return it and its history.
+        """Build and train a model; return it and its history.
 
-        Its weights depend on the seed of `training` alone, and PyTorch's generator is left as
-        it was. It ends on the device of `training`. `loss` takes the ``label_smoothing`` of `training`; the other arguments are those
-        of `attn.training.train`.
+        The weights depend on the seed of `training` alone, and the global generator of PyTorch
+        is left as it was. The model ends on the device of `training`. `loss` gets the
+        ``label_smoothing`` of `training`; the other arguments are those of
+        `attn.training.train`.
         """
         if not isinstance(training, TrainingConfig):
             raise wrong("training", "a TrainingConfig", type(training).__name__)
-        # On the CPU, whatever PyTorch's default device: each device has random numbers of its own.
+        # Weights are drawn on the CPU, because every device has its own random numbers.
         with torch.random.fork_rng(devices=[]), torch.device("cpu"):
             torch.default_generator.manual_seed(training.seed)
             model = make_model()
@@ -190,7 +192,7 @@ class Application(Generic[Model]):
         compute: Callable[[list[Sequenced]], Iterable[Output]],
         length: Callable[[Sequenced], int] = len,
     ) -> list[Output]:
-        """Return what `compute` makes of lists of inputs, those of about one length together."""
+        """Apply `compute` to batches of inputs of similar length; return the results in order."""
         outputs: dict[int, Output] = {}
         for some in by_length(inputs, length):
             computed = compute([inputs[i] for i in some])
@@ -201,7 +203,7 @@ class Application(Generic[Model]):
 def configured(
     usual: Mapping[str, Any], sizes: Sizes, vocab_size: int, tgt_vocab_size: int | None = None
 ) -> TransformerConfig:
-    """Return the configuration of a model: the usual one but for `sizes`, which a user gave."""
+    """Return the default configuration of a model with the `sizes` that a user gave."""
     if not isinstance(sizes, Mapping) and sizes != ():
         raise wrong("sizes", "a dict", type(sizes).__name__)
     known = {field.name for field in fields(TransformerConfig)} - {"vocab_size", "tgt_vocab_size"}
@@ -212,7 +214,7 @@ def configured(
 
 
 def present(device: str | torch.device) -> torch.device:
-    """Return the device of a name; refuse one that this machine lacks or that holds no values."""
+    """Return a device; refuse one that this machine lacks and the meta device."""
     if device == "auto":
         return choose_device()
     try:
@@ -224,7 +226,7 @@ def present(device: str | torch.device) -> torch.device:
 
 
 def read_words(folder: Path, vocab_size: int) -> WordTokenizer:
-    """Return the vocabulary of a folder whose model has so many words."""
+    """Return the vocabulary in a folder; refuse one whose size does not fit the model."""
     tokenizer = WordTokenizer.load(folder / "words.json")
     if tokenizer.vocab_size != vocab_size:
         wanted = f"{vocab_size} words, as its model has"

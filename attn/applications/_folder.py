@@ -1,4 +1,4 @@
-"""A system on disk: a folder that is the old one or the new one, whatever happens in between."""
+"""A saved application: a folder that is replaced whole or not at all."""
 
 import ctypes
 import hashlib
@@ -17,26 +17,26 @@ from attn.io import NotWritten, locked, write_whole
 from attn.io.locks import beside
 
 ABOUT = "about.json"
-# Under these names it says the sha256 of the other files, and that of the rest of its text.
+# The keys in that file of the sha256 of each other file, and of the rest of its own text.
 SUMS, OWN_SUM = "sha256", "sha256_of_this"
 
-# What a JSON file holds is of any type until it is checked.
+# The values of a JSON file have any type until they are checked.
 About: TypeAlias = dict[str, Any]
 
 
 @contextmanager
 def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
-    """Give an empty folder to write into; in the end it takes the place of `folder`.
+    """Give an empty folder to write into; at the end it replaces `folder`.
 
-    Files in `folder` that no save has written stay where they are.
+    Files in `folder` that no save has written are kept.
 
     Parameters
     ----------
     folder : str or Path
         In a folder that exists. What is there is replaced if it is a system of this format.
     about : dict
-        What to write beside the rest, in ``about.json``: its ``format``, and what `read_folder`
-        is to give back. The sum of every file is added.
+        The content of ``about.json``: the ``format`` and all that `read_folder` is to return.
+        The sum of every file is added.
 
     Yields
     ------
@@ -70,7 +70,7 @@ def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
 
 
 def _keep_others(old: Path, new: Path, ours: set[str]) -> None:
-    """Give the files of a user in the old folder to the new one as well."""
+    """Link files that a user put into the old folder into the new one."""
 
     def not_kept(place: str, names: list[str]) -> set[str]:
         is_top = os.fspath(place) == os.fspath(old)
@@ -84,14 +84,16 @@ def _keep_others(old: Path, new: Path, ours: set[str]) -> None:
 def _link(source: str, target: str) -> None:
     try:
         os.link(source, target)
-    except OSError:  # as on a file system without links
+    except OSError:
+        # The file system may not support hard links.
         shutil.copy2(source, target)
 
 
 def _take_place(new: Path, folder: Path) -> None:
-    """Put `new` in the place of `folder`: in one step where the system knows one, else in two.
+    """Put `new` in the place of `folder`, in one step if the system can exchange two names.
 
-    A kill between the two leaves the old one under the name of `_old`, which `_put_back` knows.
+    Otherwise it takes two steps, and a kill between them leaves the old folder under the name of
+    `_old`, where `_put_back` finds it.
     """
     if not _exchange(new, folder):
         os.rename(folder, _old(folder))
@@ -101,7 +103,8 @@ def _take_place(new: Path, folder: Path) -> None:
 def _exchange(one: Path, other: Path) -> bool:
     """Exchange two names in one step; return whether that was possible."""
     names = os.fsencode(one), os.fsencode(other)
-    with suppress(OSError, TypeError, AttributeError):  # a system that lacks the function
+    # Some systems lack both functions.
+    with suppress(OSError, TypeError, AttributeError):
         library, here, exchange = ctypes.CDLL(None), -100, 2
         if hasattr(library, "renameat2"):  # Linux
             return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
@@ -121,7 +124,7 @@ def _put_back(folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Mend what saves left that ended in the middle; the lock says that none is at work."""
+    """Repair what interrupted saves left; the caller holds the lock."""
     _put_back(folder)
     if folder.exists():
         shutil.rmtree(_old(folder), ignore_errors=True)
@@ -132,19 +135,20 @@ def _clear(folder: Path) -> None:
 
 
 def resolved(name: str, folder: str | Path) -> Path:
-    """Return the place that a name leads to, so that what a link leads to is replaced, not it."""
+    """Return the path with links resolved, so that a save replaces the target of a link."""
     try:
         place = Path(folder).resolve()
         if place.parent.is_dir() and not place.is_symlink():
             return place
-    except (OSError, RuntimeError) as error:  # a name too long, a link to itself
+    except (OSError, RuntimeError) as error:
+        # The name may be too long, or a link may lead to itself.
         reason = getattr(error, "strerror", None) or error
         raise wrong(name, "a name in a folder that exists", f"{folder}: {reason}") from None
     raise wrong(name, "a name in a folder that exists", place)
 
 
 def read_folder(folder: str | Path, wanted: str) -> About:
-    """Return what `whole_folder` was told about a folder.
+    """Return the `about` that `whole_folder` was given.
 
     Parameters
     ----------
@@ -163,7 +167,8 @@ def read_folder(folder: str | Path, wanted: str) -> About:
     """
     place = Path(os.path.realpath(folder))
     if _old(place).exists() and not place.exists():
-        with locked(place, "folder", wait=True):  # a save may be between its two steps
+        # A save may be between its two renames.
+        with locked(place, "folder", wait=True):
             _put_back(place)
     return _read_about(Path(folder), wanted)
 
@@ -175,7 +180,7 @@ def check_sums(folder: str | Path, about: About) -> None:
     ----------
     folder : str or Path
     about : dict
-        What `read_folder` returned. Where an older version wrote it, it has no sums.
+        What `read_folder` returned. Folders of older versions have no sums.
     """
     if SUMS not in about and OWN_SUM not in about:
         return

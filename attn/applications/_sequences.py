@@ -1,6 +1,6 @@
-"""Sequences to sequences: a batch of pairs, what the Transformer says of it, and the loss.
+"""Batches of sequence pairs, the predictions of the Transformer for them, and the loss.
 
-Beside it what all applications do with what they are given: check it, count it, move it.
+The checks of inputs that all applications share are here too.
 """
 
 import reprlib
@@ -29,14 +29,14 @@ AT_A_TIME = 128
 
 Sequenced = TypeVar("Sequenced", bound=Sized)
 Ids: TypeAlias = list[int]
-# Sources, their lengths, targets.
+# The source ids, their lengths, and the target ids.
 Batch: TypeAlias = tuple[Tensor, Tensor, Tensor]
 
 
 def listed(
     name: str, given: Iterable[Any], wanted: str, is_one: Callable[[Any], bool], kind: str
 ) -> list[Any]:
-    """Return several of a kind as a list; refuse one alone, none, and what is none of its kind."""
+    """Return items as a list; refuse a single item, an empty list and items of another kind."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
         raise wrong(name, f"several, each {wanted}", reprlib.repr(given))
     some = list(given)
@@ -54,13 +54,13 @@ def are_texts(*values: object) -> bool:
 
 
 def most_tokens(config: TransformerConfig) -> int | None:
-    """Return how many tokens a model can read, as many as it learned positions; None if any."""
+    """Return the number of learned positions of a model, or None if any length is possible."""
     is_learned = issubclass(SCHEMES[config.positions], LearnedPositions)
     return config.max_len if is_learned else None
 
 
 def check_fits(name: str, n_tokens: int, config: TransformerConfig, beside: int = 0) -> None:
-    """Raise ``ValueError`` if a model learned no positions for tokens, with others `beside` them."""
+    """Raise ``ValueError`` if tokens and those `beside` them exceed the learned positions."""
     most = most_tokens(config)
     if most is not None and n_tokens + beside > most:
         wanted = f"at most {most - beside} tokens, for which the model learned positions"
@@ -76,7 +76,7 @@ def placed(model: nn.Module, *tensors: Tensor) -> tuple[Tensor, ...]:
 def by_length(
     sequences: Sequence[Sequenced], length: Callable[[Sequenced], int] = len
 ) -> Iterator[list[int]]:
-    """Yield the places of sequences, a batch at a time, those of about one `length` together.
+    """Yield the indices of sequences in batches of similar `length`.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def collate(pairs: Sequence[tuple[Ids, Ids]]) -> Batch:
 
 
 def predict(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return the logits at every position of the targets, and the tokens that stand there."""
+    """Return the logits at every position of the targets, and the right tokens."""
     src, lengths, tgt = batch
     inputs, targets = shift(tgt)
     logits, _ = model(src, inputs, src_mask=padding_mask(lengths, src.shape[1]))
@@ -114,7 +114,7 @@ def predict(model: Transformer, batch: Batch) -> tuple[Tensor, Tensor]:
 def sequence_loss(
     model: Transformer, batch: Batch, *, label_smoothing: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return the sum of the losses of a batch, and of how many tokens it is the sum."""
+    """Return the sum of the losses of a batch, and the number of tokens in it."""
     logits, targets = predict(model, batch)
     return cross_entropy(logits, targets, label_smoothing=label_smoothing, pad_id=Tokenizer.pad_id)
 
@@ -141,9 +141,9 @@ def attention_of(model: Transformer, src: Ids, tgt: Ids) -> list[NDArray[np.floa
 
 
 def as_written(text: str, tokenizer: Tokenizer) -> str:
-    """Return a text as a vocabulary would write it that knew all its words.
+    """Return a text as a vocabulary that knew all its words would write it.
 
-    What a model wrote is compared with that: an ``<unk>`` must not count as right.
+    References are compared in this form, so that an ``<unk>`` never counts as right.
     """
     text = normalise(text)
     if isinstance(tokenizer, WordTokenizer):
@@ -159,13 +159,14 @@ def write_each(
     beam_width: int = 1,
     length_penalty: float = 0.0,
 ) -> list[Ids]:
-    """Return what `write` writes for each source with a limit of its own, as if it were alone."""
+    """Decode each source with its own limit; the result does not depend on the other sources."""
     search = partial(write, model, beam_width=beam_width, length_penalty=length_penalty)
     if beam_width == 1:
         written = search(sources, max(limits))
         return [ids[:limit] for ids, limit in zip(written, limits, strict=True)]
     found: dict[int, Ids] = {}
-    for limit in set(limits):  # A hypothesis that must end sooner may be another.
+    # A beam may find another hypothesis under another limit, so each limit has a search of its own.
+    for limit in set(limits):
         places = [i for i, own in enumerate(limits) if own == limit]
         found.update(zip(places, search([sources[i] for i in places], limit), strict=True))
     return [found[i] for i in range(len(sources))]

@@ -1,11 +1,11 @@
 """Attention in PyTorch: the function, one head as a module, and many.
 
 =======================  ==========================================================
-`scaled_dot_product`     the function: softmax(QK^T / sqrt(d_k)) V, fused or explicit
+`scaled_dot_product`     the function: softmax(QK^T / sqrt(d_k)) V, fused or explicit; as a
+                         module ``ScaledDotProduct``, and ``register``: others, by name; typed,
+                         they need ``ModelConfig``, ``Options`` and ``Attended``
 `self_attention`         ``SelfAttention``: one head with its three projections
 `multi_head`             ``MultiHeadAttention``: many heads, self or cross, with a cache
-`variant`                ``register``: other attentions for those heads, by name; typed, they
-                         need ``ModelConfig``, ``Options`` and ``Attended``
 =======================  ==========================================================
 
 The conventions are those of `attn.reference`: leading batch dimensions broadcast; a mask is
@@ -14,11 +14,16 @@ return ``(output, weights)``, and weights is None unless asked for.
 """
 
 from attn._registry import ModelConfig
-from attn.attention._types import Attended, Options
 from attn.attention.multi_head import MultiHeadAttention
-from attn.attention.scaled_dot_product import scaled_dot_product_attention
+from attn.attention.scaled_dot_product import (
+    VARIANTS,
+    Attended,
+    Options,
+    ScaledDotProduct,
+    register,
+    scaled_dot_product_attention,
+)
 from attn.attention.self_attention import SelfAttention
-from attn.attention.variant import VARIANTS, ScaledDotProduct, register
 
 __all__ = [
     "VARIANTS",

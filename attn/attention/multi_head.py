@@ -1,4 +1,8 @@
-"""Multi-head attention: self or cross, any mask, grouped queries, with a KV cache."""
+"""Multi-head attention: self or cross, any mask, grouped queries, with a KV cache.
+
+`MultiHeadAttention` projects, splits into heads and keeps keys and values; what the heads then do is
+in `attn.attention.scaled_dot_product`.
+"""
 
 import torch
 from torch import Tensor, nn
@@ -11,14 +15,11 @@ from attn._checks import (
     check_mask,
     check_shape,
     check_size,
+    check_tensor,
     wrong,
 )
-from attn._linear import Linear
-from attn._restored import restored_on_error
-from attn._values import check_tensor
-from attn.attention._types import Attended, Relative
-from attn.attention.variant import ScaledDotProduct
-from attn.cache import KVCache, MemoryCache
+from attn.attention.scaled_dot_product import Attended, ScaledDotProduct
+from attn.cache import KVCache, MemoryCache, restored_on_error
 from attn.positions import RelativePositions
 
 
@@ -76,7 +77,7 @@ class MultiHeadAttention(nn.Module):
         bias: bool = True,
         *,
         n_kv_heads: int | None = None,
-        relative: Relative | None = None,
+        relative: RelativePositions | None = None,
         attention: ScaledDotProduct | None = None,
     ) -> None:
         super().__init__()
@@ -88,7 +89,7 @@ class MultiHeadAttention(nn.Module):
         check_divides("n_heads", n_heads, "n_kv_heads", n_kv_heads)
         check_fraction("dropout", dropout)
         self.dropout, self.relative = dropout, relative
-        # Rotary positions only turn: without this, each step would count all keys for nothing.
+        # Rotary positions add no bias, and then no step needs the positions of all the keys.
         self._adds_bias = getattr(type(relative), "bias", None) is not RelativePositions.bias
         self.attention = ScaledDotProduct() if attention is None else attention
         d_kv = d_model // n_heads * n_kv_heads
@@ -151,34 +152,28 @@ class MultiHeadAttention(nn.Module):
             `positions`, which are for self-attention; if it is not that of the
             `MemoryCache`; and as `scaled_dot_product_attention` does.
         """
-        self._check_shape("query", query)
-        if cache is not None and not isinstance(cache, KVCache | MemoryCache):
-            raise wrong("cache", "a KVCache or a MemoryCache", type(cache).__name__)
-        if key is None and value is not None:
-            raise wrong("key", "a tensor, since value is given", None)
+        self._check(query, key, value, positions, cache)
         with restored_on_error(cache):
+            bias = None
             query_heads = self._split(self.q_proj(query), self.n_heads)
-            if key is None and not isinstance(cache, MemoryCache):
-                if mask is not None:
-                    src_len = query.shape[-2] if cache is None else cache.src_len(query.shape[-2])
-                    mask = self._mask_for_heads(mask, (*query.shape[:-1], src_len))
-                query_heads, key_heads, value_heads, bias = self._own(
-                    query, query_heads, positions, cache
-                )
+            if isinstance(cache, MemoryCache) and cache.key is not None and cache.value is not None:
+                key_heads, value_heads = cache.key, cache.value
             else:
-                memory_cache = self._for_memory(positions, cache)
-                key_heads, value_heads = self._of_memory(query, key, value, memory_cache)
-                bias = None
-                batch: tuple[int, ...] = query_heads.shape[:-3]
-                if not key_heads.shape[:-3] == value_heads.shape[:-3] == batch:
-                    group = self.n_heads // self.n_kv_heads
-                    batch = check_attention(query_heads, key_heads, value_heads, group=group)[:-1]
-                mask = self._mask_for_heads(mask, (*batch, query.shape[-2], key_heads.shape[-2]))
+                looked_at = query if key is None else key
+                gathered = looked_at if value is None else value
+                key_heads = self._split(self.k_proj(looked_at), self.n_kv_heads)
+                value_heads = self._split(self.v_proj(gathered), self.n_kv_heads)
+                if isinstance(cache, MemoryCache):
+                    cache.store(key_heads, value_heads, looked_at, gathered)
+                elif key is None:
+                    query_heads, key_heads, value_heads, bias = self._placed(
+                        query_heads, key_heads, value_heads, positions, cache
+                    )
             output, weights = self.attention(
                 query_heads,
                 key_heads,
                 value_heads,
-                mask,
+                self._mask_for_heads(mask, query_heads, key_heads, value_heads),
                 bias=bias,
                 is_causal=is_causal,
                 need_weights=need_weights,
@@ -187,19 +182,18 @@ class MultiHeadAttention(nn.Module):
             )
             return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
 
-    def _own(
-        self, x: Tensor, query: Tensor, positions: Tensor | None, cache: KVCache | None
+    def _placed(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        positions: Tensor | None,
+        cache: KVCache | None,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        """Return queries, keys, values and bias of self-attention, old tokens included."""
-        key = self._split(self.k_proj(x), self.n_kv_heads)
-        value = self._split(self.v_proj(x), self.n_kv_heads)
-        tgt_len = x.shape[-2]
+        """Return queries, keys and values of self-attention, old tokens included, and the bias."""
+        tgt_len = query.shape[-2]
         if positions is not None:
-            check_tensor("positions", positions, "a tensor of int64")
-            if broadcast_shapes(positions.shape, x.shape[:-1]) != tuple(x.shape[:-1]):
-                wanted = f"a shape that broadcasts to {tuple(x.shape[:-1])}"
-                raise wrong("positions", wanted, tuple(positions.shape))
-            positions = positions.expand(x.shape[:-1])
+            positions = positions.expand(*query.shape[:-3], tgt_len)
         stand: int | Tensor | None = positions
         if stand is None:
             stand = 0 if cache is None else cache.following(tgt_len)
@@ -212,62 +206,110 @@ class MultiHeadAttention(nn.Module):
             keys = positions if cache is None else cache.positions
             if keys is None and isinstance(stand, int):
                 lengths = stand, tgt_len, key.shape[-2]
-                bias = self.relative.bias_in_a_row(*lengths, query.dtype, x.device)
+                bias = self.relative.bias_in_a_row(*lengths, query.dtype, query.device)
             else:
                 if keys is None:
-                    keys = torch.arange(key.shape[-2], device=x.device)
+                    keys = torch.arange(key.shape[-2], device=query.device)
                 queries = stand if isinstance(stand, Tensor) else keys[..., stand : stand + tgt_len]
                 bias = self.relative.bias(queries, keys, query.dtype)
         return query, key, value, bias
-
-    def _of_memory(
-        self, query: Tensor, key: Tensor | None, value: Tensor | None, cache: MemoryCache | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return keys and values of cross-attention, projected now or before."""
-        source = None if key is None else (key, key if value is None else value)
-        if source is not None:
-            self._check_shape("key", source[0])
-            self._check_shape("value", source[1])
-        if cache is not None and cache.key is not None and cache.value is not None:
-            if source is not None:
-                cache.check(*source)
-            # One head of another model would serve all the heads of this one.
-            fits = (..., self.n_kv_heads, "src_len", self.d_model // self.n_heads)
-            check_shape("cache", cache.key, fits)
-            return cache.key, cache.value
-        if source is None:
-            raise wrong("key", "the memory that is to fill the cache", None)
-        check_attention(query, *source)
-        keys = self._split(self.k_proj(source[0]), self.n_kv_heads)
-        values = self._split(self.v_proj(source[1]), self.n_kv_heads)
-        if cache is not None:
-            cache.store(keys, values, *source)
-        return keys, values
-
-    def _for_memory(
-        self, positions: Tensor | None, cache: KVCache | MemoryCache | None
-    ) -> MemoryCache | None:
-        """Return the cache, if nothing was given that only self-attention can use."""
-        for name, given in {"relative": self.relative, "positions": positions}.items():
-            if given is not None:
-                raise wrong("key", f"None, since {name} is for self-attention", "a memory")
-        if cache is not None and not isinstance(cache, MemoryCache):
-            wanted = "a MemoryCache for cross-attention; a KVCache is for attention(x)"
-            raise wrong("cache", wanted, type(cache).__name__)
-        return cache
-
-    def _check_shape(self, name: str, x: Tensor) -> None:
-        if x.ndim < 2 or x.shape[-1] != self.d_model:
-            raise wrong(name, f"shape (..., length, {self.d_model})", tuple(x.shape))
 
     @staticmethod
     def _split(x: Tensor, n_heads: int) -> Tensor:
         return torch.unflatten(x, -1, (n_heads, -1)).transpose(-2, -3)
 
-    def _mask_for_heads(self, mask: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
-        """Give a mask that all heads share, of at most `shape`, an axis of size 1 for them."""
+    def _mask_for_heads(
+        self, mask: Tensor | None, query: Tensor, key: Tensor, value: Tensor
+    ) -> Tensor | None:
+        """Give a mask that all heads share an axis of size 1 for them."""
+        batch: tuple[int, ...] = query.shape[:-3]
+        if not key.shape[:-3] == value.shape[:-3] == batch:
+            group = self.n_heads // self.n_kv_heads
+            batch = check_attention(query, key, value, group=group)[:-1]
         if mask is None:
             return None
-        has_heads = getattr(mask, "ndim", 0) > len(shape)
-        check_mask("mask", mask, (*shape[:-2], self.n_heads, *shape[-2:]) if has_heads else shape)
+        lengths = query.shape[-2], key.shape[-2]
+        has_heads = getattr(mask, "ndim", 0) > len(batch) + 2
+        heads = (self.n_heads,) if has_heads else ()
+        check_mask("mask", mask, (*batch, *heads, *lengths))
         return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]
+
+    def _check(
+        self,
+        query: Tensor,
+        key: Tensor | None,
+        value: Tensor | None,
+        positions: Tensor | None,
+        cache: KVCache | MemoryCache | None,
+    ) -> None:
+        """Raise ``ValueError`` for arguments of `forward` that do not fit, but for the mask."""
+        check_shape("query", query, (..., "length", self.d_model))
+        if cache is not None and not isinstance(cache, KVCache | MemoryCache):
+            raise wrong("cache", "a KVCache or a MemoryCache", type(cache).__name__)
+        if key is None and value is not None:
+            raise wrong("key", "a tensor, since value is given", None)
+        if key is None and not isinstance(cache, MemoryCache):
+            if positions is not None:
+                check_tensor("positions", positions, "a tensor of int64")
+                shape = tuple(query.shape[:-1])
+                if broadcast_shapes(positions.shape, shape) != shape:
+                    wanted = f"a shape that broadcasts to {shape}"
+                    raise wrong("positions", wanted, tuple(positions.shape))
+            return
+        for name, given in {"relative": self.relative, "positions": positions}.items():
+            if given is not None:
+                raise wrong("key", f"None, since {name} is for self-attention", "a memory")
+        if isinstance(cache, KVCache):
+            wanted = "a MemoryCache for cross-attention; a KVCache is for attention(x)"
+            raise wrong("cache", wanted, type(cache).__name__)
+        if key is not None:
+            value = key if value is None else value
+            check_shape("key", key, (..., "length", self.d_model))
+            check_shape("value", value, (..., "length", self.d_model))
+        if cache is not None and cache.key is not None:
+            if key is not None and value is not None:
+                cache.check(key, value)
+            # A cache of one head, from another model, would broadcast to all heads of this one.
+            fits = (..., self.n_kv_heads, "src_len", self.d_model // self.n_heads)
+            check_shape("cache", cache.key, fits)
+        elif key is None or value is None:
+            raise wrong("key", "the memory that is to fill the cache", None)
+        else:
+            check_attention(query, key, value)
+
+
+LARGE = 2**16  # With fewer weights, one product takes less time than the preparation of two.
+
+
+class Linear(nn.Linear):
+    """PyTorch's linear layer, which without gradients reads its matrix at the speed of memory.
+
+    For a single row on the CPU, PyTorch calls a routine of MKL that reaches half of it on
+    processors that are not Intel's. A batch of two products, one for each half of the matrix,
+    goes another way.
+
+    Examples
+    --------
+    >>> Linear(3, 2)(torch.ones(4, 3)).shape
+    torch.Size([4, 2])
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return a Tensor of shape (..., out_features)."""
+        weight = self.weight
+        if (
+            x.numel() == self.in_features
+            and x.dtype == torch.float32
+            and weight.numel() > LARGE
+            and self.out_features % 2 == 0
+            and weight.is_cpu
+            and weight.is_contiguous()
+            and not torch.is_grad_enabled()
+            and not torch.compiler.is_compiling()
+        ):
+            # The row is transposed, not made a column: a column would take the slow way again.
+            rows = x.reshape(1, 1, -1).expand(2, -1, -1)
+            product = torch.bmm(weight.unflatten(0, (2, -1)), rows.mT)
+            y = product.view(*x.shape[:-1], self.out_features)
+            return y if self.bias is None else y + self.bias
+        return super().forward(x)

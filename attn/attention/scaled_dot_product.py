@@ -1,20 +1,49 @@
-"""Scaled dot-product attention, the function on which everything else stands."""
+"""Scaled dot-product attention, the function on which everything else stands.
+
+It has two ways to compute. `explicit` follows the equation and keeps the weights; `fused` hands
+everything to PyTorch's kernel, which never stores them. Both get arguments that have been checked,
+and a mask of which each row allows something. Of a row that allows nothing the softmax is 0/0, and
+each kernel of PyTorch, and each program that reads an exported model, makes of that what it likes.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from functools import reduce
+from operator import add
+from typing import Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from attn._checks import (
     broadcast_shapes,
     check_attention,
     check_divides,
+    check_finite,
     check_fraction,
     check_size,
+    check_tensor,
+    holds,
+    readable,
     wrong,
 )
-from attn._values import check_tensor
-from attn.attention._kernels import autocasts, empty_rows, explicit, fused
-from attn.attention._types import Attended
+from attn._registry import ModelConfig, Registry
 from attn.masks import causal_mask, combine_masks
+
+# The output, and the weights or None.
+Attended: TypeAlias = tuple[Tensor, Tensor | None]
+
+
+class Options(TypedDict, total=False):
+    """The arguments of `scaled_dot_product_attention` that have names only."""
+
+    bias: Tensor | None
+    is_causal: bool
+    need_weights: bool
+    dropout: float
+    enable_gqa: bool
 
 
 def scaled_dot_product_attention(
@@ -112,13 +141,13 @@ def scaled_dot_product_attention(
 
     # A single query stands at the last key: there is no future to hide.
     is_causal = is_causal and tgt_len > 1
-    # PyTorch's own flag is faster than a mask, but stands for one only here.
+    # PyTorch's own flag is faster than a mask, but means the same only for equal lengths.
     flag = is_causal and tgt_len == src_len and mask is None and bias is None
     may_be_empty = mask is not None or is_causal and tgt_len > src_len
     if is_causal and (need_weights or not flag):
         mask = combine_masks(mask, causal_mask(tgt_len, src_len, device=query.device))
         flag = False
-    # A row that allows nothing sees every key, and loses what it sees afterwards.
+    # An empty row may see every key for now. Its output is set to zero at the end.
     empty = empty_rows(mask) if mask is not None and may_be_empty else None
     if mask is not None and empty is not None:
         mask = mask | empty
@@ -151,3 +180,233 @@ def _group(query: Tensor, key: Tensor, value: Tensor) -> int:
     n_kv_heads = check_size("n_kv_heads", key.shape[-3], least=1)
     check_divides("n_heads", query.shape[-3], "n_kv_heads", n_kv_heads)
     return query.shape[-3] // n_kv_heads
+
+
+class ScaledDotProduct(nn.Module):
+    """`scaled_dot_product_attention` as a module: what `MultiHeadAttention` does in its heads.
+
+    To change it, derive from it, override `forward` and `register` the class.
+    ``TransformerConfig(attention=name)`` then builds one for the self-attention of each layer.
+    For a type checker, `from_config` takes a `ModelConfig`, and `forward` an ``**options`` of
+    ``Unpack[Options]``; it returns ``Attended``, the output and the weights or None.
+
+    Examples
+    --------
+    Each token attends to itself and to the one before it. Nothing else is needed for a model
+    that trains, decodes with a cache, and is saved and loaded as others are.
+
+    >>> import torch
+    >>> from attn.masks import combine_masks, window_mask
+    >>> class Pairs(ScaledDotProduct):
+    ...     def forward(self, query, key, value, mask=None, **options):
+    ...         near = window_mask(query.shape[-2], 2, key.shape[-2], device=query.device)
+    ...         return super().forward(query, key, value, combine_masks(mask, near), **options)
+    >>> _, weights = Pairs()(*torch.zeros(3, 4, 8), need_weights=True)
+    >>> weights[2]
+    tensor([0.0000, 0.5000, 0.5000, 0.0000])
+    """
+
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return the module for a model of this `attn.transformer.TransformerConfig`."""
+        return cls()
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        mask: Tensor | None = None,
+        **options: Unpack[Options],
+    ) -> Attended:
+        """Return (output, weights) of queries, keys and values that are split into heads.
+
+        Parameters
+        ----------
+        query : Tensor, shape (..., n_heads, tgt_len, d_k)
+        key, value : Tensor, shape (..., n_kv_heads, src_len, d_k)
+            With a cache, those of all tokens so far.
+        mask : Tensor of bool, broadcastable to (..., n_heads, tgt_len, src_len), optional
+        **options
+            Those of `scaled_dot_product_attention`, all of which are given.
+        """
+        return scaled_dot_product_attention(query, key, value, mask, **options)
+
+
+VARIANTS = Registry(ScaledDotProduct)
+Variant = TypeVar("Variant", bound=ScaledDotProduct)
+
+
+def register(name: str) -> Callable[[type[Variant]], type[Variant]]:
+    """Return a decorator that enters a class under a name for ``TransformerConfig(attention=...)``.
+
+    Parameters
+    ----------
+    name : str
+        What checkpoints will store; it has to be registered again before they are loaded.
+
+    Raises
+    ------
+    ValueError
+        If another class has the name, or the class does not derive from `ScaledDotProduct`.
+    """
+    return VARIANTS.register(name)
+
+
+register("scaled_dot_product")(ScaledDotProduct)
+
+
+def explicit(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    dropout: float,
+    group: int,
+) -> tuple[Tensor, Tensor]:
+    """Return (output, weights) of attention, one step of the equation a line.
+
+    Every head of keys and values serves `group` neighbouring heads of queries.
+    """
+    if group > 1:
+        key, value = (t.repeat_interleave(group, dim=-3) for t in (key, value))
+    src_len, d_k = key.shape[-2:]
+    # (QKᵀ)/c = (Q/c)Kᵀ: divide whichever has fewer numbers.
+    if src_len < d_k:
+        scores = query @ key.mT / math.sqrt(d_k)
+    else:
+        scores = (query / math.sqrt(d_k)) @ key.mT
+    if bias is not None:
+        scores = scores + bias
+    refuse_non_finite((scores,), query, key, value, bias)
+    # A bias may be more precise than the queries, and the scores are then so too.
+    weights = _masked_softmax(scores, mask).to(value.dtype)
+    output = F.dropout(weights, dropout) @ value
+    refuse_non_finite((output,), query, key, value, bias)
+    return output, weights
+
+
+def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
+    if mask is None:
+        return scores.softmax(dim=-1)
+    shape = broadcast_shapes(scores.shape, mask.shape)
+    if shape is not None and shape != scores.shape:
+        scores = scores.expand(shape).clone()
+    # Clamping a score to minus infinity hides it, in a quarter of the time of masked_fill.
+    bound = torch.where(mask, math.inf, -math.inf)
+    try:
+        # Autograd need not see this: where a weight is zero, the gradient of its score is zero too.
+        scores.detach().clamp_(max=bound)
+    except RuntimeError:  # under vmap over the mask alone there is but one set of scores
+        scores = scores.clamp(max=bound)
+    return scores.softmax(dim=-1)
+
+
+def fused(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    dropout: float,
+    group: int,
+    is_causal: bool,
+    batch: tuple[int, ...],
+) -> Tensor:
+    """Return the output of attention. PyTorch fuses it only without dropout.
+
+    `mask` and `is_causal` exclude each other, and so do `bias` and `is_causal`. Every head of
+    keys and values serves `group` neighbouring heads of queries.
+    """
+    dtype = query.dtype
+    if bias is not None:
+        # Some kernels of PyTorch read a bias of another dtype as if it had that of the queries.
+        wider = torch.promote_types(dtype, bias.dtype)
+        query, key, value, bias = (
+            t if t.dtype == wider else t.to(wider) for t in (query, key, value, bias)
+        )
+        if not (bias.is_cpu or torch.compiler.is_compiling()) and bias.storage_offset() % 16:
+            # Kernels of a GPU read a bias 16 bytes at a time, and PyTorch does not check its alignment.
+            bias = bias.contiguous().clone()
+        mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+    # PyTorch fuses only four-dimensional inputs of one batch shape: (outer, inner, length, d).
+    outer, inner = batch[:-1], (1, *batch)[-1]
+    queries, keys, values = (
+        t
+        if len(batch) == 2 and t.shape[:-2] == (*outer, heads)
+        else t.expand(*outer, *((heads,) if batch else ()), *t.shape[-2:]).reshape(
+            math.prod(outer), heads, *t.shape[-2:]
+        )
+        for t, heads in ((query, inner), (key, inner // group), (value, inner // group))
+    )
+    if mask is not None:
+        if missing := len(outer) + 3 - mask.ndim:
+            mask = mask[(None,) * missing]
+        if len(outer) != 1:
+            # Expanding copies the mask for each sequence: do it only if they have different ones.
+            if any(size != 1 for size in mask.shape[:-3]):
+                mask = mask.expand(*outer, *mask.shape[-3:])
+            mask = mask.reshape(math.prod(mask.shape[:-3]), *mask.shape[-3:])
+    if group > 1 and query.shape[-2] == 1:
+        # Heads that share keys can be the queries of one head, for which kernels are faster.
+        queries = queries.reshape(*queries.shape[:1], inner // group, group, queries.shape[-1])
+        if mask is not None and mask.shape[-3] > 1:
+            mask = mask.reshape(len(mask), inner // group, group, mask.shape[-1])
+        group = 1
+    # Autocast would round a bias that is more precise than its own type.
+    is_kept = bias is not None and autocasts(query.device)
+    with torch.autocast(query.device.type, enabled=False) if is_kept else nullcontext():
+        output = F.scaled_dot_product_attention(
+            queries,
+            keys,
+            values,
+            mask,
+            dropout_p=dropout,
+            is_causal=is_causal,
+            enable_gqa=group > 1,
+        )
+    output = output.reshape(*batch, query.shape[-2], value.shape[-1]).to(dtype)
+    # A kernel may treat a score of NaN as masked, and then the output hides it.
+    scored = (query, key) if bias is None else (query, key, bias)
+    refuse_non_finite((*scored, output), query, key, value, bias)
+    return output
+
+
+def autocasts(device: torch.device) -> bool:
+    """Return whether PyTorch chooses the types of products on this device by itself."""
+    return device.type != "meta" and torch.is_autocast_enabled(device.type)
+
+
+def refuse_non_finite(
+    tensors: Sequence[Tensor], query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None
+) -> None:
+    """Raise ``ValueError`` if a tensor is not finite, naming the input that brought it in."""
+    if not readable() or _all_finite([tensor.detach() for tensor in tensors]):
+        return
+    inputs = {"query": query, "key": key, "value": value, "bias": bias}
+    for name, tensor in inputs.items():
+        if tensor is not None:
+            check_finite(name, tensor.isfinite())
+    raise wrong("query, key, value", f"products that fit in {query.dtype}", "an overflow")
+
+
+def _all_finite(tensors: Sequence[Tensor]) -> bool:
+    # A sum keeps every NaN and infinity, and is ten times as fast as isfinite(). Finite numbers
+    # can overflow in a sum too, so a sum that is not finite proves nothing yet.
+    if holds(lambda: math.isfinite(reduce(add, (t.sum() for t in tensors)).item()), otherwise=True):
+        return True
+    return all(holds(tensor.isfinite().all, otherwise=True) for tensor in tensors)
+
+
+def empty_rows(mask: Tensor) -> Tensor | None:
+    """Return which rows of a mask allow nothing, shape (..., tgt_len, 1); None if none does."""
+    # Reading values is free on a CPU. On a GPU it would wait for all that is still running.
+    if mask.is_cpu and holds(lambda: _has_no_empty_row(mask), otherwise=False, free=True):
+        return None
+    return ~mask.any(dim=-1, keepdim=True)
+
+
+def _has_no_empty_row(mask: Tensor) -> bool | Tensor:
+    # PyTorch finds the largest byte of a row fifty times as fast as any().
+    return 0 not in mask.shape and mask.view(torch.uint8).amax(dim=-1).all()

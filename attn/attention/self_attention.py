@@ -2,9 +2,8 @@
 
 from torch import Tensor, nn
 
-from attn._checks import check_size, wrong
-from attn.attention._types import Attended
-from attn.attention.scaled_dot_product import scaled_dot_product_attention
+from attn._checks import check_shape, check_size
+from attn.attention.scaled_dot_product import Attended, scaled_dot_product_attention
 
 
 class SelfAttention(nn.Module):
@@ -82,8 +81,7 @@ class SelfAttention(nn.Module):
         ValueError
             If `x` has another shape, and as `scaled_dot_product_attention` does.
         """
-        if x.ndim < 2 or x.shape[-1] != self.d_model:
-            raise wrong("x", f"shape (..., seq_len, {self.d_model})", tuple(x.shape))
+        check_shape("x", x, (..., "seq_len", self.d_model))
         return scaled_dot_product_attention(
             self.q_proj(x),
             self.k_proj(x),

@@ -1,4 +1,4 @@
-"""One sentence in two languages, and what is known about it."""
+"""A sentence in two languages, with its alignment and annotations."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class Agreement:
     controllers : tuple of int
         The target positions of the noun, or nouns, that it agrees with.
     distance : int
-        How many tokens it is to the nearest of them.
+        The distance in tokens to the nearest of them.
     """
 
     position: int
@@ -50,7 +50,7 @@ class Polyseme:
     position : int
         The source position of the word.
     word, sense : str
-        Its base form, and the Spanish base form of the meaning it has here.
+        The base form of the word, and the Spanish base form of its meaning in this sentence.
     decided_by : int
         The source position of the word that decides.
     """
@@ -70,15 +70,15 @@ class Pair:
     source, target : str
         English and Spanish. In pairs of the grammar, lower case and one space between tokens.
     sure, possible : frozenset of (int, int)
-        Which source position the target position translates, as (source, target). Every sure
-        link is possible too; links that are only possible join what one language needs and
-        the other does not say.
+        Links ``(source position, target position)``. Every sure link is possible too. A link
+        that is only possible joins a word that one language needs and the other leaves out.
     agreements : tuple of Agreement
     coreferences : tuple of Coreference
     polysemes : tuple of Polyseme
     combinations : frozenset of (str, str, str)
-        Which words met, in base forms: ``("adjective", "red", "house")``, ``("object", "eat",
-        "soup")``, ``("polyseme", "blue: triste", "tom")``. Hold-outs are made of these.
+        The combinations of words in the sentence, in base forms: ``("adjective", "red",
+        "house")``, ``("object", "eat", "soup")``, ``("polyseme", "blue: triste", "tom")``.
+        Held-out sets are defined by these.
     frame : str
         The name of the construction.
 

@@ -15,7 +15,7 @@ MAX_KEPT = 1000
 
 @dataclass(frozen=True)
 class Problem:
-    """A line that gave no pair: its number, counted from 1, and why."""
+    """A line without a pair: its number, counted from 1, and the reason."""
 
     line: int
     reason: str
@@ -30,10 +30,9 @@ class PairReader:
     Attributes
     ----------
     problems : list of Problem
-        The lines left out in the latest iteration so far: the first 1,000 of them, so that
-        no file can fill the memory.
+        The first 1,000 lines that the latest iteration has left out.
     n_problems : int
-        How many there were in all.
+        The number of all lines left out.
     """
 
     def __init__(self, path: str | PathLike[str], columns: tuple[int, int]) -> None:
@@ -52,8 +51,8 @@ class PairReader:
                 continue
             if pair is None:
                 continue
-            # A digest of eight bytes stands for the pair, since a file may hold more text than
-            # fits into memory.
+            # Only a digest of eight bytes is kept of each pair, because the text may not fit into
+            # memory.
             digest = blake2b(f"{pair.source}\t{pair.target}".encode(), digest_size=8).digest()
             if digest in seen:
                 self._report(number, "a pair that was there before")
@@ -85,10 +84,10 @@ def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> 
     """Read pairs from a file of tab-separated lines: a text, a tab, its translation.
 
     The file is read as the pairs are asked for, so it may be larger than memory. Lines that
-    give no pair are counted and kept in ``problems``: those without a tab or with an empty
-    side, those that are not UTF-8 or hold the character NUL, those longer than 65,536 bytes, and
-    pairs that were there before. Empty lines are no problem. Texts are brought to Unicode's composed form (NFC),
-    with one space between words.
+    give no pair are counted and kept in ``problems``: lines without a tab or with an empty
+    side, lines that are not UTF-8 or hold the character NUL, lines longer than 65,536 bytes,
+    and repeated pairs. Empty lines are skipped. Texts are brought to Unicode's composed form
+    (NFC), with one space between words.
 
     Parameters
     ----------
@@ -137,7 +136,7 @@ def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> 
 
 
 class _Bad(Exception):
-    """A line that gives no pair, and why."""
+    """Raised for a line that gives no pair, with the reason."""
 
 
 def normalise(text: str) -> str:

@@ -13,10 +13,11 @@ WORD = regex.compile(rf"{LETTERS}(?:'{LETTERS})*")
 
 
 def near_duplicates(sentences: Iterable[str]) -> dict[str, str]:
-    """Return for each sentence the one that stands for all its near-duplicates.
+    """Map each sentence to the representative of its near-duplicates.
 
-    Two sentences are near-duplicates if they differ in one word, which one of them may lack, and
-    so are two of which each is a near-duplicate of a third. Case and punctuation do not count.
+    Two sentences are near-duplicates if they differ in one word, or if one lacks a word of the
+    other. The relation is transitive, so sentences form clusters. Case and punctuation do not
+    count.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ def near_duplicates(sentences: Iterable[str]) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Sentences in one cluster have the same value, its first in alphabetical order.
+        Sentences of a cluster have the same value: its first sentence in alphabetical order.
 
     Examples
     --------
@@ -65,17 +66,17 @@ def hold_out(
 ) -> tuple[list[Pair], list[Pair]]:
     """Split off some pairs, drawn by chance, so that no source and no group is on both sides.
 
-    The draw depends on the groups' names alone: the order of the pairs changes nothing, and a pair
-    more changes little.
+    The draw depends only on the names of the groups. The order of the pairs has no effect, and
+    an additional pair changes little.
 
     Parameters
     ----------
     pairs : sequence of Pair
     n_sources : int
-        How many different sources to hold out. A group that would bring more than are still
-        missing stays with the rest.
+        The number of different sources to hold out. A group with more sources than are still
+        needed stays with the rest.
     group : callable, (Pair) -> str, optional
-        What keeps pairs together; their source, if not given.
+        Pairs of one group stay together; by default the group is the source.
 
     Returns
     -------

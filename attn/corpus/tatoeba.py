@@ -26,26 +26,27 @@ FILE = Remote(
 )
 MEMBER = "spa-eng/spa.txt"
 MOST_WORDS = 20
-# How many English sentences each test has, and validation of each kind.
+# The number of English sentences in each test, and in each validation set.
 N_TEST, N_VALIDATION = 1000, 500
 
-# Letters of other scripts: a name that nobody transcribed, or another language.
+# Letters of other scripts show a name that was not transcribed, or another language.
 FOREIGN = re.compile(r"[^\W\d_\u0000-\u024f₂]")
 
 
 def tatoeba(n_train: int | None = None) -> dict[str, Sequence[Pair]]:
-    """Return the corpus of real sentences in its parts.
+    """Return the parts of the corpus of real sentences.
 
-    No English sentence is in two parts. Those of the test *clusters* have no near-duplicate in any
-    other part: every other sentence differs from them in at least two words. Those of *plain* are
-    drawn by chance, and most of them have a near twin in training. Validation has as many of one
-    kind as of the other. Tests and validation hold one translation of each sentence.
+    No English sentence is in two parts. The sentences of the test *clusters* have no
+    near-duplicate in any other part, so every other sentence differs from them in at least two
+    words. The sentences of *plain* are drawn by chance, and most of them have a near-duplicate
+    in training. Half of the validation sentences are of each kind. Tests and validation hold
+    one translation of each sentence.
 
     Parameters
     ----------
     n_train : int, optional
-        How many pairs of training to return, drawn by chance; by default all. A larger number
-        adds to those of a smaller one.
+        The number of training pairs, drawn by chance; by default all. A larger number contains
+        the pairs of a smaller one.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def tatoeba(n_train: int | None = None) -> dict[str, Sequence[Pair]]:
     Raises
     ------
     ValueError
-        If the file cannot be had, or is another; if `n_train` is not a size.
+        If the file cannot be obtained or has another checksum, or `n_train` is not a size.
 
     References
     ----------
@@ -78,13 +79,13 @@ def tatoeba(n_train: int | None = None) -> dict[str, Sequence[Pair]]:
 
 
 def read() -> list[Pair]:
-    """Return all pairs of the file, as they stand there."""
+    """Return all pairs of the file, unchanged."""
     with zipfile.ZipFile(fetched(FILE)) as archive, tempfile.TemporaryDirectory() as folder:
         return list(read_pairs(Path(archive.extract(MEMBER, folder))))
 
 
 def cleaned(pairs: Sequence[Pair]) -> tuple[list[Pair], Counter[str]]:
-    """Leave out what a translator should not learn from, and count it by its reason.
+    """Leave out pairs that a translator should not learn from, and count them by reason.
 
     Parameters
     ----------

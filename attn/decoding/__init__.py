@@ -1,14 +1,15 @@
 """From the logits of the next token to whole sequences: greedy, sampling and beam search.
 
-Nothing here knows a model. All it asks for is a step, ``step(ids, cache) -> logits``: `ids`,
-int64 (rows, length), holds everything written so far in each row; `logits`, floating-point
-(rows, vocab_size), score the token that comes next. A logit of -inf forbids its token, but
-not every token of a row. Steps run without gradients.
+Decoding does not depend on the model. It takes a function ``step(ids, cache) -> logits``:
+`ids`, int64 of shape (rows, length), holds the prompt and all new tokens of each row;
+`logits`, floating-point of shape (rows, vocab_size), score the next token. A logit of -inf
+forbids its token; each row has at least one token that is allowed. Steps run without
+gradients.
 
-`cache` goes through to the step untouched. It is None for a step that reads `ids` anew each
-time; otherwise it is whatever the step remembers, with one method that beam search calls:
-``cache.reorder(rows)`` makes its row i a copy of its old row ``rows[i]``, for any number of
-rows. A row that has ended still goes through the step, with padding; its logits are ignored.
+The `cache` is handed to the step unchanged. It is None for a step that reads all of `ids` each
+time. Otherwise it may be any object with one method, which beam search calls:
+``cache.reorder(rows)`` makes row i a copy of the old row ``rows[i]``, for any number of rows.
+A row that has ended is still passed to the step, with padding, and its logits are ignored.
 
 ===============  ===================================================================
 `sampling`       ``greedy``, ``sample``, and ``next_token_probabilities`` it draws from

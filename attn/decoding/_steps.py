@@ -8,8 +8,7 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 import torch
 from torch import Tensor
 
-from attn._checks import check_size, shown, wrong
-from attn._values import holds
+from attn._checks import check_size, holds, shown, wrong
 
 # Apple's GPUs have no float64. What is to be accurate is computed on the CPU instead.
 WITHOUT_FLOAT64 = {"mps"}

@@ -1,4 +1,4 @@
-"""Several sequences for each row, of which the most probable is kept."""
+"""Beam search: several hypotheses for each row, of which the most probable win."""
 
 import math
 
@@ -30,7 +30,7 @@ def beam_search(
     pad_id: int = 0,
     cache: Reorderable | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Keep the `width` most probable beginnings of each row, and let all of them grow.
+    """Extend the `width` most probable hypotheses of each row, step by step.
 
     A hypothesis that ends keeps its place, and the others compete for the places left. So an
     end token counts only where it is among the best continuations, and width 1 is `greedy`.
@@ -47,9 +47,9 @@ def beam_search(
     width : int
         The number of hypotheses kept; it may exceed the vocabulary.
     length_penalty : float, default 0.0
-        The alpha of the scores. Sums of log-probabilities favour short sequences; above 0
-        makes up for that, below 0 adds to it; from -10 to 10. It orders the results and has
-        no say in the search.
+        The alpha of the scores. Sums of log-probabilities favour short sequences; a value
+        above 0 favours longer ones, a value below 0 shorter ones still. From -10 to 10. It
+        orders the results and does not affect the search.
     cache : object, optional
         Handed to every step, and reordered like the hypotheses: before the first step, which
         repeats each row `width` times, and after every step.
@@ -98,7 +98,7 @@ def beam_search(
     ids = prompt[:, None].repeat(1, width, 1)
     if cache is not None:
         cache.reorder(each.expand(-1, width).flatten().to(device))
-    # The copies of a prompt would all grow alike: only the first is a hypothesis.
+    # At first all hypotheses are copies of the prompt, so only the first one counts.
     totals = prompt.new_full((batch_size, width), -math.inf, dtype=torch.float64)
     totals[:, 0] = 0.0
     running = totals.isfinite()
@@ -111,7 +111,7 @@ def beam_search(
         logits = as_float64(next_logits(step, rows, cache, is_running, end_ids, pad_id))
         log_probs, tokens = _best_tokens(logits.unflatten(0, (batch_size, width)), width)
         candidates = totals[..., None] + log_probs
-        # A hypothesis that has ended has one continuation, itself, which ranks before all others.
+        # A hypothesis that has ended has one continuation, itself, and keeps its place in the beam.
         ended = ~running & totals.isfinite()
         candidates[ended] = -math.inf
         candidates[..., 0][ended] = totals[ended]
@@ -138,10 +138,10 @@ def beam_search(
 
 
 def _best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Return the log-probabilities and the numbers of each row's best tokens, in order.
+    """Return the log-probabilities and ids of each row's best tokens, in order.
 
-    Of equals the first comes first, as in `greedy`; topk promises no such order, and to sort
-    the vocabulary takes several times as long. The tokens found are struck out of `logits`.
+    Ties go to the smaller id, as in `greedy`. `topk` promises no order of ties, and sorting
+    the whole vocabulary takes several times as long. The best tokens become -inf in `logits`.
     """
     log_total, best, tokens = logits.logsumexp(dim=-1, keepdim=True), [], []
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""One sequence for each row: the best token each time, or one drawn at random."""
+"""One sequence for each row: greedy search and sampling."""
 
 import math
 from collections.abc import Callable
@@ -35,12 +35,12 @@ def greedy(
     Parameters
     ----------
     step : callable, (ids, cache) -> logits
-        What scores the next token; see `attn.decoding`.
+        A function that scores the next token; see `attn.decoding`.
     prompt : Tensor of int64, shape (batch_size, prompt_len)
-        What each row begins with: at least one token. An end token in it ends nothing.
+        The start of each row, with at least one token. An end token in the prompt has no
+        effect.
     end_id : int, iterable of int, or None
-        The token that ends a row, or several of which each does. None lets every row grow to the
-        full length.
+        The token, or the tokens, that end a row. With None every row grows to the full length.
     max_new_tokens : int
         The most tokens to add. Decoding stops earlier if every row has ended.
     pad_id : int, default 0
@@ -51,7 +51,7 @@ def greedy(
     Returns
     -------
     Tensor of int64, shape (batch_size, prompt_len + n), with n at most `max_new_tokens`
-        The prompt and the new tokens. Of equal logits, that of the first token wins.
+        The prompt and the new tokens. Ties go to the smaller id.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def greedy(
 
     References
     ----------
-    Document 000, section 3.3.4: the loop of its ``translate``.
+    *Atención y el auge de los Transformers*, section 3.3.4, translates with this loop.
 
     Examples
     --------
@@ -99,10 +99,10 @@ def sample(
     step, prompt, end_id, max_new_tokens, pad_id, cache
         As in `greedy`.
     temperature, top_k, top_p
-        As in `next_token_probabilities`, which gives what is drawn from.
+        As in `next_token_probabilities`.
     generator : torch.Generator, optional
-        Where the randomness comes from; PyTorch's global one if not given. It belongs to the
-        device of the probabilities of `next_token_probabilities`.
+        The source of randomness; by default the global generator of PyTorch. It must be on the
+        device of the result of `next_token_probabilities`.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def next_token_probabilities(
 ) -> Tensor:
     """Turn logits into the probabilities that `sample` draws from.
 
-    First the temperature, then top-k, then top-p, of what top-k left.
+    The temperature is applied first, then top-k, then top-p to the tokens that top-k left.
 
     Parameters
     ----------
@@ -155,16 +155,16 @@ def next_token_probabilities(
     temperature : float, default 1.0
         The logits are divided by it: below 1 sharpens, above 1 flattens.
     top_k : int, optional
-        Keep only so many of the most probable tokens. Of equal ones, the first are kept.
+        Keep this number of most probable tokens. Ties go to the smaller id.
     top_p : float, optional
-        Keep only the nucleus: the fewest of the most probable tokens that together have at
-        least this probability.
+        Keep the nucleus: the smallest set of most probable tokens with at least this
+        probability in total.
 
     Returns
     -------
     Tensor of float64, shape (..., vocab_size)
-        What is kept sums to 1; the rest is zero. On the device of `logits`, or on the CPU if
-        that one has no float64.
+        The tokens that are kept sum to 1; the others are zero. The tensor is on the device of
+        `logits`, or on the CPU if that device has no float64.
 
     Raises
     ------
@@ -189,8 +189,9 @@ def next_token_probabilities(
         raise wrong("logits", "floating-point logits of shape (..., vocab_size)", describe(logits))
     check_rows("logits", logits)
     best, tokens = as_float64(logits).sort(descending=True, stable=True)
-    # Subtracting the largest logit changes no probability and keeps a low temperature from
-    # overflowing. By a number a GPU divides as it multiplies by the inverse, which may be infinite.
+    # Subtracting the largest logit leaves the probabilities unchanged, and a low temperature cannot
+    # overflow. The divisor is a tensor, because a GPU divides by a Python number by multiplying
+    # with its inverse, which may be infinite.
     best = (best - best[..., :1]) / (best.new_ones(()) * temperature)
     if top_k is not None:
         best[..., top_k:] = -math.inf
@@ -221,7 +222,7 @@ def _generate(
     pad_id: int,
     cache: object,
 ) -> Tensor:
-    """Add the tokens that `choose` makes of each step's logits."""
+    """Extend the prompt; `choose` picks the next tokens given the logits of a step."""
     end_ids, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
     ids = prompt.clone()
     running = prompt.new_ones(len(prompt), dtype=torch.bool)

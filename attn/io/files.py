@@ -1,4 +1,4 @@
-"""Files that hold the old content or the new: written beside their place, then renamed."""
+"""Files that are replaced whole or not at all: written beside their place, then renamed."""
 
 import errno
 import io
@@ -16,7 +16,7 @@ from attn.io.locks import beside, try_lock
 
 
 class NotWritten(OSError, ValueError):
-    """A place that cannot be written: an argument that is wrong, and an error of the system.
+    """A path cannot be written. It is both a ``ValueError`` and an ``OSError``.
 
     Its ``strerror`` is the reason, in the words of the system.
     """
@@ -27,9 +27,9 @@ class NotWritten(OSError, ValueError):
 
 
 class _Scratch(io.FileIO):
-    """A file that remembers the error of the system that stopped it.
+    """A file that remembers the ``OSError`` of a failed write.
 
-    PyTorch's writer and others raise an error of their own in its place.
+    PyTorch and other writers replace that error by one of their own.
     """
 
     error: OSError | None = None
@@ -44,10 +44,10 @@ class _Scratch(io.FileIO):
 
 @contextmanager
 def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
-    """Give a file to write into; in the end, once it is on the disk, it takes its place.
+    """Give a file to write into, which replaces the file at `path` once it is on the disk.
 
-    Whatever goes wrong before, the old file stays and nothing else is left. What a link leads to
-    is replaced, not the link, and keeps its mode.
+    If anything fails before that, the old file stays and nothing else is left. If `path` is a
+    link, its target is replaced. The mode of the file is kept.
 
     Parameters
     ----------
@@ -63,8 +63,7 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
     Raises
     ------
     NotWritten
-        A ``ValueError`` and ``OSError``: if there can be no such file, or the disk is full, or what writes into
-        the file raises an ``OSError``.
+        If there can be no such file, the disk is full, or the block raises an ``OSError``.
 
     Examples
     --------
@@ -82,13 +81,14 @@ def whole_file(path: str | Path, name: str = "path") -> Iterator[IO[bytes]]:
         raw = _scratch(place)
         file = io.BufferedWriter(raw)
         try:
-            with suppress(OSError):  # no old file, or a file system without modes
+            # There may be no old file, or the file system may have no modes.
+            with suppress(OSError):
                 os.chmod(raw.name, stat.S_IMODE(place.stat().st_mode))
             yield file
             file.flush()
             os.fsync(raw.fileno())
-            # Once it is closed, and so no longer locked, another process may take it for left behind.
-            # Windows alone cannot rename a file that is open.
+            # The file stays open until it is renamed, because closing it releases its lock and
+            # another process might then remove it. Only Windows cannot rename an open file.
             if os.name == "nt":
                 file.close()
             os.replace(raw.name, place)
@@ -125,7 +125,7 @@ def write_whole(path: str | Path, content: str | bytes, name: str = "path") -> N
 
 
 def place_of(path: str | Path, name: str = "path") -> Path:
-    """Return the place that a name leads to, through links, if a file can be there.
+    """Return the path with links resolved, if a file can be there.
 
     Parameters
     ----------
@@ -158,7 +158,8 @@ def place_of(path: str | Path, name: str = "path") -> Path:
         raise OSError(kind, reason)
     except OSError as error:
         raise NotWritten(name, path, error.strerror or str(error)) from None
-    except (TypeError, ValueError) as error:  # no path, or a NUL in it
+    except (TypeError, ValueError) as error:
+        # The path may have the wrong type, or hold a NUL.
         raise NotWritten(name, repr(path), str(error)) from None
 
 
@@ -168,14 +169,16 @@ def _scratch(place: Path) -> _Scratch:
         raw = _Scratch(str(beside(place, f".{secrets.token_hex(8)}.part")), "xb")
         if try_lock(raw.fileno()) and os.path.exists(raw.name):
             return raw
-        raw.close()  # `_clear` of another process took it for left behind
+        # Another process removed the file in `_clear` before it was locked.
+        raw.close()
 
 
 def _clear(place: Path) -> None:
-    """Remove what processes left beside `place` that were killed while they wrote."""
+    """Remove the scratch files beside `place` of processes that were killed."""
     before, after = str(beside(place, ".?.part").name).split("?")
     ours = re.compile(re.escape(before) + "[0-9a-f]{16}" + re.escape(after))
-    with suppress(OSError):  # a folder that may not be listed
+    # The folder may not be readable.
+    with suppress(OSError):
         for name in filter(ours.fullmatch, os.listdir(place.parent)):
             with suppress(OSError), open(place.with_name(name), "rb") as left:
                 if try_lock(left.fileno()):

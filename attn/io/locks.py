@@ -1,4 +1,4 @@
-"""One process at a time: locks that the system releases when their process dies, however it dies."""
+"""Locks between processes, which the system releases when their process dies."""
 
 import hashlib
 import os
@@ -10,10 +10,12 @@ from pathlib import Path
 
 from attn._checks import wrong
 
-PAUSE = 0.1  # seconds between two looks at a lock that somebody holds
-LONGEST = 200  # bytes of a name; file systems take 255
+# Seconds between two attempts to take a lock.
+PAUSE = 0.1
+# The most bytes of a file name; file systems allow 255.
+LONGEST = 200
 
-# The descriptors of the locks that this process holds.
+# The open descriptors of the locks that this process holds.
 _held: set[int] = set()
 
 if sys.platform == "win32":
@@ -21,7 +23,8 @@ if sys.platform == "win32":
 
     def try_lock(descriptor: int) -> bool:
         """Lock an open file, without waiting; return whether that was possible."""
-        # Windows keeps others from reading the byte that is locked, so it is one far behind.
+        # Windows prevents others from reading a locked byte, so the locked byte lies far beyond the
+        # text.
         os.lseek(descriptor, 2**30, os.SEEK_SET)
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
@@ -38,12 +41,13 @@ else:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
-        except OSError:  # A file system without locks: nobody holds one there.
+        except OSError:
+            # On a file system without locks, nobody can hold one.
             return True
         return True
 
     def _let_go() -> None:
-        # A child would hold the locks of its parent beyond the parent's death.
+        # A child inherits the descriptors and would hold the locks after the death of its parent.
         for descriptor in _held:
             with suppress(OSError):
                 os.close(descriptor)
@@ -53,7 +57,7 @@ else:
 
 
 def beside(place: Path, end: str) -> Path:
-    """Return a hidden name next to `place` that ends so, no longer than a name may be."""
+    """Return a hidden name next to `place` that ends with `end` and is not too long."""
     name = place.name
     if len(os.fsencode(name)) > LONGEST - len(end):
         name = hashlib.sha256(os.fsencode(name)).hexdigest()
@@ -62,24 +66,25 @@ def beside(place: Path, end: str) -> Path:
 
 @contextmanager
 def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Iterator[None]:
-    """Be the only process that works on a file or a folder.
+    """Hold a lock, so that no other process works on a file or a folder.
 
-    The lock is a file beside it, and goes when this block ends. A process that dies releases it
-    too, even if it was killed; its children do not inherit it.
+    The lock is a file beside it, which is deleted when the block ends. A process that dies
+    releases the lock too, even if it was killed. Child processes do not inherit it.
 
     Parameters
     ----------
     path : str or Path
-        Of what is worked on. It need not exist, but its folder must.
+        The file or folder. It need not exist, but its parent must.
     name : str, default "path"
         The argument that an error names.
     wait : bool, default False
-        Whether to wait for the process that holds the lock, which standard error tells.
+        Whether to wait for the process that holds the lock. Then a line is written to standard
+        error.
 
     Raises
     ------
     ValueError
-        If another process holds the lock and `wait` is False; or if there can be no lock.
+        If another process holds the lock and `wait` is False, or if no lock can be made.
 
     Examples
     --------
@@ -101,7 +106,8 @@ def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Itera
             got = f"{path}: {error.strerror}"
             raise wrong(name, "a place that can be written", got) from None
         if try_lock(descriptor):
-            # Who released the lock removed its file: a lock on a file that is gone is none.
+            # The previous holder deletes the file when it releases the lock. A lock on a deleted
+            # file protects nothing.
             if _is_at(descriptor, place):
                 break
             os.close(descriptor)
@@ -117,13 +123,15 @@ def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Itera
         time.sleep(PAUSE)
     _held.add(descriptor)
     try:
-        with suppress(OSError):  # A full disk has no room for the number.
+        # A full disk has no room for the process id, which only serves messages.
+        with suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.lseek(descriptor, 0, os.SEEK_SET)
             os.write(descriptor, str(os.getpid()).encode())
         yield
     finally:
-        if descriptor in _held:  # It is not in a child, whose parent goes on holding the lock.
+        # A forked child has dropped the descriptor, and its parent still holds the lock.
+        if descriptor in _held:
             _held.remove(descriptor)
             with suppress(OSError):
                 place.unlink()
@@ -138,7 +146,7 @@ def _is_at(descriptor: int, place: Path) -> bool:
 
 
 def _holder(descriptor: int) -> str:
-    """Return who wrote a number into the file of a lock."""
+    """Return the name of the process whose id is in the file of a lock."""
     with suppress(OSError):
         os.lseek(descriptor, 0, os.SEEK_SET)
         number = os.read(descriptor, 20)

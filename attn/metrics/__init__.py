@@ -1,4 +1,4 @@
-"""How good is it? Scores for texts and for alignments, in NumPy.
+"""Scores for texts and for alignments, in NumPy.
 
 ====================  ===================================================================
 `text`                ``exact_match``, ``token_accuracy``, ``bleu``, ``chrf``, ``rouge``

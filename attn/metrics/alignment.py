@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from attn._checks import check_finite, check_size, wrong
 from attn.metrics.text import as_array
 
-# Pairs of places: of a source token, and of the target token that it became.
+# Pairs of indices: of a source token, and of the target token that translates it.
 Links = set[tuple[int, int]]
 
 
@@ -21,14 +21,14 @@ def align(weights: ArrayLike) -> Links:
     Parameters
     ----------
     weights : array, shape (tgt_len, src_len)
-        Row i for target token i. In a decoder that is the cross-attention of the query that
-        *predicts* token i, and this query stands where token i - 1 is read: with ``<sos>``
-        first among the inputs, row i of what the decoder returns.
+        Row i belongs to target token i. In a decoder it is the cross-attention of the query
+        that *predicts* token i. That query reads token i - 1, so with ``<sos>`` as first input
+        it is row i of the weights that the decoder returns.
 
     Returns
     -------
     set of (int, int)
-        One link for each target token. Of equal weights the first wins.
+        One link for each target token. Ties go to the first source token.
 
     Raises
     ------
@@ -59,10 +59,10 @@ def alignment_error_rate(
     sure: Sequence[Collection[tuple[int, int]]],
     possible: Sequence[Collection[tuple[int, int]]],
 ) -> float:
-    """Return how far alignments are from those that people made.
+    """Return the alignment error rate against the links that people marked.
 
-    People are sure of some links and hold others possible. Each sure link must be found, and
-    no link may be found that is not possible: ``1 - (|A and S| + |A and P|) / (|A| + |S|)``.
+    People mark some links as sure and others as possible. Every sure link must be found, and
+    every link that is found must be possible: ``1 - (|A and S| + |A and P|) / (|A| + |S|)``.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def alignment_error_rate(
 
 
 def diagonal_alignment(src_len: int, tgt_len: int) -> Links:
-    """Link each target token to the source token at the same part of the way.
+    """Link each target token to the source token at the same relative position.
 
-    It knows no words: where languages keep the same order it is hard to beat.
+    This baseline ignores the words. For languages with the same word order it is hard to beat.
 
     Parameters
     ----------
@@ -130,12 +130,12 @@ def diagonal_alignment(src_len: int, tgt_len: int) -> Links:
     [(0, 0), (0, 1), (1, 2), (1, 3)]
     """
     src_len, tgt_len = _check_lengths(src_len, tgt_len)
-    # The middle of token i stands at (i + 1/2) / tgt_len of the way.
+    # The middle of target token i lies at the fraction (i + 1/2) / tgt_len of the sentence.
     return {((2 * i + 1) * src_len // (2 * tgt_len), i) for i in range(tgt_len)}
 
 
 def uniform_alignment(src_len: int, tgt_len: int, rng: np.random.Generator) -> Links:
-    """Link each target token to a source token drawn at random, all alike: the worst baseline.
+    """Link each target token to a source token drawn uniformly at random.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""IBM Model 1: which words translate which, learned from pairs of sentences by EM."""
+"""IBM Model 1: word translation probabilities, learned from pairs of sentences by EM."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -14,22 +14,24 @@ from attn.metrics.alignment import Links, align
 class IBMModel1:
     """What `ibm_model_1` learned.
 
-    Most words never meet, so only the probabilities of those that met are kept.
+    Most pairs of words never occur in the same sentence pair, so only the probabilities of the
+    others are stored.
 
     Attributes
     ----------
     starts : array of int, shape (n_source_words + 1,)
-        Where the entries of each source word begin, and after the last where they end.
+        The index of the first entry of each source word, and finally the number of entries.
     columns : array of int, shape (n_entries,)
-        The target word of each entry; within a source word they ascend.
+        The target word of each entry, in ascending order for each source word.
     values : array, shape (n_entries,)
         The probability of each entry.
     rest : float
-        The probability of two words that never met.
+        The probability of two words that never occurred together.
     source_ids, target_ids : dict
         The number of each word, by its first occurrence.
     log_likelihoods : list of float
-        Of the corpus, before each iteration and after the last. They never fall.
+        The log-likelihood of the corpus before each iteration and after the last. It never
+        falls.
     """
 
     starts: NDArray[np.int64]
@@ -42,10 +44,9 @@ class IBMModel1:
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
-        """All of them, shape (n_source_words, n_target_words): for vocabularies that are small.
+        """The full matrix, shape (n_source_words, n_target_words), for small vocabularies.
 
-        Row for a source word, column for a target word: the probability of the one, given the
-        other. Rows sum to 1.
+        Entry [i, j] is the probability of target word j given source word i. Rows sum to 1.
         """
         dense = np.full((len(self.source_ids), len(self.target_ids)), self.rest)
         rows = np.repeat(np.arange(len(self.source_ids)), np.diff(self.starts))
@@ -58,7 +59,7 @@ class IBMModel1:
         Parameters
         ----------
         source, target : list of words
-            A word that was not learned from has no probability; of equals the first wins.
+            A word that training did not see has no probability. Ties go to the first word.
 
         Returns
         -------
@@ -84,7 +85,7 @@ class IBMModel1:
     def translate(self, source: Sequence[Hashable]) -> list[Hashable]:
         """Put the most probable target word in the place of each source word.
 
-        It knows no order and no context: what a translator has to beat.
+        This baseline ignores order and context.
 
         Parameters
         ----------
@@ -93,7 +94,8 @@ class IBMModel1:
         Returns
         -------
         list of words
-            As many. A word that was not learned from stays as it is; of equals the first wins.
+            The same number of words. A word that training did not see stays as it is. Ties go
+            to the first word.
 
         Examples
         --------
@@ -116,13 +118,12 @@ def ibm_model_1(
 ) -> IBMModel1:
     """Learn the probability that a source word becomes a target word.
 
-    Nothing says which word of a sentence became which. So each target word is first shared
-    out among all source words of its sentence by the probabilities so far, then the shares
-    are counted as if they had been seen, and the probabilities are those counts, made to sum
-    to 1. Words that often meet take more of each other each time.
+    The data do not say which word became which. So each iteration distributes every target
+    word over the source words of its sentence in proportion to the current probabilities, adds
+    these shares up as counts, and normalises the counts to new probabilities. Words that often
+    occur together gain with each iteration.
 
-    Here every target word comes from a source word: there is no empty word, as there is none
-    for attention.
+    There is no empty source word, because attention has none either.
 
     Parameters
     ----------
@@ -162,14 +163,15 @@ def ibm_model_1(
     target_ids: dict[Hashable, int] = {}
     rows = [[source_ids.setdefault(w, len(source_ids)) for w in source] for source, _ in pairs]
     columns = [[target_ids.setdefault(w, len(target_ids)) for w in target] for _, target in pairs]
-    # One entry for each way in which a target word may come from a source word.
+    # The arrays have one entry for each source word that a target word of the same pair may come
+    # from.
     n_ways = np.repeat([len(row) for row in rows], [len(column) for column in columns])
     words = np.repeat(np.arange(len(n_ways)), n_ways)
     targets = np.repeat(np.concatenate(columns), n_ways)
     sources = np.concatenate([row * len(c) for row, c in zip(rows, columns, strict=True)])
     log_ways = np.log(n_ways).sum()
 
-    # And one cell for each two words that met: most never do.
+    # The table has one cell for each two words that occur in the same pair; most words never do.
     cells, places = np.unique(sources * len(target_ids) + targets, return_inverse=True)
     rows_of_cells, columns_of_cells = np.divmod(cells, len(target_ids))
     starts = np.searchsorted(rows_of_cells, np.arange(len(source_ids) + 1))

@@ -1,4 +1,4 @@
-"""How far a number measured on a test may be from what many more sentences would give."""
+"""Intervals for numbers that were measured on a test set."""
 
 import math
 
@@ -8,19 +8,20 @@ from numpy.typing import ArrayLike
 from attn._checks import check_finite, check_size, wrong
 from attn.metrics.text import as_array
 
-Z = 1.959964  # the normal quantile that leaves 2.5% on either side
+# The normal quantile that leaves 2.5% on each side.
+Z = 1.959964
 
 
 def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
     """Return the 95% interval of a share that was counted.
 
-    It never leaves 0 to 1 and does not shrink to a point where all are right: of 16 right ones
-    out of 16, one can only say that more than 80% would be.
+    It stays between 0 and 1 and has a width even if all cases are right: 16 right answers out
+    of 16 only show that the share is above 80%.
 
     Parameters
     ----------
     n_right, n : int
-        How many were right, and of how many; each independent of the others.
+        The number of right cases, and of all cases, which are independent of each other.
 
     Returns
     -------
@@ -40,7 +41,7 @@ def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
     >>> [round(bound, 3) for bound in wilson_interval(16, 16)]
     [0.806, 1.0]
     """
-    # As Python's own numbers: in NumPy's, a square may overflow.
+    # Python integers cannot overflow when they are squared.
     n, n_right = check_size("n", n, least=1), check_size("n_right", n_right)
     if n_right > n:
         raise wrong("n_right", f"at most n = {n}", n_right)
@@ -59,17 +60,17 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Return the 95% interval of a mean over sentences, by drawing the sentences again.
 
-    Words of one sentence are not independent of each other, so it is sentences that are drawn:
-    as many as there are, with replacement.
+    The words of a sentence are not independent of each other, so whole sentences are drawn
+    with replacement, as many as there are.
 
     Parameters
     ----------
     numerators : array, shape (n_sentences,)
-        What each sentence adds to the sum, such as how many of its links are right.
+        What each sentence adds to the sum, such as its number of right links.
     denominators : array, shape (n_sentences,), optional
-        What the sum is divided by, such as how many links each has. One each if not given.
+        What each sentence adds to the divisor, such as its number of links; by default 1.
     n_resamples, seed : int
-        Of the resamples, those in which the sum would be divided by zero do not count.
+        Resamples whose divisor is zero are left out.
 
     Returns
     -------

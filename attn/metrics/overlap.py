@@ -1,4 +1,4 @@
-"""How near a test is to what was trained on: sentences that one word would make the same."""
+"""How near a test set is to the training set."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 
 
 def one_word_apart(sources: Sequence[str], known: Iterable[str]) -> NDArray[np.bool_]:
-    """Tell which sentences differ from a known one in a single word, at the same place.
+    """Find the sentences that differ from a known one in exactly one word.
 
-    Such a sentence tests little: who knows the other by heart has one word left to translate.
+    Such a sentence tests little, because a model that knows the other by heart has only one
+    word left to translate.
 
     Parameters
     ----------
@@ -19,14 +20,14 @@ def one_word_apart(sources: Sequence[str], known: Iterable[str]) -> NDArray[np.b
     Returns
     -------
     array of bool, shape (n_sources,)
-        True where some known sentence has as many words, of which exactly one is another.
+        True if a known sentence of the same length differs in exactly one position.
 
     Examples
     --------
     >>> one_word_apart(["the red house", "the house", "a cat"], ["the blue house", "a cat"])
     array([ True, False, False])
     """
-    # By a sentence with a gap in place of one word: the number of the sentence, and the word.
+    # Maps a sentence with one word left out to the number of the sentence and that word.
     asked: dict[tuple[str | None, ...], list[tuple[int, str]]] = {}
     for number, source in enumerate(sources):
         for gapped, word in _gaps(source):

@@ -1,4 +1,4 @@
-"""Scores of texts against the right ones: the whole, the tokens, and what n-grams share."""
+"""Scores of texts against references: exact match, token accuracy, BLEU, chrF and ROUGE."""
 
 import operator
 import unicodedata
@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from attn._checks import wrong
 from attn._letters import LETTERS
 
-if TYPE_CHECKING:  # imported where it is used, since it takes longer than all the rest
+# The functions import sacrebleu when they run, because loading it is slow.
+if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric
 
 
@@ -48,7 +49,7 @@ def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
     Raises
     ------
     ValueError
-        If they are no lists, there are none, or not as many of one as of the other.
+        If they are not lists of equal length, or are empty.
 
     Examples
     --------
@@ -64,12 +65,12 @@ def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
 
 
 def _plain(one: Any) -> Any:
-    """Return a row of an array as a list, which is equal to another or not, as a whole."""
+    """Return a row of an array as a list, so that == compares it as a whole."""
     return one.tolist() if hasattr(one, "tolist") else one
 
 
 def as_array(x: Any) -> NDArray[Any]:
-    """Return numbers as an array: a tensor of any device too, of at least 32 bits for NumPy."""
+    """Return numbers, or a tensor on any device, as an array of at least 32 bits."""
     if hasattr(x, "detach"):
         x = x.detach().cpu()
         x = x.float() if x.is_floating_point() and x.dtype.itemsize < 4 else x
@@ -110,7 +111,7 @@ def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) 
 
 
 def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
-    """Return how many n-grams, of up to four tokens, texts share with the right ones.
+    """Return the BLEU score: the n-grams of up to four tokens that texts share with references.
 
     Parameters
     ----------
@@ -120,12 +121,12 @@ def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
     Returns
     -------
     BleuScore
-        Of all texts together, not a mean over them.
+        The score of all texts together, which is not the mean over texts.
 
     Raises
     ------
     ValueError
-        If they are not texts, there are none, or not as many of one as of the other.
+        If they are not texts, are empty, or differ in number.
 
     References
     ----------
@@ -144,10 +145,11 @@ def bleu(predictions: Sequence[str], references: Sequence[str]) -> BleuScore:
 
 
 def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
-    """Return how many runs of up to six characters texts share with the right ones.
+    """Return the chrF score: the character n-grams that texts share with references.
 
-    It is the F score of these runs, in which recall counts twice as much as precision. A word
-    in the wrong gender or number, which is another word to `bleu`, still shares its stem.
+    It is the F score of n-grams of up to six characters, in which recall counts twice as much
+    as precision. A word in the wrong gender or number is wrong for `bleu`, but here its stem
+    still counts.
 
     Parameters
     ----------
@@ -157,7 +159,7 @@ def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
     Returns
     -------
     ChrfScore
-        Of all texts together, not a mean over them.
+        The score of all texts together, which is not the mean over texts.
 
     Raises
     ------
@@ -181,7 +183,7 @@ def chrf(predictions: Sequence[str], references: Sequence[str]) -> ChrfScore:
 
 
 def rouge(predictions: Sequence[str], references: Sequence[str]) -> dict[str, float]:
-    """Return what texts share with the right ones: words, pairs of words, and their order.
+    """Return the ROUGE scores of texts against references.
 
     Parameters
     ----------
@@ -218,7 +220,7 @@ def rouge(predictions: Sequence[str], references: Sequence[str]) -> dict[str, fl
 
 
 class _Words:
-    """The words of a text in lower case. The library's own drops every accented letter."""
+    """Splits a text into words in lower case; the library's own tokenizer drops accents."""
 
     def tokenize(self, text: str) -> list[str]:
         text = unicodedata.normalize("NFC", text.lower())
@@ -228,7 +230,7 @@ class _Words:
 def _by_sacrebleu(
     metric: "Metric", predictions: Sequence[str], references: Sequence[str]
 ) -> tuple[float, str]:
-    """Return what a metric of sacrebleu says of all texts together, and its signature."""
+    """Return the corpus score of a metric of sacrebleu, and its signature."""
     _check_texts(predictions, references)
     score = metric.corpus_score(list(predictions), [list(references)]).score
     return score, str(metric.get_signature())

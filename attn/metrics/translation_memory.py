@@ -1,4 +1,4 @@
-"""What a translation must beat: the one that stands beside the most similar sentence seen."""
+"""A baseline for translation: the stored translation of the most similar sentence."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -22,22 +22,23 @@ class PairLike(Protocol):
 def translation_memory(
     pairs: Sequence[PairLike], sources: Sequence[str]
 ) -> tuple[list[str], list[float]]:
-    """Translate each sentence by looking up the most similar one among pairs that are known.
+    """Translate each sentence by looking up the most similar one among known pairs.
 
-    It translates nothing: it shows how far a test set can be answered from the training set. Two
-    sentences are as similar as the share of their different words that they have in common.
+    It does not translate, but shows how much of a test set can be answered from the training
+    set. The similarity of two sentences is the share of their distinct words that both
+    contain.
 
     Parameters
     ----------
     pairs : sequence of attn.corpus.Pair
-        Those that were trained on. Of equally similar ones the first is taken.
+        The training pairs. Ties go to the first.
     sources : sequence of str
         Words separated by spaces.
 
     Returns
     -------
     targets : list of str
-        The translation that stands beside the most similar source.
+        The translation of the most similar source.
     similarity : list of float
         From 0, no word in common, to 1, the same words.
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from attn._checks import check_number, shown, wrong
-from attn.positions._scaling import Scaling, checked_scaling
+from attn.positions import Scaling, checked_scaling
 from attn.pretrained import gguf
 from attn.pretrained.families import (
     FAMILIES,

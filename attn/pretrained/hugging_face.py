@@ -8,7 +8,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from attn._checks import check_number, shown, wrong
-from attn.positions._scaling import Scaling, checked_scaling
+from attn.positions import Scaling, checked_scaling
 from attn.pretrained.families import (
     FAMILIES,
     Family,

@@ -1,11 +1,11 @@
-"""What came before the Transformer: recurrent networks, without and with attention.
+"""Recurrent networks, which came before the Transformer, without and with attention.
 
 The encoder of `RecurrentEncoderDecoder` reads one token after another into a state of fixed
-size, and the decoder starts from the last one. Without attention that vector is all the decoder
-ever knows of the source. With it, every step of the decoder looks at all the states of the
-encoder.
+size, and the decoder starts from the last state. Without attention that vector is all that the
+decoder knows of the source. With attention, every step of the decoder attends to all states of
+the encoder.
 
-`BidirectionalRecurrent` reads a text twice, once from each end, and writes nothing.
+`BidirectionalRecurrent` reads a text twice, once from each end, and has no decoder.
 
 =================  ====================================================================
 `encoder_decoder`  ``RecurrentEncoderDecoder``

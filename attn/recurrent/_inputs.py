@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from attn._checks import check_shape, wrong
-from attn._values import check_ids
+from attn._checks import check_ids, check_shape, wrong
 
 
 def check_tokens(name: str, ids: Tensor, shape: tuple[int | str, str], vocab_size: int) -> None:

@@ -1,4 +1,4 @@
-"""The first attention: a small network compares one state with each of many."""
+"""Additive attention: a small network compares one state with each state of the encoder."""
 
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ from attn._checks import check_shape, check_size
 
 
 class AdditiveAttention(nn.Module):
-    """Score each state of the encoder by a network with one hidden layer; mix them.
+    """Score each state of the encoder by a network with one hidden layer, and average them.
 
     ``score_j = v . tanh(W query + U memory_j)``
 
@@ -42,7 +42,7 @@ class AdditiveAttention(nn.Module):
         self.score = nn.Linear(d_model, 1, bias=False)
 
     def keys(self, memory: Tensor) -> Tensor:
-        """Return the half of the hidden layer that no query changes: computed once, used often.
+        """Return ``U memory``, which does not depend on the query and is computed once.
 
         Parameters
         ----------
@@ -58,16 +58,16 @@ class AdditiveAttention(nn.Module):
     def forward(
         self, query: Tensor, memory: Tensor, keys: Tensor, visible: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Return what one state reads of the source.
+        """Average the states of the encoder for one query.
 
         Parameters
         ----------
         query : Tensor, shape (batch_size, d_model)
         memory : Tensor, shape (batch_size, src_len, d_model)
         keys : Tensor, shape (batch_size, src_len, d_model)
-            What `keys` made of `memory`.
+            The result of the method `keys`.
         visible : Tensor of bool, shape (batch_size, src_len), optional
-            True at the tokens that are no padding, of which each row has at least one.
+            True at real tokens; each row has at least one.
 
         Returns
         -------

@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from attn._checks import check_shape, check_size, wrong
-from attn._values import check_ids
+from attn._checks import check_ids, check_shape, check_size, wrong
 
 
 class BidirectionalRecurrent(nn.Module):

@@ -1,17 +1,17 @@
-"""What a recurrent decoder remembers between steps: far less than a Transformer's cache."""
+"""The state of a recurrent decoder between steps."""
 
 from torch import Tensor
 
 
 class RecurrentCache:
-    """What the decoder of `RecurrentEncoderDecoder` remembers between steps: its state.
+    """The state of the decoder of `RecurrentEncoderDecoder` between steps.
 
     Attributes
     ----------
     state : Tensor, shape (1, n_rows, d_model), or None
         None before the first step.
     length : int
-        How many target tokens it has seen.
+        The number of target tokens it has read.
     """
 
     def __init__(self) -> None:
@@ -19,6 +19,6 @@ class RecurrentCache:
         self.length = 0
 
     def reorder(self, rows: Tensor) -> None:
-        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        """Make row i of the batch a copy of the old row ``rows[i]``."""
         if self.state is not None:
             self.state = self.state[:, rows]

@@ -1,4 +1,4 @@
-"""One recurrent network reads the source, another writes the target."""
+"""A recurrent encoder-decoder."""
 
 import math
 
@@ -23,26 +23,28 @@ KINDS = ("dot", "additive")
 
 
 class RecurrentEncoderDecoder(nn.Module):
-    """Two GRUs: one reads the source, the other writes the target.
+    """Two GRUs: an encoder that reads the source, and a decoder that writes the target.
 
     Parameters
     ----------
     vocab_size : int
-        Tokens of source and target together; both share one embedding.
+        The number of tokens of the vocabulary that source and target share.
     d_model : int, default 64
         Size of the embeddings and of the states.
     attention : {"dot", "additive"} or bool or None, default True
-        How the decoder looks back at the states of the encoder: each state compared with the one
-        that has read the newest token, by their dot product, or with the one before it, by a small
-        network, and what was found read together with the token. True is ``"dot"``. With None or
-        False the decoder has the encoder's last state only.
+        How the decoder attends to the states of the encoder. With ``"dot"`` its query is the
+        state after the newest token, compared by dot products. With ``"additive"`` it is the
+        state before that token, compared by a small network, and the result is read together
+        with the token. True is ``"dot"``. With None or False the decoder has only the last
+        state of the encoder.
     bidirectional : bool, default False
-        Whether the encoder reads from both ends, with states of half the size for each.
+        Whether the encoder reads from both ends, with half the state size for each direction.
     tie_embeddings : bool, default False
-        Whether the logits are products with the embeddings, after one more layer of size `d_model`;
-        the embeddings then begin small and are multiplied by the root of `d_model`.
+        Whether the output layer uses the embedding matrix, after one more linear layer of size
+        `d_model`. The embeddings then start small and are scaled by the square root of
+        `d_model`.
     dropout : float, default 0.0
-        Probability of dropping a number of an embedding, or of what the logits are made of.
+        The dropout of the embeddings and of the input of the output layer.
 
     Raises
     ------
@@ -114,10 +116,10 @@ class RecurrentEncoderDecoder(nn.Module):
         ----------
         source : Tensor of int, shape (batch_size, src_len)
         target : Tensor of int, shape (batch_size, tgt_len)
-            What the decoder reads: a start token, then the target so far. Padding may follow:
-            nothing before it sees it.
+            The inputs of the decoder: a start token, then the target so far. Padding may
+            follow.
         lengths : Tensor of int64, shape (batch_size,), optional
-            How many tokens of each source are no padding; all, if not given.
+            The number of real tokens of each source; by default all.
         need_weights : bool, default False
 
         Returns
@@ -141,14 +143,14 @@ class RecurrentEncoderDecoder(nn.Module):
         return logits, weights if need_weights else None
 
     def encode(self, source: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Read the source: the first half of `forward`.
+        """Encode the source.
 
         Returns
         -------
         memory : Tensor, shape (batch_size, src_len, d_model)
             The state after each token, zero at padding.
         last : Tensor, shape (1, batch_size, d_model)
-            The state after the last token; of two directions, both.
+            The state after the last token, of both directions if there are two.
 
         Raises
         ------
@@ -175,17 +177,17 @@ class RecurrentEncoderDecoder(nn.Module):
         last: Tensor,
         lengths: Tensor | None = None,
     ) -> Tensor:
-        """Score the next token of each row: the step of `attn.decoding`.
+        """Score the next token of each row, as a step of `attn.decoding`.
 
         Parameters
         ----------
         ids : Tensor of int64, shape (n_rows, length)
-            Everything written so far. `n_rows` may be a multiple of the number of sources: beam
-            search advances several rows for each.
+            All tokens so far. `n_rows` may be a multiple of the number of sources, because
+            beam search has several rows for each.
         cache : RecurrentCache, or None
-            None reads the whole of `ids` again.
+            With None, the decoder reads all of `ids`.
         memory, last : Tensor
-            What `encode` returned.
+            The results of `encode`.
         lengths : Tensor of int64, shape (batch_size,), optional
             As given to `encode`.
 
@@ -239,7 +241,7 @@ class RecurrentEncoderDecoder(nn.Module):
     def _one_by_one(
         self, x: Tensor, state: Tensor, memory: Tensor, visible: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Compute one step after the other: what a step reads depends on the state before it."""
+        """Run the decoder step by step, since each input depends on the state before."""
         assert self.scores is not None
         keys, steps = self.scores.keys(memory), []
         for token in x.unbind(dim=1):

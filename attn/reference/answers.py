@@ -1,4 +1,4 @@
-"""What systems that answer need besides a Transformer: a span, a mark, the share of a sentence."""
+"""Steps of question answering and extraction: best spans, shared words, sentence scores."""
 
 import numpy as np
 
@@ -10,20 +10,20 @@ from attn.reference._types import ArrayLike, Bools, Floats, Ints
 def best_span(start: ArrayLike, end: ArrayLike, max_words: int) -> Ints:
     """Return the first and last token of the span whose start and end score most together.
 
-    The best start and the best end, chosen apart, need not belong to one answer. Of equal spans
-    the one that starts first wins, and of these the shortest.
+    The best start and the best end, chosen separately, need not form an answer. Ties go to the
+    span that starts first, then to the shortest.
 
     Parameters
     ----------
     start, end : array_like, shape (seq_len,)
-        How good each token is as the first and as the last of the answer.
+        The scores of each token as the first and as the last token of the answer.
     max_words : int
-        How many tokens an answer has at most.
+        The most tokens of an answer.
 
     Returns
     -------
     ndarray of int, shape (2,)
-        Where the answer starts and ends, both included.
+        The first and the last position of the answer.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def best_span(start: ArrayLike, end: ArrayLike, max_words: int) -> Ints:
 
     References
     ----------
-    Devlin et al. (2019), section 4.2. Document 000, section 3.3.4, takes the best start first.
+    Devlin et al. (2019), section 4.2.
 
     Examples
     --------
@@ -94,9 +94,9 @@ def sentence_attention(weights: ArrayLike, sentence: ArrayLike) -> Floats:
     Parameters
     ----------
     weights : array_like, shape (n_layers, n_heads, seq_len, seq_len)
-        Of self-attention: each row is a query.
+        The weights of self-attention, in which each row is a query.
     sentence : array_like of int, shape (seq_len,)
-        The number of the sentence of each token, from 0, none left out.
+        The index of the sentence of each token, counted from 0 without gaps.
 
     Returns
     -------
@@ -111,7 +111,8 @@ def sentence_attention(weights: ArrayLike, sentence: ArrayLike) -> Floats:
 
     References
     ----------
-    Document 000, section 3.3.4, keeps the words with the most; here they are taken by sentence.
+    *Atención y el auge de los Transformers*, section 3.3.4, keeps the words with the most
+    attention; this keeps sentences.
 
     Examples
     --------

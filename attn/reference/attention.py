@@ -38,7 +38,7 @@ def softmax(scores: ArrayLike, axis: int = -1) -> Floats:
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.1. Document 000, section 3.3.2.
+    Vaswani et al. (2017), section 3.2.1.
 
     Examples
     --------
@@ -89,8 +89,7 @@ def scaled_dot_product_attention(
 
     References
     ----------
-    Vaswani et al. (2017), Eq. 1; for the mask, section 3.2.3. Document 000, section 3.3.2.
-    Document 002, on the matrix notation of self-attention.
+    Vaswani et al. (2017), Eq. 1; for the mask, section 3.2.3.
 
     Examples
     --------
@@ -143,8 +142,7 @@ def self_attention(
 
     References
     ----------
-    Vaswani et al. (2017), sections 3.2.1 and 3.2.3. Document 000, section 3.3.2. Document
-    004, section on the self-attention mechanism.
+    Vaswani et al. (2017), sections 3.2.1 and 3.2.3.
 
     Examples
     --------

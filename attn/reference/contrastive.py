@@ -14,9 +14,9 @@ def contrastive_loss(images: ArrayLike, texts: ArrayLike, temperature: float = 0
     Parameters
     ----------
     images, texts : array_like, shape (batch_size, d_model)
-        Row i of one belongs to row i of the other. None is zero.
+        Row i of one belongs to row i of the other. No row is zero.
     temperature : float, default 0.07
-        What the cosines are divided by.
+        The divisor of the cosines.
 
     Returns
     -------

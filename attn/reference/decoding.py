@@ -16,18 +16,19 @@ def beam_step(
     Parameters
     ----------
     log_probabilities : array_like, shape (n_hypotheses, vocab_size)
-        Row i: of each next token, given hypothesis i. ``-inf`` forbids a token.
+        Row i holds the log-probability of each next token given hypothesis i. ``-inf`` forbids
+        a token.
     scores : array_like, shape (n_hypotheses,)
         The log-probability of each hypothesis so far.
     beam_width : int
-        How many to keep.
+        The number of hypotheses to keep.
 
     Returns
     -------
     parents, tokens : ndarray of int, shape (beam_width,)
-        Which hypothesis each kept one grew from, and by which token; the best first.
+        The hypothesis that each new one extends, and its token, the best first.
     scores : ndarray, shape (beam_width,)
-        Their log-probabilities.
+        The log-probabilities of the new hypotheses.
 
     Raises
     ------
@@ -70,7 +71,8 @@ def top_p_filter(logits: ArrayLike, p: float) -> Floats:
     Returns
     -------
     ndarray, shape (..., vocab_size)
-        Probabilities: what is kept sums to 1, the rest is 0. Of equals the first are kept.
+        The probabilities: tokens that are kept sum to 1, the others are 0. Ties go to the
+        smaller id.
 
     Raises
     ------
@@ -95,8 +97,8 @@ def top_p_filter(logits: ArrayLike, p: float) -> Floats:
         raise wrong("logits", "a number above -inf in every row", "a row without one")
     order = np.argsort(-probabilities, axis=-1, kind="stable")
     best = np.take_along_axis(probabilities, order, axis=-1)
-    # A token is kept while the tokens before it add up to less than p. So the token with which
-    # the sum reaches p is kept too.
+    # A token is kept while the sum of the tokens before it is below p, so the token that reaches p
+    # is kept too.
     best = np.where(np.cumsum(best, axis=-1) - best < p, best, 0)
     kept = np.zeros_like(probabilities)
     np.put_along_axis(kept, order, best, axis=-1)

@@ -11,7 +11,7 @@ from attn.reference._types import ArrayLike, Floats
 def sentence_bleu(
     candidate: ArrayLike, reference: ArrayLike, max_n: int
 ) -> tuple[Floats, np.float64, np.float64]:
-    """Score a sequence by the n-grams it shares with the right one.
+    """Score a sequence by the n-grams it shares with the reference.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def sentence_bleu(
     precisions = np.zeros(check_size("max_n", max_n, least=1))
     for n in range(1, len(precisions) + 1):
         found, there = (_count(tokens, n) for tokens in (written, right))
-        # The intersection of two counters has the smaller of both counts: an n-gram counts at
-        # most as often as the reference has it.
+        # The intersection of two counters takes the smaller count, so an n-gram counts at most as
+        # often as it occurs in the reference.
         precisions[n - 1] = (found & there).total() / max(found.total(), 1)
     penalty = np.exp(min(0.0, 1 - len(right) / len(written)))
     if not precisions.all():
@@ -70,13 +70,13 @@ def _count(tokens: list[int], n: int) -> Counter[tuple[int, ...]]:
 
 
 def alignment_error(predicted: ArrayLike, sure: ArrayLike, possible: ArrayLike) -> np.float64:
-    """Return how far an alignment is from the one that people made.
+    """Return the alignment error rate of one sentence.
 
     Parameters
     ----------
     predicted, sure, possible : array_like of bool, shape (tgt_len, src_len)
-        The links found, A; those that must be found, S; those that may be found as well.
-        P is the last two together.
+        The links found, A; the links that must be found, S; and further links that may be
+        found. P is the union of the last two.
 
     Returns
     -------

@@ -40,7 +40,7 @@ def encoder_layer(
     n_heads : int
         Number of heads.
     mask : array_like of bool, optional
-        Who may attend to whom, as in `multi_head_attention`.
+        The mask, as in `multi_head_attention`.
     norm : {"post", "pre"}
         Where to normalise.
 
@@ -58,7 +58,7 @@ def encoder_layer(
     References
     ----------
     Vaswani et al. (2017), section 3.1; for "pre", Xiong et al. (2020), On Layer Normalization
-    in the Transformer Architecture. Documents 001 and 003, the encoder in six steps.
+    in the Transformer Architecture.
 
     Examples
     --------
@@ -96,18 +96,18 @@ def decoder_layer(
     x : array_like, shape (..., tgt_len, d_model)
         One vector per token written.
     memory : array_like, shape (..., src_len, d_model)
-        What the encoder made of the source.
+        The output of the encoder.
     parameters : dict of dict of array_like
         As in `encoder_layer`, with ``cross_attention`` and ``norm_3`` besides: ``norm_1``
         belongs to self-attention, ``norm_2`` to cross-attention, ``norm_3`` to the last step.
     n_heads : int
         Number of heads.
     mask : array_like of bool, optional
-        Which tokens may attend to which: usually `causal_mask`. It is not added for you.
+        The mask of self-attention, usually `causal_mask`. It is not added automatically.
     memory_mask : array_like of bool, optional
-        Which tokens may attend to which of the source: usually `padding_mask`.
+        The mask of cross-attention, usually `padding_mask`.
     norm : {"post", "pre"}
-        Where to normalise. `memory` comes in as it is.
+        Where to normalise. `memory` is used as it is.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def decoder_layer(
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1. Documents 001 and 003, the decoder in nine steps.
+    Vaswani et al. (2017), section 3.1.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def _attend(
     return multi_head_attention(query, key, value, n_heads=n_heads, mask=mask, **matrices)[0]
 
 
-# For each kind of step: its function, the parameters it needs, and the optional ones.
+# The kinds of step: a function, the parameters that it needs, and the optional ones.
 _ATTENTION: _Kind = _attend, ("w_q", "w_k", "w_v", "w_o"), ("b_q", "b_k", "b_v", "b_o")
 _FEED_FORWARD: _Kind = feed_forward, ("w_1", "b_1", "w_2", "b_2"), ()
 _NORM: _Kind = layer_norm, ("gain", "bias"), ()

@@ -111,7 +111,7 @@ def linear_attention(
 def _causal_sums(query: Floats, key: Floats, value: Floats, block_size: int) -> Floats:
     state: Floats = np.zeros((key.shape[-1], value.shape[-1]), dtype=key.dtype)
     sums: list[Floats] = []
-    # Without queries there is still one block, an empty one: there must be something to join.
+    # Without queries there is one empty block, since np.concatenate needs at least one array.
     for start in range(0, max(1, query.shape[-2]), block_size):
         rows = slice(start, start + block_size)
         q, k, v = query[..., rows, :], key[..., rows, :], value[..., rows, :]

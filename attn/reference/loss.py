@@ -1,4 +1,4 @@
-"""What a sequence model is asked for, and what its answers cost."""
+"""Targets of a sequence model, and the loss of its predictions."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from attn.reference._types import ArrayLike, Ints
 
 
 def teacher_forcing(tokens: ArrayLike, sos_id: int, eos_id: int, pad_id: int) -> tuple[Ints, Ints]:
-    """Make of translations what the decoder reads and what it is asked for.
+    """Split target sequences into the inputs of the decoder and its targets.
 
     Parameters
     ----------
     tokens : array_like of int, shape (batch_size, tgt_len)
-        Without marks of beginning or end; padding, if any, at the end of a row.
+        Sequences without start and end tokens; padding, if any, is at the end of a row.
     sos_id, eos_id, pad_id : int
 
     Returns
@@ -30,7 +30,6 @@ def teacher_forcing(tokens: ArrayLike, sos_id: int, eos_id: int, pad_id: int) ->
     References
     ----------
     Williams and Zipser (1989). Vaswani et al. (2017), section 3.1, for the offset by one.
-    Document 000, section 3.3.4; document 004.
 
     Examples
     --------
@@ -63,7 +62,7 @@ def smoothed_cross_entropy(
     pad_id : int
         Positions with this target do not count.
     smoothing : float, default 0.0
-        How much of what is asked for is shared evenly over the vocabulary.
+        The share of the target probability that is spread evenly over the vocabulary.
 
     Returns
     -------
@@ -78,8 +77,7 @@ def smoothed_cross_entropy(
 
     References
     ----------
-    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4. Document 000, section
-    3.3.4; document 004.
+    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a masked language model reads, and what it is asked for."""
+"""Inputs and labels of a masked language model."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from attn._checks import wrong
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Ints
 
-# The first ids are <pad>, <unk>, <sos> and <eos>, which are never hidden.
+# The first ids are <pad>, <unk>, <sos> and <eos>. They are never masked.
 N_SPECIAL = 4
-# The share of tokens chosen; of these, the shares that are hidden and that are replaced.
+# The share of tokens that are chosen, and the shares of these that are masked and replaced.
 CHOSEN, MASKED, REPLACED = 0.15, 0.8, 0.1
 
 
@@ -20,7 +20,7 @@ def mask_tokens(
     mask_id: int,
     ignore_id: int,
 ) -> tuple[Ints, Ints]:
-    """Choose 15% of the tokens; hide most of them, change some, leave some as they are.
+    """Choose 15% of the tokens; mask most of them, replace some, leave some unchanged.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ def mask_tokens(
         0.15. Of the chosen, `dice` below 0.8 hides one, from 0.8 to 0.9 changes it, and from
         0.9 leaves it.
     others : array_like of int, shape (..., seq_len)
-        Random tokens: what a changed one is changed to.
+        Random tokens, which replace the tokens that are changed.
     mask_id : int
-        The token that hides.
+        The id of the mask token.
     ignore_id : int
-        The label of what is not asked for.
+        The label of tokens that are not predicted.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def mask_tokens(
     for name, value in (("mask_id", mask_id), ("ignore_id", ignore_id)):
         if np.asarray(value).dtype.kind not in "iu" or np.ndim(value):
             raise wrong(name, "an integer", repr(value))
-    # What is narrow enough for the tokens may be too narrow for the mark of what is not asked.
+    # A narrow integer type of the tokens may not be able to hold `ignore_id`.
     tokens, others = tokens.astype(np.int64), others.astype(np.int64)
     chosen = (chance < CHOSEN) & (tokens >= N_SPECIAL)
     changed = np.where(dice < MASKED, mask_id, others)

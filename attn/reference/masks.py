@@ -18,7 +18,7 @@ def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
     tgt_len : int
         Number of queries.
     src_len : int, optional
-        Number of keys; `tgt_len` if not given.
+        Number of keys; by default `tgt_len`.
 
     Returns
     -------
@@ -32,8 +32,7 @@ def causal_mask(tgt_len: int, src_len: int | None = None) -> Bools:
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3. Document 004, section on masked multi-head
-    attention.
+    Vaswani et al. (2017), section 3.2.3.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
     window : int
         How many positions each query may see.
     src_len : int, optional
-        Number of keys; `tgt_len` if not given.
+        Number of keys; by default `tgt_len`.
 
     Returns
     -------
@@ -91,7 +90,8 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
     """
     tgt_len, window = check_size("tgt_len", tgt_len), check_size("window", window, least=1)
     src_len = tgt_len if src_len is None else check_size("src_len", src_len)
-    last = src_len - tgt_len  # the diagonal on which each query finds its own position
+    # The last query stands at the last key, so query i stands at key i + src_len - tgt_len.
+    last = src_len - tgt_len
     seen: Bools = np.tri(tgt_len, src_len, k=last, dtype=bool)
     too_old: Bools = np.tri(tgt_len, src_len, k=last - window, dtype=bool)
     return seen & ~too_old
@@ -99,6 +99,8 @@ def window_mask(tgt_len: int, window: int, src_len: int | None = None) -> Bools:
 
 def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     """Hide the positions that only fill short sequences up to the common length.
+
+    PyTorch's ``key_padding_mask`` is the opposite: there True marks the padding.
 
     Parameters
     ----------
@@ -117,11 +119,6 @@ def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     ------
     ValueError
         If `lengths` are not integers between 0 and `seq_len`.
-
-    References
-    ----------
-    Document 000, section 3.3.4: the ``key_padding_mask`` of its summariser, where PyTorch
-    wants the opposite, True at what is to be ignored.
 
     Examples
     --------

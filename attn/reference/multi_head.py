@@ -46,7 +46,7 @@ def multi_head_attention(
         The tokens that are looked at. Their vectors, and those of `value`, may be of
         another size if the projections are too.
     value : array_like, shape (..., src_len, d_model)
-        What they give; usually the same array as `key`.
+        The values of these tokens; usually the same array as `key`.
     w_q : array_like, shape (d_model, n_heads * d_k)
         The projections of all heads to queries, side by side.
     w_k : array_like, shape (d_model, n_kv_heads * d_k)
@@ -54,7 +54,7 @@ def multi_head_attention(
     w_v : array_like, shape (d_model, n_kv_heads * d_v)
         The same for values.
     w_o : array_like, shape (n_heads * d_v, d_model)
-        What mixes the outputs of the heads.
+        The output projection.
     n_heads : int
         Number of query heads.
     mask : array_like of bool, optional
@@ -79,8 +79,7 @@ def multi_head_attention(
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2. Document 000, section 3.3.3. Document 001, on
-    efficient multi-head attention. Ainslie et al. (2023), GQA, section 2.2.
+    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA, section 2.2.
 
     Examples
     --------
@@ -138,7 +137,7 @@ def split_heads(x: ArrayLike, n_heads: int) -> Floats:
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2. Document 001, on efficient multi-head attention.
+    Vaswani et al. (2017), section 3.2.2.
 
     Examples
     --------

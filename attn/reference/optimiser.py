@@ -1,4 +1,4 @@
-"""How far each weight moves: a step of Adam, and how large steps may be as training goes on."""
+"""A step of Adam, and the learning rate of each step."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def adam_step(
     Parameters
     ----------
     theta : array_like
-        What is trained.
+        The parameters.
     gradient, m, v : array_like, shape of `theta`
         The gradient, and the moving means of the gradients before and of their squares.
     t : int
@@ -32,8 +32,7 @@ def adam_step(
     Returns
     -------
     theta, m, v : ndarray
-        After the step; the means as they are kept, without the correction for their start at
-        zero.
+        The values after the step. The means are returned without the bias correction.
 
     Raises
     ------
@@ -43,7 +42,7 @@ def adam_step(
     References
     ----------
     Kingma and Ba (2015), algorithm 1. Vaswani et al. (2017), section 5.3, for beta_1 = 0.9,
-    beta_2 = 0.98 and epsilon = 1e-9. Document 004 trains with Adam.
+    beta_2 = 0.98 and epsilon = 1e-9.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def adam_step(
 
 
 def warmup_schedule(t: ArrayLike, d_model: int, warmup: int) -> Floats:
-    """Return the learning rate of each step: up in a line, then down with the root.
+    """Return the learning rate of each step: linear warm-up, then inverse square root.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ def partial_attention(
     key : array_like, shape (..., src_len, d_k)
         What the positions of this part can be found by.
     value : array_like, shape (..., src_len, d_v)
-        What they give.
+        The values of these positions.
     mask : array_like of bool, broadcastable to (..., tgt_len, src_len), optional
         True where a query may attend to a key. None allows all.
 

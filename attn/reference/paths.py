@@ -1,4 +1,4 @@
-"""How many layers does it take for one position to hear of another?"""
+"""The number of layers between two positions."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from attn.reference._types import ArrayLike, Ints
 
 
 def path_lengths(mask: ArrayLike) -> Ints:
-    """Count the layers between every two positions, if every layer has this mask.
+    """Count the layers that information needs between every two positions under a mask.
 
-    A layer takes position i to what it hears from those it may attend to. What stands at j
-    reaches i after as many layers as the shortest chain from i to j has links.
+    In each layer a position receives from those that it may attend to. So the input at j
+    reaches i after as many layers as the shortest path from i to j has steps.
 
     Parameters
     ----------

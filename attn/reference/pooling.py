@@ -35,8 +35,7 @@ def attention_pooling(query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tup
 
     References
     ----------
-    Bahdanau et al. (2015), Eqs. 5 and 6, with one query for all inputs. Document 001, section
-    "Motivación".
+    Bahdanau et al. (2015), Eqs. 5 and 6, with one query for all inputs.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def layer_norm(
 
     References
     ----------
-    Ba, Kiros and Hinton (2016), Layer Normalization, section 3. Document 003, section 4.2.2.
+    Ba, Kiros and Hinton (2016), Layer Normalization, section 3.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def feed_forward(
 
     References
     ----------
-    Vaswani et al. (2017), Eq. 2. Document 003, section 4.2.2.
+    Vaswani et al. (2017), Eq. 2.
 
     Examples
     --------

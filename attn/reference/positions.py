@@ -1,7 +1,7 @@
-"""Positions: what tells attention, which sees a set, the order of its tokens.
+"""Positions, which tell attention the order of the tokens; without them it sees a set.
 
-Three answers: add a vector to each token (sinusoidal), turn its queries and keys (rotary), or
-subtract the distance from the scores (ALiBi).
+There are three ways: add a vector to each token (sinusoidal), rotate queries and keys
+(rotary), or subtract the distance from the scores (ALiBi).
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ def sinusoidal_positions(n_positions: int, d_model: int, base: float = 10000.0) 
     Parameters
     ----------
     n_positions : int
-        How many positions, from 0 on.
+        The number of positions, from 0 on.
     d_model : int
         Size of the token vectors they are added to; even.
     base : float, default 10000.0
@@ -40,8 +40,7 @@ def sinusoidal_positions(n_positions: int, d_model: int, base: float = 10000.0) 
 
     References
     ----------
-    Vaswani et al. (2017), section 3.5. Document 004, section on positional encoding, whose
-    code doubles the exponent. Document 003, section 4.2.5.
+    Vaswani et al. (2017), section 3.5.
 
     Examples
     --------
@@ -98,19 +97,19 @@ def rotary(x: ArrayLike, positions: ArrayLike | None = None, base: float = 10000
     if broadcast_shapes(positions.shape, x.shape[:-1]) != x.shape[:-1]:
         raise wrong("positions", f"a shape that broadcasts to {x.shape[:-1]}", positions.shape)
     angles = positions[..., None] * _frequencies("d_k", d_k, base)
-    # Angles are computed in float64 whatever the dtype of x: float16, for example, cannot hold
-    # the odd positions above 2048.
+    # Angles are computed in float64, because float16, for example, cannot hold odd positions above
+    # 2048.
     cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
     return _interleave(even * cos - odd * sin, even * sin + odd * cos)
 
 
 def alibi_slopes(n_heads: int) -> Floats:
-    """Return how fast each head loses interest with the distance.
+    """Return the slope of each head: how fast its scores fall with the distance.
 
-    Of a power of two, head h = 1, 2, ..., n has the slope ``2 ** (-8 h / n)``. Otherwise
-    take the slopes of the power of two below, and for the heads that remain those half-way
-    between: h = 1/2, 3/2, ...
+    If n is a power of two, head h = 1, 2, ..., n has the slope ``2 ** (-8 h / n)``. Otherwise
+    the slopes of the next lower power of two come first, and the remaining heads have those
+    half-way between, h = 1/2, 3/2, ...
 
     Parameters
     ----------
@@ -159,7 +158,7 @@ def alibi_bias(n_heads: int, tgt_len: int, src_len: int | None = None) -> Floats
     tgt_len : int
         Number of queries.
     src_len : int, optional
-        Number of keys; `tgt_len` if not given.
+        Number of keys; by default `tgt_len`.
 
     Returns
     -------

@@ -30,7 +30,7 @@ def cosine_similarity(a: ArrayLike, b: ArrayLike) -> Floats:
 
     References
     ----------
-    Salton, Wong and Yang (1975), section 1. Document 004, section on input embedding.
+    Salton, Wong and Yang (1975), section 1.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Text with holes, and what was in them: how a text-to-text model learns without labels."""
+"""Span corruption: inputs and targets of a text-to-text model without labels."""
 
 import numpy as np
 
@@ -7,20 +7,20 @@ from attn.reference._types import ArrayLike, Ints
 
 
 def corrupt_spans(tokens: ArrayLike, hidden: ArrayLike, first_sentinel: int) -> tuple[Ints, Ints]:
-    """Put a mark in the place of each run of hidden tokens; ask for the runs, each after its mark.
+    """Replace runs of hidden tokens by sentinels; the targets are the runs after their sentinels.
 
     Parameters
     ----------
     tokens : array_like of int, shape (seq_len,)
     hidden : array_like of bool, shape (seq_len,)
     first_sentinel : int
-        The mark of the first run; that of the next is one more, and so on. The mark after the
-        last ends what is asked for.
+        The sentinel of the first run; each next run has the next id. One more sentinel ends
+        the targets.
 
     Returns
     -------
     inputs, targets : ndarray of int
-        Together they hold every token once and every mark but the last twice.
+        Together they hold every token once and every sentinel but the last twice.
 
     Raises
     ------

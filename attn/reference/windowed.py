@@ -61,7 +61,7 @@ def windowed_attention(
     output = np.empty((*batch, tgt_len, value.shape[-1]), dtype=query.dtype)
     for start in range(0, tgt_len, block_size):
         rows = slice(start, min(start + block_size, tgt_len))
-        # These are positions of keys. The last query stands at the last key, so query i stands
+        # The bounds are positions of keys. The last query stands at the last key, so query i stands
         # at key i + src_len - tgt_len.
         first, last = (max(0, end + src_len - tgt_len) for end in (start - window + 1, rows.stop))
         block = query[..., rows, :], key[..., first:last, :], value[..., first:last, :]

@@ -10,8 +10,9 @@
 `attn.tokenizer.word_piece`   ``WordPieceTokenizer``: the pieces of words of a BERT
 ============================  ====================================================================
 
-The first two keep the ids 0 to 3 for ``<pad>``, ``<unk>``, ``<sos>`` and ``<eos>``, so a model can
-use either; the last two have the ids of the model they came with. None needs NumPy or PyTorch.
+The word and byte-pair tokenizers keep the ids 0 to 3 for ``<pad>``, ``<unk>``, ``<sos>`` and
+``<eos>``, so a model can use either. The byte-level and WordPiece tokenizers have the ids of
+the model they came with. None needs NumPy or PyTorch.
 """
 
 from attn.tokenizer.added import AddedToken

@@ -1,4 +1,4 @@
-"""Tokenizers on disk: JSON that people can read, one token on each line."""
+"""Tokenizer files: JSON with one token on each line."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,7 @@ def to_json(content: dict[str, Any]) -> str:
 
 
 def read_json(path: str | Path) -> Any:
-    """Return what a file of JSON holds; raise ``ValueError`` with its path if it is none."""
+    """Read a JSON file; raise ``ValueError`` with its path if it is not JSON."""
     try:
         text = Path(path).read_bytes().decode()
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number)

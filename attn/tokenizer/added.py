@@ -1,4 +1,4 @@
-"""Added tokens: whole strings that are found in a text before it is cut into words."""
+"""Added tokens: strings that are found in a text before it is split into words."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from attn._checks import wrong
 from attn.tokenizer.text import check_text
 
-# The white space of Unicode. `str.isspace` has four separators of ASCII more.
+# The white space of Unicode. `str.isspace` accepts four separators of ASCII as well.
 SPACES = (
     "\t\n\v\f\r \x85\xa0\u1680"
     + "".join(map(chr, range(0x2000, 0x200B)))
@@ -18,22 +18,22 @@ _OF_A_WORD = r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]"
 
 @dataclass(frozen=True)
 class AddedToken:
-    """A string that is one token wherever it stands in a text.
+    """A string that is one token wherever it occurs in a text.
 
     Parameters
     ----------
     content : str
-        What is looked for; at least one character.
+        The string, with at least one character.
     special : bool, default True
-        Whether the token marks the parts of a text, as ``<|im_end|>`` or ``[SEP]`` do. Then only
-        `encode_marked` finds it, and `decode` leaves it out.
+        Whether the token structures a text, as ``<|im_end|>`` or ``[SEP]`` does. A special
+        token is found by `encode_marked` only, and left out by `decode`.
     lstrip, rstrip : bool, default False
-        Whether the white space before it, or behind it, belongs to it.
+        Whether the token takes the white space before it, or after it.
     single_word : bool, default False
-        Whether it is found only where no letter, digit or underscore touches it.
+        Whether the token is found only where no letter, digit or underscore is next to it.
     normalized : bool, default False
-        Whether it is looked for after the text was normalised (in lower case, say), and is
-        normalised itself.
+        Whether the token is normalised (in lower case, for example) and looked for in the
+        normalised text.
     """
 
     content: str
@@ -52,19 +52,19 @@ class AddedToken:
 
 
 class AddedTokens:
-    """Where the added tokens of a vocabulary stand in a text.
+    """Finds the added tokens of a vocabulary in a text.
 
     Parameters
     ----------
     tokens : dict of AddedToken to int
         Their ids.
     normalise : callable, str -> str
-        What is done to a text before it is cut into words.
+        The normalisation of a text before it is split into words.
 
     Raises
     ------
     ValueError
-        If of a token nothing is left once it is normalised, or two are then the same.
+        If a normalised token is empty or equal to another.
 
     References
     ----------
@@ -92,9 +92,9 @@ class AddedTokens:
         self._finders = _Finder(as_they_are), _Finder(normalised)
 
     def cut(self, text: str, marked: bool) -> Iterator[int | str]:
-        """Yield the ids of the tokens found, and the text between them, normalised.
+        """Yield the ids of the tokens found and the normalised text between them.
 
-        Special tokens are found if `marked`. What is no special token is found in any case.
+        Special tokens are only found if `marked` is True.
         """
         as_they_are, normalised = self._finders
         for part in as_they_are.cut(text, marked):
@@ -105,7 +105,7 @@ class AddedTokens:
 
 
 class _Finder:
-    """Finds strings: of those that begin first, the longest."""
+    """Finds the string that begins first and, among those, the longest."""
 
     def __init__(self, tokens: Mapping[str, tuple[AddedToken, int]]) -> None:
         self.tokens = tokens
@@ -127,11 +127,13 @@ class _Finder:
             while token.lstrip and start > done and text[start - 1] in SPACES:
                 start -= 1
             if token.rstrip:
-                stop = max(stop, done)  # in white space that was taken, which ends there
+                # The white space before may already belong to the previous token.
+                stop = max(stop, done)
             while token.rstrip and stop < len(text) and text[stop] in SPACES:
                 stop += 1
             if token.lstrip and done >= stop:
-                continue  # the token before has taken all of its white space
+                # The previous token has taken all the white space that this one is made of.
+                continue
             if done < start:
                 yield text[done:start]
             yield i

@@ -1,4 +1,4 @@
-"""What the tokenizers share: four special tokens, sequences of ids, and files."""
+"""The base class of all tokenizers, with four special tokens."""
 
 import json
 import operator
@@ -16,14 +16,14 @@ VERSION = 1
 
 
 class Tokenizer:
-    """The interface of all tokenizers; each subclass says how text becomes ids and back.
+    """The interface of all tokenizers; subclasses define how text becomes ids and back.
 
     Attributes
     ----------
     tokens : list of str
         The text of each id, to be shown to people.
     vocab_size : int
-        How many ids there are, special tokens included.
+        The number of ids, special tokens included.
     pad_id, unk_id, sos_id, eos_id : int
         0, 1, 2 and 3: padding, an unknown word, the start and the end of a sequence.
     end_ids : sequence of int
@@ -32,7 +32,7 @@ class Tokenizer:
 
     pad_id, unk_id, sos_id, eos_id = range(len(SPECIAL_TOKENS))
     end_ids: Sequence[int] = (eos_id,)
-    # What a file of this class says it holds, and the fields it has with their types.
+    # The name of the file format, and the fields of a file with their types.
     _format: ClassVar[str]
     _fields: ClassVar[tuple[tuple[str, type], ...]]
 
@@ -44,7 +44,7 @@ class Tokenizer:
         return len(self.tokens)
 
     def __eq__(self, other: object) -> bool:
-        # What a tokenizer holds begins with its kind.
+        # The content includes the class, so tokenizers of two kinds are never equal.
         return isinstance(other, Tokenizer) and self._content() == other._content()
 
     def encode(self, text: str, *, sos: bool = False, eos: bool = False) -> list[int]:
@@ -53,7 +53,8 @@ class Tokenizer:
         Parameters
         ----------
         text : str
-            Any text. One that spells a special token, ``"<eos>"``, does not become it.
+            Any text. Text that spells a special token, such as ``"<eos>"``, does not become
+            that token.
         sos, eos : bool, default False
             Whether to put ``<sos>`` before the text, and ``<eos>`` after it.
 
@@ -77,7 +78,7 @@ class Tokenizer:
         return [self.sos_id] * bool(sos) + ids + [self.eos_id] * bool(eos)
 
     def unknown(self, text: str) -> list[str]:
-        """Return the words of a text that would become ``<unk>``, as they are looked up.
+        """Return the words of a text that would become ``<unk>``, in normalised form.
 
         Parameters
         ----------
@@ -86,8 +87,7 @@ class Tokenizer:
         Returns
         -------
         list of str
-            Each once, in the order of the text. Byte pairs spell every word, so there it is
-            empty.
+            Each word once, in the order of the text. With byte pairs the list is always empty.
 
         Raises
         ------
@@ -128,7 +128,8 @@ class Tokenizer:
         >>> WordTokenizer(["cielo", "el"]).decode([2, 5, 4, 1, 3, 0, 0])
         'el cielo <unk>'
         """
-        shape = tuple(getattr(ids, "shape", (None,)))  # a list has one dimension
+        # A list counts as one-dimensional.
+        shape = tuple(getattr(ids, "shape", (None,)))
         if len(shape) != 1:
             raise wrong("ids", "shape (seq_len,)", shape)
         silent = self._silent()
@@ -154,7 +155,7 @@ class Tokenizer:
         Parameters
         ----------
         path : str or Path
-            Where. A file that is there is replaced, all at once or not at all.
+            The file. An existing file is replaced whole or not at all.
 
         Raises
         ------
@@ -175,13 +176,13 @@ class Tokenizer:
         Returns
         -------
         Tokenizer
-            Of this class, equal to the one that was saved.
+            A tokenizer of this class, equal to the one that was saved.
 
         Raises
         ------
         ValueError
-            If the file cannot be read, or holds anything else than a tokenizer of this
-            class. The sentence begins with the path.
+            If the file cannot be read or does not hold a tokenizer of this class. The message
+            begins with the path.
 
         Examples
         --------
@@ -207,7 +208,7 @@ class Tokenizer:
         try:
             tokenizer = cls._from_fields(content)
         except ValueError as error:
-            # Its sentence begins with the name of an argument; here the file is at fault.
+            # The message begins with the name of an argument, which the path replaces.
             raise ValueError(f"{path}: {str(error).partition(': ')[2]}") from None
         except Exception:  # noqa: BLE001 - what is nested in a field can be of any type
             raise wrong(str(path), f"the parts of {cls._format!r}", "others") from None

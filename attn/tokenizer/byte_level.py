@@ -1,4 +1,4 @@
-"""The byte-pair encoding of GPT-2 and of models after it, with the vocabulary that they came with."""
+"""The byte-pair encoding of GPT-2 and its successors, with a published vocabulary."""
 
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -13,16 +13,19 @@ from attn.tokenizer.text import check_text
 if TYPE_CHECKING:
     import regex
 
-# A run of letters, of digits or of other marks, with one space before it; English endings apart.
+# A run of letters, of digits or of punctuation, each with one space before it. English contractions
+# are separate.
 GPT2_WORDS = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-NUMBER = r"\p{N}"  # each digit by itself
+# Each digit is a word of its own.
+NUMBER = r"\p{N}"
 
 
 @cache
 def byte_letters() -> dict[int, str]:
-    """Return the letter by which such vocabularies write each byte: no space, nothing invisible.
+    """Return the visible letter by which such vocabularies write each byte.
 
-    Bytes that are visible characters stand for themselves, the others for those from 256 on.
+    Visible characters of Latin-1 stand for their own byte. The other bytes are written as the
+    characters from U+0100 on.
     """
     visible = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [b for b in range(256) if b not in visible]
@@ -30,31 +33,32 @@ def byte_letters() -> dict[int, str]:
 
 
 class ByteLevelTokenizer(PretrainedTokenizer):
-    """Byte pairs as in `BytePairTokenizer`, under the ids of somebody else's vocabulary.
+    """Byte pairs as in `BytePairTokenizer`, with the vocabulary and ids of a published model.
 
     Parameters
     ----------
     vocabulary : list of str
-        The tokens in the order of their ids, each byte written as `byte_letters` says.
+        The tokens in the order of their ids, with bytes written by `byte_letters`.
     merges : list of (str, str)
-        What each merge joins, the most frequent first.
+        The two tokens that each merge joins, in order of priority.
     added : list of AddedToken or str, default ()
-        Tokens of the vocabulary that are found whole in a text, as `PretrainedTokenizer` says. Their
-        text is what is written there: the bytes are those of UTF-8.
+        Added tokens, as in `PretrainedTokenizer`. They are written as plain text and not by
+        `byte_letters`.
     patterns : list of str, default (GPT2_WORDS,)
-        Patterns of `regex` that cut a text into words, one after the other: what a pattern
-        matches is cut out of the pieces that the one before has left.
+        Patterns of `regex` that split a text into words. Each pattern splits the pieces that
+        the previous one left.
     unused : list of str, default ()
-        Tokens of the vocabulary that stand for nothing and fill its places: `decode` leaves them out.
+        Tokens that only fill places of the vocabulary. `decode` leaves them out.
     whole_words : bool, default False
-        Whether a word that is a token is that token, whatever the merges would make of it.
+        Whether a word that is a token becomes that token without applying merges.
     pad_id, sos_id, eos_id : optional
         As in `PretrainedTokenizer`.
 
     Raises
     ------
     ValueError
-        If a merge joins what is no token, makes none or stands there twice, or a pattern is none.
+        If a merge is repeated, or its parts or its result are no tokens, or a pattern is
+        invalid.
 
     References
     ----------
@@ -106,10 +110,12 @@ class ByteLevelTokenizer(PretrainedTokenizer):
             left, right = (ids[token] for token in merge)
             if made.setdefault((left, right), (rank, ids["".join(merge)]))[0] != rank:
                 raise wrong("merges", "distinct pairs", f"{shown(merge)} twice")
-        # A vocabulary may lack bytes that its corpus never held. In a text they are left out.
+        # A vocabulary may lack bytes that did not occur in its corpus. Such bytes of a text are
+        # left out.
         self._letters = {b: ids[letter] for b, letter in letters.items() if letter in ids}
         self._merged = MergedWords(made, self._letters)
-        # An added token is its own text, unless words become it as well.
+        # The text of an added token is not decoded from byte letters, unless merges produce the
+        # token too.
         common = set(self._letters.values()).union(i for _, i in made.values())
         added_ids = {ids.get(t.content if isinstance(t, AddedToken) else t) for t in added} - common
         self._bytes = [
@@ -133,7 +139,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         self._compiled = [_compiled(pattern) for pattern in self.patterns]
 
     def split(self, text: str) -> list[str]:
-        """Cut a text into words; joined, they are the text again.
+        """Split a text into words, which joined give the text again.
 
         Parameters
         ----------
@@ -185,8 +191,8 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
     import regex  # the patterns speak of Unicode's kinds of characters, which `re` does not know
 
     try:
-        # `split` returns what stands between two matches, and what a group in a match holds: with
-        # one group around the whole pattern, the words themselves are kept.
+        # With one group around the whole pattern, `split` returns the words as well as the text
+        # between them.
         compiled = regex.compile(f"({pattern})")
     except (regex.error, RecursionError, OverflowError) as error:
         raise wrong("patterns", "regular expressions", f"{shown(pattern)}: {error}") from None

@@ -15,14 +15,15 @@ from attn.tokenizer.text import check_texts
 
 FIRST_BYTE = len(SPECIAL_TOKENS)
 FIRST_MERGE = FIRST_BYTE + 256
-# Words come again and again, so their ids are kept; those of a whole web would fill the memory,
-# and so would a few that are as long as a book.
+# The ids of frequent words are kept. The number and the length of these words are bounded, so that
+# they do not fill the memory.
 MAX_WORDS_KEPT = 100_000
 MAX_LENGTH_KEPT = 100
-MERGED = -1  # in the place of an id that went into the one before it
+# Marks the place of an id that was merged into the one before it.
+MERGED = -1
 
-# A run of letters with their marks, of digits or of other marks, with one space before it; or white
-# space, of which the last space is left to the word that follows.
+# A run of letters with their marks, of digits or of punctuation, with one space before it; or a run
+# of white space, whose last space goes to the next word.
 _NO_DIGITS = r"\p{L}\p{Nl}\p{No}"
 _WORD = regex.compile(
     rf" ?(?:[{_NO_DIGITS}][{_NO_DIGITS}\p{{M}}{JOINERS}]*|\p{{Nd}}+|[^\p{{L}}\p{{N}}{SPACE}]+)"
@@ -31,10 +32,10 @@ _WORD = regex.compile(
 
 
 class BytePairTokenizer(Tokenizer):
-    """A vocabulary of all 256 bytes, and of the merges learned from a corpus.
+    """A vocabulary of all 256 bytes and of the merges learned from a corpus.
 
     Byte b has the id ``b + 4``, merge n the id ``n + 260``. ``<unk>`` keeps id 1 although no
-    text needs it, so that models find the special tokens where the other tokenizer has them.
+    text needs it, so that the special tokens have the same ids as in `WordTokenizer`.
 
     Parameters
     ----------
@@ -44,7 +45,7 @@ class BytePairTokenizer(Tokenizer):
     Raises
     ------
     ValueError
-        If a merge is not a pair of such ids, or makes a token that is there already.
+        If a merge is not a pair of such ids, or makes an existing token.
 
     References
     ----------
@@ -80,7 +81,7 @@ class BytePairTokenizer(Tokenizer):
             self._bytes.append(token)
         self.merges = list(made)
         self._words = MergedWords(made, {b: FIRST_BYTE + b for b in range(256)})
-        # A part of a character has no text of its own: its bytes are shown as \xNN.
+        # Bytes that are not a whole character are shown as \xNN.
         tokens = (token.decode(errors="backslashreplace") for token in self._bytes)
         super().__init__(list(tokens)[FIRST_BYTE:])
 
@@ -98,7 +99,7 @@ class BytePairTokenizer(Tokenizer):
         Returns
         -------
         BytePairTokenizer
-            With fewer tokens if the corpus has no more pairs that occur twice.
+            It has fewer tokens if no more pairs of the corpus occur twice.
 
         Raises
         ------
@@ -122,15 +123,16 @@ class BytePairTokenizer(Tokenizer):
         return [i for word in split(text) for i in self._words.ids(word)]
 
     def _unknown(self, text: str) -> list[str]:
-        return []  # every byte has a token
+        # Every byte has a token, so no text is unknown.
+        return []
 
     def _to_text(self, ids: list[int]) -> str:
-        # A model may predict bytes that are no character; they become U+FFFD.
+        # A model may predict bytes that do not form a character; they become U+FFFD.
         return b"".join(self._bytes[i] for i in ids).decode(errors="replace")
 
 
 def split(text: str) -> list[str]:
-    """Cut text into words, across whose borders nothing is merged.
+    """Split text into words. Merges do not cross the borders of words.
 
     Parameters
     ----------
@@ -139,8 +141,8 @@ def split(text: str) -> list[str]:
     Returns
     -------
     list of str
-        Runs of letters, of digits or of other marks, each with the space before it, and the
-        white space that is left. Joined, they are the text again.
+        Runs of letters, of digits or of punctuation, each with the space before it, and the
+        remaining white space. Joined, the words give the text again.
 
     References
     ----------
@@ -156,14 +158,14 @@ def split(text: str) -> list[str]:
 
 
 class MergedWords:
-    """The ids of words once every merge that applies has been made.
+    """Turns words into ids by applying merges, and caches the results.
 
     Parameters
     ----------
     merges : dict of (int, int) to (int, int)
-        For two ids, the rank of their merge and the id that it makes.
+        Maps two ids to the rank of their merge and the id that it makes.
     letters : dict of int to int
-        The id of each byte. Bytes that are not there are left out of a word.
+        The id of each byte. Bytes without an id are left out of a word.
     """
 
     def __init__(
@@ -186,10 +188,10 @@ class MergedWords:
 
 
 def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]]) -> list[int]:
-    """Make every merge that applies, the one of the lowest rank first, of equals the leftmost.
+    """Apply merges, the lowest rank first and, among equal ranks, the leftmost first.
 
-    A queue holds the pairs that can be merged, and each id its two neighbours. So a word of n
-    letters takes time in proportion to n log n, and not to its square.
+    A priority queue holds the pairs that can be merged, and each id knows its two neighbours,
+    so a word of n letters takes n log n time.
 
     Examples
     --------
@@ -204,7 +206,8 @@ def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]])
         _, i, pair = heapq.heappop(queue)
         j = after[i]
         if j == end or (ids[i], ids[j]) != pair:
-            continue  # one of the two has been merged with another neighbour since
+            # One of the two ids was merged with another neighbour after this entry was queued.
+            continue
         ids[i], ids[j] = merges[pair][1], MERGED
         after[i] = after[j]
         if after[i] < end:
@@ -217,7 +220,7 @@ def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]])
 
 
 def to_bytes(word: str) -> list[int]:
-    """Return the ids of the bytes of a word: the tokens before any merge."""
+    """Return the ids of the bytes of a word, before any merge."""
     return [FIRST_BYTE + b for b in word.encode()]
 
 
@@ -244,14 +247,14 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
     Parameters
     ----------
     words : dict of str to int
-        How often each word occurs.
+        The number of occurrences of each word.
     n_merges : int
-        When to stop, unless no pair occurs twice before that.
+        The most merges to learn. Learning stops earlier if no pair occurs twice.
 
     Returns
     -------
     list of (int, int)
-        The pairs; of pairs equally frequent, the one with the smaller ids comes first.
+        The pairs. Ties in frequency go to the pair with the smaller ids.
 
     References
     ----------
@@ -278,7 +281,8 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
     while queue and len(merges) < n_merges:
         count, best = heapq.heappop(queue)
         if -count != counts[best]:
-            continue  # an outdated entry: the pair was counted again and queued again since
+            # The entry is outdated, because the pair was counted and queued again.
+            continue
         if counts[best] < 2:
             break
         changed: set[tuple[int, int]] = set()

@@ -1,4 +1,4 @@
-"""What the tokenizers have in common whose vocabulary came with somebody else's model."""
+"""The base class of tokenizers with the vocabulary of a published model."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
@@ -11,27 +11,29 @@ from attn.tokenizer.text import check_text
 
 
 class PretrainedTokenizer(Tokenizer):
-    """A vocabulary with added tokens of its own, in places of its own.
+    """A vocabulary with its own ids and added tokens.
 
     Parameters
     ----------
     vocabulary : list of str
-        The tokens in the order of their ids, each as its file writes it.
+        The tokens in the order of their ids, as written in the file of the model.
     tokens : list of str
         The text of each id, to be shown to people.
     added : list of AddedToken or str
-        Those of the vocabulary that are found whole in a text. A string is a special token. `encode`
-        finds the others alone, and `encode_marked` finds all of them.
+        Tokens of the vocabulary that are found as whole strings. A str becomes a special
+        token. `encode` finds only those that are not special; `encode_marked` finds all.
     pad_id, unk_id, sos_id : int, optional
-        As in `Tokenizer`. An id that is not given is `eos_id`; without that, the smallest id
-        of a special token, or 0, and then `decode` shows that token as any other.
+        As in `Tokenizer`. An id that is not given is `eos_id`. If `eos_id` is not given
+        either, it is the smallest id of a special token. Without special tokens it is 0, and
+        `decode` then shows token 0 like any other.
     eos_id : int or list of int, optional
-        The end of a sequence. Of several ends the attribute is the first, and `end_ids` holds all.
+        The token that ends a sequence, or several. The attribute `eos_id` is the first of
+        them, and `end_ids` holds all.
 
     Raises
     ------
     ValueError
-        If a token stands there twice, an added one is none of them, or an id none of theirs.
+        If a token is repeated, or an added token or an id is not in the vocabulary.
     """
 
     def __init__(
@@ -69,9 +71,10 @@ class PretrainedTokenizer(Tokenizer):
         self.eos_id = self.end_ids[0]
 
     def encode_marked(self, text: str) -> list[int]:
-        """Turn a text into ids in which special tokens may be spelled, such as a conversation's.
+        """Turn a text into ids, with special tokens that are spelled in it.
 
-        For `encode` they are text like any other, so that nobody's text can end a conversation.
+        Use it for texts with a structure of your own, such as a conversation. `encode` reads
+        special tokens as plain text, so that the words of a user cannot end a conversation.
         Both find the added tokens that are not special.
 
         Parameters
@@ -99,7 +102,7 @@ class PretrainedTokenizer(Tokenizer):
         return ids
 
     def _words(self, text: str) -> Iterator[str]:
-        """Yield what stands between the added tokens that `encode` finds."""
+        """Yield the text between the added tokens that `encode` finds."""
         return (part for part in self._added.cut(text, marked=False) if isinstance(part, str))
 
     def _normalise(self, text: str) -> str:
@@ -110,7 +113,7 @@ class PretrainedTokenizer(Tokenizer):
         raise NotImplementedError
 
     def _silent(self) -> set[int]:
-        # Where nothing is special, neither is the token whose id is 0.
+        # A tokenizer without special tokens has end_ids of [0] by default, which then means no end.
         ends = set(self.end_ids) if self.special or any(self.end_ids) else set()
         return set(self.special.values()) - {self.unk_id} | ends
 

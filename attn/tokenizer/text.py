@@ -1,4 +1,4 @@
-"""What is text to a tokenizer: strings that UTF-8 can hold."""
+"""The check of texts: strings that UTF-8 can encode."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ from attn._checks import wrong
 
 
 def check_text(name: str, text: str) -> str:
-    """Return `text` if it is a string that UTF-8 can hold; otherwise raise ``ValueError``.
+    """Return `text` if it is a string that UTF-8 can encode; otherwise raise ``ValueError``.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def check_text(name: str, text: str) -> str:
 
 
 def check_texts(texts: Iterable[str]) -> Iterator[str]:
-    """Yield each of `texts`, checked; refuse a single string, which would yield letters."""
+    """Yield each of `texts`, checked; refuse a single string, whose items would be letters."""
     if isinstance(texts, str):
         raise wrong("texts", "a list of strings", "one string")
     for text in texts:

@@ -1,4 +1,4 @@
-"""WordPiece: words in pieces that a vocabulary holds, as BERT reads them."""
+"""WordPiece, the tokenizer of BERT: words in pieces."""
 
 import re
 import unicodedata
@@ -10,8 +10,9 @@ from attn.tokenizer.added import SPACES, AddedToken
 from attn.tokenizer.pretrained import PretrainedTokenizer
 
 MARKS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
-LONGEST = 100  # characters of a word; a longer one is unknown
-# Characters of Chinese, each of which is a word; those of Korean and Japanese are not among them.
+# A word of more characters is unknown.
+LONGEST = 100
+# Chinese characters, each of which is a word. The range leaves out kana and hangul.
 _HAN = re.compile(
     "([\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
     "\U0002b920-\U0002ceaf\uf900-\ufaff\U0002f800-\U0002fa1f])"
@@ -19,30 +20,28 @@ _HAN = re.compile(
 
 
 class WordPieceTokenizer(PretrainedTokenizer):
-    """The longest piece that the vocabulary holds, then the longest of the rest, and so on.
+    """Splits each word greedily into the longest pieces that the vocabulary holds.
 
-    A piece that does not begin a word is written with ``##`` before it. A word of which some part
-    is no piece becomes ``[UNK]`` as a whole. ``[CLS]`` is the start of a sequence and ``[SEP]``
-    its end.
+    A piece that does not begin a word is written with ``##`` before it. If some part of a word
+    is not in the vocabulary, the whole word becomes ``[UNK]``. ``[CLS]`` is the start of a
+    sequence and ``[SEP]`` its end.
 
     Parameters
     ----------
     tokens : list of str
         The vocabulary in the order of its ids, with ``[PAD]``, ``[UNK]``, ``[CLS]``, ``[SEP]``.
     lowercase : bool, default True
-        Whether text is first written in lower case and without accents.
+        Whether to lower-case text and remove its accents first.
     added : list of AddedToken or str, optional
-        Tokens of the vocabulary that are found whole in a text, as `PretrainedTokenizer` says. If
-        they are not given, the four and ``[MASK]``.
+        Added tokens, as in `PretrainedTokenizer`; by default the four above and ``[MASK]``.
     n_pieces : int, optional
-        How many of the tokens words are made of: those with the first ids. The others are added
-        tokens alone. If it is not given, all.
+        The number of tokens, from the first id on, that words are made of. Later tokens are
+        only found as added tokens. By default all tokens are pieces.
 
     Raises
     ------
     ValueError
-        If one of the four is missing, a token stands there twice, or `n_pieces` is no number of
-        tokens.
+        If one of the four is missing, a token is repeated, or `n_pieces` is out of range.
 
     References
     ----------
@@ -119,7 +118,7 @@ class WordPieceTokenizer(PretrainedTokenizer):
 
 
 def split(text: str, lowercase: bool = True) -> list[str]:
-    """Cut a text into words and marks, after what is no text was taken out.
+    """Normalise a text and split it into words and punctuation marks.
 
     Parameters
     ----------
@@ -140,7 +139,7 @@ def split(text: str, lowercase: bool = True) -> list[str]:
 
 
 def normalise(text: str, lowercase: bool = True) -> str:
-    """Take out what is no text, write white space as blanks, and set each Chinese character apart.
+    """Remove control characters, write white space as blanks, and separate Chinese characters.
 
     Parameters
     ----------
@@ -161,7 +160,8 @@ def normalise(text: str, lowercase: bool = True) -> str:
     text = _HAN.sub(r" \1 ", text)
     if lowercase:
         parts = unicodedata.normalize("NFD", text)
-        # Letter by letter: the end of a word makes no difference, as it does to a Greek sigma.
+        # Each letter is lower-cased alone, because `str.lower` treats a sigma at the end of a word
+        # differently.
         text = "".join(c.lower() for c in parts if unicodedata.category(c) != "Mn")
     return text
 
@@ -176,5 +176,5 @@ def _is_no_text(character: str) -> bool:
 
 
 def _is_mark(character: str) -> bool:
-    """Return whether it is punctuation, or one of the signs of ASCII that Unicode counts elsewhere."""
+    """Return whether a character is punctuation or an ASCII symbol."""
     return unicodedata.category(character)[0] == "P" or character in "$+<=>^`|~"

@@ -1,4 +1,4 @@
-"""One id per word: normalise, split, look up; and back, with the spaces where they belong."""
+"""A tokenizer with one id per word."""
 
 import unicodedata
 from collections import Counter
@@ -16,16 +16,16 @@ _OPENING = "¿¡([{«“‘$/"
 _CLOSING = "?!)]}»”’.,;:…%/"
 _QUOTES = "\"'"
 
-# Any other character, with what changes its looks: variation selectors, colours of skin, the tags
-# of a flag, and what a joiner (U+200D) makes one picture with it. Two letters of a flag are one.
-# A mark that clings to words has nothing of the kind: whatever it meets stays another token.
+# Any other character, with the variation selectors, skin tones and tags that change how it looks,
+# and the characters that a joiner (U+200D) adds to it. Two regional letters form one flag. A
+# punctuation mark inside words takes none of these.
 _OTHER = (
     rf"(?:\p{{RI}}\p{{RI}}|[^{SPACE}{regex.escape(_OPENING + _CLOSING + _QUOTES)}])"
     rf"(?:[\p{{M}}\p{{Emoji_Modifier}}{JOINERS}\U000e0020-\U000e007f]"
     rf"|(?<=\u200d)\p{{Extended_Pictographic}})*|[^{SPACE}]"
 )
-# Letters and digits with their marks; joined inside a word by an apostrophe or a hyphen, between
-# digits also by a point, a comma or a colon.
+# Letters and digits with their marks. An apostrophe or a hyphen may join them, and between digits
+# also a point, a comma or a colon.
 _WORD = regex.compile(rf"{LETTERS}(?:(?:['’-]|(?<=\p{{Nd}})[.,:](?=\p{{Nd}})){LETTERS})*|{_OTHER}")
 
 
@@ -37,17 +37,17 @@ class WordTokenizer(Tokenizer):
     words : list of str
         The vocabulary. Word i gets the id ``i + 4``, after the special tokens.
     lowercase : bool, default True
-        Whether to write text in lower case before looking it up.
+        Whether to lower-case text before looking its words up.
 
     Raises
     ------
     ValueError
-        If a word stands twice, or can never be found since `normalise` and `split` would
+        If a word is repeated, or can never be found because `normalise` or `split` would
         change it.
 
     References
     ----------
-    Document 004, section on input embedding.
+    *Transformadores: ¿cómo funcionan internamente?*, section 2.
 
     Examples
     --------
@@ -82,24 +82,24 @@ class WordTokenizer(Tokenizer):
         min_count: int = 1,
         lowercase: bool = True,
     ) -> Self:
-        """Make the vocabulary of the most frequent words.
+        """Make a vocabulary of the most frequent words.
 
         Parameters
         ----------
         texts : iterable of str
-            Where words are counted.
+            The texts whose words are counted.
         vocab_size : int, optional
             The largest vocabulary allowed, special tokens included. None keeps every word.
         min_count : int, default 1
-            How often a word must occur to be kept.
+            The least number of occurrences of a word that is kept.
         lowercase : bool, default True
             Whether to write text in lower case, here and later.
 
         Returns
         -------
         WordTokenizer
-            Its most frequent word comes first; words of one count are in alphabetical order
-            (that of their code points).
+            The most frequent word comes first. Words with equal counts are in the order of
+            their code points.
 
         Raises
         ------
@@ -139,7 +139,7 @@ class WordTokenizer(Tokenizer):
 
 
 def normalise(text: str, lowercase: bool = True) -> str:
-    """Write text in one way: each accented letter as one character, in lower case.
+    """Bring text to one form: composed accented letters (NFC), in lower case.
 
     Parameters
     ----------
@@ -150,11 +150,11 @@ def normalise(text: str, lowercase: bool = True) -> str:
     Returns
     -------
     str
-        The text in lower case and in Unicode's normal form C.
+        The normalised text.
 
     References
     ----------
-    Document 004, section on input embedding.
+    *Transformadores: ¿cómo funcionan internamente?*, section 2.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def normalise(text: str, lowercase: bool = True) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Cut text into words and punctuation marks; spaces go.
+    """Split text into words and punctuation marks, without the spaces.
 
     Parameters
     ----------
@@ -176,14 +176,14 @@ def split(text: str) -> list[str]:
     Returns
     -------
     list of str
-        Words keep the apostrophes and hyphens inside them, numbers their points, commas and
-        colons, and letters of any script the marks and joiners that are written with them; so do
-        the parts of one emoji. Each other mark is a token: so is each of the three in ``<eos>``, which
-        therefore never becomes the special token.
+        Words keep the apostrophes and hyphens inside them, and numbers their points, commas
+        and colons. Letters of any script keep their marks and joiners, and so do emoji. Every
+        other character is a token of its own. So the text ``<eos>`` becomes three tokens and
+        never the special token.
 
     References
     ----------
-    Document 004, section on input embedding.
+    *Transformadores: ¿cómo funcionan internamente?*, section 2.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def split(text: str) -> list[str]:
 
 
 def join(words: Iterable[str]) -> str:
-    """Write words with spaces between them, except beside marks that cling to a word.
+    """Join words with spaces, except next to punctuation that is attached to a word.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def join(words: Iterable[str]) -> str:
     Returns
     -------
     str
-        The text. Of two equal straight quotes the first opens and the second closes.
+        The text. Straight quotes open and close in turn.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Training: one loop for every model of the course, which knows nothing of the task.
+"""Training: one loop for every model and task.
 
-What it is given: a model; ``loss(model, batch)``, which returns the *sum* of the losses of a
+The loop takes a model; ``loss(model, batch)``, which returns the *sum* of the losses of a
 batch and the number of its terms; examples; and ``collate``, which makes a batch of some of
-them, a dict or tuple of tensors. Sum and number, not their mean: the gradient is that of the
-mean over the whole batch however many processes share it.
+them, a dict or tuple of tensors. The loss returns a sum and a number instead of a mean, so
+that the gradient is that of the mean over the whole batch, however many processes share it.
 
 ==============  ===================================================================
 `config`        ``TrainingConfig``: every size and choice, checked
@@ -18,9 +18,9 @@ mean over the whole batch however many processes share it.
 `loop`          ``train``: all of it together
 ==============  ===================================================================
 
-On the CPU and with the same number of threads, a seed gives the same weights to the bit. What
-is random in a step, its examples and its dropout, depends on the seed and the number of the
-step alone; so a run that was killed goes on from its checkpoint as if nothing had happened.
+On the CPU and with the same number of threads, the same seed gives bit-equal weights. The
+examples and the dropout of a step depend on the seed and the number of the step alone, so a
+run that was killed continues from its checkpoint as if nothing had happened.
 """
 
 from attn.training.batches import pad

@@ -1,4 +1,4 @@
-"""Which examples stand together in a batch, and how they fill one tensor."""
+"""Batches: which examples they hold, and padding."""
 
 import numbers
 import reprlib
@@ -13,13 +13,13 @@ from torch import Tensor
 
 from attn._checks import wrong
 
-# What `collate` makes of examples.
+# The tensors that `collate` returns.
 Batch: TypeAlias = dict[str, Tensor] | tuple[Tensor, ...]
 Collate: TypeAlias = Callable[[list[Any]], Any]
 
 
 def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor]:
-    """Fill sequences of ids up to the length of the longest.
+    """Pad sequences of ids to the length of the longest.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
     -------
     ids : Tensor of int64, shape (batch_size, seq_len)
     lengths : Tensor of int64, shape (batch_size,)
-        The lengths before, as `attn.masks.padding_mask` wants them.
+        The lengths before padding, which `attn.masks.padding_mask` takes.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
         ids = torch.tensor(rows)
         if ids.ndim != 2 or ids.numel() and (ids.is_floating_point() or ids.is_complex()):
             raise TypeError
-        # Of empty lists, PyTorch makes floats.
+        # PyTorch makes floats of empty lists.
         return ids.long(), torch.tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         got = reprlib.repr(sequences)
@@ -58,9 +58,9 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
 
 
 def fault(name: str, expected: str, error: Exception) -> NoReturn:
-    """Raise the ``ValueError`` for a user's function that raised `error`, which is its cause.
+    """Raise a ``ValueError`` that names a user's function, with `error` as its cause.
 
-    What no change of the function would mend is raised as it is.
+    Errors that a change of the function would not mend are raised unchanged.
     """
     is_of_compiler = type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
     if is_of_compiler or isinstance(error, MemoryError | torch.OutOfMemoryError):
@@ -70,7 +70,7 @@ def fault(name: str, expected: str, error: Exception) -> NoReturn:
 
 
 def checked(collate: Collate) -> Collate:
-    """Return a function like `collate`, which raises ``ValueError`` unless it makes batches."""
+    """Wrap `collate` so that a wrong batch raises ``ValueError``."""
     expected = "a function (list of examples) that returns a dict or tuple of tensors"
 
     def collate_checked(examples: list[Any]) -> Any:
@@ -90,7 +90,7 @@ def checked(collate: Collate) -> Collate:
 
 
 def kind_of(value: object) -> str:
-    """Return what a value is, in a few words."""
+    """Return a short description of a value."""
     if isinstance(value, Tensor):
         if value.is_nested:
             return "a nested tensor"
@@ -104,22 +104,23 @@ def kind_of(value: object) -> str:
 
 
 class Batches:
-    """The batches of a run: those of step n depend on the seed and on n, and on nothing else.
+    """The batches of a run. The batch of step n depends on the seed and on n alone.
 
-    An epoch goes through all examples once. So that little padding is needed, each batch
-    holds examples of about one length.
+    An epoch goes through all examples once. Each batch holds examples of similar length, so
+    that it needs little padding.
 
     Parameters
     ----------
     examples : sequence
     collate : callable, (list of examples) -> batch
     length : callable, (example) -> int, or None
-        The number of tokens, say. None mixes examples freely.
+        The length of an example, such as its number of tokens. Without it, lengths are mixed.
     batch_size : int
-        The most examples of a batch. The batches of an epoch differ by one at most.
+        The most examples of a batch. The sizes of the batches of an epoch differ by one at
+        most.
     seed : int
     batch_tokens : int, optional
-        Instead of `batch_size`: about what the lengths of the examples of a batch sum to.
+        Replaces `batch_size`: the approximate sum of the lengths in a batch.
 
     Examples
     --------
@@ -148,10 +149,11 @@ class Batches:
         self.smallest = len(examples) // max(self.n_batches, 1)
         if batch_tokens is not None and len(examples):
             self.n_batches, self.smallest = self._share_tokens(batch_tokens, length is not None)
-        self._epoch, self._order = -1, [[0]]  # no epoch has been drawn yet
+        # No epoch has been shuffled yet.
+        self._epoch, self._order = -1, [[0]]
 
     def _share_tokens(self, batch_tokens: int, has_length: bool) -> tuple[int, int]:
-        """Return how many batches hold about so many tokens, and the fewest examples of one."""
+        """Return the number of batches of about `batch_tokens`, and the size of the smallest."""
         if not has_length:
             raise wrong("batch_tokens", "None without length", batch_tokens)
         longest, total = int(self.lengths.max()), int(self.lengths.sum())
@@ -167,7 +169,7 @@ class Batches:
         return (self[step] for step in range(self.n_batches))
 
     def share(self, step: int, rank: int, n_processes: int) -> Any:
-        """Return what process `rank` gets of the batch of `step`, counted from 0."""
+        """Return the share of process `rank` in the batch of `step`, which counts from 0."""
         epoch, index = divmod(step, self.n_batches)
         if epoch != self._epoch:
             self._epoch, self._order = epoch, self._order_of(epoch)
@@ -180,12 +182,12 @@ class Batches:
 
     def _order_of(self, epoch: int) -> list[list[int]]:
         rng = np.random.default_rng((self.seed, epoch))
-        # Sorting by lengths that are raised at random, by up to a tenth, puts similar lengths
-        # together, and yet other examples into one batch in every epoch.
+        # Sorting by lengths that are raised at random by up to a tenth puts examples of similar
+        # length together, and forms other batches in each epoch.
         order = np.argsort((self.lengths + 1) * rng.uniform(1.0, 1.1, len(self.lengths)))
         if self._by_tokens:
-            # Cuts at equal distances in tokens. As these are no smaller than the longest example,
-            # no batch is empty.
+            # The cuts are equally far apart in tokens. The distance is at least the longest
+            # example, so no batch is empty.
             ends = self.lengths[order].cumsum()
             cuts = np.arange(1, self.n_batches) * ends[-1] // self.n_batches
             batches = np.split(order, np.searchsorted(ends, cuts, side="right"))

@@ -1,4 +1,4 @@
-"""A training run on disk: written whole or not at all, and gone on from only by its like."""
+"""Checkpoints of a training run, which only the same run can continue."""
 
 import dataclasses
 import hashlib
@@ -22,9 +22,9 @@ FORMAT = "attn training 2"
 
 @contextmanager
 def uncompiled(model: nn.Module) -> Iterator[nn.Module]:
-    """Give the model that ``torch.compile`` wrapped, and so each part of it, for a while.
+    """Give the model without the wrappers of ``torch.compile`` within a ``with`` block.
 
-    A wrapper puts ``_orig_mod.`` before the names of all that is in it.
+    A wrapper adds ``_orig_mod.`` to the names of the parameters.
     """
     plain = _unwrapped(model)
     wrapped = [
@@ -49,7 +49,7 @@ def _unwrapped(module: nn.Module) -> nn.Module:
 
 
 class CheckpointFile:
-    """The file of one run, which no other run can go on from.
+    """The checkpoint file of a run. Another run cannot continue from it.
 
     Parameters
     ----------
@@ -57,9 +57,9 @@ class CheckpointFile:
         In a folder that exists.
     config : TrainingConfig
     model : Module
-        Told apart by its layers and, if it has one, its ``config``.
+        Identified by its layers and its ``config``, if it has one.
     *batches : iterable of batches
-        Of the examples, and of those to validate with.
+        The batches of the examples, and those of the validation.
 
     Raises
     ------
@@ -79,7 +79,7 @@ class CheckpointFile:
         digest = hashlib.sha256()
         for batch in itertools.chain(*batches):
             for tensor in batch.values() if isinstance(batch, dict) else batch:
-                # As bytes, since NumPy has no bfloat16.
+                # NumPy has no bfloat16, so the tensor is viewed as bytes.
                 flat = tensor.detach().cpu().contiguous().reshape(-1)
                 digest.update(flat.view(torch.uint8).numpy().tobytes())
         with uncompiled(model) as plain:
@@ -92,7 +92,7 @@ class CheckpointFile:
         }
 
     def save(self, state: dict[str, Any]) -> None:
-        """Write the state of the run, replacing the file only when all of it is on the disk.
+        """Write the state of the run; the file is replaced whole or not at all.
 
         Parameters
         ----------
@@ -112,13 +112,13 @@ class CheckpointFile:
         Returns
         -------
         dict, or None
-            What `save` got; None if there is no file.
+            The state that `save` was given; None if there is no file.
 
         Raises
         ------
         ValueError
-            If the file is no checkpoint of training, or that of a run with another
-            configuration, model or data.
+            If the file is not a checkpoint of training, or its configuration, model or data
+            differ.
         """
         if not self.path.exists():
             return None
@@ -136,9 +136,11 @@ class CheckpointFile:
         return state
 
     def _read(self) -> dict[str, Any]:
-        with suppress(Exception):  # Damage can break any step of reading.
+        # A damaged file can raise any exception.
+        with suppress(Exception):
             with zipfile.ZipFile(self.path) as archive:
-                whole = archive.testzip() is None  # PyTorch writes checksums, but compares none.
+                # torch.load does not compare the checksums that torch.save writes.
+                whole = archive.testzip() is None
             saved: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
             if whole and saved["format"] == FORMAT and saved.keys() == {*self.run, "state"}:
                 return saved

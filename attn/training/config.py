@@ -1,4 +1,4 @@
-"""The numbers and choices of a training run, checked once, in one place."""
+"""The configuration of a training run."""
 
 import math
 import numbers
@@ -21,47 +21,50 @@ class TrainingConfig:
     Parameters
     ----------
     steps : int
-        How often the weights change.
+        The number of updates of the weights.
     batch_size : int, default 64
-        The most examples of a step, over all processes.
+        The most examples of a step, summed over all processes.
     batch_tokens : int, optional
-        Instead of `batch_size`: about how many tokens the examples of a step have in all, source
-        and target, so that many short sentences stand together, or few long ones.
+        Replaces `batch_size`: the approximate number of tokens of a step, source and target
+        together. A batch then holds many short sentences or few long ones.
     learning_rate : float, default 1e-3
-        Its peak; see `attn.training.schedule`.
+        The peak of the learning rate; see `attn.training.schedule`.
     warmup_steps : int, default 200
-        The step at which it is reached.
+        The step at which the learning rate reaches its peak.
     schedule : {"cosine", "inverse_sqrt"}, default "cosine"
-        How it falls from there. The paper's is the latter.
+        How the learning rate falls after its peak. The paper uses "inverse_sqrt".
     optimizer : {"adamw", "muon"}, default "adamw"
-        What changes the weights. Muon changes the matrices that multiply, and leaves the rest to
-        AdamW. Each of its steps takes longer.
+        The optimiser. Muon updates the weight matrices of linear layers, and AdamW the other
+        parameters. A step of Muon takes longer.
     betas : pair of float, default (0.9, 0.98)
-        How much AdamW keeps of its means of the gradient and of its square.
+        The decay rates of the running means that AdamW keeps of the gradient and of its
+        square.
     weight_decay : float, default 0.01
-        How much of a weight is taken away, times the learning rate.
+        Each step subtracts this fraction of a weight, times the learning rate.
     decayed : {"all", "matrices"}, default "all"
-        Which parameters lose it: all of them, or only matrices that multiply, which leaves out
-        biases, norms and embeddings. Those have no reason to be small: a gain near 0 switches
-        a norm off, and a rare word's vector would shrink between its occurrences.
+        The parameters with weight decay: all of them, or only the weight matrices of linear
+        layers. Biases, norms and embeddings have no reason to be small: a gain near 0 switches
+        a norm off, and the vector of a rare word would shrink between its occurrences.
     label_smoothing : float, default 0.1
-        For the loss function, which computes it: the loop sees only its result. Every ``fit``
-        of `attn.applications` passes it on to `attn.training.cross_entropy`; a loss of your
-        own does so with ``functools.partial(loss, label_smoothing=config.label_smoothing)``.
+        The loss function applies it, not the loop. Every ``fit`` of `attn.applications` passes
+        it to `attn.training.cross_entropy`; pass it to a loss of your own with
+        ``functools.partial(loss, label_smoothing=config.label_smoothing)``.
     clip_norm : float, default 1.0
-        A longer gradient is shortened to this. ``math.inf`` leaves all as they are.
+        A gradient with a larger norm is scaled down to this norm. ``math.inf`` turns clipping
+        off.
     seed : int, default 0
-        For the order of the examples and for dropout.
+        The seed of the order of the examples and of dropout.
     validate_every : int, optional
-        How many steps lie between validations.
+        The number of steps between validations.
     patience : int, optional
-        Stop after so many validations without a new best, and go back to the best weights.
+        Training stops after this number of validations without a new best loss, and restores
+        the best weights.
     checkpoint_every : int, optional
-        How many steps lie between checkpoints. There is always one at the end, if any.
+        The number of steps between checkpoints. If a file is given, the end has one too.
     precision : {"float32", "bfloat16"}, default "float32"
-        bfloat16 halves the numbers in matrix products; weights and losses stay float32.
+        bfloat16 computes matrix products with half the bits; weights and losses stay float32.
     compile : bool, default False
-        Whether to hand model and loss to ``torch.compile``.
+        Whether to compile model and loss with ``torch.compile``.
     device : {"auto", "cpu", "cuda", "mps"}, default "auto"
         As in `attn.training.choose_device`.
 
@@ -73,7 +76,7 @@ class TrainingConfig:
     References
     ----------
     Vaswani et al. (2017), sections 5.3 and 5.4, for the betas and the smoothing. Loshchilov
-    and Hutter (2019), for AdamW. Document 000, section 3.3.4, trains with Adam.
+    and Hutter (2019), for AdamW.
 
     Examples
     --------
@@ -108,7 +111,7 @@ class TrainingConfig:
         sizes = ["steps", "batch_size", "warmup_steps"]
         optional = ["batch_tokens", "validate_every", "patience", "checkpoint_every"]
         for name in sizes + [name for name in optional if getattr(self, name) is not None]:
-            # As Python's own numbers: NumPy's could not be read back from a checkpoint.
+            # A checkpoint could not be read back with NumPy numbers in it.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
         object.__setattr__(self, "seed", check_size("seed", self.seed))
         if self.seed >= 2**63:

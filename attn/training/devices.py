@@ -1,4 +1,4 @@
-"""Where to compute, and randomness there that depends on the step alone."""
+"""Devices and their random numbers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ from attn.training.config import DEVICES
 
 
 def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
-    """Return the device of a name, or the fastest there is.
+    """Return the named device, or the fastest available.
 
     Parameters
     ----------
     name : {"auto", "cpu", "cuda", "mps"}, default "auto"
         "auto" takes a CUDA device if there is one, otherwise MPS, otherwise the CPU.
     local_rank : int, default 0
-        Which of the CUDA devices of this machine.
+        The index of the CUDA device on this machine.
 
     Returns
     -------
@@ -53,9 +53,9 @@ def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
 
 
 def set_seed(device: torch.device, *numbers: int) -> None:
-    """Seed PyTorch's randomness on the CPU and on `device` with a mixture of `numbers`."""
+    """Seed PyTorch on the CPU and on `device` with a hash of `numbers`."""
     seed = int(np.random.SeedSequence(numbers).generate_state(1)[0])
-    # torch.manual_seed does it too, but takes .1 ms to look for devices that are not there.
+    # torch.manual_seed sets the seed too, but takes 0.1 ms to look for other devices.
     torch.default_generator.manual_seed(seed)
     if device.type != "cpu":
         torch.get_device_module(device).manual_seed(seed)
@@ -63,6 +63,6 @@ def set_seed(device: torch.device, *numbers: int) -> None:
 
 @contextmanager
 def keep_randomness(device: torch.device) -> Iterator[None]:
-    """Leave PyTorch's randomness as it was before, on the CPU and on a CUDA `device`."""
+    """Restore the random state of the CPU and of a CUDA `device` after a ``with`` block."""
     with torch.random.fork_rng([device] if device.type == "cuda" else []):
         yield

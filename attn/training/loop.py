@@ -1,4 +1,4 @@
-"""The loop: take a batch, compute the loss and its gradient, change the weights, again."""
+"""The training loop."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -8,8 +8,7 @@ from typing import Any
 from torch import nn
 from tqdm import tqdm
 
-from attn._checks import wrong
-from attn._switch import checks
+from attn._checks import checks, wrong
 from attn.io import locked, place_of
 from attn.training.batches import Batches, Collate, checked, kind_of
 from attn.training.checkpoints import CheckpointFile, uncompiled
@@ -33,30 +32,30 @@ def train(
 ) -> History:
     """Train a model, in place.
 
-    Started by ``torchrun``, the processes share each batch, and the first one writes and shows
-    the progress.
+    Under ``torchrun`` the processes share each batch. The first process writes the files and
+    shows the progress.
 
     Parameters
     ----------
     model : Module
-        It ends on the device of the training, in evaluation mode.
+        Afterwards it is on the device of the training, in evaluation mode.
     loss : callable, (model, batch) -> (total, count)
-        The sum of the losses of a batch, a Tensor of shape (), and the number of its terms, an
-        int or a Tensor.
+        It returns the sum of the losses of a batch, a Tensor of shape (), and the number of
+        its terms, an int or a Tensor.
     examples : sequence
-        What to learn from.
+        The training examples.
     collate : callable, (list of examples) -> dict or tuple of Tensor
-        Makes the batch, on the CPU.
+        It makes a batch, on the CPU.
     config : TrainingConfig
     length : callable, (example) -> int, optional
-        Examples of about one length come together.
+        Examples of similar length are put into one batch.
     validation : sequence, optional
         The examples held out, for ``config.validate_every``.
     checkpoint : str or Path, optional
-        A file, in a folder that exists. If it is there, training goes on from it; at the end
-        of the training it is still there.
+        A file in a folder that exists. If the file exists, training continues from it. It is
+        kept at the end.
     report : callable, (attn.training.Progress) -> None, optional
-        Called after each step, in the first process.
+        A function that is called after each step, in the first process.
 
     Returns
     -------
@@ -65,15 +64,14 @@ def train(
     Raises
     ------
     ValueError
-        If an argument is not as above, or `loss` or `collate` raises an error, which is the
-        cause; if the checkpoint is not one of the same configuration, model and examples, or
-        another run is using it; or if a loss or a gradient is not finite. Then the weights and
-        the checkpoint are those before that step.
+        If an argument is not as above, or `loss` or `collate` raises an error; if the
+        checkpoint belongs to another configuration, model or examples, or another run is using
+        it; or if a loss or a gradient is not finite, where weights and checkpoint are left as
+        they were before that step.
 
     References
     ----------
-    Vaswani et al. (2017), section 5. Pascanu et al. (2013), for clipping. Document 000, section
-    3.3.4.
+    Vaswani et al. (2017), section 5. Pascanu et al. (2013), for clipping.
 
     Examples
     --------
@@ -105,7 +103,7 @@ def train(
     batches = Batches(examples, collate, length, *sizes, batch_tokens=config.batch_tokens)
     held_out = Batches([] if validation is None else validation, collate, length, *sizes)
     processes = join(config.device)
-    # Of the processes of one run, the first alone writes, and holds the lock for all.
+    # Only the first process of a run writes the checkpoint, so it alone takes the lock.
     turn = (
         nullcontext() if checkpoint is None or processes.rank else locked(checkpoint, "checkpoint")
     )
@@ -117,14 +115,15 @@ def train(
         run = Run(model.to(processes.device), loss, config, processes)
         file = None
         if checkpoint is not None:
-            # What is random in `collate` must not make other examples of the same ones.
+            # The fingerprint of the examples calls `collate`, which may draw random numbers. The
+            # seed makes the fingerprint of the same examples the same.
             set_seed(processes.device, config.seed)
             file = CheckpointFile(checkpoint, config, model, batches, held_out)
             state = processes.from_first(file.load)
             if state is not None:
                 run.restore(state)
         is_first = processes.rank == 0
-        # With None, tqdm shows the progress if there is a terminal, and hides it otherwise.
+        # With None, tqdm shows the progress only in a terminal.
         hidden = None if is_first else True
         with tqdm(total=config.steps, initial=run.step, unit="step", disable=hidden) as bar:
             while not run.is_over():
@@ -138,7 +137,8 @@ def train(
                 due = run.is_over() or _is_due(config.checkpoint_every, run.step)
                 if due and is_first and file is not None:
                     file.save(run.state())
-        processes.wait()  # so that every process finds the last checkpoint on the disk
+        # No process returns before the last checkpoint is on the disk.
+        processes.wait()
         if run.best is not None:
             with uncompiled(model) as plain:
                 plain.load_state_dict(run.best)
@@ -152,7 +152,7 @@ def _check(
     validation: Sequence[Any] | None,
     checkpoint: str | Path | None,
 ) -> None:
-    """Check what needs no device, before anything takes time."""
+    """Check the arguments before anything takes time."""
     if not isinstance(config, TrainingConfig):
         raise wrong("config", "a TrainingConfig", kind_of(config))
     given = {"examples": examples} | ({} if validation is None else {"validation": validation})

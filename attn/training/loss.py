@@ -1,28 +1,27 @@
-"""What a sequence model learns from: the right tokens so far, and the one that comes next."""
+"""Teacher forcing and the cross-entropy of the next token."""
 
 import torch
 from torch import Tensor
 
-from attn._checks import check_fraction, wrong
-from attn._values import holds
+from attn._checks import check_fraction, holds, wrong
 
 
 def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
     """Split target sequences into what the decoder reads and what it is to predict.
 
-    Teacher forcing: at every position the decoder reads the *right* tokens so far, whatever
-    it would have written, so that all positions are learned from at once.
+    With teacher forcing the decoder reads the *right* tokens so far at every position,
+    whatever it would have written, so that all positions are trained at once.
 
     Parameters
     ----------
     ids : Tensor of int64, shape (..., tgt_len)
-        From ``<sos>`` to ``<eos>``; padding may follow.
+        Sequences from ``<sos>`` to ``<eos>``; padding may follow.
 
     Returns
     -------
     inputs, targets : Tensor of int64, shape (..., tgt_len - 1)
-        All but the last, and all but the first. In a row that padding follows, the input holds
-        ``<eos>`` too; its target is padding, of which `cross_entropy` makes nothing.
+        All tokens but the last, and all but the first. In a row with padding the inputs
+        include ``<eos>``, whose target is padding and does not count in `cross_entropy`.
 
     Raises
     ------
@@ -32,7 +31,7 @@ def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
     References
     ----------
     Vaswani et al. (2017), section 3.1: the outputs are offset by one position. Williams and
-    Zipser (1989), for teacher forcing. Document 000, section 3.3.4; document 004.
+    Zipser (1989), for teacher forcing.
 
     Examples
     --------
@@ -52,15 +51,15 @@ def cross_entropy(
 ) -> tuple[Tensor, Tensor]:
     """Sum the surprise at the right tokens, ``-log p(token)``.
 
-    With label smoothing, part of what is asked for is spread evenly over the tokens that are
-    possible, so that no probability can ever be high enough: ``(1 - eps) * -log p(token) + eps *
-    mean of all -log p``. A logit of -inf forbids its token, which then has no part in the mean.
+    With label smoothing, part of the target probability is spread evenly over all tokens: ``(1
+    - eps) * -log p(token) + eps * mean of all -log p``. A logit of -inf forbids its token,
+    which then has no part in the mean.
 
     Parameters
     ----------
     logits : Tensor, shape (..., vocab_size)
     target : Tensor of int64, shape (...)
-        The right token of each position; or the right class, the right place.
+        The index of the right token of each position, or of the right class.
     label_smoothing : float, default 0.0
         The eps of the formula.
     pad_id : int, optional
@@ -69,9 +68,10 @@ def cross_entropy(
     Returns
     -------
     total : Tensor, shape ()
-        The sum over the positions that count, in nats; float32 for logits of half precision.
+        The sum over the positions that count, in nats. It is float32 for logits of half
+        precision.
     count : Tensor of int64, shape ()
-        How many they are.
+        The number of positions that count.
 
     Raises
     ------
@@ -81,8 +81,7 @@ def cross_entropy(
 
     References
     ----------
-    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4. Document 000, section
-    3.3.4.
+    Szegedy et al. (2016), section 7. Vaswani et al. (2017), section 5.4.
 
     Examples
     --------
@@ -109,18 +108,18 @@ def cross_entropy(
 
 
 def at_least_float32(x: Tensor) -> torch.dtype:
-    """Return the type to add up in: that of `x`, or float32 for half precision.
+    """Return the dtype for sums of `x`: its own, or float32 for half precision.
 
-    bfloat16 has eight binary digits: near 100 its numbers lie 0.5 apart, near 1,000 they lie 4
-    apart. Sums of losses would stand still while a model still learns.
+    bfloat16 has eight binary digits: near 100 its numbers are 0.5 apart, near 1,000 they are 4
+    apart. A sum of losses would not change although the model still learns.
     """
     return torch.promote_types(x.dtype, torch.float32)
 
 
 def _all_possible(logits: Tensor) -> bool:
-    """Return whether every logit is known to be above -inf; False where looking would cost.
+    """Return whether every logit is known to be above -inf; False if a look would be expensive.
 
-    Over a whole vocabulary the mean of those that are possible takes a tenth of a step more.
+    The mean over the possible tokens alone makes a step a tenth slower.
     """
     return holds(lambda: ~logits.amin().isneginf(), otherwise=False, free=logits.is_cpu)
 

@@ -1,4 +1,4 @@
-"""What changes the weights: AdamW alone, or Muon for the matrices that multiply."""
+"""Optimisers: AdamW alone, or with Muon for the weight matrices of linear layers."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from attn.training.config import TrainingConfig
 
 
 def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]:
-    """Return the optimisers that share the parameters of a model; each step sets their rates.
+    """Return the optimisers of the parameters of a model.
 
     Parameters
     ----------
@@ -22,7 +22,8 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     Returns
     -------
     list of torch.optim.Optimizer
-        AdamW; or Muon for the matrices that multiply, and AdamW for all else.
+        AdamW alone; or Muon for the weight matrices of linear layers, and AdamW for all else.
+        The training sets their learning rates in each step.
 
     References
     ----------
@@ -36,7 +37,8 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     if config.optimizer == "muon":
         if not hasattr(torch.optim, "Muon"):
             raise wrong("optimizer", "'adamw', since Muon comes with PyTorch 2.9", "'muon'")
-        # It takes matrices alone. Stacks of them, as a convolution has, are left to AdamW.
+        # Muon takes two-dimensional parameters. AdamW takes those with more axes, such as kernels
+        # of convolutions.
         flat = [p for p in matrices if p.ndim == 2]
         stacks = {"params": [p for p in matrices if p.ndim > 2], **decay}
         make = partial(torch.optim.Muon, adjust_lr_fn="match_rms_adamw")
@@ -49,14 +51,14 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
 
 
 def _adamw(groups: list[dict[str, object]], config: TrainingConfig) -> list[Optimizer]:
-    """Return one optimizer of what the groups hold, or none."""
+    """Return a list with AdamW for the groups that have parameters, or an empty list."""
     groups = [group for group in groups if group["params"]]
     return [torch.optim.AdamW(groups, betas=config.betas, eps=1e-9, fused=True)] if groups else []
 
 
 def _split(model: nn.Module) -> tuple[list[nn.Parameter], list[nn.Parameter]]:
-    """Return the matrices that multiply, and all else: tables of vectors, norms, biases."""
-    # A matrix that an embedding shares with the last layer counts as the embedding.
+    """Return the weight matrices, and the other parameters: embeddings, norms, biases."""
+    # A matrix that the embedding shares with the output layer counts as an embedding.
     tables = {
         p
         for module in model.modules()

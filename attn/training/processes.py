@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def is_main_process() -> bool:
-    """Return whether this process is the one that writes: rank 0, or the only one.
+    """Return whether this process writes files and messages: rank 0, or the only one.
 
     Examples
     --------
@@ -26,12 +26,12 @@ def is_main_process() -> bool:
 
 
 def join(device: str) -> "Processes":
-    """Meet the other processes, if there are any.
+    """Join the group of processes, if there are several.
 
     Parameters
     ----------
     device : str
-        As in `choose_device`; of several processes each gets a CUDA device of its own.
+        As in `choose_device`. Each of several processes gets its own CUDA device.
 
     Returns
     -------
@@ -47,8 +47,8 @@ def join(device: str) -> "Processes":
         for name, default in (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"))
     )
     chosen = choose_device(device, local_rank)
-    # After destroy_process_group the same processes could not form a group again, for a second
-    # run, so the group is kept until Python ends.
+    # After destroy_process_group the same processes cannot form a group again for a second run, so
+    # the group exists until Python ends.
     if count > 1 and not distributed.is_initialized():
         is_cuda = chosen.type == "cuda"
         if is_cuda:
@@ -59,12 +59,12 @@ def join(device: str) -> "Processes":
 
 
 class Processes:
-    """What several processes do together; of one alone, nothing.
+    """The operations between processes. With a single process they do nothing.
 
     Attributes
     ----------
     rank, count : int
-        The number of this process, and how many there are.
+        The number of this process, and the number of all.
     device : torch.device
     """
 
@@ -72,18 +72,17 @@ class Processes:
         self.rank, self.count, self.device = rank, count, device
 
     def share(self, tensors: Iterable[Tensor]) -> None:
-        """Give all processes the numbers that the first has in these tensors."""
+        """Copy these tensors from the first process to all others."""
         if self.count > 1:
             _at_once([*tensors], partial(distributed.broadcast, src=0))
 
     def sum_gradients(self, parameters: Sequence[nn.Parameter]) -> None:
-        """Make each gradient the sum of those of all processes.
+        """Replace each gradient by its sum over all processes.
 
-        A parameter that had no part in the loss of any process keeps None, as it does where one
-        process trains alone.
+        A gradient that is None in every process stays None, as in a single process.
         """
-        # DistributedDataParallel fails at a parameter without a gradient, or warns wherever there
-        # is none, and searches the graph in every step.
+        # DistributedDataParallel fails at a parameter without a gradient, or else searches the
+        # graph in every step and warns.
         if self.count == 1:
             return
         is_used = torch.tensor([p.grad is not None for p in parameters], device=self.device).int()
@@ -97,8 +96,9 @@ class Processes:
         _at_once(gradients, distributed.all_reduce)
 
     def sum(self, *numbers: Tensor) -> list[Tensor]:
-        """Return the sum over the processes of each number, a Tensor of shape ()."""
-        # One at a time: joined in one tensor, counts would be rounded like losses.
+        """Return the sum of each number over the processes, as Tensors of shape ()."""
+        # The numbers are summed one by one, because in one tensor with the losses the counts would
+        # be rounded.
         sums = [number.detach().clone() for number in numbers]
         if self.count > 1:
             for number in sums:
@@ -106,7 +106,7 @@ class Processes:
         return sums
 
     def from_first(self, make: Callable[[], T]) -> T:
-        """Return what `make` returns in the first process; the others do not call it."""
+        """Return the result of `make`, which only the first process calls."""
         values: list[Any] = [make() if self.rank == 0 else None]
         if self.count > 1:
             distributed.broadcast_object_list(values, device=self.device)
@@ -114,13 +114,13 @@ class Processes:
         return value
 
     def wait(self) -> None:
-        """Wait until all have come this far."""
+        """Wait until all processes have reached this call."""
         if self.count > 1:
             distributed.barrier()
 
 
 def _at_once(tensors: list[Tensor], exchange: Callable[[Tensor], object]) -> None:
-    """Exchange the numbers of many tensors as one tensor of each type: one message, not hundreds."""
+    """Exchange many tensors as one tensor of each dtype, in a single message."""
     for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
         some = [tensor.detach() for tensor in tensors if tensor.dtype == dtype]
         joined = torch.cat([tensor.reshape(-1) for tensor in some])

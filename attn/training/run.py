@@ -1,4 +1,4 @@
-"""A model, its optimisers and how far they have come; one step, and one validation."""
+"""The state of a training run: its steps and validations."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ from attn.training.optimizers import make_optimizers
 from attn.training.processes import Processes
 from attn.training.schedule import learning_rate
 
-# Of a model and a batch: the sum of the losses, and of how many terms it is the sum.
+# Takes a model and a batch, and returns the sum of the losses and the number of terms in it.
 Loss: TypeAlias = Callable[[Any, Any], tuple[Tensor, int | Tensor]]
 LOSS = (
     "a function (model, batch) that returns the sum of the losses, "
@@ -32,37 +32,37 @@ LOSS = (
 
 @dataclass
 class History:
-    """What became of the loss.
+    """The losses of a training.
 
     Attributes
     ----------
     losses : list of float
-        That of each step's batch, before the step.
+        The loss of the batch of each step, before the step.
     validation : list of (int, float)
-        The step, and the loss on the examples held out after it.
+        The number of a step, and the validation loss after it.
     """
 
     losses: list[float] = field(default_factory=list)
     validation: list[tuple[int, float]] = field(default_factory=list)
 
     def since_best(self) -> int:
-        """Return how many validations have gone by since the best."""
+        """Return the number of validations since the best one."""
         losses = [loss for _, loss in self.validation]
         return len(losses) - 1 - losses.index(min(losses)) if losses else 0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training has come.
+    """The progress of a training.
 
     Attributes
     ----------
     step, steps : int
-        Those taken, and all there are.
+        The steps taken, and all steps.
     loss : float
-        The mean of the last batch, before its step.
+        The mean loss of the last batch, before its step.
     n_terms : int
-        Of how many terms it is the mean: for a translator, tokens.
+        The number of terms of that mean. For a translator these are tokens.
     """
 
     step: int
@@ -72,7 +72,7 @@ class Progress:
 
 
 class Run:
-    """A model, its optimisers and how far they have come: all that a checkpoint holds."""
+    """A model, its optimisers and its progress: everything that a checkpoint holds."""
 
     def __init__(
         self, model: nn.Module, loss: Loss, config: TrainingConfig, processes: Processes
@@ -94,23 +94,25 @@ class Run:
         return len(self.history.losses)
 
     def is_over(self) -> bool:
-        """Return whether all steps are taken, or patience is at its end."""
+        """Return whether all steps are taken or the patience is exhausted."""
         steps, patience = self.config.steps, self.config.patience
         return self.step >= steps or (
             patience is not None and self.history.since_best() >= patience
         )
 
     def update(self, batches: Batches) -> Progress:
-        """Take one step; before anything changes, refuse a loss that is not finite."""
+        """Take one step. A loss that is not finite is refused before anything changes."""
         step, config, processes = self.step + 1, self.config, self.processes
         set_seed(processes.device, config.seed, step, processes.rank)
         for optimizer in self.optimizers:
             optimizer.zero_grad()
-        processes.share(self.model.buffers())  # as those of a batch norm, which each step changes
+        # A step changes buffers such as the running mean of a batch norm.
+        processes.share(self.model.buffers())
         try:
             total, count = self._losses(self.compiled, batches, step - 1)
             all_total, all_count = processes.sum(total, count)
-            # Over the processes, these gradients sum to that of the mean over the whole batch.
+            # Each process divides by the count of all processes, so that the sum of their gradients
+            # is the gradient of the mean over the whole batch.
             with _told_of_loss():
                 (total / all_count).backward()
         except Exception as error:
@@ -133,7 +135,7 @@ class Run:
 
     @torch.no_grad()
     def validate(self, batches: Batches) -> None:
-        """Add the mean loss on examples held out to the history."""
+        """Append the mean loss on the validation examples to the history."""
         self.model.eval()
         try:
             parts = [self._losses(self.objective, batches, i) for i in range(batches.n_batches)]
@@ -161,7 +163,7 @@ class Run:
         return total.to(at_least_float32(total)), torch.as_tensor(count, device=total.device)
 
     def state(self) -> dict[str, Any]:
-        """Return what `restore` needs, to the bit; of randomness, only the step."""
+        """Return the state that `restore` takes; random numbers depend on the step alone."""
         with uncompiled(self.model) as plain:
             weights = plain.state_dict()
         return {
@@ -173,7 +175,7 @@ class Run:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go back to where another run was when it returned its `state`."""
+        """Continue from the `state` of another run."""
         with uncompiled(self.model) as plain:
             plain.load_state_dict(state["weights"])
         for optimizer, its_state in zip(self.optimizers, state["optimizers"], strict=True):
@@ -183,7 +185,7 @@ class Run:
 
 
 class Objective(nn.Module):
-    """Model and loss as one module, so that both are compiled together."""
+    """Model and loss as one module, which is compiled as a whole."""
 
     def __init__(self, model: nn.Module, loss: Loss) -> None:
         super().__init__()
@@ -202,7 +204,7 @@ def _told_of_loss() -> Iterator[None]:
 
 
 def _checked(found: object) -> tuple[Tensor, int | Tensor]:
-    """Return what a loss returned; raise ``ValueError`` if that is no sum and number."""
+    """Check that a loss returned a sum and a number, and return them."""
     if not isinstance(found, tuple | list) or len(found) != 2:
         raise wrong("loss", LOSS, kind_of(found))
     total, count = found
@@ -222,11 +224,13 @@ def _checked(found: object) -> tuple[Tensor, int | Tensor]:
 
 def _move(batch: Batch, device: torch.device) -> Batch:
     if isinstance(batch, dict):
-        moved = copy(batch)  # of its own class, which may have more to it
+        # A copy keeps the class of the batch and its attributes.
+        moved = copy(batch)
         moved.update((name, tensor.to(device)) for name, tensor in batch.items())
         return moved
     tensors = (tensor.to(device) for tensor in batch)
-    moved_tuple: Batch = getattr(batch, "_make", tuple)(tensors)  # the first of a named tuple
+    # A named tuple keeps its class.
+    moved_tuple: Batch = getattr(batch, "_make", tuple)(tensors)
     return moved_tuple
 
 

@@ -1,4 +1,4 @@
-"""The learning rate of each step: it warms up, then falls."""
+"""The learning rate schedule: warm-up, then decay."""
 
 import math
 
@@ -8,9 +8,9 @@ from attn.training.config import TrainingConfig
 def learning_rate(step: int, config: TrainingConfig) -> float:
     """Return the learning rate of a step.
 
-    Up to the step ``warmup_steps`` it grows in a line from 0 to its peak. Then it falls: with
-    the root of the step, or along half a wave of the cosine that would reach 0 one step after
-    the last.
+    Up to the step ``warmup_steps`` it grows linearly from 0 to its peak. Then it falls with
+    the inverse square root of the step, or along half a cosine wave that would reach 0 one
+    step after the last.
 
     Parameters
     ----------

@@ -2,8 +2,8 @@
 
 ==================  ===================================================================
 `config`            ``TransformerConfig``: every size and choice, checked
-`embedding`         ``TokenEmbedding``: ids to vectors that know where they stand
-`stacks`            ``Encoder``, ``Decoder``: N layers, one after the other
+`stacks`            ``TokenEmbedding``: ids to vectors that know where they stand; ``Encoder``,
+                    ``Decoder``: N layers, one after the other
 `encoder_decoder`   ``Transformer``: both, for translation and the like
 `encoder_only`      ``EncoderOnly``: reads a text, a prediction for every token
 `decoder_only`      ``DecoderOnly``: writes a text, one token after another

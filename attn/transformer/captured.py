@@ -3,12 +3,10 @@
 import torch
 from torch import Tensor
 
-from attn._checks import wrong
-from attn._switch import checks
-from attn._values import check_ids
+from attn._checks import check_ids, checks, wrong
 from attn.cache import FixedCache
 from attn.transformer.decoder_only import DecoderOnly
-from attn.transformer.embedding import unseen
+from attn.transformer.stacks import new_tokens
 
 
 class Captured:
@@ -68,7 +66,7 @@ class Captured:
             raise wrong("cache", "a FixedCache, from model.new_cache(room)", type(cache).__name__)
         if self.model.training:
             raise wrong("model", "evaluation mode, as after model.eval()", "training mode")
-        new_ids, _, _ = unseen(ids, cache)
+        new_ids, _, _ = new_tokens(ids, cache)
         if new_ids.shape[-1] > 1 or not new_ids.is_cuda:
             logits: Tensor = self.model(new_ids, cache=cache)[0][:, -1]
             return logits

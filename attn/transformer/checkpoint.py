@@ -3,25 +3,50 @@
 import dataclasses
 import json
 import textwrap
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import torch
+from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from attn._checks import wrong
 from attn.io import place_of, write_whole
-from attn.transformer._safetensors import Metadata, pack, unpack
 from attn.transformer.config import TransformerConfig
 from attn.transformer.quantised import dequantise, quantise
 
 FORMAT = "attn checkpoint 1"
+# The metadata is JSON, whose types are known only after it was read.
+Metadata: TypeAlias = dict[str, Any]
 
 
 class Checkpoint(nn.Module):
-    """``save`` and ``load`` for a model that is made from its ``config``."""
+    """``save`` and ``load`` for a model that is made from its ``config``.
 
-    config: TransformerConfig
+    Parameters
+    ----------
+    config : TransformerConfig
+
+    Raises
+    ------
+    ValueError
+        If `config` is something else, or sets an option that is `unused` in the class.
+    """
+
+    unused: tuple[str, ...] = ()  # options of a configuration that this model does nothing with
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        if not isinstance(config, TransformerConfig):
+            raise wrong("config", "a TransformerConfig", type(config).__name__)
+        for option in dataclasses.fields(config):
+            given = getattr(config, option.name)
+            if option.name in self.unused and given != option.default:
+                wanted = f"{option.default}, since {type(self).__name__} does nothing with it"
+                raise wrong(option.name, wanted, given)
+        self.config = config
 
     def save(self, path: str | Path, *, quantised: bool = False) -> None:
         """Write configuration and weights to a safetensors file, replacing it only at the end.
@@ -77,14 +102,20 @@ class Checkpoint(nn.Module):
 
     @classmethod
     def _from_parts(cls, tensors: dict[str, Tensor], about: Metadata) -> Self:
-        model = cls(TransformerConfig(**about["config"]))
+        options = dict(**about["config"])
+        # An older file may hold options that did nothing, which are refused now.
+        for name in (
+            cls.unused if options.get("positions") == "rotary" else (*cls.unused, "rotary_base")
+        ):
+            options.pop(name, None)
+        model = cls(TransformerConfig(**options))
         trained = dict(model.named_parameters())
         weights = {
             name: nn.Parameter(x) if name in trained else x
             for name, x in dequantise(tensors).items()
         }
         weights |= {name: weights[first] for name, first in about["tied"].items()}
-        # Assigned, not copied: what was tied and how precise it was is known to the file alone.
+        # The tensors are assigned, not copied: which are tied, and their dtype, only the file knows.
         model.to(weights["output.weight"].dtype).load_state_dict(weights, assign=True)
         return model
 
@@ -122,7 +153,7 @@ class Checkpoint(nn.Module):
         """Raise ``ValueError`` unless `load` would make a model like this one of these parts."""
         wanted = f"a {type(self).__name__} as its config says, or load could not read it"
         try:
-            # On this device a model is made without computing a number, and tensors are assigned.
+            # On the meta device a model is made without computing a number.
             with torch.device("meta"):
                 other = self._from_parts(tensors, json.loads(json.dumps(about)))
         except Exception as error:  # noqa: BLE001 - any step of making a model can fail
@@ -158,3 +189,37 @@ def _read(path: str | Path, wanted: str) -> tuple[dict[str, Tensor], Metadata]:
         raise wrong("path", wanted, f"{path}: {error.strerror}") from None
     except Exception:  # noqa: BLE001 - damage can break any step of reading
         raise wrong("path", wanted, f"{path}, which is damaged or another kind of file") from None
+
+
+def pack(tensors: Mapping[str, Tensor], metadata: Metadata) -> bytes:
+    """Return named tensors and what is said about them as the bytes of a safetensors file.
+
+    Nothing in such a file can be run, and a page can read it in ten lines. The format has no
+    checksum, so the metadata holds one.
+    All of it is one entry of the file's metadata: the library writes several in any order.
+    """
+    # The library refuses tensors that share memory, so each is copied.
+    tensors = {
+        name: tensor.cpu().clone(memory_format=torch.contiguous_format)
+        for name, tensor in tensors.items()
+    }
+    about = metadata | {"crc32": _checksum(tensors, metadata)}
+    return save(tensors, {"attn": json.dumps(about, sort_keys=True)})
+
+
+def unpack(content: bytes) -> tuple[dict[str, Tensor], Metadata]:
+    """Return the tensors and the metadata of `pack`; any error means that they are damaged."""
+    tensors = load(content)
+    header_len = int.from_bytes(content[:8], "little")
+    metadata = json.loads(json.loads(content[8 : 8 + header_len])["__metadata__"]["attn"])
+    if metadata.pop("crc32") != _checksum(tensors, metadata):
+        raise ValueError
+    return tensors, metadata
+
+
+def _checksum(tensors: Mapping[str, Tensor], metadata: Metadata) -> str:
+    crc = zlib.crc32(json.dumps(metadata, sort_keys=True).encode())
+    for name, tensor in sorted(tensors.items()):
+        crc = zlib.crc32(f"{name} {tuple(tensor.shape)}".encode(), crc)
+        crc = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy().data, crc)
+    return f"{crc:08x}"

@@ -12,22 +12,22 @@ from attn._checks import (
     wrong,
 )
 from attn.attention import VARIANTS
-from attn.feed_forward import ACTIVATIONS
-from attn.norms import NORMS, Norm, new_norm
-from attn.positions import SCHEMES
-from attn.positions._scaling import checked_scaling
+from attn.layers import ACTIVATIONS, NORMS, Norm, new_norm
+from attn.positions import SCHEMES, checked_scaling
 
 
 @dataclass(frozen=True)
 class TransformerConfig:
     """Everything that determines a model but its weights. The defaults are the paper's.
 
+    One configuration serves all models. Each refuses the options that it does nothing with.
+
     Parameters
     ----------
     vocab_size : int
         Number of tokens of the source, and of the target if it has no vocabulary of its own.
     tgt_vocab_size : int, optional
-        Number of tokens of the target's own vocabulary.
+        Number of tokens of the target's own vocabulary, in a model that has a target.
     d_model : int, default 512
         Size of the token vectors.
     n_heads : int, default 8
@@ -56,15 +56,15 @@ class TransformerConfig:
     attention_dropout : float, default 0.0
         Probability of dropping an attention weight; the paper drops none.
     activation : {"relu", "gelu", "gelu_tanh", "swiglu", "geglu"}, default "relu"
-        Of the feed-forward networks; see `attn.feed_forward`.
+        Of the feed-forward networks; see `attn.layers.FeedForward`.
     normalization : {"layer", "rms"}, default "layer"
-        What a norm does; see `attn.norms`.
+        What a norm does; see `attn.layers.new_norm`.
     norm_eps : float, default 1e-5
         What a norm adds to what it divides by.
     bias : bool, default True
         Whether linear layers and norms add a learned bias.
     rotary_base : float, default 10000.0
-        Base of rotary positions: the larger, the slower they turn.
+        Base of rotary positions: the larger, the slower they turn. Others have none.
     n_token_types : int, default 0
         Of how many kinds the tokens may be, each with a vector of its own that is added to
         theirs: BERT tells its two texts apart so.
@@ -131,7 +131,7 @@ class TransformerConfig:
         sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
         sizes += [n for n in ("tgt_vocab_size", "n_kv_heads") if getattr(self, n) is not None]
         for name in sizes:
-            # As Python's own int: NumPy's could not be read back from a checkpoint.
+            # Sizes become Python's ints: JSON, and so a checkpoint, cannot hold NumPy's.
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
         object.__setattr__(self, "n_token_types", check_size("n_token_types", self.n_token_types))
         check_divides("d_model", self.d_model, "n_heads", self.n_heads)
@@ -146,13 +146,14 @@ class TransformerConfig:
         check_choice("normalization", self.normalization, NORMS)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("positions", self.positions, SCHEMES)
-        # A copy, so that nobody else changes it.
+        # The dictionary is copied, so that nobody else changes it.
         scaling = checked_scaling("rotary_scaling", self.rotary_scaling)
         object.__setattr__(self, "rotary_scaling", scaling)
-        if scaling and self.positions != "rotary":
-            raise wrong(
-                "rotary_scaling", "None unless positions are rotary", repr(scaling["rope_type"])
-            )
+        if self.positions != "rotary" and self.rotary_base != 10000:
+            raise wrong("rotary_base", "10000 unless positions are rotary", self.rotary_base)
+        if self.positions != "rotary" and scaling:
+            kind = repr(scaling["rope_type"])
+            raise wrong("rotary_scaling", "None unless positions are rotary", kind)
         SCHEMES[self.positions].check(self)
         check_choice("attention", self.attention, VARIANTS)
         flags = ("tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head")

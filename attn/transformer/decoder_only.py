@@ -3,13 +3,11 @@
 from torch import Tensor, nn
 
 from attn._checks import wrong
-from attn._linear import Linear
-from attn._restored import restored_on_error
-from attn.cache import DecoderCache, FixedCache
+from attn.attention.multi_head import Linear
+from attn.cache import DecoderCache, FixedCache, restored_on_error
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
-from attn.transformer.embedding import TokenEmbedding, following, unseen
-from attn.transformer.stacks import Encoder
+from attn.transformer.stacks import Encoder, TokenEmbedding, following, new_tokens
 
 
 class DecoderOnly(Checkpoint):
@@ -37,9 +35,10 @@ class DecoderOnly(Checkpoint):
     torch.Size([1, 3, 10])
     """
 
+    unused = ("tgt_vocab_size", "prediction_head")
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.stack = Encoder(config)
         self.output = Linear(config.d_model, config.vocab_size, bias=False)
@@ -175,7 +174,7 @@ class DecoderOnly(Checkpoint):
         >>> torch.equal(together[1:, 1:], greedy(model.step, torch.tensor([[7]]), **limits))
         True
         """
-        ids, mask, positions = unseen(ids, cache, mask, positions)
+        ids, mask, positions = new_tokens(ids, cache, mask, positions)
         logits: Tensor = self(ids, mask, positions=positions, cache=cache)[0]
         return logits[:, -1]
 
@@ -194,7 +193,7 @@ class DecoderOnly(Checkpoint):
         if room is None:
             return DecoderCache(self.config.n_layers)
         if self.config.attention != "scaled_dot_product":
-            # Another kind may count on the last query standing at the last key.
+            # Other attentions may assume that the last query stands at the last key.
             wanted = "None, since the attention is not scaled_dot_product"
             raise wrong("room", wanted, room)
         if self.config.positions == "learned" and room > self.config.max_len:

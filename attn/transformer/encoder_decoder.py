@@ -4,15 +4,12 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from attn._checks import check_repeats
-from attn._linear import Linear
-from attn._restored import restored_on_error
-from attn._values import check_tensor
-from attn.cache import DecoderCache
+from attn._checks import check_repeats, check_tensor
+from attn.attention.multi_head import Linear
+from attn.cache import DecoderCache, restored_on_error
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
-from attn.transformer.embedding import TokenEmbedding, following, unseen
-from attn.transformer.stacks import Decoder, Encoder
+from attn.transformer.stacks import Decoder, Encoder, TokenEmbedding, following, new_tokens
 
 
 class TransformerWeights(NamedTuple):
@@ -46,9 +43,10 @@ class Transformer(Checkpoint):
     torch.Size([1, 4, 12])
     """
 
+    unused = ("prediction_head",)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.src_embedding = TokenEmbedding(config.vocab_size, config)
         self.tgt_embedding = TokenEmbedding(config.tgt_vocab_size or config.vocab_size, config)
         self.encoder, self.decoder = Encoder(config), Decoder(config)
@@ -221,7 +219,7 @@ class Transformer(Checkpoint):
         >>> torch.equal(cached, greedy(step, start, end_id=3, max_new_tokens=4))
         True
         """
-        new_ids, tgt_mask, tgt_positions = unseen(ids, cache, tgt_mask, tgt_positions)
+        new_ids, tgt_mask, tgt_positions = new_tokens(ids, cache, tgt_mask, tgt_positions)
         known = cache is not None and cache.knows(memory)
         repeats = check_repeats(len(ids), len(memory))
         if src_mask is not None:

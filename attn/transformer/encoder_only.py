@@ -2,11 +2,10 @@
 
 from torch import Tensor, nn
 
-from attn._linear import Linear
+from attn.attention.multi_head import Linear
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.config import TransformerConfig
-from attn.transformer.embedding import TokenEmbedding
-from attn.transformer.stacks import Encoder
+from attn.transformer.stacks import Encoder, TokenEmbedding
 
 
 class EncoderOnly(Checkpoint):
@@ -32,9 +31,10 @@ class EncoderOnly(Checkpoint):
     torch.Size([1, 3, 10])
     """
 
+    unused = ("tgt_vocab_size",)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.encoder = Encoder(config)
         self.head: nn.Module = nn.Identity()

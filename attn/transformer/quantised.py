@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import check_finite, wrong
-from attn._linear import Linear
+from attn.attention.multi_head import Linear
 
 LARGEST = 127
 GROUP = 32  # columns that share a scale in four bits
@@ -205,7 +205,7 @@ class _InFourBits(_Packed):
         self._weight = torch.ops.aten._convert_weight_to_int4pack_for_cpu(
             steps.to(torch.int32).flatten(-2), 1
         )
-        # The product counts steps from the eighth.
+        # PyTorch's product counts steps from the eighth, the middle.
         self._groups = torch.stack((step, low + 8 * step), dim=-1).transpose(0, 1)
         self._groups = self._groups.contiguous().bfloat16()
 

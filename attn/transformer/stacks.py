@@ -1,16 +1,110 @@
-"""The two stacks of the Transformer: N encoder layers, N decoder layers."""
+"""What the three models are made of: the embedding of tokens, and stacks of N layers."""
 
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor, nn
 
-from attn._checks import wrong
-from attn._restored import restored_on_error
+from attn._checks import (
+    broadcast_shapes,
+    check_ids,
+    check_mask,
+    check_shape,
+    check_tensor,
+    holds,
+    wrong,
+)
 from attn.attention import VARIANTS
-from attn.cache import DecoderCache, KVCache, MemoryCache, check_cache
+from attn.cache import DecoderCache, KVCache, MemoryCache, check_cache, restored_on_error
 from attn.layers import DecoderLayer, EncoderLayer
-from attn.positions import SCHEMES, RelativePositions
+from attn.positions import SCHEMES, AbsolutePositions, RelativePositions
 from attn.transformer.config import TransformerConfig
+
+
+class TokenEmbedding(nn.Module):
+    """Look up each token's vector, scale it, add its position, drop some numbers.
+
+    Of a configuration with token types, the vector of each token's type is added as well; with
+    an embedding norm, the sum is normalised.
+
+    Parameters
+    ----------
+    vocab_size : int
+        Number of tokens.
+    config : TransformerConfig
+        For the rest.
+
+    References
+    ----------
+    Vaswani et al. (2017), sections 3.4, 3.5 and 5.4. Devlin et al. (2019), Figure 2, for types.
+    Document 003.
+
+    Examples
+    --------
+    >>> from attn.transformer import TransformerConfig
+    >>> embedding = TokenEmbedding(10, TransformerConfig(vocab_size=10))
+    >>> embedding(torch.tensor([[3, 1, 4]])).shape
+    torch.Size([1, 3, 512])
+    >>> embedding(torch.tensor([[3, 10, 4]]))
+    Traceback (most recent call last):
+    ValueError: ids: expected values from 0 to 9, got 10
+    """
+
+    def __init__(self, vocab_size: int, config: TransformerConfig) -> None:
+        super().__init__()
+        self.tokens = nn.Embedding(vocab_size, config.d_model)
+        # Scaled by the root of d_model, the vectors have variance 1, near that of the positions.
+        nn.init.normal_(self.tokens.weight, std=config.d_model**-0.5)
+        self.scale = config.d_model**0.5 if config.scale_embeddings else 1.0
+        scheme = SCHEMES[config.positions]
+        is_absolute = issubclass(scheme, AbsolutePositions)
+        self.positions = scheme.from_config(config) if is_absolute else None
+        self.types: nn.Embedding | None = None
+        if config.n_token_types:
+            self.types = nn.Embedding(config.n_token_types, config.d_model)
+            nn.init.normal_(self.types.weight, std=config.d_model**-0.5)
+        self.norm: nn.Module = config.new_norm() if config.embedding_norm else nn.Identity()
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self, ids: Tensor, positions: int | Tensor = 0, types: Tensor | None = None
+    ) -> Tensor:
+        """Embed tokens.
+
+        Parameters
+        ----------
+        ids : Tensor of int64, shape (..., seq_len)
+        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
+            The position of each token; or of the first, and the others follow.
+        types : Tensor of int64, broadcastable to (..., seq_len), optional
+            Of which kind each token is; of kind 0 if not given.
+
+        Returns
+        -------
+        Tensor, shape (..., seq_len, d_model)
+
+        Raises
+        ------
+        ValueError
+            If an id is not in the vocabulary (not checked inside ``torch.compile`` and
+            ``torch.vmap``, nor after ``attn.checks(False)``), a learned position does not exist,
+            types do not fit the ids, or there are none.
+        """
+        check_ids("ids", ids, self.tokens.num_embeddings)
+        x: Tensor = self.tokens(ids) * self.scale
+        if self.positions is not None:
+            x = self.positions(x, positions)
+        if self.types is not None:
+            types = torch.zeros_like(ids[..., :1]) if types is None else types
+            check_ids("types", types, self.types.num_embeddings)
+            if broadcast_shapes(types.shape, ids.shape) != ids.shape:
+                wanted = f"a shape that broadcasts to {tuple(ids.shape)}"
+                raise wrong("types", wanted, tuple(types.shape))
+            x = x + self.types(types)
+        elif types is not None:
+            raise wrong("types", "None, since n_token_types = 0", "a tensor")
+        x = self.dropout(self.norm(x))
+        return x
 
 
 class _Stack(nn.Module):
@@ -183,3 +277,73 @@ class Decoder(_Stack):
             return x, None
         own, cross = zip(*weights, strict=True)
         return x, (own, cross)
+
+
+def following(ids: Tensor, cache: DecoderCache | None) -> int | Tensor:
+    """Return the positions of tokens behind those that a cache has seen."""
+    if cache is None:
+        return 0
+    check_cache(cache)
+    check_tensor("ids", ids, "a tensor of int64 or int32")
+    return cache.following(ids.shape[-1])
+
+
+def new_tokens(
+    ids: Tensor,
+    cache: DecoderCache | None,
+    mask: Tensor | None = None,
+    positions: Tensor | None = None,
+) -> tuple[Tensor, Tensor | None, Tensor | None]:
+    """Return what a step reads: new tokens, the mask of all, the positions of the new ones.
+
+    Parameters
+    ----------
+    ids : Tensor of int64, shape (n_rows, length)
+        Everything written so far.
+    cache : attn.cache.DecoderCache, or None
+    mask : Tensor of bool, shape (n_prompts, 1, prompt_len), optional
+        True at the real tokens of the prompts, which are padded on the left; what was
+        written after them is real.
+    positions : Tensor of int64, shape (n_prompts, prompt_len), optional
+        Where the tokens of the prompts stand; what is written follows. Counted from `mask`
+        if not given.
+
+    Returns
+    -------
+    tuple of Tensor or None
+    """
+    check_shape("ids", ids, ("n_rows", "length"))
+    if cache is not None:
+        check_cache(cache)
+    start, (n_rows, length) = 0 if cache is None else cache.length, ids.shape
+    if length <= start:
+        raise wrong("ids", f"more than the {start} tokens that were read before", length)
+    if cache is not None:
+        cache.check_ids(ids)
+    if mask is not None:
+        check_tensor("mask", mask, "a tensor of bool")
+        check_mask("mask", mask)
+        check_shape("mask", mask, ("n_prompts", 1, "prompt_len"))
+        if not holds(mask[..., -1:].all, otherwise=True):
+            raise wrong("mask", "prompts padded on the left, True at the end", "False there")
+        mask, n_written = _each_row("mask", mask, ids)
+        mask = torch.cat((mask, mask.new_ones(n_rows, 1, n_written)), dim=-1)
+        if positions is None:
+            positions = (mask.long().cumsum(dim=-1) - 1).clamp(min=0)[:, 0]
+    if positions is not None:
+        check_tensor("positions", positions, "a tensor of int64")
+        check_shape("positions", positions, ("n_prompts", "prompt_len"))
+        positions, n_written = _each_row("positions", positions, ids)
+        count = torch.arange(1, n_written + 1, device=positions.device)
+        positions = torch.cat((positions, positions[:, -1:] + count), dim=-1)[:, start:]
+    return ids[:, start:], mask, positions
+
+
+def _each_row(name: str, given: Tensor, ids: Tensor) -> tuple[Tensor, int]:
+    """Return what is given for prompts for each row that grew from them, and by how much."""
+    n_rows, n_written = len(ids), ids.shape[-1] - given.shape[-1]
+    if n_rows % len(given) if len(given) else n_rows:
+        raise wrong(name, f"prompts that share {n_rows} rows evenly", f"{len(given)} prompts")
+    if n_written < 0:
+        raise wrong(name, f"prompts of at most {ids.shape[-1]} tokens, as ids", given.shape[-1])
+    return given.repeat_interleave(n_rows // max(len(given), 1), dim=0), n_written

@@ -11,28 +11,23 @@ What both compute in evaluation mode is the same. Three things are said differen
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any, TypeAlias, TypeVar, overload
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from attn._checks import wrong
-from attn.attention import MultiHeadAttention
-from attn.layers import DecoderLayer, EncoderLayer
-from attn.transformer._torch_checks import (
-    check_ours,
-    check_part,
-    check_theirs,
-    our_activation,
-    torch_activation,
-)
+from attn.attention import MultiHeadAttention, ScaledDotProduct
+from attn.attention.multi_head import Linear
+from attn.layers import DecoderLayer, EncoderLayer, FeedForward
 from attn.transformer.config import TransformerConfig
 from attn.transformer.encoder_decoder import Transformer
 from attn.transformer.stacks import Decoder, Encoder
 
-# What a part of a layer is called here, and in PyTorch.
+# The parts of a layer by our names and by PyTorch's.
 PARTS = (
     ("self_attention", "self_attn"),
     ("cross_attention", "multihead_attn"),
@@ -42,6 +37,12 @@ PARTS = (
     ("norm_2", "norm2"),
     ("norm_3", "norm3"),
 )
+# The activations that both have, by our names.
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": nn.GELU("tanh"),
+}
 TorchLayer: TypeAlias = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 TorchStack: TypeAlias = nn.TransformerEncoder | nn.TransformerDecoder
 LAYERS: dict[type[EncoderLayer | DecoderLayer], type[TorchLayer]] = {
@@ -194,7 +195,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         )
         layer.dropout.p = 0.0
         if isinstance(layer, nn.TransformerEncoderLayer) and isinstance(layer.activation, nn.GELU):
-            # What PyTorch computes without gradients takes any nn.GELU for the exact one.
+            # Without gradients, PyTorch's fast path takes any nn.GELU for the exact one.
             layer.activation_relu_or_gelu = 0
         return _with_parts(layer, ours, [(new, old) for old, new in PARTS])
     if isinstance(ours, Encoder | Decoder) and type(ours) in STACKS:
@@ -213,7 +214,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
             custom_decoder=nn.Identity(),
             batch_first=True,
         )
-        # Later, since a new nn.Transformer draws all its weights anew.
+        # The stacks are set afterwards, since a new nn.Transformer draws all its weights anew.
         whole.encoder, whole.decoder = _torch_like(ours.encoder), _torch_like(ours.decoder)
         return whole
     kinds = ("MultiHeadAttention", "EncoderLayer", "DecoderLayer", "Encoder", "Decoder")
@@ -261,3 +262,65 @@ def _torch_state(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
         joint = re.sub(r"^[qkv]_proj\.", "in_proj_", name)
         renamed[joint] = torch.cat([renamed[joint], tensor]) if joint in renamed else tensor
     return renamed
+
+
+def our_activation(theirs: object) -> str:
+    """Return our name for what a layer of PyTorch has between its linear layers."""
+    if theirs in (F.relu, torch.relu) or isinstance(theirs, nn.ReLU):
+        return "relu"
+    if theirs is F.gelu:
+        return "gelu"
+    if isinstance(theirs, nn.GELU):
+        return "gelu" if theirs.approximate == "none" else "gelu_tanh"
+    raise _wrong_activation(getattr(theirs, "__name__", type(theirs).__name__))
+
+
+def torch_activation(ours: FeedForward) -> Callable[[Tensor], Tensor]:
+    """Return what a layer of PyTorch has to have between its linear layers."""
+    if type(ours) is not FeedForward:
+        raise wrong("module", "feed_forward a FeedForward for PyTorch", type(ours).__name__)
+    if ours.activation not in ACTIVATIONS:
+        raise _wrong_activation(ours.activation)
+    return deepcopy(ACTIVATIONS[ours.activation])
+
+
+def _wrong_activation(name: str) -> ValueError:
+    return wrong("module", f"activation = {' or '.join(ACTIVATIONS)}", name)
+
+
+def check_theirs(attention: nn.MultiheadAttention) -> None:
+    if attention.bias_k is not None:
+        raise wrong("module", "add_bias_kv = False", True)
+    if attention.add_zero_attn:
+        raise wrong("module", "add_zero_attn = False", True)
+    if attention.in_proj_weight is None:
+        sizes = f"{attention.kdim} and {attention.vdim}"
+        raise wrong("module", f"kdim = vdim = embed_dim = {attention.embed_dim}", sizes)
+    _check_names(attention, {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"})
+
+
+def check_ours(attention: MultiHeadAttention) -> None:
+    if attention.n_kv_heads != attention.n_heads:
+        expected = f"n_kv_heads = n_heads = {attention.n_heads} for PyTorch"
+        raise wrong("module", expected, attention.n_kv_heads)
+    if attention.relative is not None:
+        kind = type(attention.relative).__name__
+        raise wrong("module", "relative = None for PyTorch", kind)
+    if type(attention.attention) is not ScaledDotProduct:
+        kind = type(attention.attention).__name__
+        raise wrong("module", "attention a ScaledDotProduct for PyTorch", kind)
+    for part in (attention.q_proj, attention.k_proj, attention.v_proj, attention.out_proj):
+        check_part(part)
+
+
+def check_part(part: nn.Module) -> None:
+    if type(part) not in (nn.Linear, Linear, nn.LayerNorm):
+        raise wrong("module", "linear layers nn.Linear and norms nn.LayerNorm", type(part).__name__)
+    _check_names(part, {"weight", "bias"})
+
+
+def _check_names(module: nn.Module, known: set[str]) -> None:
+    """Refuse what has other numbers than usual: one that was pruned, say, has a mask."""
+    others = sorted(module.state_dict().keys() - known)
+    if others:
+        raise wrong("module", f"{type(module).__name__} of {sorted(known)}", f"{others} as well")

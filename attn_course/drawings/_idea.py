@@ -1,13 +1,14 @@
-"""What every drawing of an idea is: one SVG for all widths, with its own words and, in some, steps."""
+"""The base of all drawings of ideas: one SVG for all widths, in some with steps."""
 
 import json
 
 from attn_course.drawings import _ink as ink
 from attn_course.language import get_language
 
-# Drawn for the column of a phone; on a wide screen it may be a third larger.
+# The width of the column of a phone. A wide screen may show a drawing a third larger.
 WIDTH = 356
-# Under a name of their own: the machine stands on the same page, and a lit part of it has letters.
+# The rules have a class of their own, because the machine on the same page also uses `lit` and
+# gives it letters.
 _STYLE = ink.STYLE + (
     ".attn-idea{{width:100%;max-width:30rem}}.attn-idea .strong{{font-weight:650}}"
     ".attn-idea .lit{{stroke:{accent};stroke-width:2.2}}.attn-idea .tip.lit{{fill:{accent};stroke:none}}"
@@ -15,7 +16,7 @@ _STYLE = ink.STYLE + (
     ".attn-idea .kept{{fill:{sunken};stroke:{muted};stroke-width:1}}"
     ".attn-idea .head{{fill:{extra};stroke:none}}"
 ).format(**ink.COLOURS)
-# What the buttons of a drawing in steps are called.
+# The labels of the buttons of a drawing in steps.
 _BUTTONS = {
     "es": {"back": "Atrás", "play": "Reproducir", "pause": "Pausar", "next": "Siguiente"},
     "en": {"back": "Back", "play": "Play", "pause": "Pause", "next": "Next"},
@@ -23,19 +24,20 @@ _BUTTONS = {
 
 
 def step(number, *markup):
-    """Return what appears at a step and stays."""
+    """Return a part that appears at a step and stays."""
     return ink.tag("g", "".join(markup), data_step=number)
 
 
 def only(number, *markup):
-    """Return what is seen at one step alone, and never in the whole drawing."""
+    """Return a part that is seen at one step only, and not in the whole drawing."""
     return ink.tag("g", "".join(markup), data_only=number, display="none")
 
 
 class Idea:
     """A drawing that JupyterLab, the site and paper show alike.
 
-    A drawing in steps is whole wherever nobody plays it; on the site, ``steps.js`` adds the buttons.
+    A drawing in steps is shown whole until it is played. On the site ``steps.js`` adds the
+    buttons.
 
     Parameters
     ----------

@@ -9,13 +9,13 @@ import itertools
 
 from attn_course.palette import LIGHT
 
-# What is outside the site, such as JupyterLab, does not know the variables: the light scheme then
-# holds on a ground of its own.
+# JupyterLab does not define the variables of the site, so each has the colour of the light scheme
+# as its default.
 COLOURS = {name: f"var(--attn-{name},{value})" for name, value in LIGHT.items()}
 SANS = "var(--attn-sans,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif)"
 MONO = "var(--attn-mono,ui-monospace,'SF Mono',Menlo,'DejaVu Sans Mono',monospace)"
 _HUES = ("query", "key", "value", "extra", "bad")
-# Three strokes: hairlines for frames, lines for what flows, and a strong one for what is lit.
+# There are three strokes: thin for frames, normal for lines, and strong for lit parts.
 STYLE = "".join(
     [
         f".attn-d{{display:block;max-width:100%;height:auto;font:400 13px {SANS};background:{COLOURS['page']};color:{COLOURS['ink']}}}",

@@ -22,7 +22,8 @@ class Layout:
 
     width = height = 0
     top = 0
-    letter = 6.95  # how wide a letter of a shape is, in the widest of the fonts
+    # The width of a letter of a shape in the widest of the fonts.
+    letter = 6.95
 
     def __init__(self, language, lit, shapes):
         self.language, self.lit, self.shapes = language, lit, shapes
@@ -155,7 +156,7 @@ class Layout:
             words = self.shapes[place]
             width = self.letter * len(words) + 4
             left = x - {"start": 2, "middle": width / 2, "end": width - 2}[at]
-            # What stands on an arrow hides it.
+            # A background keeps the arrow from crossing the text.
             ground = ink.tag("rect", x=left, y=y - 11, width=width, height=14, class_="ground")
             self._front.append(ground + ink.text(x, y, words, "shape", at))
 

@@ -7,7 +7,8 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._layout import Layout
 from attn_course.drawings.parts import NEXT, SOURCE, TARGET, WORDS
 
-_TOP, _PITCH, _BLOCK = 210, 86, 122  # where the blocks start, how far apart and how wide they are
+# The start of the blocks, their distance and their width.
+_TOP, _PITCH, _BLOCK = 210, 86, 122
 _INSIDE = ("query", "key", "value", "heads", "scores", "mask", "weights", "mean", "output")
 
 

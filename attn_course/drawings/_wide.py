@@ -4,8 +4,10 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._layout import Layout
 from attn_course.drawings.parts import NEXT, SOURCE, TARGET, WORDS
 
-_START, _PITCH, _BLOCK = 224, 152, 134  # where layers start, and how far apart their blocks are
-_ENCODER, _DECODER = 112, 312  # the heights of the two streams
+# The start of the layers, the distance of their blocks and the width of a block.
+_START, _PITCH, _BLOCK = 224, 152, 134
+# The heights of the two streams.
+_ENCODER, _DECODER = 112, 312
 
 
 class Wide(Layout):

@@ -5,7 +5,7 @@ from attn_course.drawings._idea import Idea
 
 _D_MODEL = 256
 _SIDE, _LEFT = 60, 104
-# How many heads there are, and how many components each has.
+# The number of heads, and of components of each.
 _ROWS = {"one": (1, 256), "copies": (4, 256), "parts": (4, 64)}
 _STRENGTH = (1, 0.72, 0.46, 0.24)
 _TITLE = {"es": "Cuatro copias o cuatro partes", "en": "Four copies or four parts"}

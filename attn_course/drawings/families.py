@@ -32,7 +32,7 @@ _WORDS = {
         "cross",
     ),
 }
-# What goes in and what is answered, from chapter 11.
+# The inputs and the answers, from chapter 11.
 _CUTS = (
     ("BERT", 52, ("▢ casa roja", "es nueva"), "la"),
     ("GPT", 172, ("la casa roja", "es"), "nueva"),

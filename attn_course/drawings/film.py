@@ -4,7 +4,8 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _CELL, _GAP, _TOP = 24, 92, 64
-_AT = 2  # the frame of the patch that asks, which is in the middle
+# The middle frame, in which the asking patch lies.
+_AT = 2
 _TITLE = {
     "es": "Primero por el tiempo, después por el espacio",
     "en": "First through time, then across space",

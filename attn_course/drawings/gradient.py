@@ -5,7 +5,7 @@ import math
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
-# The logits of chapter 8, and the right word.
+# The logits of chapter 8 and the right word.
 _LOGITS, _RIGHT = {"azul": 1, "cielo": 3, "El": 2, "es": 0}, "cielo"
 _TITLE = {"es": "Hacia dónde va cada logit", "en": "Where each logit goes"}
 _DESCRIPTION = {

@@ -44,7 +44,7 @@ def _draw(language):
     drawn.append(ink.arrow([(_at(1), _up(11)), (_at(2) - 2, _up(12))]))
     for number in (26.3, 27, 27.7):
         drawn.append(ink.arrow([(_at(1) + 2, _up(number)), (_at(5) - 2, _up(number))], "lit", 0))
-    # Above the strands, which would be drawn through the words.
+    # The label is above the strands, which would otherwise cross it.
     drawn.append(ink.text((_at(1) + _at(5)) / 2, _up(30) - 9, heads, "small strong", "middle"))
     drawn.append(ink.text(_at(5), 24, "were", "small strong", "middle"))
     return "".join(drawn)

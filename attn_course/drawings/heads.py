@@ -17,7 +17,8 @@ _LABELS = {
     "es": ("x W_Q", "cabeza", "pesos", "juntas", "× W_O"),
     "en": ("x W_Q", "head", "weights", "joined", "× W_O"),
 }
-# Where the five tokens of each head look most, invented: at itself, at the one before, at the first.
+# The token to which each of five tokens attends most, made up for each head: itself, the one
+# before, the first.
 _LOOKS = ((0, 1, 2, 3, 4), (0, 0, 1, 2, 3), (0, 0, 0, 0, 0))
 
 

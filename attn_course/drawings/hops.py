@@ -6,7 +6,7 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _LAST, _LEFT, _STEP = 8, 98, 26
-# How many positions one step may leap, and how high it is drawn.
+# The number of positions that one step passes, and the height at which it is drawn.
 _LEAPS = {"RNN": (1, 15, 52), "convolution": (2, 26, 118), "attention": (_LAST - 1, 78, 226)}
 _TITLE = {"es": "De la posición 1 a la 8", "en": "From position 1 to position 8"}
 _DESCRIPTION = {

@@ -5,7 +5,7 @@ from attn_course.drawings._idea import Idea
 
 _VECTOR = (2, 4, 4, 6)
 _BAR, _STEP = 18, 24
-# Two vectors, the height of their row and how many points one unit is tall.
+# For each vector the height of its row, and the pixels per unit.
 _ROWS = (("x", _VECTOR, 96, 9), ("10x + 7", tuple(10 * x + 7 for x in _VECTOR), 246, 0.9))
 _TITLE = {"es": "LayerNorm de un vector", "en": "LayerNorm of a vector"}
 _DESCRIPTION = {

@@ -1,4 +1,4 @@
-"""The machine of the course as it stands at the head of a chapter: drawn once, lit where one is."""
+"""The drawing of the machine at the head of a chapter, with the parts of the chapter lit."""
 
 import html
 import re
@@ -11,8 +11,8 @@ from attn_course.drawings.chapters import CHAPTERS
 from attn_course.drawings.parts import PAGES, PARTS, WORDS
 from attn_course.language import check_language, get_language
 
-# Parts that are not lit stay legible; what is lit has a strong line, a ground and dark letters. The
-# colours of query, key and value mean those three, lit or not.
+# Parts that are not lit stay legible. A lit part has a strong line, a background and dark letters.
+# The colours of query, key and value always mean these three.
 _RULES = """
 .attn-machine{{container-type:inline-size;margin:1.6rem 0 2rem}}
 .attn-machine-upright{{display:none;max-width:27rem;margin:auto}}
@@ -41,10 +41,10 @@ class Machine:
     Parameters
     ----------
     page : str
-        The chapter, such as ``"05_encoder_decoder"``: what it is about is lit, and the shapes of its
-        tensors stand on the arrows.
+        The chapter, such as ``"05_encoder_decoder"``. Its parts are lit, and the arrows carry
+        the shapes of its tensors.
     language : {"es", "en"}, optional
-        The language in use, if none is given.
+        By default, the language in use.
 
     Raises
     ------
@@ -75,7 +75,7 @@ class Machine:
         )
 
     def drawing(self, layout, style=""):
-        """Return one layout as SVG. It is a group and no image, since there are links in it."""
+        """Return one layout as SVG. Its role is group and not image, because it has links."""
         here = CHAPTERS[self.page]
         drawn = layout(self.language, here.lit, here.written())
         name = f"machine-{layout.__name__.lower()}-{self.page}"
@@ -100,7 +100,7 @@ class Machine:
         return f'<a href="{page}.html"{current}><title>{name}</title>{markup}</a>'
 
     def _told(self):
-        """Return in words what is lit."""
+        """Return a sentence that names the lit parts."""
         names = dict.fromkeys(
             " ".join(PARTS[part].label(self.language)) for part in CHAPTERS[self.page].lit
         )

@@ -4,7 +4,7 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _WORDS = ("walked", "talks")
-# The merges of chapter 2 and how often each pair stood in its five words.
+# The merges of chapter 2, and how often each pair occurs in its five words.
 _MERGES = (("a", "l", 13), ("al", "k", 13), ("w", "alk", 9), ("e", "d", 6), ("t", "alk", 4))
 _LETTER, _LEFT = 18, (108, 250)
 _TITLE = {"es": "Cinco fusiones", "en": "Five merges"}

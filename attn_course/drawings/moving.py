@@ -8,10 +8,10 @@ from attn_course.drawings.machine import STYLE, Machine
 from attn_course.drawings.parts import WORDS
 from attn_course.language import check_language, get_language
 
-# In a drawing of one sentence three tokens stand for it; on a phone they are of one width, since it
-# is not known beforehand which they will be.
+# Three tokens stand for any sentence. On a phone they have one width, because the tokens are not
+# known beforehand.
 _CHIPS = (46, 47, 47)
-# What acts changes softly, and while the machine plays, something flows along its lines.
+# Active parts fade in and out, and during play something flows along the lines.
 _MOTION = """
 .attn-machine-upright :is(.at-encoder-source,.at-decoder-target):not(.small){font-size:11.5px}
 @media (prefers-reduced-motion:no-preference){
@@ -74,7 +74,7 @@ class MovingMachine(Machine):
     Parameters
     ----------
     language : {"es", "en"}, optional
-        The language in use, if none is given.
+        By default, the language in use.
 
     Raises
     ------
@@ -103,7 +103,7 @@ class MovingMachine(Machine):
         )
 
     def drawing(self, layout, style=""):
-        """Return one layout as SVG. It is a group and no image, since there are links in it."""
+        """Return one layout as SVG. Its role is group and not image, because it has links."""
         drawn = layout(self.language, (), {})
         name = f"machine-{layout.__name__.lower()}"
         title, description = (WORDS[text][self.language] for text in ("title", "description"))

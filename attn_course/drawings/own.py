@@ -36,7 +36,7 @@ class OwnMachine(Machine):
     lit : iterable of str
         Parts, as in ``parts.py``.
     language : {"es", "en"}, optional
-        The language in use, if none is given.
+        By default, the language in use.
 
     Raises
     ------

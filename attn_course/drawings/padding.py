@@ -7,7 +7,7 @@ from attn_course.drawings._idea import Idea
 
 _LONG = ("El", "gato", "camina", "en", "la", "calle")
 _SHORT = ("El", "cielo", "es", "azul", "<pad>", "<pad>")
-# The scores of "azul" with the four words of its sentence, in chapter 6; a key of zeros scores 0.
+# The scores of "azul" with the four words of its sentence in chapter 6. A key of zeros scores 0.
 _SCORES = (1, 3, 1, 2, 0, 0)
 _TITLE = {"es": "La máscara de relleno", "en": "The padding mask"}
 _DESCRIPTION = {

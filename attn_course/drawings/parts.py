@@ -24,7 +24,7 @@ class Part:
         return self.es if language == "es" else self.en
 
 
-# The titles of the pages that a part links to or that the drawing stands on.
+# The titles of the pages that parts link to and of those that show the drawing.
 PAGES = {
     "01_why_attention": {"es": "Por qué la atención", "en": "Why attention"},
     "02_tokens_and_embeddings": {"es": "Tokens y embeddings", "en": "Tokens and embeddings"},

@@ -4,7 +4,8 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea, step
 
 _CLEAN, _CORRUPTED = ("The", "cat", "that", "…", "mouse"), ("The", "cats", "that", "…", "mouse")
-_LAYERS, _AT = 4, (1, 1)  # layer and position of the patch
+# The number of layers, and the layer and position of the patch.
+_LAYERS, _AT = 4, (1, 1)
 _TITLE = {"es": "Parchear un vector", "en": "Patching one vector"}
 _DESCRIPTION = {
     "es": "Dos rejillas de cuatro capas por cinco tokens. La de la izquierda es la oración limpia, The cat that … mouse, que pide was. "

@@ -8,7 +8,7 @@ from attn_course.drawings._idea import Idea
 _NAMES = ("Marta", "Sara", "rosas")
 _SENTENCES = (("Marta", "Sara"), ("Sara", "Marta"))
 _LEFT = (1, 189)
-# A head of chapter 4 gives a score of 9 to whom it looks for and 0 to the others, of five words.
+# In chapter 4 a head gives a score of 9 to the word that it looks for and 0 to the other four.
 _FOUND = 9
 _TITLE = {"es": "Una media o dos lugares", "en": "One mean or two places"}
 _DESCRIPTION = {

@@ -6,7 +6,7 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _SHAPES = {"+": "010111010", "×": "101010101", "T": "111010010", "L": "100100111"}
-# The patches of chapter 1's figure, without their noise; the eighth has the frame.
+# The patches of the figure in chapter 1, without their noise. The eighth has the frame.
 _PATCHES, _FRAMED = "LTT××++++", 7
 _SCORES = [16 / 4 if i == _FRAMED else 0 for i in range(9)]
 _TITLE = {"es": "La media y la media ponderada", "en": "The mean and the weighted mean"}

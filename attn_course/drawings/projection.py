@@ -6,7 +6,7 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
 _USER = (1.5, -1.0)
-# The films of chapter 2, and on which side of its point each name is written.
+# The films of chapter 2, and the side of its point on which each name is written.
 _FILMS = {
     "Casablanca": (1.5, -0.5, "start"),
     "Titanic": (1.5, 0.5, "start"),

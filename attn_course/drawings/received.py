@@ -34,7 +34,8 @@ def _draw(language):
     drawn = [ink.text(_LEFT + 3 * _STEP + 28, 46, gives, "small", "middle")]
     for letter, start, n in (("A", 0, 1), ("B", 1, 2)):
         x, wide = _LEFT + _STEP * start, _STEP * n - 6
-        ends = x + (wide if n == 1 else wide - 18)  # the first name is wider than its bracket
+        # The first name is wider than its bracket.
+        ends = x + (wide if n == 1 else wide - 18)
         drawn.append(ink.text(ends, 16, f"{sentence} {letter}", "small strong", "end"))
         drawn.append(ink.path([(x, 28), (x, 22), (x + wide, 22), (x + wide, 28)], "line", 3))
     means = [sum(row[j] for row in _WEIGHTS) / 3 for j in range(3)]

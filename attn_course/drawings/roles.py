@@ -8,7 +8,8 @@ _FEATURES = {
     "en": ("person", "plural", "pronoun", "thing"),
 }
 _WORDS = {"they": (0, 1, 1, 0), "John": (1, 0, 0, 0)}
-# What each matrix of chapter 3 reads: the query "pronoun" and the key "person", both times 2.
+# The component that each matrix of chapter 3 reads, times 2: "pronoun" for the query, "person" for
+# the key.
 _QUERY, _KEY = (0, 0, 2, 0), (2, 0, 0, 0)
 _TITLE = {"es": "Tres vistas del mismo vector", "en": "Three views of one vector"}
 _DESCRIPTION = {
@@ -21,7 +22,7 @@ _DESCRIPTION = {
     "“person”, both times 2: they has query 2 and key 0; John, query 0 and key 2. The value copies the four features. At the "
     "bottom, the score of they with John is 2 times 2, 4; that of John with they, 0 times 0, 0.",
 }
-# Where the query, the key and the value of each word stand; its vector is over its key.
+# The places of query, key and value of each word. Its vector is above its key.
 _PLACES = {"they": (80, 114, 164), "John": (228, 262, 312)}
 _SCORE = {"es": "puntaje", "en": "score"}
 

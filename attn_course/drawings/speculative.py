@@ -4,7 +4,7 @@ from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea, step
 
 _WORDS = ("of", "the", "sun", "shines")
-# The chances that the small and the large model give each proposal, where they were compared.
+# The probabilities that the small and the large model give to each proposal that is compared.
 _DRAFT, _TARGET = (0.3, 0.6, 0.5), (0.3, 0.8, 0.1)
 _TITLE = {"es": "Un borrador y un juez", "en": "A draft and a judge"}
 _DESCRIPTION = {

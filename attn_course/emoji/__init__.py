@@ -5,7 +5,7 @@
 `searcher`  ``EmojiSearcher``: the emoji whose pictures are nearest to a text
 ==========  =====================================================================
 
-``python -m benchmarks.emoji`` fetches the pictures and names and trains it. What lies beside
+``python -m experiments emoji`` fetches the pictures and names and trains it. What lies beside
 this file is the encoder of texts, one vector per emoji, and the code points of the emoji.
 """
 

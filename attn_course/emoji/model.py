@@ -8,7 +8,7 @@ from attn.masks import padding_mask
 from attn.training import pad
 from attn.transformer import Encoder
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 from attn_course.emoji import MAX_TOKENS, plain
 
 N_DIMENSIONS = 64
@@ -39,9 +39,10 @@ class TextTower(Checkpoint):
     torch.Size([1, 7])
     """
 
+    unused = ("prediction_head",)
+
     def __init__(self, config):
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.encoder = Encoder(config)
         self.output = nn.Linear(config.d_model, N_DIMENSIONS)

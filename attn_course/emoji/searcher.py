@@ -19,9 +19,9 @@ class Found(NamedTuple):
     emoji : str
         Its characters.
     cosine : float
-        Of its picture with the text.
+        The cosine of its picture with the text.
     seen : bool
-        Whether it was among those that the model was trained on.
+        Whether the model was trained on it.
     """
 
     emoji: str
@@ -30,7 +30,7 @@ class Found(NamedTuple):
 
 
 class EmojiSearcher:
-    """An encoder of texts, and the vectors of pictures that it never has to see again.
+    """An encoder of texts, with the stored vectors of the pictures.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class EmojiSearcher:
     emoji : list of str
         One for each picture of the tower.
     seen : list of bool
-        Which of them the model was trained on.
+        Whether the model was trained on each.
     """
 
     def __init__(self, tower, tokenizer, emoji, seen):
@@ -48,7 +48,7 @@ class EmojiSearcher:
 
     @classmethod
     def pretrained(cls):
-        """Return the one that comes with the course."""
+        """Return the searcher that comes with the course."""
         about = json.loads((FOLDER / "emoji.json").read_text(encoding="utf-8"))
         tower = TextTower.load(FOLDER / "model.safetensors")
         tokenizer = BytePairTokenizer.load(FOLDER / "vocabulary.json")

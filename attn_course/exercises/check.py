@@ -15,15 +15,33 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from attn_course.exercises.altered import altered, unused
 from attn_course.exercises.catalogue import load, modules
 from attn_course.exercises.compare import run
 from attn_course.exercises.diagnose import misconception, wrong_on
-from attn_course.exercises.explain import compared, problem, raised
+from attn_course.exercises.explain import (
+    compared,
+    falls_short,
+    has_large_numbers,
+    problem,
+    raised,
+)
 from attn_course.exercises.kept import keep
 from attn_course.exercises.patterns import pattern
 from attn_course.exercises.record import read_record, record_of
 from attn_course.exercises.result import Result
 from attn_course.language import text
+
+# The statements of these ask for numbers, a pair or rows of ids, and not for an array.
+MAY_BE_LISTS = {
+    "best_span",
+    "bleu",
+    "corrupt_spans",
+    "most_attended",
+    "sentence_attention",
+    "warmup_schedule",
+    "written",
+}
 
 
 def check(exercise_id, attempt):
@@ -35,7 +53,7 @@ def check(exercise_id, attempt):
         One of `exercises`, or of a problem set.
     attempt : callable
         The learner's function. It receives NumPy arrays, by position, and may return
-        NumPy arrays, PyTorch tensors or nested lists.
+        NumPy arrays or PyTorch tensors.
 
     Returns
     -------
@@ -127,17 +145,60 @@ def verdict(record, attempt):
         explanation = text(
             es="Por lo demás, los valores son correctos.", en="Otherwise, the values are right."
         )
+    elif not_quite := _lists(record, answers) or _short_of_one(record, answers):
+        return _failed(record, not_quite)
     else:
         n = len(record.cases)
         message = text(
             es=f"Correcto. `{record.id}` coincide con la referencia en las {n} entradas.",
             en=f"Correct. `{record.id}` agrees with the reference on all {n} inputs.",
         )
+        if "Tensor[" in answers[0].returned:
+            message += text(
+                es=" Devuelve tensores de PyTorch, que aquí valen como arreglos.",
+                en=" It returns tensors of PyTorch, which count as arrays here.",
+            )
         return Result(record.id, "passed", message)
     if modified:
         # First, since no advice about an input holds once it has been overwritten.
         explanation = f"{_overwritten(modified)}\n\n{explanation}"
     return _failed(record, explanation, known)
+
+
+def _lists(record, answers):
+    """Return a sentence on lists where an exercise of a chapter asks for arrays, or an empty text."""
+    listed = {k for answer in answers for k in answer.lists}
+    if not listed or record.id in MAY_BE_LISTS or record.id not in modules():
+        return ""
+    name = record.outputs[min(listed)]
+    return text(
+        es=f"Los valores son correctos, pero `{name}` es una lista de Python y se pide un arreglo de "
+        "NumPy: una lista no se compara, no se multiplica ni se indexa como él. Termina con "
+        f"`np.array({name})`.",
+        en=f"The values are right, but `{name}` is a Python list, and an array of NumPy is asked for: a "
+        "list is not compared, multiplied or indexed like one. End with "
+        f"`np.array({name})`.",
+    )
+
+
+def _short_of_one(record, answers):
+    """Return a sentence on weights that a number added to their total makes too small, or nothing."""
+    for k, name in enumerate(record.outputs):
+        pairs = [
+            (answer.values[k], right.values[k])
+            for answer, right, case in zip(answers, record.expected, record.cases, strict=True)
+            if not has_large_numbers(case)
+        ]
+        if pairs and all(falls_short(got, wanted) for got, wanted in pairs):
+            return text(
+                es=f"Las filas de `{name}` no llegan a sumar 1: parece que sumas un número pequeño, un ε, "
+                "al total entre el que divides. Una fila con pesos ya tiene un total mayor que 0; si "
+                "temes por la que no tiene ninguno, divide entre `np.where(total == 0, 1, total)`.",
+                en=f"The rows of `{name}` fall short of summing to 1: it seems that you add a small number, "
+                "an ε, to the total that you divide by. A row with weights has a total above 0 already; "
+                "if you fear for one without any, divide by `np.where(total == 0, 1, total)`.",
+            )
+    return ""
 
 
 def _overwritten(name):
@@ -186,7 +247,11 @@ def _explain(record, attempt, answers, failing):
         es=f"Falla en {len(failing)} de {n} entradas; la más pequeña:",
         en=f"It fails on {len(failing)} of {n} inputs; the smallest:",
     )
-    common = pattern(record, answers, failing)
+    if common := altered(record, answers, failing):
+        what = raised(attempt, answer.error, False) if answer.error else what
+    else:
+        found = pattern(record, answers, failing), unused(record, attempt, answers, failing)
+        common = " ".join(filter(None, found))
     if common:
         what += f" {common}"
     evidence = compared(record, case, answer, expected)

@@ -18,10 +18,11 @@ class Answer:
     """What a function did with one input."""
 
     values: tuple | None  # the arrays it returned, or None if it returned something else
-    returned: str  # what it returned, in words
+    returned: str = ""  # what it returned, in words
     missing: bool = False  # it, or a function that it calls, is not written yet
     modified: str | None = None  # the argument it wrote into
     error: Exception | None = None
+    lists: tuple = ()  # the numbers of the results that came as lists or tuples
 
     @property
     def broken(self):
@@ -29,6 +30,13 @@ class Answer:
         if self.values is None or any(value.size > TOO_MANY for value in self.values):
             return True
         return not all(np.isfinite(value).all() for value in self.values)
+
+    @property
+    def numbers(self):
+        """Whether it holds numbers alone, of which some may be infinite."""
+        return not self.broken or bool(
+            self.values and not any(v.size > TOO_MANY or np.isnan(v).any() for v in self.values)
+        )
 
 
 def run(function, case, exercise):
@@ -67,6 +75,7 @@ def run(function, case, exercise):
         f"({kinds})" if several else kinds,
         missing=any(p is Ellipsis for p in parts) or all(p is None for p in parts),
         modified=modified(),
+        lists=tuple(k for k, part in enumerate(parts) if isinstance(part, (list, tuple))),
     )
 
 

@@ -22,7 +22,7 @@ def misconception(record, answers, failing):
     """Return the known mistake that explains most of an attempt, or None.
 
     The wrong function must answer like the attempt on the smallest failing input, on at
-    least one input that gives finite numbers, and on all the others but those where a
+    least one input that gives numbers, and on all the others but those where a
     second mistake shows by itself: inputs with more arguments than the smallest failing one
     (a mask), inputs with an empty row, whose weights should be zero, and inputs on which
     the attempt breaks down (an exception, NaN). Of several such functions the one that
@@ -55,7 +55,15 @@ def misconception(record, answers, failing):
             if not same(answers[first], wrong[first]):
                 continue
             equal = [same(answer, other) for answer, other in zip(answers, wrong, strict=True)]
-            finite = any(e and not answer.broken for e, answer in zip(equal, answers, strict=True))
+            finite = any(e and answer.numbers for e, answer in zip(equal, answers, strict=True))
+            if not any(equal[i] and answers[i].numbers for i in failing):
+                # Where only exceptions agree, the attempt may not raise where the mistake shows otherwise.
+                shows = [
+                    not w.broken and not same(w, e) for w, e in zip(wrong, expected, strict=True)
+                ]
+                finite = finite and not any(
+                    a.error and s for a, s in zip(answers, shows, strict=True)
+                )
             explains = all(e or x for e, x in zip(equal, excused, strict=True))
             if explains and finite and sum(equal) > most:
                 best, most = known, sum(equal)

@@ -8,6 +8,13 @@ import re
 
 from attn_course.language import text
 
+BROADCAST = r"could not be broadcast together with (?:remapped )?shapes (.+)"
+# For where it has been tried, and helps.
+KEEPDIMS = {
+    "es": "Falta `keepdims=True`: un `max`, `sum` o `mean` perdió el eje a lo largo del que redujo.",
+    "en": "`keepdims=True` is missing: a `max`, `sum` or `mean` lost the axis along which it reduced.",
+}
+
 # By pattern of the message. In the sentences, {0}, {1}, ... are the groups of the pattern.
 MEANINGS = {
     r"truth value of an array|Boolean value of Tensor": {
@@ -34,18 +41,16 @@ MEANINGS = {
         "rows, and here their shapes are ({0}) and ({1}). Check what has to be transposed.",
     },
     r"does not have enough dimensions": {
-        "es": "Uno de los dos lados de `@` es un solo número, sin ejes. Suele venir de un `max`, un "
-        "`sum` o un `mean` que redujo más de lo que querías.",
-        "en": "One of the two sides of `@` is a single number, without axes. It usually comes from "
-        "a `max`, a `sum` or a `mean` that reduced more than you wanted.",
+        "es": "Uno de los dos lados de `@` es un solo número, sin ejes. O bien un índice o un bucle tomó un "
+        "eje más de los que querías, o bien un `sum`, un `max` o un `mean` lo redujo.",
+        "en": "One of the two sides of `@` is a single number, without axes. Either an index or a loop took "
+        "one axis more than you wanted, or a `sum`, a `max` or a `mean` reduced it.",
     },
-    r"could not be broadcast together with (?:remapped )?shapes (.+)": {
-        "es": "NumPy alinea las formas por el final, y ahí los tamaños deben ser iguales o uno de "
-        "los dos valer 1; estas no encajan: {0}. A menudo falta `keepdims=True`, o un eje "
-        "nuevo con `[..., None]`.",
-        "en": "NumPy lines shapes up from the end, where sizes must be equal or one of the two be "
-        "1; these do not fit: {0}. Often `keepdims=True` is missing, or a new axis with "
-        "`[..., None]`.",
+    BROADCAST: {
+        "es": "NumPy alinea las formas por el final, y ahí los tamaños deben ser iguales o uno de los dos "
+        "valer 1; estas no encajan: {0}. Mira qué eje de cada arreglo se encuentra con cuál del otro.",
+        "en": "NumPy lines shapes up from the end, where sizes must be equal or one of the two be 1; these "
+        "do not fit: {0}. Look at which axis of each array meets which of the other.",
     },
     r"cannot reshape array of size (\d+) into shape (\(.+?\))": {
         "es": "`reshape` no añade ni quita números: el arreglo tiene {0}, y en la forma {1} no "

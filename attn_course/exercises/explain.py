@@ -9,8 +9,9 @@ import traceback
 import numpy as np
 
 from attn_course.exercises.compare import close, said, same_kind
-from attn_course.exercises.errors import meaning
+from attn_course.exercises.errors import BROADCAST, KEEPDIMS, meaning
 from attn_course.exercises.shapes import wrong_number
+from attn_course.exercises.trial import keepdims_helps
 from attn_course.language import text
 
 LARGEST_SHOWN = 24  # numbers; of a longer array only the shape is shown
@@ -33,7 +34,10 @@ def problem(record, attempt, case, answer, expected, others=()):
         The same for the other inputs that fail: what is said of totals must hold there too.
     """
     if answer.error:
-        return raised(attempt, answer.error)
+        sentence = raised(attempt, answer.error)
+        if re.search(BROADCAST, said(answer.error)) and keepdims_helps(record, attempt, case):
+            sentence += f" {text(**KEEPDIMS)}"
+        return sentence
     if answer.values is None or len(answer.values) != len(expected.values):
         names = ", ".join(record.outputs)
         several = len(record.outputs) > 1
@@ -45,7 +49,8 @@ def problem(record, attempt, case, answer, expected, others=()):
         )
         return _with(sentence, wrong_number(answer, expected, record.outputs))
     triples = list(zip(record.outputs, answer.values, expected.values, strict=True))
-    for name, got, wanted in triples:
+    comparable = [(a, e) for a, e in others if a.values and len(a.values) == len(e.values)]
+    for k, (name, got, wanted) in enumerate(triples):
         if got.shape != wanted.shape:
             return text(
                 es=f"`{name}` tiene forma `{got.shape}`; debe ser `{wanted.shape}`.",
@@ -54,7 +59,9 @@ def problem(record, attempt, case, answer, expected, others=()):
         # A penalty of 1 in place of 1.0 is right: something else is wrong.
         differs = got.dtype.kind != wanted.dtype.kind and not close(got, wanted).all()
         if differs or not same_kind(got, wanted):
-            return _other_kind(name, got, wanted)
+            elsewhere = [(a.values[k], e.values[k]) for a, e in comparable]
+            alike = [(g, w) for g, w in elsewhere if g.shape == w.shape]
+            return _other_kind(name, [(got, wanted), *alike])
     for name, got, wanted in reversed(triples):
         if np.isnan(got).any():
             return _not_a_number(name, got, wanted, case)
@@ -62,7 +69,7 @@ def problem(record, attempt, case, answer, expected, others=()):
         all(map(are_shares, column))
         for column in zip(*(e.values for e in record.expected), strict=True)
     ]
-    comparable = [(a, e) for a, e in others if not a.broken and len(a.values) == len(e.values)]
+    comparable = [(a, e) for a, e in comparable if not a.broken]
     for k, (name, got, wanted) in enumerate(triples):
         elsewhere = [(a.values[k], e.values[k]) for a, e in comparable]
         if (
@@ -86,39 +93,92 @@ def _with(sentence, explained):
     return f"{sentence} {explained}" if explained else sentence
 
 
-def _other_kind(name, got, wanted):
+def _other_kind(name, pairs):
+    """Return a sentence on numbers of another kind; what to convert them to depends on what they mean."""
+    (got, wanted), *_ = pairs
     sentence = text(
         es=f"`{name}` tiene dtype `{got.dtype}`; debe ser `{wanted.dtype}`.",
         en=f"`{name}` has dtype `{got.dtype}`; it should be `{wanted.dtype}`.",
     )
     if wanted.dtype.kind == "b":
-        sentence += text(
-            es=" Con 0 y 1 en lugar de False y True, usarlo como índice toma las filas 0 y 1, y "
-            "`~` da −1 y −2: devuelve la comparación misma, o conviértelo con `.astype(bool)`.",
-            en=" With 0 and 1 in place of False and True, it picks rows 0 and 1 when used as an "
-            "index, and `~` gives −1 and −2: return the comparison itself, or convert it with "
-            "`.astype(bool)`.",
-        )
-    elif got.dtype.kind == "b":
-        sentence += text(
+        return _with(sentence, _no_truth_values(name, pairs))
+    if got.dtype.kind == "b":
+        return sentence + text(
             es=" Una comparación dice si algo se cumple, y aquí se pide un número.",
             en=" A comparison says whether something holds, and here a number is asked for.",
         )
-    elif wanted.dtype.kind == "f":
-        sentence += text(
+    if wanted.dtype.kind == "f":
+        return sentence + text(
             es=" Un arreglo de enteros pierde los decimales de lo que escribes en él, y una división `//` "
             "también los pierde.",
             en=" An array of integers loses the decimals of what you write into it, and a division `//` "
             "loses them too.",
         )
-    elif wanted.dtype.kind in "iu":
-        sentence += text(
+    if wanted.dtype.kind in "iu" and all((g == np.trunc(g)).all() for g, _ in pairs):
+        return sentence + text(
             es=" Son cuentas o posiciones, y un arreglo de números reales no sirve de índice: "
             "conviértelo con `.astype(int)`.",
             en=" They are counts or positions, and an array of real numbers does not serve as an "
             "index: convert it with `.astype(int)`.",
         )
+    if wanted.dtype.kind in "iu":
+        return sentence + text(
+            es=" Se piden cuentas o posiciones, que son números enteros, y los tuyos tienen decimales.",
+            en=" Counts or positions are asked for, which are whole numbers, and yours have decimals.",
+        )
     return sentence
+
+
+def _no_truth_values(name, pairs):
+    """Return what numbers in place of truth values stand for, and how to get these from them.
+
+    Converting every number but 0 to True would turn many masks round: additive ones, and those in
+    which 1 marks what is forbidden.
+    """
+    got = np.concatenate([g.ravel() for g, _ in pairs])
+    wanted = np.concatenate([w.ravel() for _, w in pairs])
+    yes, no = (np.unique(got[wanted == truth]) for truth in (True, False))
+    additive = np.isin(got, (0, got.min())).all() and got.min() < -100  # False with NaN
+    truthy = (got[wanted] != 0).all() and (got[~wanted] == 0).all()
+    if truthy and np.isin(got, (0, 1)).all():
+        return text(
+            es="Con 0 y 1 en lugar de False y True, como índice toma las filas 0 y 1, y "
+            "`~` da −1 y −2: devuelve la comparación misma, o conviértelo con `.astype(bool)`.",
+            en="With 0 and 1 in place of False and True, it picks rows 0 and 1 when used as an "
+            "index, and `~` gives −1 and −2: return the comparison itself, or convert it with "
+            "`.astype(bool)`.",
+        )
+    if not truthy and len(yes) == len(no) == 1 and yes != no and not np.isnan(yes[0]):
+        kind = additive and text(
+            es="Es una máscara de las que se suman a los puntajes. ",
+            en="It is a mask of the kind that is added to the scores. ",
+        )
+        return (kind or "") + text(
+            es=f"Das {_number(yes[0])} donde se espera True y {_number(no[0])} donde se espera False; "
+            "`.astype(bool)` no los distinguiría así, porque toma por True todo lo que no es 0. "
+            f"Devuelve la comparación, como `{name} == {_number(yes[0])}`.",
+            en=f"You give {_number(yes[0])} where True is expected and {_number(no[0])} where False is; "
+            "`.astype(bool)` would not tell them apart that way, since it takes all that is not 0 for "
+            f"True. Return the comparison, as in `{name} == {_number(yes[0])}`.",
+        )
+    if additive:
+        return text(
+            es="Es una máscara de las que se suman a los puntajes, con números muy negativos en lo "
+            "prohibido. Se piden valores de verdad: True donde se puede atender y False donde no.",
+            en="It is a mask of the kind that is added to the scores, with very negative numbers at what "
+            "is forbidden. Truth values are asked for: True where one may attend, and False elsewhere.",
+        )
+    return text(
+        es="Se piden valores de verdad, y das números: devuelve la comparación de la que salen.",
+        en="Truth values are asked for, and you give numbers: return the comparison that they come from.",
+    )
+
+
+def _number(number):
+    """Return a number as one writes it in NumPy."""
+    if np.isinf(number):
+        return "np.inf" if number > 0 else "-np.inf"
+    return f"{float(number):g}"
 
 
 def are_shares(array):
@@ -126,6 +186,17 @@ def are_shares(array):
     total = array.sum(axis=-1) if array.ndim else array
     whole = np.isclose(total, 1) | (total == 0)
     return array.dtype.kind == "f" and array.ndim > 0 and (array >= 0).all() and whole.all()
+
+
+def falls_short(got, wanted):
+    """Return whether all the rows of shares sum to less than 1, by more than rounding does.
+
+    A number of single precision may stand in an array of double precision.
+    """
+    if got.dtype != np.float64 or not are_shares(wanted) or (got == got.astype(np.float32)).all():
+        return False
+    total = got.sum(axis=-1)[wanted.any(axis=-1)]
+    return total.size > 0 and bool((total < 1 - 1e-13).all())
 
 
 def _in_proportion(got, wanted):
@@ -162,7 +233,7 @@ def _wrong_total(name, got, wanted):
     )
 
 
-def raised(attempt, error):
+def raised(attempt, error, explained=True):
     """Return what the attempt raised, where, and what that means if it is a common exception."""
     message = re.sub(r"0x[0-9a-fA-F]{6,}", "0x...", said(error))
     message = textwrap.shorten(message, 300, placeholder=" ...")
@@ -179,7 +250,7 @@ def raised(attempt, error):
             en=f" `{error.name}` is not defined in the notebook yet: run the cell that defines "
             "it, or check its spelling.",
         )
-    return _with(sentence, meaning(said(error)))
+    return _with(sentence, meaning(said(error)) if explained else "")
 
 
 def _line(attempt, error):

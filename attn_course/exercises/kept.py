@@ -6,12 +6,16 @@ is kept and nothing is read.
 """
 
 import ast
+import contextlib
+import io
 import json
 import linecache
 import os
 import shutil
+import sys
 from pathlib import Path
 
+from attn_course._statements import names, needed
 from attn_course.exercises.catalogue import load, modules
 from attn_course.language import text
 
@@ -130,29 +134,16 @@ def keep(exercise_id, attempt, passes):
         What the learner should know; nothing, most of the time.
     """
     where = folder()
-    code = getattr(attempt, "__code__", None)
-    if where is None or code is None or exercise_id not in USED:
+    if where is None or exercise_id not in USED:
         return ""
-    import numpy as np
-
-    from attn import reference
+    cells = _executed() or _cell_of(attempt)
+    if not cells:  # A function of a file: nobody wrote it here.
+        return ""
     from attn.io import write_whole
 
-    # The whole cell: with the function come its imports and the functions that it calls.
-    source = "".join(linecache.getlines(code.co_filename))
-    others = {name: load(name).oracle for name in modules() if name in source}
-    try:
-        function = function_of(exercise_id, source, {**others, "np": np, "reference": reference})
-        alone = passes(function)
-    except Exception:  # noqa: BLE001 - a cell may raise anything where others have not run
-        alone = False
-    if not alone:
-        return text(
-            es=f"Para que la máquina del capítulo 9 pueda usar tu `{exercise_id}`, pon en la misma celda todo lo que "
-            "necesita, también sus `import`.",
-            en=f"For the machine of chapter 9 to use your `{exercise_id}`, put all that it needs into the same cell, "
-            "its imports as well.",
-        )
+    source = alone(exercise_id, cells, passes)
+    if source is None:
+        return needs_more(exercise_id)
     is_first = not any(where.glob("*.py"))
     where.mkdir(parents=True, exist_ok=True)
     write_whole(where / f"{exercise_id}.py", source)
@@ -166,6 +157,55 @@ def keep(exercise_id, attempt, passes):
     )
 
 
+def needs_more(exercise_id):
+    """Return what to say of a right function whose code does not stand alone."""
+    return text(
+        es=f"Para que la máquina del capítulo 9 pueda usar tu `{exercise_id}`, pon en la misma celda todo lo que "
+        "necesita, también sus `import`.",
+        en=f"For the machine of chapter 9 to use your `{exercise_id}`, put all that it needs into the same cell, "
+        "its imports as well.",
+    )
+
+
+def alone(exercise_id, cells, passes):
+    """Return code that defines the function of an exercise without the rest of a notebook.
+
+    Parameters
+    ----------
+    exercise_id : str
+    cells : sequence of str
+        What has been executed, in that order. The function is defined in the last cell, and may
+        use what earlier ones have set.
+    passes : callable, (callable) -> bool
+        Whether a function passes the check.
+
+    Returns
+    -------
+    str or None
+        None if no such code passes the check.
+    """
+    import numpy as np
+
+    from attn import reference
+
+    *earlier, source = cells
+    there = {"np": np, "reference": reference}
+    own = needed(_statements(source), {exercise_id})
+    asked = set().union(*(names(one)[0] for one in own)) if own else {exercise_id}
+    lent = {*modules(), *there} - (set() if own else {exercise_id})
+    earlier = [statement for cell in earlier for statement in _statements(cell)]
+    before = needed(earlier, asked - lent, lent)
+    joined = "\n".join([*map(ast.unparse, before), "", source])
+    with contextlib.redirect_stdout(io.StringIO()):
+        for code in [source, joined] if before else [source]:
+            others = {name: load(name).oracle for name in modules() if name in code}
+            # A cell may raise anything where others have not run.
+            with contextlib.suppress(Exception):
+                if passes(function_of(exercise_id, code, others | there)):
+                    return code
+    return None
+
+
 def function_of(exercise_id, source, namespace):
     """Execute the code of an exercise and return its function.
 
@@ -173,7 +213,8 @@ def function_of(exercise_id, source, namespace):
     ----------
     exercise_id : str
     source : str
-        A cell. What checks the function in it is left out.
+        A cell. Only what the function needs of it is executed: what tries the function out, draws
+        or checks may ask for things that are not there.
     namespace : dict
         What is there already; it gets what the code sets.
 
@@ -192,16 +233,33 @@ def function_of(exercise_id, source, namespace):
     8
     """
     tree = ast.parse(source)
-    tree.body = [statement for statement in tree.body if not _is_check(statement)]
     filename = f"<solved {exercise_id}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     namespace.pop(exercise_id, None)
+    tree.body = needed(tree.body, {exercise_id}) or tree.body
     exec(compile(tree, filename, "exec"), namespace)  # noqa: S102 - it is the learner's own
     if exercise_id not in namespace:
         raise NameError(f"name {exercise_id!r} is not defined")
     return namespace[exercise_id]
 
 
-def _is_check(statement):
-    call = getattr(statement, "value", None)
-    return isinstance(call, ast.Call) and getattr(call.func, "id", None) == "check"
+def _statements(cell):
+    try:
+        return ast.parse(cell).body
+    except SyntaxError:
+        return []
+
+
+def _executed():
+    """Return the cells that IPython has executed, the one that runs being the last."""
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    return [cell for cell in getattr(shell, "user_ns", {}).get("In", ()) if cell]
+
+
+def _cell_of(attempt):
+    """Return the cell that defines a function, where no IPython remembers cells."""
+    filename = getattr(getattr(attempt, "__code__", None), "co_filename", "")
+    # What a file holds is not a cell.
+    return (
+        ["".join(linecache.getlines(filename))] if filename and not Path(filename).is_file() else []
+    )

@@ -59,6 +59,8 @@ class Record:
         The inputs, the smallest first.
     expected : list of Answer
         The right answers.
+    oracle : callable or None
+        What gave them, if it is at hand.
     """
 
     id: str
@@ -66,6 +68,7 @@ class Record:
     cases: list[dict]
     expected: list[Answer]
     _find_mistakes: Callable[[], tuple[Mistake, ...]]
+    oracle: Callable | None = None
 
     @functools.cached_property
     def mistakes(self):
@@ -102,7 +105,8 @@ def record_of(exercise, cases=None):
             for known in exercise.misconceptions
         )
 
-    return Record(exercise.id, exercise.outputs, cases, answers(exercise.oracle), mistakes)
+    right = answers(exercise.oracle)
+    return Record(exercise.id, exercise.outputs, cases, right, mistakes, exercise.oracle)
 
 
 def write_records(file, records):

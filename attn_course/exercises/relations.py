@@ -41,7 +41,12 @@ def relation(record, answers, failing):
     for holds, sentence in RELATIONS:
         if all(_holds(holds, got, wanted) for got, wanted in both):
             return text(**sentence).format(which)
-    return _place(which, both)
+    return (
+        _place(which, both)
+        or _condition(record, answers, failing)
+        or _every_other(which, both)
+        or _one_value(which, both)
+    )
 
 
 def _pairs(record, answers, failing):
@@ -280,6 +285,101 @@ RELATIONS = (
         },
     ),
 )
+
+
+def _condition(record, answers, failing):
+    """Return a sentence if exactly what stands where an input has one value is wrong."""
+    wrong = []
+    for i in failing:
+        pairs = zip(answers[i].values, record.expected[i].values, strict=True)
+        wrong.append([~close(got, wanted) for got, wanted in pairs])
+    for k, output in enumerate(record.outputs):
+        if not all(each[k].any() for each in wrong):
+            continue
+        for name in record.cases[failing[0]]:
+            for meets, said in CONDITIONS:
+                if said_of := _holds_where(
+                    record, failing, [w[k] for w in wrong], name, meets, said
+                ):
+                    return text(
+                        es=f"En `{output}` todo está bien salvo donde `{name}` es {said_of}.",
+                        en=f"In `{output}` all is right but where `{name}` is {said_of}.",
+                    )
+    return ""
+
+
+CONDITIONS = (
+    (lambda array: array.dtype.kind == "b" and array, "True"),
+    (lambda array: array.dtype.kind == "b" and ~array, "False"),
+    (lambda array: array.dtype.kind == "U" and array == "<pad>", "`<pad>`"),
+    (lambda array: array.dtype.kind in "iuf" and array == 0, "0"),
+    (lambda array: array.dtype.kind in "iuf" and array < 0, "text"),
+    (lambda array: array.dtype.kind == "f" and np.isnan(array), "NaN"),
+)
+
+
+def _holds_where(record, failing, wrong, name, meets, said):
+    """Return how a condition is called if it holds just where the answers are wrong, or an empty text."""
+    elsewhere = False
+    for i, w in zip(failing, wrong, strict=True):
+        array = record.cases[i].get(name)
+        if array is None or not array.ndim or array.shape != w.shape[: array.ndim]:
+            return ""
+        where = np.asarray(meets(array))
+        rows = w.reshape(*array.shape, -1).any(axis=-1)
+        if where.shape != array.shape or not np.array_equal(where, rows):
+            return ""
+        elsewhere |= bool((~where).any())
+    if not elsewhere:
+        return ""
+    return text(es="negativo", en="negative") if said == "text" else said
+
+
+def _every_other(which, both):
+    """Return a sentence if only the even components of the last axis are wrong, or only the odd ones."""
+    wrong = [~close(got, wanted) for got, wanted in both]
+    if not all(w.ndim and w.shape[-1] > 1 for w in wrong):
+        return ""
+    even, odd = any(w[..., ::2].any() for w in wrong), any(w[..., 1::2].any() for w in wrong)
+    if even == odd or sum(w.shape[-1] > 3 for w in wrong) == 0:
+        return ""
+    return text(
+        es=f"En {which} solo están mal las componentes de lugar {'par, 0, 2' if even else 'impar, 1, 3'}...",
+        en=f"In {which} only the components of {'even place, 0, 2' if even else 'odd place, 1, 3'}... are "
+        "wrong.",
+    )
+
+
+def _one_value(which, both):
+    """Return a sentence if truth values, or one whole number, are wrong in one direction only."""
+    if any(wanted.dtype.kind not in "biu" for _, wanted in both):
+        return ""
+    got = np.concatenate([g.ravel() for g, _ in both])
+    wanted = np.concatenate([w.ravel() for _, w in both])
+    wrong = ~close(got, wanted)
+    values = np.unique(wanted[wrong])
+    if len(values) != 1:
+        return ""
+    if wanted.dtype.kind == "b":
+        return text(
+            es=f"En {which} "
+            + (
+                "faltan valores True: los que das son correctos, pero no están todos."
+                if values[0]
+                else "sobran valores True: están todos los que se piden, y además otros."
+            ),
+            en=f"In {which} "
+            + (
+                "True is missing in places: wherever you give it, it is right, but it is not everywhere "
+                "it should be."
+                if values[0]
+                else "there are too many True: all that are asked for are there, and others besides."
+            ),
+        )
+    return text(
+        es=f"En {which} solo está mal lo que debe ser {values[0]}.",
+        en=f"In {which} only what should be {values[0]} is wrong.",
+    )
 
 
 def _place(which, both):

@@ -153,6 +153,13 @@ def wrong_number(answer, expected, outputs):
             es="Son textos, y se piden números o valores de verdad: escribe True y no `'True'`.",
             en="These are strings, and numbers or truth values are asked for: write True and not `'True'`.",
         )
+    if "object" in answer.returned:
+        return text(
+            es="Es un arreglo de objetos de Python sueltos, con los que NumPy no calcula. Suele salir de "
+            "filas de distinto largo o de un `None`: mira qué pusiste en él.",
+            en="It is an array of single Python objects, with which NumPy does not compute. It usually "
+            "comes of rows of different lengths or of a `None`: see what you put into it.",
+        )
     if answer.values is None:
         if "list" in answer.returned:
             return text(

@@ -53,7 +53,8 @@ class Search:
 
     def __init__(self, source):
         self._words = set(source.split())
-        self._path = []  # of the choices of this derivation: (which option, how many)
+        # The choices of this derivation, as (index, number of options).
+        self._path = []
         self._depth = 0
 
     def one(self, options):

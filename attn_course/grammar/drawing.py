@@ -8,7 +8,7 @@ from attn_course.grammar.phrases import refer, unit
 
 ADJECTIVE, SECOND_ADJECTIVE, OF, PLURAL = 0.2, 0.15, 0.08, 0.4
 
-# Determiners, by what the hearer knows.
+# Determiners, grouped by what the hearer knows.
 OWNED = {"my", "our", "his", "her", "their"}
 KNOWN = {"the", "this", "my", "our"}
 FEW = {"a", "two", "three", "several", "many"}

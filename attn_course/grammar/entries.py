@@ -1,11 +1,11 @@
-"""What an entry of the lexicon holds, one class for each part of speech."""
+"""The entries of the lexicon, one class for each part of speech."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """What every entry has: its English base form, its Spanish one, and how they correspond.
+    """The base of all entries: an English and a Spanish base form, and their links.
 
     Attributes
     ----------
@@ -14,8 +14,9 @@ class Entry:
     forms : tuple of str
         Every English form.
     links : str or None
-        Which word of a form of several words translates which, ``"1-0 0-2"``; without it,
-        word i translates word i, or the last English word the first Spanish one.
+        The links between the words of forms with several words, such as ``"1-0 0-2"``. Without
+        it, word i translates word i, or the last English word translates the first Spanish
+        one.
     polyseme : bool
         Whether the English word has another entry with another meaning.
     """
@@ -34,44 +35,98 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Noun(Entry):
-    """A noun or a name. `english` and `spanish` are (singular, plural or None)."""
+    """A noun or a name.
+
+    Attributes
+    ----------
+    english, spanish : tuple
+        The singular, and the plural or None.
+    feminine : bool
+    kinds : frozenset of str
+        Its kinds, such as "person" or "food", and its own name.
+    of : tuple of str
+        The kinds that it may belong to.
+    part : bool
+        Whether it must belong to one of them.
+    mass : bool
+        Whether it is uncountable.
+    name : bool
+    stressed_a : bool
+        Whether it is feminine with the article *el*, as in "el agua".
+    """
 
     english: tuple = ()
     spanish: tuple = ()
     feminine: bool = False
-    kinds: frozenset = frozenset()  # what it is: "person", "food"; and its own name
-    of: tuple = ()  # the kinds it may belong to
-    part: bool = False  # it must belong to one of them
-    mass: bool = False  # cannot be counted
+    kinds: frozenset = frozenset()
+    of: tuple = ()
+    part: bool = False
+    mass: bool = False
     name: bool = False
-    stressed_a: bool = False  # feminine, but "el agua"
+    stressed_a: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Adjective(Entry):
-    """An adjective: `spanish` has four forms, or is empty if it never stands by a noun."""
+    """An adjective.
+
+    Attributes
+    ----------
+    spanish : tuple of str
+        Four forms, or none if it is never next to its noun.
+    short : str or None
+        The form before a masculine singular noun, such as "buen".
+    be : str
+        The Spanish copula that it takes.
+    predicate : str or None
+        What Spanish says after a subject instead, such as "hambre" with *tener*.
+    attribute : bool
+        Whether it can be next to its noun.
+    before : bool
+        Whether it comes before its noun in Spanish.
+    absolute : bool
+        Whether it takes neither *very* nor *too*.
+    nouns : tuple of str
+        The kinds of nouns that it describes.
+    more : str or None
+        The English comparative, such as "bigger".
+    compare : tuple of str
+        The kinds of things that it compares.
+    """
 
     spanish: tuple = ()
-    short: str | None = None  # before a masculine singular noun: "buen"
+    short: str | None = None
     be: str = "ser"
-    predicate: str | None = None  # what says it after a subject: "tener hambre"
-    attribute: bool = True  # can stand by its noun
-    before: bool = False  # stands before its noun
-    absolute: bool = False  # neither very nor too
+    predicate: str | None = None
+    attribute: bool = True
+    before: bool = False
+    absolute: bool = False
     nouns: tuple = ()
-    more: str | None = None  # "bigger"
-    compare: tuple = ()  # what kinds it compares
+    more: str | None = None
+    compare: tuple = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Verb(Entry):
-    """A verb with one meaning: its forms, and what it goes with."""
+    """A verb with one meaning: its forms, and the subjects and objects that it takes.
 
-    english: tuple = ()  # base, third person, past, -ing
-    particle: str | None = None  # for in "look for"
+    Attributes
+    ----------
+    english : tuple of str
+        The base form, third person, past and -ing form.
+    particle : str or None
+        The word "for" of "look for".
+    conjugation : dict
+        For each Spanish tense, a form for each of `PERSONS`.
+    preposition : str or None
+        The word "de" of "salir de".
+    """
+
+    english: tuple = ()
+    particle: str | None = None
     infinitive: str = ""
-    conjugation: dict | None = None  # tense: one form for each of `PERSONS`
-    preposition: str | None = None  # de in "salir de"
+    conjugation: dict | None = None
+    preposition: str | None = None
     reflexive: bool = False
     state: bool = False
     finished: bool = False
@@ -101,7 +156,7 @@ class Verb(Entry):
 
     @property
     def goes_on(self):
-        """Whether it is said of what was going on: "was crying", but not "was arriving".
+        """Whether the verb has a progressive: "was crying", but not "was arriving".
 
         Who "was sitting" had sat down before; Spanish says so (estaba sentado).
         """
@@ -111,7 +166,7 @@ class Verb(Entry):
 
 @dataclass(frozen=True, eq=False)
 class Determiner(Entry):
-    """An article or what stands in its place; `spanish` has four forms, some None."""
+    """An article or another determiner; `spanish` has four forms, some of them None."""
 
     english: tuple = ()
     spanish: tuple = ()

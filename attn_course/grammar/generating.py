@@ -6,7 +6,7 @@ from attn_course.grammar import sentences as simple
 from attn_course.grammar.choice import Dice, Impossible, Search
 from attn_course.grammar.phrases import to_pair
 
-# How often each construction is drawn, and a word that all of its sentences have.
+# How often each construction is drawn, and a word that all its sentences have.
 FRAMES = {
     simple.thing: (6, None),
     simple.quality: (14, None),
@@ -36,12 +36,12 @@ def generate(seed=0):
     Parameters
     ----------
     seed : int, default 0
-        The same seed, the same pairs.
+        The same seed gives the same pairs.
 
     Yields
     ------
     Pair
-        Sentences may come again.
+        Sentences may be repeated.
 
     Raises
     ------

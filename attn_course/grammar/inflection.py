@@ -1,6 +1,7 @@
 """Regular inflection in both languages; what is irregular stands in the lexicon."""
 
-PERSONS = ("i", "he", "we", "they")  # he stands for she and it too
+# "he" also stands for *she* and *it*.
+PERSONS = ("i", "he", "we", "they")
 
 _PLAIN = str.maketrans("áéíóú", "aeiou")
 _ENDINGS = {
@@ -20,7 +21,7 @@ _ENDINGS = {
         "imperfect": ("ía", "ía", "íamos", "ían"),
     },
 }
-# The sound stays the same before e, or before o, so the spelling changes.
+# The spelling changes before *e*, so that the sound stays the same.
 _SPELLING = {("c", "é"): "qu", ("g", "é"): "gu", ("z", "é"): "c"}
 
 
@@ -73,7 +74,8 @@ def spanish_plural(noun):
         plural = noun + "s"
     elif noun.endswith("z"):
         plural = noun[:-1] + "ces"
-    else:  # the stress moves from the last syllable, and with it the accent
+    else:
+        # The accent goes, because the stress is no longer on the last syllable.
         plural = noun[:-2] + noun[-2:].translate(_PLAIN) + "es"
     return plural + space + rest
 

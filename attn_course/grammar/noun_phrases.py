@@ -46,7 +46,7 @@ def noun_phrase(noun, determiner=None, plural=False, adjectives=(), of=None, gen
         (before if adjective.before else after).append(word)
         combinations |= combine("adjective", adjective, noun)
 
-    # "el agua", although feminine: the article keeps the two sounds a apart.
+    # "el agua" is feminine; the article *el* separates the two sounds *a*.
     article = form - 1 if noun.stressed_a and form == 1 and not before else form
     first = Phrase()
     if determiner:

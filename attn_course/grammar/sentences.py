@@ -112,7 +112,8 @@ def location(pick):
     kind = pick.one(tuple(lexicon().static))
     subject = draw_subject(pick, (kind,), plain=True)
     if any(noun.polyseme and not noun.part for noun in subject.nouns):
-        raise Impossible  # it would stay in doubt: anything can be somewhere
+        # The meaning would stay ambiguous, because anything can be somewhere.
+        raise Impossible
     copula = be(subject, pick.one(TIMES), "estar", pick.chance(NEGATED, says="not"))
     return subject + copula + draw_static_place(pick, kind, subject)
 

@@ -1,4 +1,4 @@
-"""What a model is trained on, and what it has never seen: four kinds of the unseen."""
+"""Training and test parts, with four kinds of unseen sentences."""
 
 import itertools
 import random
@@ -9,36 +9,44 @@ from attn._checks import check_size
 from attn_course.grammar.documents import document_pairs
 from attn_course.grammar.generating import generate
 
-MAX_LEN = 12  # tokens of a source that is not "longer"
-N_COMBINATIONS = 60  # of each kind that is held out, at most
-SAMPLE = 6_000  # pairs to know frequencies by
-COMMON = 3  # how often a combination is among them, to be worth a test
-SHARE = 0.2  # of the partners of a word, how many it never meets in training
-LEAST = 8  # words that the second one meets in any way, so that training tells what it is
+# The most source tokens of all parts but `longer`.
+MAX_LEN = 12
+# The most combinations of each kind that are held out.
+N_COMBINATIONS = 60
+# The number of pairs from which frequencies are estimated.
+SAMPLE = 6_000
+# A combination is held out only if these pairs have it at least this often.
+COMMON = 3
+# The largest share of the partners of a word that training never combines with it.
+SHARE = 0.2
+# The second word of a combination must combine with at least this many words in any way, so that
+# training shows what it means.
+LEAST = 8
 
 
 @dataclass(frozen=True)
 class Splits:
-    """The parts of the corpus; no source sentence is in two of them, or in the documents.
+    """The parts of the corpus. No source sentence is in two parts or in the documents.
 
-    All but `train` are the same whatever the size of `train`.
+    The other parts do not depend on the size of `train`.
 
     Attributes
     ----------
     train, validation, test : tuple of Pair
-        Drawn alike.
+        Three parts drawn from the same distribution.
     adjective_noun : tuple of Pair
-        With an adjective and a noun that never meet in the three above.
+        Pairs with an adjective and a noun that never occur together in the three parts above.
     verb_object : tuple of Pair
-        With a verb and an object that never meet there.
+        Pairs with a verb and an object that never occur together there.
     polysemes : tuple of Pair
-        With a polyseme, and a word that decides its meaning, that never meet there.
+        Pairs with a polyseme and a word that decides its meaning, which never occur together
+        there.
     longer : tuple of Pair
-        Sources of more tokens than any there.
+        Pairs with longer sources than any there.
     held_out : dict of str to frozenset
-        The combinations kept out, by the name of the part that tests them.
+        The combinations held out, by the name of the part that tests them.
 
-    Each word of a combination held out occurs in training, in other combinations.
+    Each word of a held-out combination occurs in training in other combinations.
     """
 
     train: tuple
@@ -62,9 +70,9 @@ def splits(seed=0, n_train=20_000, n_validation=500, n_test=500, n_held_out=300)
     seed : int, default 0
         The same seed, the same splits.
     n_train, n_validation, n_test : int
-        How many pairs are drawn alike.
+        The numbers of pairs of these parts.
     n_held_out : int
-        How many pairs each of the four other parts has.
+        The number of pairs of each of the four other parts.
 
     Returns
     -------
@@ -77,8 +85,8 @@ def splits(seed=0, n_train=20_000, n_validation=500, n_test=500, n_held_out=300)
 
     References
     ----------
-    Document 003 asks what a word means in its context; the compositional parts ask it of
-    contexts that are new.
+    *NLP con Transformadores*, section 4.2.1, asks what a word means in its context; the
+    compositional parts ask it in new contexts.
 
     Examples
     --------
@@ -95,7 +103,7 @@ def splits(seed=0, n_train=20_000, n_validation=500, n_test=500, n_held_out=300)
     check_size("n_held_out", n_held_out)
     held_out = choose_held_out(check_size("seed", seed))
     parts = {name: [] for name in sizes}
-    # The tests come first, so that they are the same however many pairs there are to train on.
+    # The tests are drawn first, so that they do not depend on the number of training pairs.
     tests = [name for name in ("validation", "test") for _ in range(sizes[name])]
     random.Random(seed).shuffle(tests)
     drawn = ["train"] * n_train + tests
@@ -117,7 +125,7 @@ def splits(seed=0, n_train=20_000, n_validation=500, n_test=500, n_held_out=300)
 
 
 def choose_held_out(seed):
-    """Choose the combinations to hold out: common ones, of words that have many others.
+    """Choose the combinations to hold out: common ones, of words with many other partners.
 
     Parameters
     ----------
@@ -136,7 +144,8 @@ def choose_held_out(seed):
         partners[kind, one].add(other)
         partners[kind, other].add(one)
         company[other].add(one)
-    for pair in document_pairs():  # lessons show these: their words have met
+    # The lessons show these sentences, so their combinations are not held out.
+    for pair in document_pairs():
         for combination in pair.combinations:
             counts.pop(combination, None)
     polysemes = {word.partition(":")[0] for kind, word, _ in counts if kind == "polyseme"}
@@ -149,7 +158,8 @@ def choose_held_out(seed):
             continue
         if name != "polysemes" and polysemes & {one, other}:
             continue
-        # What decides a polyseme says what it is by other company; so do noun and verb.
+        # The share limits the words whose meaning training must show: noun, verb and polyseme. The
+        # word that decides a polyseme has enough other partners.
         spared = [word for word in (one, other) if name != "polysemes" or word == one]
         if any((held[word] + 1) > SHARE * len(partners[kind, word]) for word in spared):
             continue
@@ -161,7 +171,7 @@ def choose_held_out(seed):
 
 
 def _part_of(pair, held_out):
-    """Return the part that a pair can be in: "any" of the first three, or None."""
+    """Return the part that a pair can be in, "any" for the first three, or None."""
     parts = [name for name, kept in held_out.items() if pair.combinations & kept]
     is_long = len(pair.source.split()) > MAX_LEN
     if is_long:
@@ -184,5 +194,6 @@ def parts(n_train=100_000):
     dict of str to sequence of attn.corpus.Pair
     """
     found = vars(splits(n_train=n_train)) | {"documents": document_pairs()}
-    del found["held_out"]  # what was kept from training, not pairs
+    # The held-out combinations are not pairs.
+    del found["held_out"]
     return found

@@ -1,4 +1,4 @@
-"""A split without near neighbours: sentence templates that training lacks, and none one word away."""
+"""A split without near neighbours: no training sentence is one word from a test sentence."""
 
 import functools
 import random
@@ -10,10 +10,12 @@ from attn.metrics import one_word_apart
 from attn_course.grammar.lexicon import lexicon
 from attn_course.grammar.splits import COMMON, Splits
 
-SHARE = 0.1  # of the templates, how many training lacks
-AT_MOST = 10  # sentences of one template that are asked, so that no frequent one decides
+# The share of templates that training lacks.
+SHARE = 0.1
+# The most test sentences of one template, so that frequent templates do not dominate.
+AT_MOST = 10
 TESTS = ("test", "adjective_noun", "verb_object", "polysemes", "longer")
-# The parts of speech of the lexicon; what has the same name is one class.
+# The word class of each part of the lexicon.
 CLASSES = {
     "determiners": "determiner",
     "adjectives": "adjective",
@@ -24,7 +26,7 @@ CLASSES = {
     "places": "place",
     "adverbs": "adverb",
 }
-# And words of the rules, which are in no list of the lexicon.
+# The words of the grammar rules, which are not in the lexicon.
 FUNCTION_WORDS = {
     "be": "is are was were",
     "do": "do does did",
@@ -45,7 +47,7 @@ class TemplateSplits(Splits):
     templates : tuple of Pair
         Sentences whose `template` no sentence of `train` has.
     missing : frozenset of tuple of str
-        The templates that `train` lacks on their account.
+        The templates that `train` lacks for this test.
     """
 
     templates: tuple
@@ -54,7 +56,7 @@ class TemplateSplits(Splits):
 
 @functools.cache
 def _classes():
-    """Return the class of every word; a word of several parts of speech has them all in one."""
+    """Return the class of every word; several parts of speech make a class of their own."""
     found = {word: {name} for name, words in FUNCTION_WORDS.items() for word in words.split()}
     for part, name in CLASSES.items():
         for entry in getattr(lexicon(), part):
@@ -89,15 +91,16 @@ def template(source):
 
 
 def without_neighbours(parts, n_train=20_000, n_templates=300, seed=0):
-    """Return the parts of the corpus again, with a training that keeps away from the tests.
+    """Return the parts of the corpus with a training part without neighbours of the tests.
 
-    Some templates are kept out of training, and make one more test. Then training loses every
-    sentence that is one word apart from a sentence of any test. The other tests stay as they are.
+    Some templates are removed from training and form one more test. Then every training
+    sentence is removed that is one word apart from a sentence of any test. The other tests do
+    not change.
 
     Parameters
     ----------
     parts : Splits
-        With more pairs to train on than are wanted: about a sixth goes.
+        Parts with more training pairs than `n_train`, since about a sixth are removed.
     n_train, n_templates : int
         How many pairs `train` and `templates` have.
     seed : int, default 0

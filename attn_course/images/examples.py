@@ -15,10 +15,11 @@ from attn_course.images.scenes import (
     draw,
 )
 
-# Never in an image to learn from, nor in a question: each shape and each colour is known, but
-# not the two together.
+# These combinations are never in a training image or question, although each shape and each colour
+# is.
 HELD_OUT = (("ball", "green"), ("box", "yellow"), ("star", "blue"), ("tree", "red"))
-MOST = 4  # of the things that are to be counted, and of those that are only there
+# The most things that are counted, and the most that are only there.
+MOST = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ def make_examples(n_examples, language, seed=0, *, kinds=KINDS, held_out=False):
         Of questions and answers. The images depend on the seed alone.
     seed : int, default 0
     kinds : sequence of str, optional
-        Some of ``questions.KINDS``; all, if not given.
+        Some of ``questions.KINDS``; by default all.
     held_out : bool, default False
         Whether to ask about the pairs of shape and colour in `HELD_OUT`, and only about
         them; otherwise no image shows one.
@@ -118,7 +119,8 @@ def _compose(kind, askable, known, rng):
     elif kind == "exists":
         question = question._replace(colour=colour)
         asked = asked * rng.integers(2)
-        # What is half of it there proves nothing: other colours of the shape, other shapes.
+        # Things with the same shape or the same colour alone are added, so that neither proves the
+        # answer.
         others = [pair for pair in known if pair != (shape, colour)]
         for half in (0, 1):
             near = [pair for pair in others if pair[half] == (shape, colour)[half]]

@@ -19,7 +19,8 @@ COLOURS = {
     "purple": (140, 60, 160),
 }
 
-# A mark is a pixel: # of the thing's colour, + lighter, - darker, and a dot shows the ground.
+# Each character is a pixel: # has the colour of the thing, + is lighter, - is darker, and a dot is
+# the background.
 SHAPES = {
     "ball": """
         ..###..
@@ -58,7 +59,8 @@ SHAPES = {
         ...-...
         """,
 }
-SHADES = {"#": (1.0, 0), "+": (0.5, 127), "-": (0.5, 0)}  # times the colour, plus this
+# Each shade multiplies the colour and adds a constant.
+SHADES = {"#": (1.0, 0), "+": (0.5, 127), "-": (0.5, 0)}
 
 
 class Thing(NamedTuple):

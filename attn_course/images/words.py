@@ -10,7 +10,8 @@ MASCULINE, FEMININE = 1, 2
 
 WORDS = {
     "es": {
-        "nouns": {  # one, many, of it, gender
+        # Each noun has its singular, its plural, its form with *of*, and its gender.
+        "nouns": {
             "ball": ("balón", "balones", "del balón", MASCULINE),
             "box": ("caja", "cajas", "de la caja", FEMININE),
             "star": ("estrella", "estrellas", "de la estrella", FEMININE),

@@ -8,8 +8,9 @@ Python.
 import ast
 import builtins
 import re
-import symtable
 import sys
+
+from attn_course._statements import names
 
 # What a cell may import there. Of the standard library all but what needs files or a network.
 PACKAGES = (
@@ -35,40 +36,6 @@ def asks(source):
     """
     found = EXERCISE.search(source)
     return found[1] if found else None
-
-
-def names(statement):
-    """Return which names a statement reads, and which it sets or changes.
-
-    Parameters
-    ----------
-    statement : ast.stmt
-
-    Returns
-    -------
-    read, written : set of str
-
-    Examples
-    --------
-    >>> read, written = names(ast.parse("rows[0] = [f(x) for x in y]").body[0])
-    >>> sorted(read), written
-    (['f', 'rows', 'y'], {'rows'})
-    """
-    read, written = set(), set()
-    tables = [symtable.symtable(ast.unparse(statement), "cell", "exec")]
-    top = tables[0]
-    while tables:
-        table = tables.pop()
-        tables += table.get_children()
-        for symbol in table.get_symbols():
-            if table is top and (symbol.is_assigned() or symbol.is_imported()):
-                written.add(symbol.get_name())
-            if symbol.is_referenced() and (table is top or symbol.is_global()):
-                read.add(symbol.get_name())
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            written |= {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
-    return read, written
 
 
 def plan(sources, drawing=False):

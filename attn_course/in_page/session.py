@@ -3,6 +3,7 @@
 import ast
 import builtins
 import contextlib
+import inspect
 import io
 import linecache
 import os
@@ -10,16 +11,21 @@ import re
 import sys
 import traceback
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
+from attn_course._statements import names
 from attn_course.exercises import catalogue, check
-from attn_course.exercises.kept import hand_over
-from attn_course.in_page.plan import DRAWING, PACKAGES, importable, names, take
+from attn_course.exercises.check import record_of_chapter, verdict
+from attn_course.exercises.compare import said
+from attn_course.exercises.kept import USED, alone, hand_over, needs_more
+from attn_course.in_page.plan import DRAWING, PACKAGES, importable, take
 from attn_course.language import set_language, text
 
 MOST = 20_000  # characters of what a last line shows
+BOM = "\ufeff"  # the mark that some editors put before a text
 
 
 @dataclass
@@ -41,7 +47,7 @@ class Session:
     language: str
     drawing: bool = False
     namespace: dict = field(default_factory=lambda: {"__name__": "__main__"})
-    n_run: int = 0
+    cells: list = field(default_factory=list)
 
     def __post_init__(self):
         set_language(self.language)
@@ -55,6 +61,7 @@ class Session:
         self.run(
             "import numpy as np\nfrom attn import reference\nfrom attn_course.exercises import check"
         )
+        self._given = dict(self.namespace)
 
     def run(self, source, stored=False):
         """Run code; return what its last line shows, or None.
@@ -71,8 +78,9 @@ class Session:
         -------
         object or None
         """
-        self.n_run += 1
-        filename = f"<cell {self.n_run}>"
+        source = source.removeprefix(BOM)
+        self.cells.append(source)
+        filename = f"<cell {len(self.cells)}>"
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         tree = ast.parse(source, filename)
         if stored and any(isinstance(s, ast.Import | ast.ImportFrom) for s in tree.body):
@@ -81,7 +89,8 @@ class Session:
         exec(compile(tree, filename, "exec"), self.namespace)  # noqa: S102 - it is the reader's own
         if last is None:
             return None
-        return eval(compile(ast.Expression(last.value), filename, "eval"), self.namespace)
+        shown = eval(compile(ast.Expression(last.value), filename, "eval"), self.namespace)
+        return None if source.rstrip().endswith(";") else shown  # as in a notebook
 
     def _without_the_missing(self, statements):
         there = set(dir(builtins)) | self.namespace.keys()
@@ -145,55 +154,92 @@ class Session:
         Returns
         -------
         dict
-            ``error``, what Python says; or ``html`` or ``text``, what the last line shows, and
-            ``figures``, the drawings as SVG, if there are any; for an exercise ``lent`` and ``used`` too, and ``status`` if it was checked.
+            ``error``, what Python says; or ``html`` or ``text``, what the last line shows, ``cut`` if
+            that was too long to show, and ``figures``, the drawings as SVG, if there are any; for an exercise ``lent`` and ``used``
+            too, and if it was checked ``status`` and ``keep``, the code that later chapters may run.
         """
+        hand_over(request.get("solved", {}))
+        told, code = {}, request["code"]
+        with _own_streams():
+            try:
+                shown = self._done(request, told)
+                if drawn := self.figures():
+                    told["figures"] = drawn
+                told |= _shown(shown)
+            except BaseException as error:  # noqa: BLE001 - a learner's code may raise anything
+                self.close()
+                is_own = self.cells[-1] == code.removeprefix(BOM)
+                own = f"<cell {len(self.cells)}>" if is_own else "none"
+                told["error"] = report(error, code, own)
+                if advice := self._changed(code):
+                    told["error"] += f"\n\n{advice}"
+        return told
+
+    def _done(self, request, told):
+        """Run what was asked for, add what there is to say of an exercise, and return what it shows."""
         exercise_id, solved = request.get("exercise"), request.get("solved", {})
-        hand_over(solved)
-        told = {}
-        try:
-            with contextlib.redirect_stdout(io.StringIO()):
-                for cell in request.get("before", ()):
-                    self.run(cell["code"], stored=cell["stored"])
-                    self.close()
-            if exercise_id:
-                lent = self.prepare(exercise_id, request["code"], solved)
-                told["lent"] = lent
-                told["used"] = sorted(_used(request["code"]) - {exercise_id, *lent})
-            if request.get("check"):
-                self.namespace.pop(exercise_id, None)
-                self.run(request["code"])
-                if exercise_id not in self.namespace:
-                    raise NameError(f"name '{exercise_id}' is not defined")
-                # A filter that an earlier cell has set must not make the check itself raise.
-                with warnings.catch_warnings(), np.errstate(all="warn"):
-                    warnings.simplefilter("default")
-                    shown = check(exercise_id, self.namespace[exercise_id])
-                told["status"] = shown.status
-            else:
-                shown = self.run(request["code"])
-            if drawn := self.figures():
-                told["figures"] = drawn
-        except BaseException as error:  # noqa: BLE001 - a learner's code may raise anything
-            self.close()
-            return told | {"error": report(error, request["code"])}
-        finally:
-            sys.stdout.flush()  # What was printed without an end of line belongs to this run.
-        if hasattr(shown, "_repr_html_"):
-            return told | {"html": shown._repr_html_()}
-        return told | {"text": "" if shown is None else repr(shown)[:MOST]}
+        with contextlib.redirect_stdout(io.StringIO()):
+            for cell in request.get("before", ()):
+                self.run(cell["code"], stored=cell["stored"])
+                self.close()
+        if exercise_id:
+            lent = self.prepare(exercise_id, request["code"], solved)
+            told["lent"] = lent
+            told["used"] = sorted(_used(request["code"]) - {exercise_id, *lent})
+        if not request.get("check"):
+            return self.run(request["code"])
+        self.namespace.pop(exercise_id, None)
+        self.run(request["code"])
+        if exercise_id not in self.namespace:
+            raise NameError(f"name '{exercise_id}' is not defined")
+        # A filter that an earlier cell has set must not make the check itself raise.
+        with warnings.catch_warnings(), np.errstate(all="warn"):
+            warnings.simplefilter("default")
+            shown = check(exercise_id, self.namespace[exercise_id])
+            if shown:
+                told["keep"], shown = self._kept(exercise_id, shown)
+        told["status"] = shown.status
+        return shown
+
+    def _changed(self, code):
+        """Return what to say of names that came with Python and mean something else by now."""
+        read, written = _names_in(code)
+        came = vars(builtins) | self._given
+        changed = [
+            name
+            for name in sorted(read & came.keys() - written)
+            if self.namespace.get(name, vars(builtins).get(name)) is not came[name]
+        ]
+        if not changed:
+            return ""
+        listed = ", ".join(changed)
+        return text(
+            es=f"Una ejecución anterior cambió o borró {listed}. El botón «Empezar de nuevo» devuelve a Python su estado inicial.",
+            en=f"An earlier run has changed or deleted {listed}. The button “Start over” gives Python its first state back.",
+        )
+
+    def _kept(self, exercise_id, passed):
+        """Return the code to keep of an exercise that is solved, and what to say of it."""
+        code = alone(exercise_id, self.cells, partial(verdict, record_of_chapter(exercise_id)))
+        if code is None and exercise_id in USED:
+            message = f"{passed.message}\n\n{needs_more(exercise_id)}"
+            passed = replace(passed, message=message)
+        return code or self.cells[-1], passed
 
 
 def _used(code):
     """Return which exercises' functions a text calls that it does not define itself."""
-    try:
-        statements = ast.parse(code).body
-    except SyntaxError:
-        return set()
-    if not statements:  # an empty editor, or one with comments alone
-        return set()
-    read, written = (set().union(*part) for part in zip(*map(names, statements), strict=True))
+    read, written = _names_in(code)
     return (read - written) & catalogue.modules().keys()
+
+
+def _names_in(code):
+    """Return the names that a text reads and sets, none if it is empty or no Python."""
+    try:
+        found = [*map(names, ast.parse(code).body)]
+    except (SyntaxError, ValueError):  # the second of a zero byte
+        found = []
+    return tuple(set().union(*(pair[part] for pair in found)) for part in (0, 1))
 
 
 def _no_input(prompt=""):
@@ -205,7 +251,66 @@ def _no_input(prompt=""):
     )
 
 
-def report(error, source=""):
+class _NoKeyboard(io.StringIO):
+    """A standard input that nobody writes into, for all that would wait for it."""
+
+    def readline(self, *args):
+        return _no_input()
+
+    read = __next__ = readline
+
+    def close(self):
+        """Stay open: ``exit()`` closes it, and others ask it whether it is a terminal."""
+
+
+@contextlib.contextmanager
+def _own_streams():
+    """Give code the streams of the page, and take them back whatever it has done with them."""
+    kept = sys.stdin, sys.stdout, sys.stderr, warnings.formatwarning, sys.breakpointhook
+    sys.stdin, warnings.formatwarning, sys.breakpointhook = _NoKeyboard(), _warned, _no_debugger
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr, warnings.formatwarning, sys.breakpointhook = kept
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            if getattr(sys, name).closed:
+                again = os.fdopen(number, "w", buffering=1, encoding="utf-8", closefd=False)
+                setattr(sys, name, again)
+        sys.stdout.flush()  # What was printed without an end of line belongs to this run.
+
+
+def _warned(message, category, filename, lineno, line=None):
+    """Return a warning as it is printed, without the names of files that nobody knows."""
+    where = f"line {lineno}: " if filename.startswith("<cell ") else ""
+    return f"{where}{category.__name__}: {message}\n"
+
+
+def _no_debugger(*args, **keywords):
+    raise RuntimeError(_said_of_debugger())
+
+
+def _said_of_debugger():
+    return text(
+        es="esta página no tiene depurador: muestra los valores con print()",
+        en="this page has no debugger: show the values with print()",
+    )
+
+
+def _shown(value):
+    """Return what the last line of a cell shows: its HTML if it has some, else its text."""
+    if value is None:
+        return {"text": ""}
+    render = getattr(type(value), "_repr_html_", None)  # A class is shown by its name.
+    html = render(value) if render else None
+    if isinstance(html, str):
+        return {"html": html}
+    written = repr(value)
+    if inspect.iscoroutine(value):
+        value.close()  # Nobody will wait for it, and Python would say so in the next run.
+    return {"text": written[:MOST]} | ({"cut": True} if len(written) > MOST else {})
+
+
+def report(error, source="", cell=""):
     """Return what went wrong as Python tells it, from the learner's own lines only.
 
     Parameters
@@ -213,43 +318,140 @@ def report(error, source=""):
     error : BaseException
     source : str, default ""
         The code, of which a line may be meant for a notebook and not for Python.
+    cell : str, default ""
+        The name under which the code ran. Lines of other cells are told apart.
 
     Returns
     -------
     str
     """
     told = traceback.TracebackException.from_exception(error)
-    told.stack = traceback.StackSummary.from_list(
-        [frame for frame in told.stack if frame.filename.startswith("<cell ")]
+    _keep_own_lines(told)
+    earlier = text(es="de una celda anterior", en="of an earlier cell")
+    shown = re.sub(
+        r'File "(<cell \d+>)", line (\d+)',
+        lambda found: f"line {found[2]}" + (f" {earlier}" if cell and found[1] != cell else ""),
+        "".join(told.format()),
     )
-    said = re.sub(r'File "<cell \d+>", line', "line", "".join(told.format(chain=False))).strip()
+    shown = re.sub(r" \(/[^()]*\.py\)", "", shown).strip()  # where a module lies
     advice = _advice(error, source)
-    return f"{said}\n\n{advice}" if advice else said
+    return f"{shown}\n\n{advice}" if advice else shown
+
+
+def _keep_own_lines(told):
+    """Leave the learner's lines in a traceback, and of what was raised before what they raised."""
+    for before in ("__cause__", "__context__"):
+        inner = getattr(told, before)
+        if inner and not (inner.stack and inner.stack[-1].filename.startswith("<cell ")):
+            setattr(told, before, None)
+        elif inner:
+            _keep_own_lines(inner)
+    for inner in told.exceptions or ():
+        _keep_own_lines(inner)
+    own = [frame for frame in told.stack if frame.filename.startswith("<cell ")]
+    told.stack = traceback.StackSummary.from_list(own)
+
+
+# What looks like something else in code that was copied from a text.
+_ALIKE = {
+    "“”„«»": '"',
+    "‘’‚´`": "'",
+    "−–—": "-",
+    "×": "*",
+    "÷": "/",
+    "≤": "<=",
+    "≥": ">=",
+    "≠": "!=",
+}
+_PROMPT = re.compile(r"^\s*(>>>|\.\.\.:?\s|(In|Out) ?\[\d*\]:)", re.MULTILINE)
 
 
 def _advice(error, source):
     """Return what to do where the page is no notebook: commands of IPython, packages it lacks."""
+    is_of_console = isinstance(error, NameError) and error.name in ("In", "Out")
+    if (is_of_console or isinstance(error, SyntaxError)) and _PROMPT.search(source):
+        return text(
+            es="Los signos >>>, ... e In [1]: no son de Python: los escribe la consola delante de cada línea. Bórralos, y también lo que la consola respondió.",
+            en="The signs >>>, ... and In [1]: are not Python: a console writes them before each line. Delete them, and what the console answered as well.",
+        )
     if isinstance(error, SyntaxError):
-        lines = source.splitlines()
-        line = lines[error.lineno - 1].strip() if 0 < (error.lineno or 0) <= len(lines) else ""
-        if re.match(r"!|%+(pip|conda|sh|bash|cd|ls)\b", line):
-            return text(
-                es="Las líneas con ! o %pip son de JupyterLab. En esta página no hay terminal ni se instala nada: NumPy y matplotlib ya están; quita la línea.",
-                en="Lines with ! or %pip belong to JupyterLab. This page has no terminal and installs nothing: NumPy and matplotlib are there; delete the line.",
-            )
-        if line.startswith("%"):
-            return text(
-                es="Las líneas que empiezan con % son de JupyterLab. Aquí las figuras aparecen solas: quita la línea.",
-                en="Lines that begin with % belong to JupyterLab. Here figures appear by themselves: delete the line.",
-            )
-        if line.startswith("?") or line.endswith("?"):
-            return text(
-                es="El signo ? es de JupyterLab. Aquí: help(nombre).",
-                en="The ? belongs to JupyterLab. Here: help(name).",
-            )
+        return _advice_on_syntax(error, source)
+    if isinstance(error, NameError) and error.name in ("display", "get_ipython"):
+        return text(
+            es=f"{error.name} es de JupyterLab. Aquí se muestra el valor de la última línea, y todo lo que pases a print().",
+            en=f"{error.name} belongs to JupyterLab. Here the value of the last line is shown, and all that you give to print().",
+        )
+    message = f"{type(error).__name__}: {said(error)}"
+    module = getattr(error, "obj", None) if isinstance(error, AttributeError) else None
+    asked = getattr(module, "__name__", None) or getattr(error, "name", None) or ""
+    if isinstance(error, ImportError | AttributeError) and re.match(r"attn(_course)?\b", asked):
+        return text(
+            es="De attn, en esta página solo está lo que se basta con NumPy: attn.reference y los ejercicios. El resto necesita PyTorch: abre el cuaderno en tu máquina, con make lab.",
+            en="Of attn this page has what NumPy is enough for: attn.reference and the exercises. The rest needs PyTorch: open the notebook on your machine, with make lab.",
+        )
+    if type(error).__name__ == "BdbQuit":
+        return _said_of_debugger().capitalize() + "."
+    if re.search(r"stack switch|event loop", message):
+        return _no_await()
+    if re.search(r"start new thread|_multiprocessing|does not support processes|URLError", message):
+        return text(
+            es="El Python de esta página no tiene otros procesos, ni hilos, ni acceso a la red. Para eso, abre el cuaderno en tu máquina: make lab.",
+            en="The Python of this page has no other processes, no threads and no network. For those open the notebook on your machine: make lab.",
+        )
     if isinstance(error, ModuleNotFoundError):
         return text(
             es="En esta página hay Python, NumPy y, si la celda dibuja, matplotlib. Para otros paquetes, abre el cuaderno en tu máquina: make lab.",
             en="This page has Python, NumPy and, where a cell draws, matplotlib. For other packages open the notebook on your machine: make lab.",
         )
     return ""
+
+
+def _advice_on_syntax(error, source):
+    lines = source.splitlines()
+    line = lines[error.lineno - 1].strip() if 0 < (error.lineno or 0) <= len(lines) else ""
+    command = re.match(r"(?:[\w, ]+= *)?(!|%+\w+)", line)
+    if command and re.match(r"!|%+(pip|conda|sh|bash|cd|ls)\b", command[1]):
+        return text(
+            es="Las líneas con ! o %pip son de JupyterLab. En esta página no hay terminal ni se instala nada: NumPy y matplotlib ya están; quita la línea.",
+            en="Lines with ! or %pip belong to JupyterLab. This page has no terminal and installs nothing: NumPy and matplotlib are there; delete the line.",
+        )
+    if command and command[1] == "%matplotlib":
+        return text(
+            es="Las líneas que empiezan con % son de JupyterLab. Aquí las figuras aparecen solas: quita la línea.",
+            en="Lines that begin with % belong to JupyterLab. Here figures appear by themselves: delete the line.",
+        )
+    if command:
+        return text(
+            es=f"{command[1]} es un comando de JupyterLab, no de Python: quítalo.",
+            en=f"{command[1]} is a command of JupyterLab and not of Python: delete it.",
+        )
+    if line.startswith("?") or line.endswith("?"):
+        return text(
+            es="El signo ? es de JupyterLab. Aquí: help(nombre).",
+            en="The ? belongs to JupyterLab. Here: help(name).",
+        )
+    if "'await'" in error.msg or "'async" in error.msg:
+        return _no_await()
+    found = re.search(r"invalid (?:non-printable )?character .*U\+(\w+)", error.msg)
+    if not found:
+        return ""
+    character = chr(int(found[1], 16))
+    alike = next((usual for odd, usual in _ALIKE.items() if character in odd), None)
+    if alike:
+        return text(
+            es=f"Python no entiende {character}, que suele venir de un texto copiado: escribe {alike}",
+            en=f"Python does not know {character}, which often comes with copied text: write {alike}",
+        )
+    if character.isprintable() and not character.isspace():
+        return ""
+    return text(
+        es="Hay un carácter que no se ve, de los que vienen con un texto copiado: borra lo que hay en ese lugar y, si era un espacio, escríbelo de nuevo.",
+        en="There is a character that cannot be seen, as comes with copied text: delete what is in that place and, if it was a blank, type it again.",
+    )
+
+
+def _no_await():
+    return text(
+        es="Esta página ejecuta el código de principio a fin, sin await ni asyncio. Para eso, abre el cuaderno en tu máquina: make lab.",
+        en="This page runs code from beginning to end, without await and asyncio. For those open the notebook on your machine: make lab.",
+    )

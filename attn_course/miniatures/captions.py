@@ -10,11 +10,14 @@ from attn_course.miniatures.pictures import KINDS, draw, patches
 from attn_course.miniatures.training import fit
 
 PAD, START, END, ABOVE, LEFT_OF = range(5)
-FIRST_KIND = 5  # the id of the word for the first of `KINDS`
+# The id of the word for the first of `KINDS`.
+FIRST_KIND = 5
 LONGEST = 7
-SIDE = 6  # pixels of a side of a patch
+# The side of a patch in pixels.
+SIDE = 6
 SEES = ("patches", "one vector")
-NEVER = (0, 3)  # a circle with a cross after it is in no picture of the training
+# No training picture has a cross after a circle.
+NEVER = (0, 3)
 
 
 def pictures(n, seed, never=NEVER):
@@ -45,7 +48,8 @@ def pictures(n, seed, never=NEVER):
     down = rng.random(n) < 0.5
     along = np.sort(rng.permuted(np.tile([4.5, 12.0, 19.5], (n, 1)), axis=1)[:, :3], axis=1)
     skipped = rng.integers(3, size=n)
-    for row in range(n):  # of two shapes, one of the three places stays empty
+    # Fewer than three shapes leave places empty.
+    for row in range(n):
         if number[row] == 2:
             along[row, :2] = np.delete(along[row], skipped[row])
         elif number[row] == 1:

@@ -1,4 +1,4 @@
-"""Where is what? Learned queries ask a picture for its shapes, as in DETR."""
+"""Detection of shapes with learned queries, as in DETR."""
 
 import itertools
 
@@ -11,10 +11,13 @@ from attn.layers import DecoderLayer, EncoderLayer
 from attn_course.miniatures.pictures import draw, patches
 from attn_course.miniatures.training import fit
 
-N_KINDS, NONE = 3, 3  # circles, squares and triangles; and what is none of them
-N_QUERIES, MOST = 5, 3  # more queries than a picture has shapes
-SIZE, SIDE = 24, 6  # pixels of a side, of a picture and of a patch
-# Which query takes which shape: all the ways to choose three of five, in order.
+# The kinds are circles, squares and triangles; the class after them means no shape.
+N_KINDS, NONE = 3, 3
+# There are more queries than shapes in a picture.
+N_QUERIES, MOST = 5, 3
+# The sides of a picture and of a patch in pixels.
+SIZE, SIDE = 24, 6
+# All ordered choices of three of the five queries, one for each shape.
 _CHOICES = torch.tensor(list(itertools.permutations(range(N_QUERIES), MOST)))
 
 
@@ -99,7 +102,8 @@ def matched(logits, boxes, kind, box):
     Tensor of int64, shape (n, MOST)
     """
     named = logits.softmax(dim=-1).gather(2, kind[:, None].expand(-1, N_QUERIES, -1))
-    cost = 5 * torch.cdist(boxes, box, p=1) - named  # (n, N_QUERIES, MOST)
+    # The cost has shape (n, N_QUERIES, MOST).
+    cost = 5 * torch.cdist(boxes, box, p=1) - named
     cost = cost * (kind != NONE)[:, None]
     total = cost[:, _CHOICES, torch.arange(MOST)].sum(dim=-1)
     return _CHOICES[total.argmin(dim=1)]
@@ -188,7 +192,8 @@ def grouped(picture):
     """
     lit = picture > 0.4
     label = torch.arange(1.0, SIZE**2 + 1).view(1, SIZE, SIZE) * lit
-    for _ in range(2 * SIZE):  # the largest number spreads over its group
+    # The largest label spreads over each connected group of pixels.
+    for _ in range(2 * SIZE):
         label = F.max_pool2d(label[:, None], 3, 1, 1)[:, 0] * lit
     kinds, boxes = torch.full((len(picture), MOST), NONE), torch.zeros(len(picture), MOST, 3)
     for i, each in enumerate(label):

@@ -3,7 +3,8 @@
 import numpy as np
 
 KINDS = ("circle", "square", "triangle", "cross", "ring")
-_FINE = 4  # points along a side of each pixel, whose mean is its grey
+# The grey of a pixel is the mean of this number of points squared.
+_FINE = 4
 
 
 def draw(kind, x, y, radius, size=24, wraps=False):

@@ -1,4 +1,4 @@
-"""One loop for all the miniatures: batches at random, AdamW, a rate that rises and falls."""
+"""The training loop of the miniatures: random batches, AdamW, warm-up and cosine decay."""
 
 import math
 
@@ -6,7 +6,7 @@ import torch
 
 
 def fit(model, loss, data, steps, seed, rate=3e-3, batch_size=64):
-    """Train a model on the spot.
+    """Train a model in place.
 
     Parameters
     ----------
@@ -42,16 +42,16 @@ def fit(model, loss, data, steps, seed, rate=3e-3, batch_size=64):
 
 
 def filled(model, weights, name):
-    """Return a model with the weights that were stored of it.
+    """Load the stored weights of a model into it, and return it.
 
     Parameters
     ----------
     model : torch.nn.Module
-        Of the sizes with which it was trained.
+        A model with the sizes of the training.
     weights : dict of str to Tensor
-        Of all the models.
+        The weights of all models.
     name : str
-        With which its own begin.
+        The prefix of the weights of this model.
     """
     own = {
         key.removeprefix(f"{name}/"): tensor.float()

@@ -9,7 +9,8 @@ from attn.attention import scaled_dot_product_attention
 from attn_course.miniatures.pictures import KINDS, draw
 from attn_course.miniatures.training import fit
 
-REACH = 2  # a pixel looks at those up to so many away: 5 by 5 of them
+# A pixel attends to those up to this distance, 5 by 5 of them.
+REACH = 2
 
 
 def pairs(n, seed):

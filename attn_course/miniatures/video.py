@@ -10,7 +10,8 @@ from attn_course.miniatures.pictures import KINDS, draw, patches
 from attn_course.miniatures.training import fit
 
 SIZE, N_FRAMES, SPEED = 12, 4, 4
-WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))  # right, down, left, up
+# The directions right, down, left and up.
+WAYS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 LOOKS = ("space", "time", "space and time")
 
 
@@ -64,7 +65,8 @@ class Watcher(nn.Module):
 
     def forward(self, frames):
         """Return the logits of the ways, shape (n, len(WAYS)), for frames as `videos` makes them."""
-        x = self.embedding(patches(frames)) + self.place + self.moment  # (n, frame, patch, d_model)
+        # The tokens have shape (n, frame, patch, d_model).
+        x = self.embedding(patches(frames)) + self.place + self.moment
         for i, layer in enumerate(self.layers):
             if self.looks == "time" or (self.looks == "space and time" and i % 2 == 0):
                 x = layer(x.transpose(1, 2))[0].transpose(1, 2)

@@ -70,6 +70,7 @@ def translate(*sentences, functions=None):
         _unknown(sources),
         tuple(parts.yours),
         tuple(parts.lent),
+        tuple(parts.idle),
         tuple(parts.refused.values()),
     )
 

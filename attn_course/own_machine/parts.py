@@ -14,13 +14,13 @@ import time
 import numpy as np
 
 from attn import reference
-from attn_course.exercises.catalogue import load
+from attn_course.exercises.catalogue import load, modules
 from attn_course.exercises.check import record_of_chapter, verdict
 from attn_course.exercises.compare import run, same
 from attn_course.exercises.kept import USED, function_of
 from attn_course.language import text
 
-SECONDS = 5.0  # that one function may take for a translation
+SECONDS = 20.0  # that one function may take for a translation
 
 
 class RefusedError(Exception):
@@ -58,9 +58,8 @@ class Parts:
 
     def __init__(self, functions):
         self._own, self.refused, self.called = {}, {}, set()
-        self._spent = {}
-        self._turn, self._turned = None, set()
-        self._signatures = {}
+        self._codes, self._besides = functions, {}
+        self._spent, self._blamed = {}, None
         for name in USED:
             if name in functions:
                 self._take(name, functions[name])
@@ -76,6 +75,11 @@ class Parts:
     def lent(self):
         """The called parts that are the course's."""
         return [name for name in USED if name in self.called and name not in self._own]
+
+    @property
+    def idle(self):
+        """The learner's parts that nothing has called, since the other functions do without them."""
+        return [name for name in USED if name in self._own and name not in self.called]
 
     def refuse(self, error):
         """Do without a function from now on.
@@ -97,11 +101,12 @@ class Parts:
         name : str
             One of `USED`.
         args, keywords
-            As its exercise says.
+            As its exercise says; between functions of the learner's also as those were written.
 
         Returns
         -------
         ndarray or tuple of ndarray
+            What the function returns, as it returns it.
 
         Raises
         ------
@@ -109,28 +114,41 @@ class Parts:
             If the learner's function raises something, takes too long or is not right here.
         """
         self.called.add(name)
-        lent = self._lent(name)
-        if name not in self._signatures:
-            self._signatures[name] = inspect.signature(lent)
-        given = self._signatures[name].bind(*args, **keywords).arguments
-        given = {key: np.asarray(value) for key, value in given.items() if value is not None}
-        if name not in self._own:
-            return self._afresh(name, lambda: lent(**given))
-        answer = self._afresh(name, lambda: self._timed(name, given))
-        expected = self._afresh(name, lambda: run(lent, given, load(name)))
-        for error in (answer.error, expected.error):
-            if isinstance(error, RefusedError):
-                raise error
+        lent, own = self._lent(name), self._own.get(name)
+        given = _as_the_course(lent, own, args, keywords)
+        if own is None:
+            return lent(*args, **keywords) if given is None else lent(**given)
+        if given is None:  # Only the learner's function knows these arguments.
+            return own(*args, **keywords)
+        returned = []
+
+        def called(*_):
+            returned.append(own(*map(_copied, args), **keywords))
+            return returned[0]
+
+        answer = self._timed(name, called, given)
+        if isinstance(answer.error, RefusedError):
+            raise answer.error
+        expected = run(load(name).oracle, given, load(name))
         if answer.error or not same(answer, expected):
-            raise RefusedError(name, _wrong_here(name, answer.error, given))
-        return answer.values if len(answer.values) > 1 else answer.values[0]
+            self._blamed = RefusedError(name, _wrong_here(name, answer.error, given))
+            raise self._blamed
+        return returned[0]
+
+    def arrays(self, name, *args):
+        """Call a part with arrays and return arrays, whatever the learner's function makes them of."""
+        returned = self.call(name, *(None if a is None else np.asarray(a)[()] for a in args))
+        if len(load(name).outputs) > 1:
+            return tuple(map(_as_array, returned))
+        return _as_array(returned)
 
     def self_attention(self, x, w, n_heads, mask, base):
         """Attend with every head, with what the trained model has and the exercise has not.
 
-        That are biases, and queries and keys turned by where they stand. Both come after the
-        projections, so they are put in where the vectors are cut into heads, or at the latest
-        where heads attend.
+        The model adds biases to its queries and keys and turns them by their position; the
+        function of the exercise does neither. So it is given, in the place of x, vectors in which
+        the finished query, key and value of a token stand side by side, and matrices that pick
+        them out again. It attends as on any input, however it was written.
 
         Parameters
         ----------
@@ -145,21 +163,29 @@ class Parts:
         -------
         ndarray, shape (batch_size, seq_len, d_model)
         """
-        bias = {
-            name: self.call("split_heads", w[f"b_{name[0]}"][None], n_heads)
-            for name in ("query", "key")
-        }
-        self._turn = {
-            "projected": {"query": x @ w["w_q"], "key": x @ w["w_k"]},
-            "bias": bias,
-            "positions": np.arange(x.shape[-2]),
-            "base": np.float64(base),
-        }
-        matrices = (w[name] for name in ("w_q", "w_k", "w_v", "w_o"))
-        output, _ = self.call("multi_head_attention", x, *matrices, n_heads, mask)
-        # The weights of a query sum to 1, so the bias of the values comes through as it is.
-        self._turn = None
-        return output + w["b_v"] @ w["w_o"] + w["b_o"]
+        d_model, positions = x.shape[-1], np.arange(x.shape[-2])
+        query, key = (
+            self.arrays("split_heads", x @ w[f"w_{letter}"] + w[f"b_{letter}"], n_heads)
+            for letter in "qk"
+        )
+        query, key = (
+            self.arrays("rotate", heads, positions, np.float64(base))
+            .swapaxes(-3, -2)
+            .reshape(x.shape)
+            for heads in (query, key)
+        )
+        side_by_side = np.concatenate([query, key, x @ w["w_v"] + w["b_v"]], axis=-1)
+        # Each head is three times as wide as in the model. Its first third is the model's head,
+        # and the rest of it is zero.
+        places = np.arange(3 * d_model).reshape(n_heads, -1)[:, : d_model // n_heads].ravel()
+        picks = np.zeros((3, 3 * d_model, 3 * d_model))
+        for part, pick in enumerate(picks):
+            pick[part * d_model + np.arange(d_model), places] = 1
+        picks[0] *= np.sqrt(3)  # The scale of the scores is that of the wider heads.
+        w_o = np.zeros((3 * d_model, 3 * d_model))
+        w_o[places, :d_model] = w["w_o"]
+        output, _ = self.arrays("multi_head_attention", side_by_side, *picks, w_o, n_heads, mask)
+        return output[..., :d_model] + w["b_o"]
 
     def _take(self, name, function):
         """Put in a function of the learner's, if it passes the check of its exercise."""
@@ -168,8 +194,12 @@ class Parts:
                 with contextlib.redirect_stdout(io.StringIO()):
                     function = function_of(name, function, self._around(name))
             self._own[name] = function
-            # As in a notebook, what it calls may be another function of the learner's.
-            if not verdict(record_of_chapter(name), function):
+            # As in a notebook, what it calls may be another function of the learner's, which may
+            # go wrong there: then that one is refused, and this one is checked again without it.
+            while not self._passes(name, function):
+                if self._blamed and self._blamed.name != name:
+                    self.refuse(self._blamed)
+                    continue
                 raise RefusedError(
                     name,
                     text(
@@ -192,17 +222,31 @@ class Parts:
                 )
             )
 
+    def _passes(self, name, function):
+        self._blamed = None
+        return verdict(record_of_chapter(name), function)
+
     def _around(self, name):
         """Return what a text finds when it is executed: NumPy, the course, and the other parts."""
         others = {other: functools.partial(self.call, other) for other in USED if other != name}
-        if name == "multi_head_attention":
-            others |= {"split_heads": self._split, "scaled_dot_product_attention": self._attend}
+        # An exercise that is no part of the machine may be called by one that is.
+        for other in modules().keys() - {*USED, name}:
+            others[other] = functools.partial(self._beside, other)
         return {**others, "np": np, "reference": _Reference(others)}
 
-    def _timed(self, name, given):
+    def _beside(self, name, *args, **keywords):
+        if name not in self._besides:
+            code = self._codes.get(name) or load(name).oracle
+            if isinstance(code, str):
+                with contextlib.redirect_stdout(io.StringIO()):
+                    code = function_of(name, code, self._around(name))
+            self._besides[name] = code
+        return self._besides[name](*args, **keywords)
+
+    def _timed(self, name, function, given):
         """Run a function of the learner's, whose time is that of all that it calls."""
         start = time.perf_counter()
-        answer = run(self._own[name], given, load(name))
+        answer = run(function, given, load(name))
         self._spent[name] = self._spent.get(name, 0.0) + time.perf_counter() - start
         # A part that another calls is timed more often, for the comparison too: it is named first.
         if self._spent[name] > SECONDS:
@@ -217,12 +261,6 @@ class Parts:
             )
         return answer
 
-    def _afresh(self, name, act):
-        """Do something; when all heads begin, no queries and keys have been turned yet."""
-        if name == "multi_head_attention":
-            self._turned = set()
-        return act()
-
     def _lent(self, name):
         composed = {
             "scaled_dot_product_attention": self._attention,
@@ -235,40 +273,22 @@ class Parts:
 
     def _attention(self, query, key, value, mask=None):
         scores = query @ np.swapaxes(key, -1, -2) / np.sqrt(query.shape[-1])
-        weights = self.call("softmax", scores if mask is None else np.where(mask, scores, -np.inf))
+        weights = self.arrays(
+            "softmax", scores if mask is None else np.where(mask, scores, -np.inf)
+        )
         return weights @ value, weights
 
     def _multi_head(self, x, w_q, w_k, w_v, w_o, n_heads, mask=None):
-        query, key, value = (self._split(x @ w, n_heads) for w in (w_q, w_k, w_v))
+        query, key, value = (self.arrays("split_heads", x @ w, n_heads) for w in (w_q, w_k, w_v))
         mask = None if mask is None else mask[..., None, :, :]
-        heads, weights = self._attend(query, key, value, mask)
+        heads, weights = self.arrays("scaled_dot_product_attention", query, key, value, mask)
         return heads.swapaxes(-3, -2).reshape(x.shape) @ w_o, weights
 
     def _cross(self, x, memory, w_q, w_k, w_v, memory_mask=None):
         mask = None if memory_mask is None else memory_mask[..., None, :]
-        return self.call("scaled_dot_product_attention", x @ w_q, memory @ w_k, memory @ w_v, mask)
-
-    # What all heads call, in a model that turns queries and keys.
-
-    def _split(self, x, n_heads):
-        heads = self.call("split_heads", x, n_heads)
-        for name, projected in self._turn["projected"].items() if self._turn else ():
-            if np.shape(x) == projected.shape and np.allclose(x, projected):
-                return self._turned_by_place(name, heads)
-        return heads
-
-    def _attend(self, query, key, value, mask=None):
-        if self._turn:
-            query, key = (
-                heads if name in self._turned else self._turned_by_place(name, heads)
-                for name, heads in (("query", query), ("key", key))
-            )
-        return self.call("scaled_dot_product_attention", query, key, value, mask)
-
-    def _turned_by_place(self, name, heads):
-        self._turned.add(name)
-        biased = heads + self._turn["bias"][name]
-        return self.call("rotate", biased, self._turn["positions"], self._turn["base"])
+        return self.arrays(
+            "scaled_dot_product_attention", x @ w_q, memory @ w_k, memory @ w_v, mask
+        )
 
 
 class _Reference:
@@ -289,14 +309,43 @@ class _Reference:
         return self._parts["softmax"](scores) if axis == -1 else reference.softmax(scores, axis)
 
 
+def _as_the_course(lent, own, args, keywords):
+    """Return arguments under the course's names, or None if the course's function has no such ones.
+
+    An exercise is called by position, so the learner's parameters may have other names, and those
+    after the course's have defaults.
+    """
+    names = [*inspect.signature(lent).parameters]
+    given = dict(zip(names, args, strict=False))
+    if keywords or len(args) > len(names):
+        try:
+            bound = inspect.signature(lent if own is None else own).bind(*args, **keywords)
+        except (TypeError, ValueError):  # The call itself says what is wrong with it.
+            return None
+        parameters = bound.signature.parameters
+        in_order = dict(zip(parameters, names, strict=False))
+        given = {}
+        for name, value in bound.arguments.items():
+            parameter = parameters[name]
+            if name in in_order and parameter.kind not in _OF_MANY:
+                given[in_order[name]] = value
+            elif not (value is parameter.default or repr(value) == repr(parameter.default)):
+                return None
+    return {name: np.array(value) for name, value in given.items() if value is not None}
+
+
+_OF_MANY = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _copied(value):
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _as_array(part):
+    return np.asarray(part.detach().cpu() if hasattr(part, "detach") else part)
+
+
 def _wrong_here(name, error, given):
-    if name == "multi_head_attention":
-        return text(
-            es=f"Tu `{name}` es correcta, pero aquí no se puede usar: no llama a `split_heads`, y es ahí donde este "
-            "modelo gira las queries y las keys según su posición.",
-            en=f"Your `{name}` is right but cannot be used here: it does not call `split_heads`, which is where "
-            "this model turns queries and keys by their position.",
-        )
     shapes = ", ".join(str(array.shape) for array in given.values())
     if error:
         return text(

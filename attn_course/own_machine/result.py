@@ -20,6 +20,8 @@ class Translation:
         Words that are not in the vocabulary.
     yours, lent : tuple of str
         The exercises whose functions were the learner's, and those whose were the course's.
+    idle : tuple of str
+        The exercises whose functions are the learner's and were not called, since others do without.
     refused : tuple of str
         Sentences that say why a function of the learner's was not used.
     """
@@ -29,6 +31,7 @@ class Translation:
     unknown: tuple[str, ...]
     yours: tuple[str, ...]
     lent: tuple[str, ...]
+    idle: tuple[str, ...]
     refused: tuple[str, ...]
 
     def __repr__(self):
@@ -66,6 +69,11 @@ class Translation:
             + (_names(self.lent) or text(es="ninguna función", en="no function"))
             + "."
         )
+        if self.idle:
+            yield text(
+                es=f"También es correcto, pero aquí nadie lo llama, porque tus otras funciones se bastan solas: {_names(self.idle)}.",
+                en=f"Right as well, but nothing calls it here, since your other functions do without: {_names(self.idle)}.",
+            )
         yield from self.refused
 
 

@@ -68,17 +68,17 @@ def write(parts, sources):
     lengths = np.array([len(words) for words in sources])
     longest = lengths.max()
     padded = np.array([[*words, *[PAD] * (longest - len(words))] for words in sources])
-    real = parts.call("padding_mask", lengths, longest)
+    real = parts.arrays("padding_mask", lengths, longest)
     memory = _encode(parts, padded, np.broadcast_to(real, (len(sources), longest, longest)))
     written = np.full((len(sources), 1), SOS, dtype=model.target.dtype)
     scores = np.zeros(len(sources))
     for _ in range(2 * longest + 10):  # as many as the translator of the course may write
         logits = _decode(parts, written, memory, real[:, 0])
         with np.errstate(divide="ignore"):  # what is impossible
-            log_probabilities = np.log(parts.call("softmax", logits))
+            log_probabilities = np.log(parts.arrays("softmax", logits))
         added = []
         for row, score in enumerate(scores):
-            best = parts.call("beam_step", log_probabilities[row : row + 1], [score], 1)
+            best = parts.arrays("beam_step", log_probabilities[row : row + 1], [score], 1)
             added.append(model.target[int(best[1][0])])
             scores[row] = best[2][0]
         written = np.column_stack([written, added])
@@ -102,7 +102,7 @@ def _decode(parts, tokens, memory, real):
     """Return the logits of the word after the last, for each sentence."""
     model = trained()
     n, length = tokens.shape
-    causal = parts.call("causal_mask", length, length)
+    causal = parts.arrays("causal_mask", length, length)
     mask = np.broadcast_to(causal, (n, length, length))
     x = _embed(parts, tokens, model.target, "tgt_embedding")
     for i in range(model.config["n_layers"]):
@@ -115,12 +115,12 @@ def _decode(parts, tokens, memory, real):
 
 def _embed(parts, tokens, vocabulary, name):
     table = trained().tensors[f"{name}.tokens.weight"]
-    return parts.call("embed", tokens, vocabulary, table) * table.shape[1] ** 0.5
+    return parts.arrays("embed", tokens, vocabulary, table) * table.shape[1] ** 0.5
 
 
 def _norm(parts, x, name):
     tensors = trained().tensors
-    return parts.call("layer_norm", x, tensors[f"{name}.weight"], tensors[f"{name}.bias"])
+    return parts.arrays("layer_norm", x, tensors[f"{name}.weight"], tensors[f"{name}.bias"])
 
 
 def _matrices(name):
@@ -149,10 +149,10 @@ def _cross_attention(parts, x, memory, layer, real):
         for letter in "qkv"
     ]
     heads = [
-        parts.call("cross_attention", own, read, *each, real)[0]
+        parts.arrays("cross_attention", own, read, *each, real)[0]
         for each in zip(*of_head, strict=True)
     ]
-    added = parts.call("head_contributions", np.stack(heads, axis=-3), w["w_o"])
+    added = parts.arrays("head_contributions", np.stack(heads, axis=-3), w["w_o"])
     return added.sum(axis=-3) + w["b_o"]
 
 
@@ -163,4 +163,4 @@ def _feed_forward(parts, x, layer):
         for name in (f"{layer}.feed_forward.linear_1", f"{layer}.feed_forward.linear_2")
         for numbers in (tensors[f"{name}.weight"].T, tensors[f"{name}.bias"])
     )
-    return parts.call("feed_forward", x, *numbers)
+    return parts.arrays("feed_forward", x, *numbers)

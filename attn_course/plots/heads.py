@@ -59,7 +59,8 @@ def head_grid(weights, rows, columns):
     lines = weights if layered else np.array_split(weights, -(-len(weights) // ACROSS))
     figure, grid = plt.subplots(len(lines), len(lines[0]), squeeze=False, layout="constrained")
     for i, (line, axes) in enumerate(zip(lines, grid, strict=True)):
-        for ax in axes[len(line) :]:  # the last lines may be one head short
+        # The last lines may have one head less.
+        for ax in axes[len(line) :]:
             ax.remove()
         for ax, matrix in zip(axes, line, strict=False):
             image = ax.imshow(matrix, cmap=DEEP_WEIGHTS, vmin=0, vmax=1, aspect="auto")
@@ -78,7 +79,8 @@ def head_grid(weights, rows, columns):
     width = max([CELL * len(columns), *(extent(title)[0] + 0.05 for title in titles)])
     height = max([CELL * len(rows), *(extent(name)[1] + 0.05 for name in names)])
     n_lines, n_across = grid.shape
-    between = 0.1 if layered else 0.3  # where each has its title
+    # Without layers every head has a title, which needs room.
+    between = 0.1 if layered else 0.3
     more = (n_across - 1) * (width + 0.1) + 0.5, (n_lines - 1) * (height + between) + 0.07
     fit(grid[0, 0], width, height, more)
     _add_scale(figure, image, width + more[0], height + more[1])

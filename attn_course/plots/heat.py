@@ -101,7 +101,7 @@ def position_map(encodings, *, ax=None, title=None):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.5. Document 004, its heat map of 50 positions by 128.
+    Vaswani et al. (2017), section 3.5.
 
     Examples
     --------

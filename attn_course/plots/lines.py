@@ -7,7 +7,7 @@ from matplotlib.transforms import Affine2D
 from attn_course.plots._cells import numbers
 from attn_course.plots.style import SERIES
 
-# Points so few that each has its marker and, on a logarithmic axis, its tick.
+# Up to this many points, each has a marker and, on a logarithmic axis, a tick.
 FEW = 12
 
 
@@ -61,7 +61,7 @@ def curves(x, series, *, xlabel, ylabel=None, ax=None, title=None, log=""):
 
     ends = [(x[-1], y[-1]) for y in series.values()]
     for i, (name, y) in enumerate(series.items()):
-        # Where the colours begin again, the lines are dashed.
+        # When the colours repeat, the lines are dashed.
         dashes = "-" if i < len(SERIES) else "--"
         (line,) = ax.plot(x, y, dashes, marker="o" if len(x) <= FEW else None)
         ax.annotate(

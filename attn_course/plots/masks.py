@@ -42,7 +42,7 @@ def mask_map(mask, rows, columns, *, ax=None, title=None):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3. Document 004, section on masked multi-head attention.
+    Vaswani et al. (2017), section 3.2.3.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def mask_map(mask, rows, columns, *, ax=None, title=None):
     if own:
         _, ax = plt.subplots(layout="constrained")
 
-    # Masked cells are left out, so that the hatched ground shows through.
+    # Masked cells are not drawn, so that the hatched background shows.
     ax.patch.set(**HATCH)
     ax.imshow(
         np.ma.masked_where(~mask, mask), cmap=ListedColormap([FILL["facecolor"]]), aspect="auto"

@@ -9,18 +9,19 @@ from attn_course.plots.vector import svg
 
 SERIES = [LIGHT[name] for name in ("query", "key", "value", "extra", "muted")]
 
-# Light enough for black numbers everywhere, and on the dark page (`palette.in_dark`) for light ones.
+# Colours light enough for black numbers, and for light numbers when `palette.in_dark` converts
+# them.
 BLUE, ORANGE = "#78acd8", "#e89c66"
 WEIGHTS = LinearSegmentedColormap.from_list("attn_weights", [LIGHT["surface"], BLUE])
 SCORES = LinearSegmentedColormap.from_list("attn_scores", [ORANGE, LIGHT["surface"], BLUE])
 
-# Where no number is written, the whole depth of the widgets' colours.
+# Cells without numbers use the full range of the colours of the widgets.
 DEEP_WEIGHTS = LinearSegmentedColormap.from_list("attn_deep", [LIGHT["surface"], LIGHT["weight"]])
 DEEP_SIGNED = LinearSegmentedColormap.from_list(
     "attn_signed", [LIGHT["key"], LIGHT["surface"], LIGHT["weight"]]
 )
 
-# A mask's cells: filled or hatched, so that they differ without colour too.
+# The cells of a mask are filled or hatched, so that they can be told apart without colour.
 FILL = {"facecolor": DEEP_WEIGHTS(0.7)}
 HATCH = {"facecolor": LIGHT["surface"], "edgecolor": LIGHT["muted"], "hatch": "////"}
 
@@ -53,16 +54,17 @@ def use_style():
             "lines.linewidth": 2,
             "lines.markersize": 5,
             "legend.frameon": False,
-            # One pixel a cell, which a page enlarges without blur.
+            # A cell is one pixel, which a page enlarges without blur.
             "image.interpolation": "none",
         }
     )
     try:
         from IPython import get_ipython
         from matplotlib_inline.backend_inline import set_matplotlib_formats
-    except ImportError:  # plain Python, outside a notebook: nothing shows figures
+    except ImportError:
+        # Outside a notebook nothing shows figures.
         return
     if shell := get_ipython():
-        # JupyterLab shows no SVG before the reader trusts the notebook; until then, pixels.
+        # JupyterLab shows SVG only in a trusted notebook, and the PNG before.
         set_matplotlib_formats("svg", "png")
         shell.display_formatter.formatters["image/svg+xml"].for_type(Figure, svg)

@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import matplotlib.pyplot as plt
 
-# Wide enough for a figure, and so narrow that a phone shows text of 9 points at 11 pixels.
+# In inches: at this width a phone shows text of 9 points with 11 pixels.
 NARROW = 4.0
-# Of one panel among others; and between two labels on an axis, in pixels.
+# The largest height of one panel in inches, and the smallest gap between labels in pixels.
 TALLEST, GAP = 3.4, 5
-# The same figure is the same text on every run: no date, no random names, no needless digits.
+# The same figure gives the same text on every run.
 STABLE = {"svg.fonttype": "none", "svg.hashsalt": "attn"}
 
 
@@ -51,11 +51,11 @@ def _saved(figure):
         nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         figure.savefig(file, format="svg", bbox_inches="tight", pad_inches=0.04, metadata=nothing)
     drawn = file.getvalue()
-    # Coordinates, which stand in tags; a number that is written out keeps its digits.
+    # Coordinates inside tags are rounded; numbers in the text are kept.
     digits = r"\d+\.\d{3,}(?=[^<>]*>)"
     drawn = re.sub(digits, lambda number: f"{float(number[0]):.2f}", drawn)
     drawn = re.sub(r"font-family: 'DejaVu Sans'[^;]*", "font-family: sans-serif", drawn)
-    # The root sign of mathtext's own font, which nobody has, in letters that everybody has.
+    # Readers lack the font of mathtext, so its root sign is written in another.
     root = r"font-size: ([\d.]+)px; font-family: 'STIXSizeOneSym'"
     drawn = re.sub(root, lambda sign: f"font-size: {1.6 * float(sign[1]):.1f}px", drawn)
     drawn = re.sub(r"\n\s*", " ", drawn.replace("base64,\n", "base64,"))
@@ -64,7 +64,7 @@ def _saved(figure):
 
 @contextmanager
 def _narrowed(figure):
-    """Give `figure` the width of a phone, and say whether it took it; afterwards, its own again."""
+    """Give `figure` the width of a phone for a while; yield whether that was possible."""
     size = figure.get_size_inches().copy()
     axes = [ax for ax in figure.axes if ax.get_subplotspec()]
     grids = {ax.get_subplotspec().get_gridspec().get_geometry() for ax in axes}
@@ -77,7 +77,7 @@ def _narrowed(figure):
         figure.set_size_inches(NARROW, len(axes) * min(size[1], TALLEST))
         for i, ax in enumerate(axes):
             ax.set_subplotspec(grid[i])
-            # Beside its neighbour an axis may have gone without numbers.
+            # An axis that shared the numbers of its neighbour gets its own.
             ax.tick_params(axis="y", **before[0][2]["y"])
         figure.draw_without_rendering()
         for ax in axes:

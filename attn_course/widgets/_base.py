@@ -38,7 +38,8 @@ class Widget(anywidget.AnyWidget):
     def _html(self):
         state = {name: _rounded(getattr(self, name)) for name in (*self._state, "language")}
         data = json.dumps(state, sort_keys=True, ensure_ascii=False, allow_nan=False)
-        data = data.replace("<", "\\u003c")  # or a token could close the script
+        # A token could otherwise close the script.
+        data = data.replace("<", "\\u003c")
         return (
             f'<div class="attn-widget" data-anywidget="{self._stem}">'
             f'<script type="application/json">{data}</script>'

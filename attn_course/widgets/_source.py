@@ -14,11 +14,11 @@ from attn_course import emoji as searched
 from attn_course.palette import DARK, LIGHT, css_variables
 
 FOLDER = Path(__file__).parent
-# So many bytes of a model's weights lie in one script, so that a page can show how many have come.
-# A multiple of three, of which base64 makes four letters.
+# The bytes of the weights in one script, so that a page can show its progress. A multiple of three,
+# because base64 turns three bytes into four letters.
 PIECE = 330_000
-# The scripts of the site and the widgets in each: those that translate bring a Transformer, which
-# only the pages that hold one of them should pay for.
+# The scripts of the site and the widgets in each. The Transformer is only in the scripts of widgets
+# that translate, so that other pages do not load it.
 BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
     "map_widgets": ("embedding_map",),
@@ -35,10 +35,11 @@ BUNDLES = {
     "machine_widgets": ("live_machine",),
     "translator_widgets": ("live_translator", "transformer_microscope"),
 }
-# Bundles that a page brings when its reader comes near the widget: the others of that page are enough.
+# Bundles that a page loads only when its reader comes near the widget.
 LATE = ("emoji_widgets",)
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
-# What a page brings has no comments: a seventh of its bytes. They stand on lines of their own.
+# Pages get the scripts without comments, which are a seventh of the bytes. Comments are on lines of
+# their own.
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.DOTALL | re.MULTILINE)
 _IMPORT = re.compile(r'^import [^;]*"\./(\w+)\.js";\n', re.MULTILINE)
 
@@ -49,9 +50,9 @@ def _mix(share, scheme):
     return " ".join(str(round(share * top + (1 - share) * ground)) for top, ground in pairs)
 
 
-# A cell of the heat map is `surface` under as much `heat` as its weight. At 0.757 (see
-# attention_explorer.js) its number turns from `pale` to `deep`: in both schemes, that is
-# where black and white have the same contrast with the colour, 4.58 to 1.
+# The colour of a cell is `surface` mixed with as much `heat` as its weight. Above 0.757 (see
+# attention_explorer.js) its number changes from `pale` to `deep`, because there black and white
+# have the same contrast with the colour in both schemes, 4.58 to 1.
 HEAT_LIGHT = {"scheme": "light", "heat": _mix(1, LIGHT), "pale": "#000", "deep": "#fff"}
 HEAT_DARK = {"scheme": "dark", "heat": _mix(0.92, DARK), "pale": "#fff", "deep": "#000"}
 

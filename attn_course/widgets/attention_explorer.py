@@ -164,7 +164,7 @@ class AttentionExplorer(Widget):
 
     @traitlets.observe("mask", "scaled", "temperature")
     def _attend(self, change=None):
-        # The view computes this too; but a cell that sets `temperature` and then reads
+        # The view computes the weights too. But a cell that sets `temperature` and then reads
         # `weights` must not wait for it, and there may be no view.
         factor = (1.0 if self.scaled else len(self.query[0]) ** 0.5) / self.temperature
         output, weights = reference.scaled_dot_product_attention(

@@ -100,7 +100,7 @@ class EmbeddingMap(Widget):
 
     @traitlets.observe("user_vectors", "film_vectors")
     def _predict(self, change=None):
-        # Before the constructor has set both, there is nothing to multiply.
+        # There is nothing to multiply before the constructor has set both.
         if not (self.user_vectors and self.film_vectors):
             return
         predictions = np.array(self.user_vectors) @ np.array(self.film_vectors).T

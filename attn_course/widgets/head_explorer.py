@@ -19,7 +19,8 @@ TEXT = {
         "to 1; each column, a key.",
     },
 }
-STEPS = 255  # a weight of 1, as it is stored
+# A weight of 1 is stored as this number.
+STEPS = 255
 
 
 class HeadExplorer(Widget):

@@ -63,7 +63,7 @@ class LiveMachine(TranslatorWidget):
 
     journey = traitlets.Dict().tag(sync=True)
     sentences = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    # The site puts it into the page while it is built; in JupyterLab the kernel sends it.
+    # The site puts the drawing into the page at build time. In JupyterLab the kernel sends it.
     drawing = traitlets.Unicode().tag(sync=True)
 
     _parts = (
@@ -103,7 +103,7 @@ class LiveMachine(TranslatorWidget):
             most = journey["source"][max(range(len(weights)), key=weights.__getitem__)]
             rows.append([token, decimals(probability), second, most])
         return (
-            # A Spanish sentence that is quoted has its full stop after the quotation.
+            # In Spanish the full stop comes after the closing quotation mark.
             f"<p>{escape(text['said'].format(*self._texts()).replace('.».', '».'))}</p>"
             f"{table(text['caption'], ['', *text['head']], rows)}"
         )

@@ -63,7 +63,7 @@ class MaskPainter(Widget):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3. Documents 003 and 004, on masked attention.
+    Vaswani et al. (2017), section 3.2.3.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class MaskPainter(Widget):
 
     @traitlets.observe("mask", "n_layers")
     def _attend(self, change=None):
-        # The view computes this too; but a cell that sets `mask` must not wait for it.
+        # The view computes the weights too, but a cell that sets `mask` must not wait for it.
         self.weights = reference.softmax(np.where(self.mask, self.scores, -np.inf)).tolist()
         self.reached = reference.reachable(self.mask, self.n_layers).tolist()
 

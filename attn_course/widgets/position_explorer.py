@@ -58,7 +58,7 @@ class PositionExplorer(Widget):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.5. Document 004, section on positional encoding.
+    Vaswani et al. (2017), section 3.5.
 
     Examples
     --------

@@ -8,7 +8,8 @@ from attn._checks import wrong
 from attn_course.widgets._base import Widget, check_labels, check_real, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
-SHOWN = 9  # words that have a row of their own; the others share one
+# The number of words with a row of their own. The others share one.
+SHOWN = 9
 TEXT = {
     "es": {
         "caption": "«{source}», después de «{written}». Probabilidad de cada palabra según el "
@@ -44,7 +45,7 @@ class SamplingExplorer(Widget):
     temperature : float, default 1.0
         Above 0.
     top_k : int, optional
-        How many tokens to keep; all of them, if not given.
+        How many tokens to keep; by default all of them.
     top_p : float, default 1.0
         How much probability to keep, above 0 and at most 1.
     language : {"es", "en"}, optional

@@ -41,7 +41,7 @@ class TrainingReplay(Widget):
     Parameters
     ----------
     replay : dict
-        As ``benchmarks/training_curves.py`` writes it. ``steps``: the numbers of the steps
+        As ``experiments/training_curves.py`` writes it. ``steps``: the numbers of the steps
         looked at. ``train``, ``validation``, ``exact`` and ``aer``: as many numbers, losses and
         shares. ``sentences``: each with ``source`` and ``target``, lists of tokens; the links
         ``sure`` and ``possible``, pairs (source, target); ``texts``, what was written at each

@@ -106,7 +106,7 @@ class TransformerMicroscope(TranslatorWidget):
         source, target = example["source"], example["target"]
         written = [token for token in target if token != "<eos>"]
         texts = (text_of(tokens, self.pretrained["tokenizer"]) for tokens in (source, written))
-        # A Spanish sentence that is quoted has its full stop after the quotation.
+        # In Spanish the full stop comes after the closing quotation mark.
         said = escape(text["said"].format(*texts).replace(".».", "»."))
         steps = "".join(f"<li>{escape(step)}</li>" for step in text["steps"])
         mean = np.array(example["cross"]).mean(axis=(0, 1))

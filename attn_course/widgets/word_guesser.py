@@ -8,7 +8,8 @@ from attn._checks import wrong
 from attn_course.widgets._base import Widget, check_labels, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
-SHOWN = 5  # words of each model that have a row
+# The number of words of each model that are shown.
+SHOWN = 5
 TEXT = {
     "es": {
         "caption": "«{sentence}», sin la palabra {place}, «{word}». Lo más probable según cada "

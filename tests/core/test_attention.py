@@ -867,7 +867,7 @@ def test_a_bias_that_begins_within_another_is_moved_off_the_cpu(monkeypatch, sta
         seen.append(mask)
         return query
 
-    monkeypatch.setattr("attn.attention._kernels.F.scaled_dot_product_attention", kernel)
+    monkeypatch.setattr("attn.attention.scaled_dot_product.F.scaled_dot_product_attention", kernel)
     query = torch.zeros(1, 2, 4, 8, device="meta")
     bias = torch.zeros(1, 2, 4, 32, device="meta")[..., start : start + 4]
     scaled_dot_product_attention(query, query, query, bias=bias)

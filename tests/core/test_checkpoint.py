@@ -14,7 +14,7 @@ from torch import nn
 
 from attn.attention import VARIANTS, ScaledDotProduct
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
-from attn.transformer._safetensors import pack, unpack
+from attn.transformer.checkpoint import pack, unpack
 from attn.transformer.quantised import quantise
 from tests.core.other_device import DEVICE, OtherDevice
 
@@ -56,7 +56,7 @@ def what_is_wrong(path, model_class=DecoderOnly):
         {},
         {"positions": "learned", "norm": "pre", "dropout": 0.5},
         {"positions": "rotary", "d_model": 18, "n_kv_heads": 1, "scale_embeddings": False},
-        {"positions": "alibi", "tie_embeddings": False, "tgt_vocab_size": 13},
+        {"positions": "alibi", "tie_embeddings": False},
     ],
 )
 def test_a_model_comes_back_to_the_bit(model_class, changes, tmp_path):
@@ -68,6 +68,31 @@ def test_a_model_comes_back_to_the_bit(model_class, changes, tmp_path):
     assert torch.equal(logits_of(loaded), logits_of(model.eval()))
     assert [p.shape for p in loaded.parameters()] == [p.shape for p in model.parameters()]
     assert all(parameter.requires_grad for parameter in loaded.parameters())
+
+
+@pytest.mark.parametrize(
+    "model_class, option, wanted",
+    [
+        (DecoderOnly, {"tgt_vocab_size": 13}, "None"),
+        (EncoderOnly, {"tgt_vocab_size": 13}, "None"),
+        (DecoderOnly, {"prediction_head": True}, "False"),
+        (Transformer, {"prediction_head": True}, "False"),
+    ],
+)
+def test_an_option_that_does_nothing_is_refused_and_left_out_of_older_files(
+    model_class, option, wanted, tmp_path
+):
+    ((name, value),) = option.items()
+    reason = f"since {model_class.__name__} does nothing with it"
+    with pytest.raises(ValueError, match=f"^{name}: expected {wanted}, {reason}, got {value}$"):
+        make(model_class, **option)
+    model, path = make(model_class), tmp_path / "model"
+    model.save(path)
+    tensors, about = unpack(path.read_bytes())
+    about["config"] |= option | {"rotary_base": 50.0}
+    path.write_bytes(pack(tensors, about))
+    loaded = model_class.load(path)
+    assert loaded.config == model.config and torch.equal(logits_of(loaded), logits_of(model))
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])

@@ -8,8 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attn
-from attn._checks import wrong
-from attn._switch import switch
+from attn._checks import switch, wrong
 from attn.attention import scaled_dot_product_attention
 from attn.decoding._steps import next_logits
 from attn.masks import padding_mask

@@ -16,10 +16,8 @@ from torch.nn import functional as F
 from attn import reference
 from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.cache import KVCache, MemoryCache
-from attn.feed_forward import FeedForward
-from attn.layers import DecoderLayer, EncoderLayer
+from attn.layers import DecoderLayer, EncoderLayer, FeedForward, new_norm
 from attn.masks import causal_mask, padding_mask
-from attn.norms import new_norm
 from attn.positions import RotaryPositions
 
 BATCH_SIZE, TGT_LEN, SRC_LEN, D_MODEL, N_HEADS, D_FF = 3, 5, 7, 12, 3, 20

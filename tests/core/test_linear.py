@@ -1,11 +1,11 @@
-"""attn._linear: one row takes another way through PyTorch, to the same numbers."""
+"""attn.attention.multi_head.Linear: one row takes another way through PyTorch, to the same numbers."""
 
 from unittest.mock import patch
 
 import pytest
 import torch
 
-from attn._linear import LARGE, Linear
+from attn.attention.multi_head import LARGE, Linear
 
 
 @pytest.mark.parametrize("lead", [(), (1,), (1, 1), (3,), (0,)], ids=str)

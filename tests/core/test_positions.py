@@ -21,10 +21,10 @@ from attn.positions import (
     LearnedPositions,
     RotaryPositions,
     SinusoidalPositions,
+    Waves,
     rotary,
     sinusoidal_positions,
 )
-from attn.positions._waves import Waves
 from tests.core.no_float64 import NoFloat64
 
 PUBLISHED_SLOPES = {

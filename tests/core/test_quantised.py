@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
-from attn.transformer._safetensors import pack, unpack
+from attn.transformer.checkpoint import pack, unpack
 from attn.transformer.quantised import dequantise, packed, quantise
 
 SIZES = {"vocab_size": 11, "d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 20, "max_len": 9}
@@ -151,6 +151,8 @@ CONFIGS = [
 @all_models
 @pytest.mark.parametrize("changes", CONFIGS)
 def test_a_model_comes_back_rounded(model_class, changes, tmp_path):
+    if model_class is not Transformer:  # the others have no target
+        changes = {name: value for name, value in changes.items() if name != "tgt_vocab_size"}
     model, path = make(model_class, **changes), tmp_path / "model.safetensors"
     expected = dequantise(quantise(model.state_dict()))
     model.train().save(path, quantised=True)

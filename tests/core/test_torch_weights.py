@@ -9,8 +9,7 @@ from torch.nn import functional as F
 from torch.nn.utils import prune
 
 from attn.attention import MultiHeadAttention, ScaledDotProduct
-from attn.feed_forward import FeedForward
-from attn.layers import DecoderLayer, EncoderLayer
+from attn.layers import DecoderLayer, EncoderLayer, FeedForward
 from attn.masks import causal_mask, padding_mask
 from attn.positions import RotaryPositions
 from attn.transformer import (

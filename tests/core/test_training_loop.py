@@ -30,7 +30,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import attn
-from attn._switch import switch
+from attn._checks import switch
 from attn.masks import padding_mask
 from attn.positions import SCHEMES, RelativePositions
 from attn.training import History, TrainingConfig, cross_entropy, pad, shift, train

@@ -9,7 +9,7 @@ import attn
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
-from attn.transformer.embedding import unseen
+from attn.transformer.stacks import new_tokens
 from tests.core.other_device import DEVICE, OtherDevice
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
@@ -220,11 +220,11 @@ def test_prompts_that_do_not_fit(mask, positions, message):
 def test_prompts_grow_where_nothing_is_read_of_them_and_where_they_lie():
     ids, mask = prompts_and_mask()
     written = torch.cat((ids, random_ids(3, 2, seed=1)), dim=1)
-    wanted = unseen(written, None, mask)
+    wanted = new_tokens(written, None, mask)
     with attn.checks(False):
-        there = unseen(written, None, mask)
+        there = new_tokens(written, None, mask)
     with OtherDevice():
-        moved = unseen(written.to(DEVICE), None, mask.to(DEVICE))
+        moved = new_tokens(written.to(DEVICE), None, mask.to(DEVICE))
         back = [each.to("cpu") for each in moved]
     for actual in (there, back):
         for one, other in zip(actual, wanted, strict=True):

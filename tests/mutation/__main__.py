@@ -25,11 +25,12 @@ BUILD = ROOT / "build"
 # The modules to mutate, each with its own tests: those of what builds on it do not count.
 TESTS = {
     "masks": ["test_masks", "test_reference_length"],
-    "_values": ["test_cache", "test_transformer", "test_attention", "test_masks", "test_checks"],
+    "_checks": [
+        *("test_checks", "test_reference", "test_reference_multi_head", "test_masks"),
+        *("test_cache", "test_transformer", "test_attention"),
+    ],
     "attention": ["test_attention", "test_multi_head", "test_cache", "test_registered"],
     "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
-    "feed_forward": ["test_layers"],
-    "norms": ["test_layers"],
     "layers": ["test_layers"],
     "cache": ["test_cache", "test_unequal_rows"],
     "decoding": ["test_decoding"],

@@ -18,7 +18,7 @@ def pooling_loops(query, key, value):
     scores = [sum(a * b for a, b in zip(query, k, strict=True)) for k in key]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     weights = [e / sum(exponentials) for e in exponentials]
-    return sum(w * v for w, v in zip(weights, value, strict=True)), weights
+    return sum(w * v for w, v in zip(weights, value, strict=True)), np.array(weights)
 
 
 def pooling_einsum(query, key, value):
@@ -50,7 +50,7 @@ def alignment_loops(weights):
             for j in range(src_len)
         ]
         links.append([j == totals.index(max(totals)) for j in range(src_len)])
-    return links
+    return np.array(links)
 
 
 def alignment_indexed(weights):

@@ -32,7 +32,7 @@ def embed_loops(tokens, vocabulary, table):
             result.append([0.0] * table.shape[1])
         else:
             result.append(list(table[words.index(token if token in words else "<unk>")]))
-    return result
+    return np.array(result)
 
 
 def embed_torch(tokens, vocabulary, table):

@@ -50,7 +50,7 @@ def softmax_torch_float32(scores):
 
 
 def softmax_nested_lists(scores):
-    return softmax(scores).tolist()
+    return np.array(softmax(scores).tolist())
 
 
 def attention_vectorised(query, key, value, mask=None):

@@ -18,10 +18,11 @@ def layer_norm_loops(x, gain, bias):
         return np.stack([layer_norm_loops(row, gain, bias) for row in x])
     mean = sum(x) / len(x)
     variance = sum((number - mean) ** 2 for number in x) / len(x)
-    return [
+    normalised = [
         g * (n - mean) / math.sqrt(variance + 1e-5) + b
         for n, g, b in zip(x, gain, bias, strict=True)
     ]
+    return np.array(normalised)
 
 
 def layer_norm_einsum(x, gain, bias):
@@ -75,7 +76,7 @@ def encoder_layer_composed(x, w_q, w_k, w_v, w_o, w_1, w_2):
 
 def encoder_layer_loops(x, w_q, w_k, w_v, w_o, w_1, w_2):
     if x.ndim > 2:
-        return [encoder_layer_loops(row, w_q, w_k, w_v, w_o, w_1, w_2) for row in x]
+        return np.stack([encoder_layer_loops(row, w_q, w_k, w_v, w_o, w_1, w_2) for row in x])
     ones, zeros = np.ones(x.shape[-1]), np.zeros(x.shape[-1])
     rows = []
     for token in x:

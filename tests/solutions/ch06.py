@@ -46,7 +46,8 @@ def padding_loops(lengths, seq_len):
 
 
 def padding_lists(lengths, seq_len):
-    return [[[position < length for position in range(seq_len)]] for length in lengths]
+    rows = [[[position < length for position in range(seq_len)]] for length in lengths]
+    return np.array(rows)
 
 
 def padding_torch(lengths, seq_len):

@@ -16,7 +16,7 @@ def forcing_loops(tokens, sos_id, eos_id, pad_id):
         rest = (len(row) - len(words)) * [int(pad_id)]
         inputs.append([int(sos_id), *words, *rest])
         targets.append([*words, int(eos_id), *rest])
-    return inputs, targets
+    return np.array(inputs), np.array(targets)
 
 
 def forcing_vectorised(tokens, sos_id, eos_id, pad_id):

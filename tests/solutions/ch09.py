@@ -25,7 +25,7 @@ def beam_loops(log_probabilities, scores, beam_width):
     ]
     best = heapq.nlargest(int(beam_width), candidates)
     totals, parents, tokens = zip(*best, strict=True)
-    return list(parents), list(tokens), list(totals)
+    return np.array(parents), np.array(tokens), np.array(totals)
 
 
 def beam_torch(log_probabilities, scores, beam_width):
@@ -58,7 +58,8 @@ def top_p_loops(logits, p):
             break
         kept.add(token)
         total += chances[token]
-    return [chance / total if token in kept else 0.0 for token, chance in enumerate(chances)]
+    kept_only = [chance if token in kept else 0.0 for token, chance in enumerate(chances)]
+    return np.array(kept_only) / total
 
 
 def top_p_inverse(logits, p):

@@ -43,7 +43,7 @@ def merge_rows(peak_a, total_a, output_a, peak_b, total_b, output_b):
         peaks.append([peak])
         totals.append([total])
         outputs.append(output)
-    return peaks, totals, outputs
+    return np.array(peaks), np.array(totals), np.array(outputs)
 
 
 def merge_torch(*arrays):

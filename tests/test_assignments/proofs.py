@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 
 import attn_course
-from assignments.grader.judge import draw, judge
-from assignments.grader.words import GROUPS
-from assignments.problem_sets import PUBLIC, folders, load, module_name
+from assignments.problem_sets import CONVENTIONS, PUBLIC, folders
 from attn_course.exercises.check import verdict
 from attn_course.exercises.compare import run
 from attn_course.exercises.diagnose import wrong_on
 from attn_course.exercises.record import read_record, record_of, write_records
+from grader.judge import draw, judge
+from grader.problem_sets import load, module_name
+from grader.words import GROUPS
 from notebooks.build import LANGUAGES, split
 from tests.test_assignments.lookup import Table
 from tests.test_assignments.mutants import mutants
@@ -308,7 +309,9 @@ class Proofs:
 
     def test_every_group_has_a_name_in_both_languages(self, exercise):
         for name in self.tasks[exercise].points:
-            assert set(self.set.groups.get(name) or GROUPS[name]) == set(LANGUAGES), name
+            assert set((GROUPS | CONVENTIONS.groups | self.set.groups)[name]) == set(LANGUAGES), (
+                name
+            )
 
     # The master -------------------------------------------------------------------------
 

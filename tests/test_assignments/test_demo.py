@@ -12,11 +12,11 @@ from nbgrader.apps.exportapp import ExportApp
 
 from assignments import demo_class
 from assignments.demo_class import Student, hand_in, main, students
-from assignments.grader.course import Course, CourseError
-from assignments.grader.gradebook import open_gradebook
-from assignments.grader.stats import stats
 from assignments.problem_sets import PUBLIC, folders, problem_set
-from tests.test_assignments.servers import free_ports, wait_for
+from grader.course import Course, CourseError
+from grader.gradebook import open_gradebook
+from grader.stats import stats
+from tests.grader.servers import free_ports, wait_for
 
 PS2 = problem_set("ps2")
 STUDENTS = students(PS2)

@@ -13,12 +13,13 @@ import nbformat
 import pytest
 
 import attn_course
-from assignments import variants
-from assignments.grader.batch import Batch
-from assignments.grader.course import Course, CourseError
 from assignments.new_set import main as new_set
-from assignments.problem_sets import PUBLIC, folders, load
+from assignments.problem_sets import PUBLIC, folders
 from assignments.release import main as release
+from grader import variants
+from grader.batch import Batch
+from grader.course import Course, CourseError
+from grader.problem_sets import load
 from tests.test_assignments.proofs import Answers, Proofs
 
 for name in folders(os.environ["SETS"]) if "SETS" in os.environ else ():
@@ -161,7 +162,7 @@ def test_a_set_that_cannot_be_released_is_one_sentence(sets, tmp_path, capsys):
     finally:
         spec.write_text(text, encoding="utf-8")
     assert release([str(tmp_path / "course"), "--sets", str(tmp_path)]) == 1
-    assert "no folder there has a master.md" in capsys.readouterr().out
+    assert "no folder there has a file __init__.py" in capsys.readouterr().out
 
 
 # Variants -------------------------------------------------------------------------------

@@ -9,13 +9,13 @@ from nbgrader.apps import NbGraderAPI
 
 import attn_course
 from assignments import demo_class
-from assignments.grader import sandbox
-from assignments.grader.class_run import grade_class
-from assignments.grader.course import Course
-from assignments.grader.gradebook import open_gradebook
-from assignments.grader.stats import stats
 from assignments.problem_sets import PUBLIC, problem_set
 from assignments.release import release
+from grader import sandbox
+from grader.class_run import grade_class
+from grader.course import Course
+from grader.gradebook import open_gradebook
+from grader.stats import stats
 from notebooks.build import LANGUAGES, split
 
 MASTER = PUBLIC / "project" / "master.md"

@@ -5,8 +5,9 @@ import itertools
 
 import pytest
 
-from assignments import variants
-from assignments.problem_sets import folders, load
+from assignments.problem_sets import folders
+from grader import variants
+from grader.problem_sets import load
 from notebooks.build import LANGUAGES
 from tests.exercise_proofs import QUICK
 from tests.test_assignments.proofs import SECRETS, Answers, Proofs, choices, function, marked

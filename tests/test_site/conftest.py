@@ -48,18 +48,30 @@ def site():
 
 
 @pytest.fixture(scope="session")
-def server(site):
-    """The address of a server of the built site on this machine."""
+def serve():
+    """Serve a folder on this machine, and return the address."""
+    servers = []
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *args):
             pass
 
-    handler = functools.partial(Quiet, directory=str(site))
-    httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{httpd.server_port}"
-    httpd.shutdown()
+    def serve(folder):
+        handler = functools.partial(Quiet, directory=str(folder))
+        httpd = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        servers.append(httpd)
+        threading.Thread(target=httpd.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{httpd.server_port}"
+
+    yield serve
+    for httpd in servers:
+        httpd.shutdown()
+
+
+@pytest.fixture(scope="session")
+def server(serve, site):
+    """The address of a server of the built site on this machine."""
+    return serve(site)
 
 
 # A page without an address of its own may not store anything.

@@ -39,6 +39,11 @@ SOFTMAX = (
     "    total = e.sum(axis=-1, keepdims=True)\n"
     "    return e / np.where(total == 0, 1, total)\n"
 )
+# As in a browser that blocks cookies.
+NO_STORAGE = (
+    "Object.defineProperty(window, 'localStorage', "
+    "{ get() { throw new DOMException('off', 'SecurityError'); } })"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -204,7 +209,6 @@ def test_what_was_solved_translates_at_the_end_of_chapter_9(visit, violations):
     page.goto(page.url.replace("03_self_attention", "09_decoding"))
     machine = Panel(page.locator("#own-machine"))
     stored = machine.cell.locator(".cell_output")
-    expect(stored).to_contain_text("Your code: none yet.")
     machine.press("Translate with my code")  # with what stands in the cell
     machine.done()
     expect(stored).to_have_count(0, timeout=START)
@@ -313,7 +317,7 @@ def test_the_editor_is_for_everyone(visit, violations, width, scheme):
     panel.cell.locator(".cm-editor").wait_for()
     expect(panel.cell.locator(".cm-content")).to_be_focused()
     page.keyboard.press("Tab")  # it indents
-    expect(panel.cell.locator(".cm-line").first).to_have_text("    def softmax(scores):")
+    expect(panel.cell.locator(".cm-line").first).to_have_text("    import numpy as np")
     page.keyboard.press("Shift+Tab")
     expect(panel.cell.locator(".cm-content")).to_be_focused()
     page.keyboard.press("Escape")
@@ -332,6 +336,82 @@ def test_from_a_file_the_page_says_why_not(tab, site):
     page.locator("#exercise-softmax .attn-py-bar button").click()
     note = page.locator("#exercise-softmax [role=status]")
     expect(note).to_contain_text("Python no puede ejecutarse en una página abierta como archivo")
+    assert page.errors == []
+
+
+def a_copy(site, folder, *names):
+    """Put links to some of the site's files and folders into a folder."""
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / name).symlink_to(site / name)
+    return folder
+
+
+REST = ("palette.css", "serif.woff2", "favicon.svg", "index.html", ".nojekyll", "404.html")
+
+
+@pytest.mark.parametrize(
+    ("held", "gone", "sentence"),
+    [
+        ("en", "es", "Esta copia del curso no trae la edición en español."),
+        ("es", "en", "This copy of the course comes without its English edition."),
+    ],
+)
+def test_one_edition_under_any_address_is_whole(serve, site, tab, tmp_path, held, gone, sentence):
+    a_copy(site, tmp_path / "some" / "sub" / "attn", held, "python", *REST)
+    server = serve(tmp_path)
+    page = tab()
+    page.set_default_timeout(START)
+    outside, lost = [], []
+    page.on("request", lambda r: "/some/sub/attn/" in r.url or outside.append(r.url))
+    page.on("response", lambda r: r.status == 404 and lost.append(r.url.partition("/attn/")[2]))
+    page.goto(f"{server}/some/sub/attn/{held}/03_self_attention.html")
+    said = exercise(page, "softmax").open().check(SOFTMAX, held)
+    assert said.startswith({"es": "Correcto.", "en": "Correct."}[held])
+    slider = page.locator("[data-anywidget=softmax_playground] [data-attn=score-slider]").first
+    readout = page.locator("[data-anywidget=softmax_playground]").first
+    before = readout.inner_text()
+    slider.press("ArrowRight")
+    expect(readout).not_to_have_text(before)
+    assert lost == []
+    page.locator(".attn-twin").click()
+    expect(page.get_by_text(sentence)).to_be_visible()
+    assert page.url.endswith(f"/{held}/03_self_attention.html")
+    assert lost == [f"{gone}/03_self_attention.html"]
+    page.goto(f"{server}/some/sub/attn/index.html")
+    expect(page.get_by_text(sentence)).to_be_visible()
+    page.locator(f"a[hreflang={held}]").click()
+    page.wait_for_url(f"**/some/sub/attn/{held}/index.html")
+    assert [url for url in outside if not url.startswith(("blob:", "data:"))] == []
+
+
+@pytest.mark.slow
+def test_a_site_built_of_registries_alone_runs_and_draws(serve, site, tab, tmp_path, monkeypatch):
+    """Without a folder of wheels, and where Pyodide's own distribution cannot be reached."""
+    import attn_python
+    from vendor import VendorError
+
+    def unreachable(*args):
+        raise VendorError("no way there")
+
+    monkeypatch.setenv("ATTN_WASM", "")
+    monkeypatch.setattr(attn_python, "_from_pyodide", unreachable)
+    folder = a_copy(site, tmp_path / "site", "es", "en", *REST)
+    if why := attn_python.assemble(folder / "python"):
+        pytest.skip(
+            why
+        )  # The registry cannot be reached either, and no earlier build has asked it.
+    assert json.loads((folder / "python" / "files.json").read_text())["drawing"]
+    page = tab()
+    page.set_default_timeout(START)
+    page.goto(f"{serve(folder)}/en/03_self_attention.html")
+    panel = exercise(page, "softmax").open()
+    assert panel.check(SOFTMAX, "en").startswith("Correct.")
+    panel.write("import matplotlib.pyplot as plt\nplt.plot(np.arange(3))\nplt.show()")
+    panel.press("Run")
+    panel.done()
+    picture = panel.output.locator("img")
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
     assert page.errors == []
 
 
@@ -403,15 +483,27 @@ def test_each_run_prints_its_own_and_an_error_is_pythons(visit):
     assert "RecursionError" in shown("def f():\n    return f()\nf()")
     assert "NameError: name 'mth' is not defined" in shown("import math\nprint(mth.pi)")
     assert shown("1 + 1") == "2"
+    # What shows itself badly, and streams that are taken away, end nothing.
+    bad = "class R:\n    def __repr__(self):\n        raise ValueError('in repr')\nR()"
+    assert shown(bad).endswith("ValueError: in repr")
+    assert shown("import sys\nprint('so far')\nsys.stdout.close()") == "so far"
+    assert "SystemExit" in shown("exit()")
+    assert shown("help(len)").startswith("Help on built-in function len")
+    assert "cut here" in shown("'x' * 10**5")
+    # Where Python itself ends, nothing is shown but a sentence.
+    assert shown("x = []\nfor i in range(10**5): x = [x]\nx") == ""
+    expect(panel.status).to_contain_text("Python itself has ended (Maximum call stack size")
+    # What a run has spoilt comes back with *Start over*.
+    shown("np = 3")
+    assert "An earlier run has changed or deleted np." in shown("np.ones(2)")
+    panel.press("Start over")
+    assert shown("np.ones(2)") == "array([1., 1.])"
     assert page.errors == []
 
 
 def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(visit):
     page = visit("en/notation.html")
-    # As a browser that blocks cookies does.
-    page.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('off', 'SecurityError'); } })"
-    )
+    page.add_init_script(NO_STORAGE)
     page.goto(page.url.replace("notation", "03_self_attention"))
     # The page does not remember either that its asides are to be open.
     page.evaluate("document.querySelectorAll('details').forEach(aside => { aside.open = true; })")
@@ -457,13 +549,42 @@ def test_the_focus_stays_on_the_button_and_the_verdict_is_in_sight(visit):
     assert letters >= 16
 
 
-def test_the_machine_says_on_opening_how_many_parts_are_ready(visit):
-    page = visit("en/09_decoding.html")
-    bar = page.locator("#own-machine .attn-py-bar")
-    expect(bar).to_contain_text("0 of 13 parts are yours")
-    page.evaluate("kept => Object.assign(localStorage, kept)", {"attn-solved-softmax": SOFTMAX})
-    page.reload()
-    expect(bar).to_contain_text("1 of 13 parts are yours")
+@pytest.mark.parametrize("language", ["es", "en"])
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_machine_says_on_opening_how_many_parts_are_ready(visit, language, kept):
+    page = visit(f"{language}/notation.html")
+    if not kept:
+        page.add_init_script(NO_STORAGE)
+    page.goto(page.url.replace("notation", "09_decoding"))
+    machine = page.locator("#own-machine")
+    bar, stored = machine.locator(".attn-py-bar"), machine.locator(".cell_output")
+    said = {"es": "{} de 13 partes son tuyas", "en": "{} of 13 parts are yours"}[language]
+    none = {"es": "Tu código: todavía ninguno.", "en": "Your code: none yet."}[language]
+    expect(bar).to_contain_text(said.format(0))
+    expect(stored.get_by_text(none)).to_be_visible()
+    if not kept:
+        assert page.errors == []
+        return
+    for solved, name in enumerate(["softmax", "rotate"], 1):
+        page.goto(page.url.replace("09_decoding", "notation"))
+        page.evaluate(
+            "([name, code]) => { localStorage[name] = code; }", [f"attn-solved-{name}", SOFTMAX]
+        )
+        page.go_back()
+        expect(bar).to_contain_text(said.format(solved))
+        expect(stored).to_contain_text("→ la mujer dio el libro rojo al niño")
+        expect(stored.get_by_text(none)).to_be_hidden()
+        expect(stored.locator("code").first).to_be_hidden()  # what the course lent
+        expect(stored.locator(".attn-machine")).to_be_hidden()  # with nothing lit
+    # In this page, too.
+    page.evaluate(
+        "localStorage['attn-solved-beam_step'] = '-'; dispatchEvent(new CustomEvent('attn-solved'))"
+    )
+    expect(bar).to_contain_text(said.format(3))
+    page.evaluate("localStorage.clear(); dispatchEvent(new Event('storage'))")
+    expect(bar).to_contain_text(said.format(0))
+    expect(stored.get_by_text(none)).to_be_visible()
+    assert page.errors == []
 
 
 def test_the_page_of_progress_names_every_exercise(visit):

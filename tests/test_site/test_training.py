@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attn_course.widgets import TrainingReplay, _source
-from benchmarks.training_curves import REPLAY
+from experiments.training_curves import REPLAY
 
 FILM = json.loads(REPLAY.read_text(encoding="utf-8"))
 LANGUAGES = ("es", "en")

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-# The translators: one learnt real sentences, the other those of the course's grammar.
+# The first translator was trained on real sentences, the second on those of a grammar.
 TRANSLATORS = ("tatoeba", "grammar")
-# The one that is read where none is named.
+# The default.
 TRANSLATOR = "tatoeba"
 
 

@@ -1,4 +1,4 @@
-"""Answers to questions about a passage: the words of the passage that tell."""
+"""Answers to questions about a passage, quoted from the passage."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ from attn.tokenizer.words import join
 from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 
-# What is asked is who stands beside whom: positions relative to each other serve best.
+# The answers depend on which words stand next to each other, so rotary positions serve best.
 SIZES: dict[str, Any] = {
     "d_model": 64,
     "n_heads": 4,
@@ -38,12 +38,12 @@ TRAINING = TrainingConfig(
 )
 MIN_COUNT = 5
 
-# Context, question, answer, and which word of the context the answer begins with.
+# Context, question, answer, and the index in the context of the first word of the answer.
 Example: TypeAlias = tuple[str, str, str, int | None]
 
 
 class ReadingAttention(NamedTuple):
-    """Who attends to whom while a question is answered.
+    """The attention weights while a question is answered.
 
     Attributes
     ----------
@@ -72,14 +72,13 @@ class QuestionAnswerer(Application[SpanReader]):
     model : SpanReader
     tokenizer : WordTokenizer
     marks_question_words : bool
-        Whether the reader is told which words of the context the question has too.
+        Whether the reader sees which words of the context also occur in the question.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
 
     References
     ----------
-    Rajpurkar et al. (2016), SQuAD; Devlin et al. (2019), section 4.3. Document 000, section
-    3.3.4, on question answering.
+    Rajpurkar et al. (2016), SQuAD; Devlin et al. (2019), section 4.3.
 
     Examples
     --------
@@ -119,15 +118,15 @@ class QuestionAnswerer(Application[SpanReader]):
         Parameters
         ----------
         examples : iterable of (context, question, answer, start)
-            Texts, and which of the words of the context is the answer's first, counted from 0;
-            an empty answer and None if it does not tell.
+            Three texts, and the index in the context of the first word of the answer. If the
+            context does not tell, the answer is empty and `start` is None.
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they are to differ from `SIZES`.
+            Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training : attn.training.TrainingConfig, optional
-            Label smoothing does not help here, so the default has none: it asks for a little
-            of every span of the context.
+            The default has no label smoothing, which would give some probability to every span
+            of the context.
         marks_question_words : bool, default True
-            See `SpanReader`. Without the marks, training of this length fails.
+            See `SpanReader`. Without the marks, training of the default length fails.
 
         Returns
         -------
@@ -136,11 +135,11 @@ class QuestionAnswerer(Application[SpanReader]):
         Raises
         ------
         ValueError
-            If there are no examples, an answer is not where it is said to be, one is longer
-            than the positions that can be learned, or an argument is not as above.
+            If there are no examples, an answer is not at its `start`, an example is longer
+            than the learned positions, or an argument is not as above.
         """
         examples = _checked(examples)
-        # Rare words have no id of their own, so that training meets the unknown.
+        # Rare words get no id, so that training meets <unk>.
         texts = (text for example in examples for text in example[:2])
         tokenizer = WordTokenizer.train(texts, min_count=MIN_COUNT)
         encoded = [encode(tokenizer, marks_question_words, *example) for example in examples]
@@ -163,7 +162,7 @@ class QuestionAnswerer(Application[SpanReader]):
         Parameters
         ----------
         context, question : str
-            A word that was rare in training is read as unknown, and can be an answer.
+            The reader sees a word that was rare in training as unknown, but can quote it.
 
         Returns
         -------
@@ -172,7 +171,7 @@ class QuestionAnswerer(Application[SpanReader]):
         Raises
         ------
         ValueError
-            If a text has no words, or they are more than the model learned positions for.
+            If a text has no words, or both together are longer than the learned positions.
         """
         return self._answer([self._encode(context, question)])[0]
 
@@ -210,8 +209,9 @@ class QuestionAnswerer(Application[SpanReader]):
         Returns
         -------
         dict
-            ``exact_match``, the fraction of right answers, none included; ``knows_if``, the
-            fraction where it is right about whether there is an answer; ``n_questions``.
+            ``exact_match``, the fraction of right answers, where "no answer" is one of them;
+            ``knows_if``, the fraction of questions for which the model is right about whether
+            there is an answer; ``n_questions``.
 
         Raises
         ------
@@ -263,7 +263,7 @@ class QuestionAnswerer(Application[SpanReader]):
 
 
 def _checked(examples: Iterable[Example]) -> list[Example]:
-    """Return examples as a list; refuse none, and what is no example."""
+    """Return examples as a list; refuse an empty list and items that are no examples."""
 
     def is_one(example: Any) -> bool:
         if not isinstance(example, (tuple, list)) or len(example) != 4:

@@ -8,16 +8,17 @@ from attn.tokenizer.words import join
 
 
 class Answer(NamedTuple):
-    """What a passage answers.
+    """The answer in a passage.
 
     Attributes
     ----------
     text : str
-        Words of the context; empty if it does not tell.
+        Words of the context; empty if the context does not tell.
     start, end : int or None
-        They are ``split(context)[start:end]``, with `attn.tokenizer.words.split`.
+        The words are ``split(context)[start:end]``, with `attn.tokenizer.words.split`.
     probability : float
-        Of this answer among all spans of up to `MAX_WORDS` words and none.
+        The probability of this answer among all spans of up to `MAX_WORDS` words and "no
+        answer".
     """
 
     text: str
@@ -27,7 +28,7 @@ class Answer(NamedTuple):
 
 
 def quote(encoded: Encoded, span: int, probability: float) -> Answer:
-    """Return the answer of a span, which is its place in the flat logits of one example."""
+    """Return the answer of a span, given by its index in the flat logits of one example."""
     start, more = divmod(span, MAX_WORDS)
     if start == 0:
         return Answer("", None, None, probability)

@@ -1,4 +1,4 @@
-"""From a passage and a question to what the reader reads, and the span it is to find."""
+"""A passage and a question as the ids that the reader gets, and the right span."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -20,12 +20,12 @@ class Encoded(NamedTuple):
     Attributes
     ----------
     tokens : list of str
-        To be shown, and to be quoted as the answer.
+        The tokens as text, for figures and answers.
     ids, roles : list of int
     n_before : int
         The position at which the context begins.
     span : int
-        The place of the right span in the logits of one example, flat; 0 without an answer.
+        The index of the right span in the flat logits of one example; 0 without an answer.
     """
 
     tokens: list[str]
@@ -49,10 +49,10 @@ def encode(
     ----------
     tokenizer : WordTokenizer
     marks_question_words : bool
-        Whether words of the context that the question has too get the role `MARKED`. Texts
-        are compared, not ids, so that unknown words differ.
+        Whether words of the context that occur in the question get the role `MARKED`. The
+        texts of the words are compared, so that two unknown words differ.
     context, question, answer, start
-        Texts, and which of the words of the context is the answer's first, counted from 0.
+        Three texts, and the index in the context of the first word of the answer.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A reader that points: the encoder, and two scores for every position, to start and to end."""
+"""A reader that points: an encoder with two scores for every position, start and end."""
 
 from collections.abc import Sequence
 
@@ -10,21 +10,20 @@ from attn.masks import padding_mask
 from attn.training import cross_entropy
 from attn.transformer import Encoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
-# What a token is to the reader: no part of the context; of the context; of the context and a
-# word of the question too.
+# The kind of a token: outside the context, inside it, or inside it and also a word of the question.
 OUTSIDE, CONTEXT, MARKED = range(3)
 
-MAX_WORDS = 8  # of an answer
+# The most words of an answer.
+MAX_WORDS = 8
 
 
 class SpanReader(Checkpoint, nn.Module):
     """Read question and context together; score where an answer may start and end.
 
-    To the embedding of each token is added a learned vector for its role. Without the mark on
-    words that the question has too, the layers must find out by themselves which words are
-    equal before anything else can be learned.
+    A learned vector for the role of each token is added to its embedding. Without the mark on
+    words that also occur in the question, the layers must first learn which words are equal.
 
     Parameters
     ----------
@@ -33,8 +32,7 @@ class SpanReader(Checkpoint, nn.Module):
     References
     ----------
     Devlin et al. (2019), section 4.3: one sequence, a vector for starts and one for ends, the
-    first token for "no answer". Chen et al. (2017), section 3.2, for the mark. Document 000,
-    section 3.3.4, whose reader scores one position for each token of the *question*.
+    first token for "no answer". Chen et al. (2017), section 3.2, for the mark.
 
     Examples
     --------
@@ -46,9 +44,10 @@ class SpanReader(Checkpoint, nn.Module):
     (torch.Size([1, 5]), torch.Size([1, 5]))
     """
 
+    unused = ("tgt_vocab_size", "prediction_head")
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
-        self.config = config
+        super().__init__(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.roles = nn.Embedding(3, config.d_model)
         self.encoder = Encoder(config)
@@ -67,7 +66,7 @@ class SpanReader(Checkpoint, nn.Module):
         Parameters
         ----------
         ids, roles : Tensor of int64, shape (batch_size, seq_len)
-            The first token stands for "no answer"; then come question and context.
+            The first token stands for "no answer"; the question and the context follow.
         lengths : Tensor or list of int, shape (batch_size,)
             Numbers of tokens, padding left out.
         need_weights : bool, default False
@@ -77,7 +76,7 @@ class SpanReader(Checkpoint, nn.Module):
         -------
         start, end : Tensor, shape (batch_size, seq_len)
         weights : tuple of Tensor, or None
-            Those of each layer; None unless `need_weights`.
+            The attention weights of each layer; None unless `need_weights`.
         """
         x = self.embedding(ids) + self.roles(roles)
         mask = padding_mask(torch.as_tensor(lengths, device=x.device), ids.shape[1])
@@ -97,8 +96,8 @@ def span_logits(start: Tensor, end: Tensor, roles: Tensor) -> Tensor:
     Returns
     -------
     Tensor, shape (batch_size, seq_len, MAX_WORDS)
-        At [b, i, n] the score of the span of n + 1 words from position i: -inf if it leaves
-        the context. At [b, 0, 0] that of "no answer".
+        Entry [b, i, n] is the score of the span of n + 1 words from position i, or -inf if the
+        span leaves the context. Entry [b, 0, 0] is the score of "no answer".
 
     Examples
     --------
@@ -127,6 +126,6 @@ def flat_logits(reader: SpanReader, batch: dict[str, Tensor]) -> Tensor:
 def span_loss(
     reader: SpanReader, batch: dict[str, Tensor], *, label_smoothing: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return the sum of ``-log p(right span)``, among all spans of a context, and their number."""
+    """Return the sum of ``-log p(right span)`` over the batch, and the number of questions."""
     logits = flat_logits(reader, batch)
     return cross_entropy(logits, batch["span"], label_smoothing=label_smoothing)

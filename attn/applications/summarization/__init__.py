@@ -3,7 +3,7 @@
 ============  ======================================================================
 `encoding`    a text as ids, or why it has none
 `sentences`   a text cut into sentences; ``lead``, the summary to beat
-`results`     what it tells of its attention, and of how good it is
+`results`     its attention weights and scores
 `summarizer`  ``Summarizer``: fit, generate, extract, look inside, measure, save, load
 ============  ======================================================================
 """

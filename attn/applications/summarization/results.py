@@ -1,4 +1,4 @@
-"""What a summarizer tells beside the summary: who attended to whom, and how good it is."""
+"""Results of a summarizer: attention weights and scores."""
 
 from typing import NamedTuple, TypedDict
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 class SummaryAttention(NamedTuple):
-    """Who attends to whom while a headline is written.
+    """The attention weights while a headline is written.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A text as a list of sentences, and the first of them: the summary to beat."""
+"""A text as a list of sentences, and its first sentences as a baseline."""
 
 import re
 
@@ -18,10 +18,11 @@ def sentences_of(text: str) -> list[str]:
 
 
 def lead(text: str, n_sentences: int = 1) -> str:
-    """Return the first sentences of a text: the summary to beat.
+    """Return the first sentences of a text, the usual baseline of a summary.
 
-    In a newspaper it is hard to beat, since the first sentence tells the most. In `stories`
-    the sentences are shuffled, and it is as good as any.
+    In a newspaper this baseline is hard to beat, because the first sentence tells the most. In
+    the stories of the course the sentences are shuffled, so it is no better than a random
+    choice.
 
     Examples
     --------

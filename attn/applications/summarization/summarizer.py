@@ -1,4 +1,4 @@
-"""Summaries of a story: a headline that is written, and sentences that are picked."""
+"""Summaries of a story: a generated headline, or extracted sentences."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -32,8 +32,8 @@ from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 from attn.transformer import Transformer
 
-# Which name stands beside which verb decides, wherever the sentence was shuffled to: positions
-# relative to each other serve best.
+# The headline depends on which name stands next to which verb, wherever the sentence was shuffled
+# to, so rotary positions serve best.
 SIZES: dict[str, Any] = {
     "d_model": 64,
     "n_heads": 4,
@@ -44,7 +44,8 @@ SIZES: dict[str, Any] = {
     "positions": "rotary",
 }
 TRAINING = TrainingConfig(steps=800, batch_size=32, learning_rate=3e-3, device="cpu")
-MAX_TOKENS = 30  # of a headline
+# The most tokens of a headline.
+MAX_TOKENS = 30
 
 
 class Summarizer(Application[Transformer]):
@@ -54,14 +55,13 @@ class Summarizer(Application[Transformer]):
     ----------
     model : Transformer
     tokenizer : WordTokenizer
-        Of stories and headlines.
+        The vocabulary of stories and headlines.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
 
     References
     ----------
-    Rush et al. (2015), for headlines as what a decoder is to write. Document 000, section
-    3.3.4, on summaries: there the tokens that receive the most attention are the summary.
+    Rush et al. (2015), for headlines written by a decoder.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Summarizer(Application[Transformer]):
         ----------
         examples : iterable of (text, headline)
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they are to differ from `SIZES`.
+            Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training : attn.training.TrainingConfig, optional
 
         Returns
@@ -105,8 +105,8 @@ class Summarizer(Application[Transformer]):
         Raises
         ------
         ValueError
-            If there are no examples, a text of them has no words or more than the positions
-            that can be learned, or an argument is not as above.
+            If there are no examples, a text has no words or is longer than the learned
+            positions, or an argument is not as above.
         """
         examples = _checked(examples)
         tokenizer = WordTokenizer.train(
@@ -119,7 +119,8 @@ class Summarizer(Application[Transformer]):
         config = configured(SIZES, sizes, tokenizer.vocab_size)
         for i, (src, tgt) in enumerate(pairs):
             check_fits(f"examples[{i}], text", len(src), config)
-            check_fits(f"examples[{i}], headline", len(tgt), config, beside=1)  # <sos>
+            # The decoder also reads <sos>.
+            check_fits(f"examples[{i}], headline", len(tgt), config, beside=1)
         model, history = cls._train(
             lambda: Transformer(config),
             sequence_loss,
@@ -136,7 +137,7 @@ class Summarizer(Application[Transformer]):
         Parameters
         ----------
         text : str
-            Of its words, only those met in training can be written.
+            The headline can only use words that occurred in training.
 
         Returns
         -------
@@ -145,7 +146,7 @@ class Summarizer(Application[Transformer]):
         Raises
         ------
         ValueError
-            If `text` has no words, or more than the model learned positions for.
+            If `text` has no words, or more than there are learned positions.
         """
         return self._generate([text])[0]
 
@@ -160,7 +161,7 @@ class Summarizer(Application[Transformer]):
         Returns
         -------
         str
-            The sentences, in their order; all of them if there are no more.
+            The sentences in the order of the text, or all of them if there are fewer.
 
         Raises
         ------
@@ -175,9 +176,9 @@ class Summarizer(Application[Transformer]):
     def sentence_scores(self, text: str) -> tuple[list[str], NDArray[np.floating]]:
         """Return how much attention each sentence receives.
 
-        That of a word is the mean weight it has in the encoder, over layers, heads and
-        queries; that of a sentence is the mean over its words. (A sum would prefer long
-        sentences.)
+        The score of a word is the mean weight that it receives in the encoder, over layers,
+        heads and queries. The score of a sentence is the mean over its words, because a sum
+        would prefer long sentences.
 
         Parameters
         ----------
@@ -195,7 +196,8 @@ class Summarizer(Application[Transformer]):
 
         References
         ----------
-        Document 000, section 3.3.4: the mean over the queries, and the tokens with the most.
+        *Atención y el auge de los Transformers*, section 3.3.4, takes the tokens that receive
+        the most attention on average.
         """
         ids = self._encode(text)
         sentences = sentences_of(text)
@@ -235,7 +237,7 @@ class Summarizer(Application[Transformer]):
         ----------
         examples : iterable of (text, headline)
         n_sentences : int, default 1
-            How many `extract` and `lead` take.
+            The number of sentences that `extract` and `lead` take.
 
         Returns
         -------
@@ -282,7 +284,7 @@ class Summarizer(Application[Transformer]):
 
 
 def _checked(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return examples as a list; refuse none, and what is no text with its headline."""
+    """Return examples as a list; refuse an empty list and items other than two texts."""
 
     def is_one(example: Any) -> bool:
         return isinstance(example, (tuple, list)) and len(example) == 2 and are_texts(*example)

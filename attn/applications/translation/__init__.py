@@ -5,7 +5,7 @@
 `recipes`       how the translators that come with the course are trained
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
 `lines`         a text of any length, line by line
-`results`       what it tells of its attention, and of how good it is
+`results`       its attention weights and scores
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
 """

@@ -1,4 +1,4 @@
-"""Alignments read off the cross-attention, against those that people made."""
+"""Alignments read off the cross-attention, compared with the right ones."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -35,9 +35,9 @@ def alignment_errors(
     translator : Translator
     pairs : sequence of attn.corpus.Pair
     learn_from : sequence of attn.corpus.Pair, optional
-        What IBM model 1 learns from; `pairs` themselves if not given, which is little.
+        The pairs from which IBM model 1 learns; by default `pairs`, which are usually too few.
     rate : callable, default attn.metrics.alignment_error_rate
-        Takes what that takes; may return an interval too.
+        A function of the same arguments, which may also return an interval.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def alignment_errors(
     if learn_from is not None:
         learn_from = checked_pairs(learn_from, "learn_from")
     attention = [translator.attention(pair.source, pair.target) for pair in pairs]
-    # The last row predicts <eos>, which translates nothing.
+    # The last row predicts <eos>, which translates no word.
     cross = [a.cross[..., :-1, :] for a in attention]
     sure, possible = ([getattr(p, name) for p in pairs] for name in ("sure", "possible"))
 

@@ -1,4 +1,4 @@
-"""Attention taken out of a model: one head for a while, or the choice of all heads for good."""
+"""Models without part of their attention: one head cut, or all weights made equal."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ STACKS = ("encoder", "decoder", "cross")
 
 @contextmanager
 def without_head(model: Transformer, stack: str, layer: int, head: int) -> Iterator[None]:
-    """Cut a head of a Transformer, and mend it at the end: what it computes reaches nothing.
+    """Cut a head within a ``with`` block: its output is replaced by zeros.
 
     Parameters
     ----------
@@ -36,16 +36,17 @@ def without_head(model: Transformer, stack: str, layer: int, head: int) -> Itera
 
 
 def make_uniform(model: Transformer, stacks: Sequence[str] = STACKS) -> None:
-    """Take the choice out of attention, for good: every weight is one over how many are allowed.
+    """Make all attention weights of a query equal, for good.
 
-    Queries become zero and learn no more, so every score is zero. What is left is the mean of the
-    values in view, with its projections; a control for what the weights bring.
+    The query projections become zero and are not trained, so every score is zero and attention
+    is the mean of the allowed values. This is a control that shows what the weights
+    contribute.
 
     Parameters
     ----------
     model : Transformer
     stacks : sequence of {"encoder", "decoder", "cross"}
-        Whose attention: the self-attention of both stacks, and the decoder's to the source.
+        The self-attention of the encoder, that of the decoder, and the cross-attention.
 
     Examples
     --------
@@ -67,5 +68,5 @@ def _attention(model: Transformer, stack: str) -> list[MultiHeadAttention]:
     """Return the attention of each layer."""
     layers = model.encoder.layers if stack == "encoder" else model.decoder.layers
     name = "cross_attention" if stack == "cross" else "self_attention"
-    # PyTorch's lists of modules do not tell the class of what they hold.
+    # The type of a ModuleList does not name the class of its modules.
     return [cast(MultiHeadAttention, layer.get_submodule(name)) for layer in layers]

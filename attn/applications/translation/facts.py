@@ -1,7 +1,7 @@
 """What a translator has learned, measured: alignments, references, meanings, agreement, heads.
 
-Each function takes a translator and pairs of the grammar, which say what is right, and returns
-numbers. The decoder reads the right words so far, so that each question is asked by itself.
+Each function takes a translator and annotated pairs of the grammar. The decoder reads the
+right words so far (teacher forcing), so that one mistake does not cause the next.
 """
 
 from collections import defaultdict
@@ -45,25 +45,25 @@ class CoreferenceFacts(TypedDict):
 
 
 def coreference(translator: Translator, pairs: Sequence[Pair]) -> CoreferenceFacts:
-    """Tell how much each head looks at what a pronoun stands for.
+    """Measure how much each head attends to the noun that a pronoun stands for.
 
-    Two may look there: in the encoder the pronoun itself, and in the cross-attention of the
-    decoder the word whose form follows from it, such as the adjective in "it was tired".
+    Two queries may need that noun: the pronoun in the encoder, and in the cross-attention the
+    word whose form depends on it, such as the adjective in "it was tired".
 
     Parameters
     ----------
     translator : Translator
     pairs : sequence of attn.corpus.Pair
-        Those without a pronoun are passed over.
+        Pairs without a pronoun are skipped.
 
     Returns
     -------
     dict
-        ``weight`` and ``points``, arrays of shape (n_layers, n_heads): the mean weight of the
-        pronoun on the antecedents, and how often one of them has the largest weight of the
-        whole row; ``word_points``, the same as the latter for the word that depends on it;
-        ``chance``, the mean weight if all tokens got the same; ``right``, how often the word
-        whose form the antecedent decides is predicted right; ``n``, of how many.
+        ``weight``, an array of shape (n_layers, n_heads): the mean weight of the pronoun on
+        its antecedents; ``points``, of the same shape: how often an antecedent has the largest
+        weight of the row; ``word_points``, as ``points``, for the word that depends on the
+        antecedent; ``chance``, the mean weight if all weights were equal; ``right``, how often
+        that word is predicted right; ``n``, the number of cases.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def coreference(translator: Translator, pairs: Sequence[Pair]) -> CoreferenceFac
 def polysemy(
     translator: Translator, pairs: Sequence[Pair]
 ) -> dict[tuple[str, str], tuple[float, int]]:
-    """Tell how often a word of several meanings is translated by the right one.
+    """Measure how often a word with several meanings is translated by the right one.
 
     Parameters
     ----------
@@ -113,8 +113,8 @@ def polysemy(
     Returns
     -------
     dict of (str, str) to (float, int)
-        For each word and meaning, the share that is right, and of how many. Right is every
-        target token that is linked to the word for sure.
+        For each word and meaning, the fraction that is right and the number of cases. A case
+        is right if every target token with a sure link to the word is predicted.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def polysemy(
 
 
 def agreement(translator: Translator, pairs: Sequence[Pair]) -> dict[int, tuple[float, int]]:
-    """Tell how often a word agrees with another, by the distance between them.
+    """Measure how often a word agrees with another, by the distance between them.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def agreement(translator: Translator, pairs: Sequence[Pair]) -> dict[int, tuple[
     Returns
     -------
     dict of int to (float, int)
-        For each distance in target tokens, the share that is right, and of how many.
+        For each distance in target tokens, the fraction that is right and the number of cases.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def ablation(
     pairs: Sequence[Pair],
     measure: Callable[[Translator, Sequence[Pair]], float],
 ) -> dict[str, NDArray[np.float64]]:
-    """Tell what becomes of a number when each head is cut, one at a time.
+    """Return a measure of the translator with each head cut, one at a time.
 
     Parameters
     ----------
@@ -194,12 +194,12 @@ def ablation(
 
 @torch.no_grad()
 def predictions(translator: Translator, pair: Pair) -> NDArray[np.bool_]:
-    """Return, for each token of the translation, whether it is what the model would say there.
+    """Return for each token of the translation whether the model predicts it.
 
     Returns
     -------
     array of bool, shape (tgt_len + 1,)
-        The last stands for ``<eos>``.
+        The last entry is that of ``<eos>``.
     """
     src, lengths, tgt = placed(translator.model, *collate(translator._examples([pair])))
     logits, targets = predict(translator.model, (src, lengths, tgt))

@@ -1,4 +1,4 @@
-"""Lines of text through a translator, however many there are: few of them are held at a time."""
+"""Translate a text of any length line by line, with few lines in memory."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -12,16 +12,16 @@ AT_ONCE = 1024
 
 
 class TranslatedLine(NamedTuple):
-    """What became of a line.
+    """The translation of a line, or the reason why there is none.
 
     Attributes
     ----------
     translation : str
         Empty where there is none.
     n_tokens : int
-        How many tokens were written for it, the end included.
+        The number of tokens that were written, the end token included.
     problem : str
-        Why there is no translation; empty where nothing was wrong, as with an empty line.
+        The reason why there is no translation. It is empty for an empty line.
     """
 
     translation: str = ""
@@ -42,15 +42,15 @@ def translate_lines(
     ----------
     translator : Translator
     lines : iterable of str or Line
-        A sentence each, or nothing. White space around it does not count. A line that is no text,
-        as `attn._lines.read_lines` says, is not translated.
+        Each line is one sentence or empty. White space around it does not count. A `Line` with
+        a problem, from `attn._lines.read_lines`, is not translated.
     beam_width, length_penalty
         As in `Translator.translate`.
 
     Yields
     ------
     TranslatedLine
-        One for each line: what cannot be translated has its place too.
+        One for each line, also for those that cannot be translated.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How the translators that come with the course are trained, and any other that asks for no more."""
+"""The settings with which the translators of the course are trained, and the defaults of others."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,13 +15,13 @@ SIZES: dict[str, Any] = {
     "positions": "rotary",
 }
 TRAINING = TrainingConfig(steps=2500, learning_rate=5e-3)
-# How the grammar's translator differs from that: `make grammar-model`.
+# The changes to TRAINING with which `make grammar-model` trains the translator of the grammar.
 PRETRAINED = {"n_train": 100_000, "steps": 16_000}
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The choices of a training, which `Translator.fit` takes by the same names."""
+    """Arguments of `Translator.fit`."""
 
     tokenizer: str = "words"
     vocab_size: int | None = None
@@ -36,7 +36,7 @@ class Recipe:
         sizes: dict[str, Any],
         training: dict[str, Any],
     ) -> "Recipe":
-        """Return another that differs where something other than None is given.
+        """Return a recipe with the given values; None leaves a value as it is.
 
         Examples
         --------
@@ -45,7 +45,8 @@ class Recipe:
         ('words', None, 64, True)
         """
         if vocab_size is None and tokenizer in (None, self.tokenizer):
-            vocab_size = self.vocab_size  # of another kind, the number would mean little
+            # A size that suits one kind of tokenizer does not suit another.
+            vocab_size = self.vocab_size
         return Recipe(
             tokenizer or self.tokenizer,
             vocab_size,
@@ -59,9 +60,9 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-# By the corpus that they are for.
+# The keys are names of corpora.
 RECIPES = {
-    # What each choice brings: ``python -m benchmarks.recipes``.
+    # `python -m experiments recipes` measures the effect of each choice.
     "tatoeba": Recipe(
         tokenizer="bpe",
         vocab_size=3300,

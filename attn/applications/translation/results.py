@@ -1,4 +1,4 @@
-"""What a translator tells beside the translation: who attended to whom, and how good it is."""
+"""Results of a translator: attention weights and scores."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, TypedDict
@@ -10,7 +10,7 @@ from attn.metrics import bleu, chrf, exact_match
 
 
 class TranslationAttention(NamedTuple):
-    """Who attends to whom while a sentence is translated.
+    """The attention weights while a sentence is translated.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class TranslationScores(TypedDict):
 
 
 def compare(found: Sequence[str], right: Sequence[str], token_accuracy: float) -> TranslationScores:
-    """Return the scores of translations against the right ones."""
+    """Return the scores of translations, compared with the right ones."""
     by_words, by_characters = bleu(found, right), chrf(found, right)
     return {
         "exact_match": exact_match(found, right),

@@ -1,4 +1,4 @@
-"""A translator: the Transformer, two vocabularies, and how a sentence passes through them."""
+"""A translator: a Transformer with a vocabulary for each language."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -29,17 +29,17 @@ class Translator(Application[Transformer]):
     ----------
     model : Transformer
     source, target : Tokenizer
-        The vocabularies of the two languages; one and the same if it is joint.
+        The vocabularies of the two languages; the same object if the vocabulary is joint.
     max_len : int
-        The most source tokens it accepts: as many as it was trained on.
+        The most source tokens that it accepts, which is the longest source in training.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
     punctuated : bool, default False
-        Whether to give a text a capital letter and a mark in the end if it lacks them.
+        Whether to add a missing capital letter and a missing final punctuation mark.
 
     References
     ----------
-    Vaswani et al. (2017). Document 000, section 3.3.4, on the translation system.
+    Vaswani et al. (2017).
     """
 
     _format, _model_class = "attn translator 1", Transformer
@@ -81,14 +81,14 @@ class Translator(Application[Transformer]):
         pairs : iterable of attn.corpus.Pair
             Anything with a ``source`` and a ``target``.
         tokenizer : {"words", "bpe"}, default "words"
-            Byte pairs know no unknown words, and take longer to learn.
+            With byte pairs no word is unknown, but training takes longer.
         vocab_size : int, optional
-            The most tokens of each language. If not given, all words, or 2,000 byte pairs.
+            The most tokens of each language. By default all words, or 2,000 byte pairs.
         joint_vocabulary : bool, default False
-            Whether both languages have one vocabulary. Then, if ``tie_embeddings`` of the model
-            is True, one table of vectors serves source, target and the last layer.
+            Whether both languages have one vocabulary. Then, if ``tie_embeddings`` of the
+            model is True, one embedding serves source, target and output layer.
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they differ from `SIZES`.
+            Fields of `attn.transformer.TransformerConfig` that replace those of `SIZES`.
         training, validation, checkpoint, report
             As in `attn.training.train`. The translator stays on the device of the training.
         prepare : callable, (Transformer) -> None, optional
@@ -101,8 +101,8 @@ class Translator(Application[Transformer]):
         Raises
         ------
         ValueError
-            If there are no pairs, one is longer than the positions that can be learned, or an
-            argument is not as above.
+            If there are no pairs, one is longer than the learned positions, or an argument is
+            not as above.
         """
         pairs = vocabularies.checked_pairs(pairs)
         if validation is not None:
@@ -141,9 +141,10 @@ class Translator(Application[Transformer]):
         ----------
         text : str or list of str
         beam_width : int, default 1
-            How many hypotheses `attn.decoding.beam_search` keeps; 1 is the greedy search.
+            The number of hypotheses that `attn.decoding.beam_search` keeps; 1 is greedy
+            search.
         length_penalty : float, default 0.0
-            How far it makes up for what longer ones lose, where it keeps several.
+            How strongly beam search favours longer hypotheses.
 
         Returns
         -------
@@ -169,7 +170,7 @@ class Translator(Application[Transformer]):
         ----------
         text : str
         translation : str, optional
-            What to read as the decoder's own words; what it would write, if not given.
+            The tokens that the decoder reads; by default its own translation.
 
         Returns
         -------
@@ -186,7 +187,8 @@ class Translator(Application[Transformer]):
         else:
             said = self.target.encode(vocabularies.checked("translation", translation, self.target))
         most = _sequences.most_tokens(self.model.config)
-        if translation is None:  # one that found no end may fill all positions
+        # A translation that reached no <eos> may fill all positions, and <sos> needs one.
+        if translation is None:
             said = said[: None if most is None else most - 1]
         _sequences.check_fits("translation", len(said), self.model.config, beside=1)
         source = [self.source.tokens[i] for i in src]
@@ -234,7 +236,8 @@ class Translator(Application[Transformer]):
     def _from_folder(cls, folder: Path, about: About, model: Transformer) -> Self:
         sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
         source, target = vocabularies.read(folder, about.get("tokenizer"), sizes)
-        max_len: Any = about.get("max_len")  # The constructor checks it.
+        # The constructor checks the type.
+        max_len: Any = about.get("max_len")
         return cls(model, source, target, max_len, punctuated=about.get("punctuated") is True)
 
     @classmethod
@@ -246,7 +249,7 @@ class Translator(Application[Transformer]):
         Parameters
         ----------
         name : {"tatoeba", "grammar"}
-            What it learnt: real sentences, or those of the course's grammar.
+            The training data: real sentences, or those of a grammar.
         device : str or torch.device, default "cpu"
             As in `to`.
 
@@ -280,7 +283,8 @@ class Translator(Application[Transformer]):
         self, sources: Sequence[Ids], beam_width: int = 1, length_penalty: float = 0.0
     ) -> list[Ids]:
         def decode(some: list[Ids]) -> list[Ids]:
-            # Spanish never takes twice as many words. The ten give room to short sentences.
+            # A Spanish sentence never needs twice the tokens of the English one, and ten more leave
+            # room for short sentences.
             limits = [2 * len(source) + 10 for source in some]
             return _sequences.write_each(
                 self.model, some, limits, beam_width=beam_width, length_penalty=length_penalty

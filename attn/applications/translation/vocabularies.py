@@ -1,4 +1,4 @@
-"""The two vocabularies of a translator: how they are learned, and what they refuse."""
+"""The two vocabularies of a translator: learning, reading and checks."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ TOKENIZERS: dict[str, type[Tokenizer]] = {"words": WordTokenizer, "bpe": BytePai
 
 
 class UnknownWordError(ValueError):
-    """Words of which a translator knows nothing.
+    """Words that are not in the vocabulary of a translator.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class UnknownWordError(ValueError):
 def learn(
     pairs: Sequence[Pair], kind: str, vocab_size: int | None, *, joint: bool = False
 ) -> tuple[Tokenizer, Tokenizer]:
-    """Return the vocabularies of pairs: without a size, of all words or of 2,000 byte pairs.
+    """Learn the vocabularies of pairs: by default of all words, or of 2,000 byte pairs.
 
-    A `joint` one is learned from both languages, and comes twice.
+    A `joint` vocabulary is learned from both languages and returned twice.
     """
     check_choice("tokenizer", kind, tuple(TOKENIZERS))
 
@@ -59,14 +59,14 @@ def kind_of(tokenizer: Tokenizer) -> str:
 
 
 def named(source: Tokenizer, target: Tokenizer) -> dict[str, Tokenizer]:
-    """Return the vocabularies under the names of their files: a joint one under one name."""
+    """Return the vocabularies by the names of their files; a joint one has one name."""
     return {"vocabulary": source} if source is target else {"source": source, "target": target}
 
 
 def read(folder: Path, kind: Any, sizes: tuple[int, int | None]) -> tuple[Tokenizer, Tokenizer]:
-    """Return the vocabularies of a folder, whose model has these sizes: without a second one, joint.
+    """Read the vocabularies in a folder, and check them against the sizes of the model.
 
-    Of the `kind` any value may come.
+    A folder with a single vocabulary has a joint one. The `kind` is not checked yet.
     """
     check_choice("tokenizer", kind, tuple(TOKENIZERS))
     names = ["vocabulary"] if sizes[1] is None else ["source", "target"]
@@ -78,7 +78,7 @@ def read(folder: Path, kind: Any, sizes: tuple[int, int | None]) -> tuple[Tokeni
 
 
 def checked_pairs(pairs: Iterable[Pair], name: str = "pairs") -> list[Pair]:
-    """Return pairs as a list; refuse none, and what is no pair."""
+    """Return pairs as a list; refuse an empty list and items that are no pairs."""
 
     def is_pair(one: Any) -> bool:
         return are_texts(getattr(one, "source", None), getattr(one, "target", None))
@@ -94,9 +94,9 @@ def encoded(
     config: TransformerConfig | None = None,
     name: str = "pairs",
 ) -> list[tuple[Ids, Ids]]:
-    """Return the ids of both sentences of each pair, which are written as `normalise` does.
+    """Return the ids of both sentences of each pair, normalised as by `normalise`.
 
-    With the configuration of a model, each has to fit its positions.
+    With the configuration of a model, refuse sentences longer than its learned positions.
     """
     normalised = ((normalise(pair.source), normalise(pair.target)) for pair in pairs)
     found = [(source.encode(text), target.encode(translation)) for text, translation in normalised]
@@ -107,15 +107,16 @@ def encoded(
         return found
     for i, (src, tgt) in enumerate(found):
         check_fits(f"{name}[{i}].source", len(src), config)
-        check_fits(f"{name}[{i}].target", len(tgt), config, beside=1)  # <sos>
+        # The decoder also reads <sos>.
+        check_fits(f"{name}[{i}].target", len(tgt), config, beside=1)
     return found
 
 
 def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
-    """Return a text, normalised as those of training were; refuse one by the `name` of its argument.
+    """Return a normalised text; an error names the argument `name`.
 
-    It is refused if it is empty or the vocabulary cannot spell it. A full stop in its end is left
-    out where the vocabulary has none.
+    A text is refused if it is empty or has words outside the vocabulary. A final full stop is
+    removed if the vocabulary has none.
     """
     if not isinstance(text, str):
         raise wrong(name, "text", type(text).__name__)
@@ -131,7 +132,7 @@ def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """Return a text with a capital letter in front and a mark in the end.
+    """Return a text with a capital letter at the start and a punctuation mark at the end.
 
     Examples
     --------
@@ -143,6 +144,6 @@ def as_sentence(text: str) -> str:
 
 
 def are_sentences(pairs: Sequence[Pair]) -> bool:
-    """Return whether nearly all sources begin with a capital letter and end with a mark."""
+    """Return whether nearly all sources start with a capital letter and end with punctuation."""
     n_sentences = sum(as_sentence(pair.source) == pair.source for pair in pairs)
     return n_sentences > 0.99 * len(pairs)

@@ -1,4 +1,4 @@
-"""An answerer of questions about images: the model, its words and its answers."""
+"""Answers to questions about images."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -48,13 +48,13 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     tokenizer : WordTokenizer
         The words of the questions.
     answers : list of str
-        All that it can answer.
+        All possible answers.
     history : attn.training.History, optional
-        What became of the loss in training.
+        The losses of the training.
 
     References
     ----------
-    Document 001, on cross-attention.
+    *Attention mechanisms & Transformers*, slides "Cross-attention".
     """
 
     _format, _model_class = "attn visual question answerer 1", VisualQuestionModel
@@ -84,10 +84,10 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Parameters
         ----------
         examples : iterable of Example
-            From `make_examples`; 20,000 with the default `training`.
+            Such as those of `attn_course.images.make_examples`, 20,000 for the default
+            `training`.
         sizes : dict, optional
-            Of `attn.transformer.TransformerConfig`, where they are not to be the small ones
-            that suffice here.
+            Fields of `attn.transformer.TransformerConfig` that replace the small defaults.
         training : attn.training.TrainingConfig, optional
 
         Returns
@@ -112,7 +112,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         for i, (_, ids, _) in enumerate(encoded):
             if len(ids) == 1:
                 raise wrong(f"examples[{i}].question", "a question", repr(examples[i].question))
-            check_fits(f"examples[{i}].question", len(ids) - 1, config, beside=1)  # <sos>
+            # The decoder also reads <sos>.
+            check_fits(f"examples[{i}].question", len(ids) - 1, config, beside=1)
         model, history = cls._train(
             lambda: VisualQuestionModel(config), answer_loss, encoded, collate, training
         )
@@ -133,8 +134,8 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Raises
         ------
         ValueError
-            If `image` is no such array, or the question is empty, has a word that no question
-            in training had, or more words than the model learned positions for.
+            If `image` is no such array, or the question is empty, longer than the learned
+            positions, or has a word that no training question had.
         """
         with torch.no_grad():
             logits, _ = self.model(*self._inputs(image, question))
@@ -172,16 +173,16 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         Parameters
         ----------
         examples : iterable of Example
-            With a ``kind`` and the patches ``asked`` about.
+            Examples with a ``kind`` and the patches ``asked`` about.
 
         Returns
         -------
         dict of str to float
-            ``accuracy``, and that of each kind of question under its name. Of the questions
-            that ask about something that is there: ``mass``, the share of the weights that
-            lies on it, and ``argmax``, how often the largest does, for the cross-attention of
-            ``<sos>`` in the mean over all layers and heads; ``chance``, what even weights
-            would give for both.
+            ``accuracy``, and the accuracy of each kind of question under its name. For
+            questions about something in the image, from the cross-attention of ``<sos>``
+            averaged over layers and heads: ``mass``, the share of the weight on the patches
+            that are asked about; ``argmax``, how often the largest weight is there;
+            ``chance``, the value of both for uniform weights.
 
         Raises
         ------
@@ -233,7 +234,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     def pretrained(cls, *, device: str | torch.device = "cpu") -> Self:
         """Read the answerer that comes with the course, which knows both languages.
 
-        ``python -m benchmarks.applications models visual_question`` trains it.
+        ``python -m experiments.applications visual_question`` trains it.
 
         Parameters
         ----------
@@ -260,18 +261,19 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         unknown = self.tokenizer.unknown(question)
         if unknown:
             raise wrong("question", "words of the questions in training", ", ".join(unknown))
-        check_fits("question", len(ids) - 1, self.model.config, beside=1)  # <sos>
+        # The decoder also reads <sos>.
+        check_fits("question", len(ids) - 1, self.model.config, beside=1)
         return ids
 
     def _inputs(self, image: NDArray[np.uint8], question: str) -> tuple[Tensor, ...]:
-        """Return an image and the ids of a question, both checked, as the model takes them."""
+        """Check an image and a question; return the tensors that the model takes."""
         _check_image("image", image)
         ids = torch.tensor(self._encode(question))
         return placed(self.model, torch.from_numpy(image), ids)
 
 
 def _checked(examples: Iterable[Any], *marks: str) -> list[Any]:
-    """Return examples as a list; refuse none, and what is no example or lacks one of the marks."""
+    """Return examples as a list; refuse an empty list and incomplete examples."""
 
     def is_one(example: Any) -> bool:
         has_all = all(hasattr(example, name) for name in ("image", *marks))

@@ -1,4 +1,4 @@
-"""What the answerer of questions about images learns from, and what it is measured with."""
+"""Examples of questions about images, to train and to evaluate with."""
 
 from typing import Protocol
 
@@ -18,7 +18,7 @@ class Example(Protocol):
 
 
 class MarkedExample(Example, Protocol):
-    """An example that also tells its kind, and on which patches that stands which it asks about."""
+    """An example with its kind and the patches that show what it asks about."""
 
     @property
     def kind(self) -> str: ...

@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from attn._checks import check_shape, wrong
 from attn.applications.visual_question.patches import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
-from attn.feed_forward import FeedForward
+from attn.layers import FeedForward
 from attn.masks import padding_mask
 from attn.positions import sinusoidal_positions
 from attn.tokenizer import WordTokenizer
 from attn.training import cross_entropy, pad
 from attn.transformer import Decoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
-from attn.transformer.embedding import TokenEmbedding
+from attn.transformer.stacks import TokenEmbedding
 
 SLOWEST = 100.0  # With six positions to tell apart, waves of thousands would stand still.
 CONTRAST = 64.0  # Colours differ from the ground by about so much.
@@ -27,10 +27,10 @@ Batch: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 class PatchEmbedding(nn.Module):
-    """Cut an image into patches and make of each a vector that knows its row and its column.
+    """Cut an image into patches, and embed each with its row and column.
 
-    No patch looks at another. So what cross-attention gathers from a patch was in that patch,
-    and a map of the weights shows where an answer came from.
+    Patches do not attend to each other, so the vector of a patch holds nothing of the others.
+    A map of the cross-attention weights therefore shows where an answer came from.
 
     Parameters
     ----------
@@ -88,11 +88,11 @@ class PatchEmbedding(nn.Module):
 
 
 class VisualQuestionModel(Checkpoint):
-    """Choose an answer: a decoder that may look ahead, with an image for its memory.
+    """Choose an answer with a decoder without a causal mask, whose memory is the image.
 
-    Counting is where a weighted mean is a poor tool: of three equal vectors it is the same as of
-    two. The model counts all the same, by the *share* of the weights that falls on the things
-    asked about; it needs the empty patches, on which the rest can fall.
+    A weighted mean is a poor tool for counting, because the mean of three equal vectors is the
+    same as that of two. The model counts by the *share* of the weight on the things asked
+    about, which is why it needs the empty patches to take the rest.
 
     Parameters
     ----------
@@ -106,7 +106,8 @@ class VisualQuestionModel(Checkpoint):
 
     References
     ----------
-    Document 001, on cross-attention: the football whose colour is asked for.
+    *Attention mechanisms & Transformers*, slides "Cross-attention", asks for the colour of a
+    ball.
 
     Examples
     --------
@@ -119,11 +120,12 @@ class VisualQuestionModel(Checkpoint):
     torch.Size([7])
     """
 
+    unused = ("prediction_head",)
+
     def __init__(self, config: TransformerConfig) -> None:
-        super().__init__()
+        super().__init__(config)
         if config.tgt_vocab_size is None:
             raise wrong("tgt_vocab_size", "the number of answers", None)
-        self.config = config
         self.patches = PatchEmbedding(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.decoder = Decoder(config)
@@ -149,8 +151,9 @@ class VisualQuestionModel(Checkpoint):
         -------
         logits : Tensor, shape (..., tgt_vocab_size)
         weights : pair of tuples of Tensor, or None
-            Those of each layer's self-attention, shape (..., n_heads, seq_len, seq_len), and
-            of its cross-attention, shape (..., n_heads, seq_len, N_ROWS * N_COLUMNS).
+            For each layer the weights of self-attention, shape (..., n_heads, seq_len,
+            seq_len), and of cross-attention, shape (..., n_heads, seq_len, N_ROWS *
+            N_COLUMNS).
         """
         x, weights = self.decoder(
             self.embedding(ids),
@@ -168,12 +171,12 @@ def collate(examples: Sequence[tuple[NDArray[np.uint8], list[int], int]]) -> Bat
     Parameters
     ----------
     examples : list of (image, ids, answer)
-        An array of uint8, a list of int and an int each.
+        Each image is an array of uint8, `ids` a list of int, `answer` an int.
 
     Returns
     -------
     images, ids, lengths, answers : Tensor
-        The ids are padded to one length; `lengths` says what they were.
+        The ids are padded to one length; `lengths` holds the lengths before padding.
     """
     images = torch.tensor(np.stack([image for image, _, _ in examples]))
     ids, lengths = pad([ids for _, ids, _ in examples], WordTokenizer.pad_id)

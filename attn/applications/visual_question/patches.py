@@ -1,4 +1,5 @@
 """How an image is cut into patches, the tokens of the visual answerer."""
 
 N_ROWS, N_COLUMNS, PATCH_SIZE = 6, 6, 8
-GROUND = (238, 236, 228)  # the colour of a patch on which nothing stands
+# The RGB colour of an empty patch.
+GROUND = (238, 236, 228)

@@ -1,4 +1,4 @@
-"""What the answerer of questions about images tells: an answer, and where it looked."""
+"""Results of the visual answerer: an answer, and attention weights."""
 
 from typing import NamedTuple
 
@@ -7,21 +7,21 @@ from numpy.typing import NDArray
 
 
 class Answer(NamedTuple):
-    """The answer, and how probable the model holds it to be."""
+    """An answer and its probability."""
 
     text: str
     probability: float
 
 
 class VisualAttention(NamedTuple):
-    """What the tokens of a question look at.
+    """The weights with which the tokens of a question attend to the patches.
 
     Attributes
     ----------
     tokens : list of str
-        Those of the question after ``<sos>``, from whose position the answer is read.
+        ``<sos>``, at whose position the answer is read, and the tokens of the question.
     weights : array, shape (n_layers, n_heads, n_tokens, n_rows, n_columns)
-        For each layer, head and token a map of the patches, which sums to 1.
+        For each layer, head and token a map over the patches that sums to 1.
     """
 
     tokens: list[str]

@@ -68,6 +68,10 @@ def _cosine(query, key):
     return key @ query / np.linalg.norm(key, axis=-1) / np.linalg.norm(query)
 
 
+def _unit(scores):
+    return scores / np.linalg.norm(scores, axis=-1, keepdims=True)
+
+
 def _returning(result):
     def pooling(query, key, value):
         output, weights = attention_pooling(query, key, value)
@@ -90,7 +94,15 @@ MISTAKES = {
     "one_sum_for_all": (_pool(lambda s: np.exp(s - s.max()) / np.exp(s - s.max()).sum()),),
     "overflowing": (_pool(lambda s: np.exp(s) / np.exp(s).sum(axis=-1, keepdims=True)),),
     "one_maximum_for_all": (_pool(_one_largest),),
-    "only_the_best": (_pool(_one_hot),),
+    "only_the_best": (
+        _pool(_one_hot),
+        lambda q, k, v: (_pool(_one_hot)(q, k, v)[0], softmax(k @ q)),
+    ),
+    "unit_length": (_pool(_unit), _pool(lambda s: _unit(np.exp(s - s.max(-1, keepdims=True))))),
+    "distance_scores": (
+        _pool(softmax, lambda q, k: -((k - q) ** 2).sum(axis=-1)),
+        _pool(softmax, lambda q, k: -np.linalg.norm(k - q, axis=-1)),
+    ),
     "mean_of_keys": (_returning(lambda output, w, k, v: (np.einsum("...j,...jd->...d", w, k), w)),),
     "scaled": (_pool(softmax, lambda q, k: k @ q / np.sqrt(len(q))),),
     "divided_by_n": (_returning(lambda output, w, k, v: (output / w.shape[-1], w)),),

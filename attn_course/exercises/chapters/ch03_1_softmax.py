@@ -74,6 +74,18 @@ def subtracted_after(scores):
     return wrong.share(exponentials - exponentials.max(axis=-1, keepdims=True))
 
 
+def _unit(values):
+    return values / np.linalg.norm(values, axis=-1, keepdims=True)
+
+
+def _unit_or_zero(scores):
+    return np.nan_to_num(_unit(np.exp(scores - wrong.peaks(scores))))
+
+
+def _first_axis(weigh):
+    return lambda scores: np.array([weigh(row) for row in scores])
+
+
 MISTAKES = {
     "columns": (lambda scores: softmax(scores, axis=0),),
     "whole_array": (wrong.whole_array, wrong.whole_sum),
@@ -91,7 +103,28 @@ MISTAKES = {
             np.exp(scores - wrong.peaks(scores, keepdims=False)), keepdims=False
         ),
     ),
-    "no_exponential": (wrong.share,),
+    "no_exponential": (
+        wrong.share,
+        lambda scores: wrong.share(np.abs(scores)),
+        lambda scores: wrong.share(scores**2),
+        lambda scores: wrong.share(np.where(np.isfinite(scores), scores, 0) ** 2),
+        lambda scores: wrong.share(scores - scores.min(axis=-1, keepdims=True)),
+    ),
+    "unit_length": (_unit, lambda s: _unit(np.exp(s - s.max(-1, keepdims=True))), _unit_or_zero),
+    "loop_over_the_first_axis": tuple(
+        _first_axis(weigh)
+        for weigh in (
+            wrong.whole_array,
+            lambda s: np.exp(s - s.max()) / np.exp(s - s.max()).sum(),
+            lambda s: np.exp(s) / np.exp(s).sum(),
+        )
+    ),
+    "softmax_twice": (lambda scores: softmax(softmax(scores)),),
+    "temperature": (
+        lambda scores: softmax(scores / 2),
+        lambda scores: softmax(2 * scores),
+        lambda scores: softmax(scores / scores.shape[-1]),
+    ),
     "base_two": (lambda scores: softmax(scores * math.log(2)),),
     "log_softmax": (
         stable_log_softmax,

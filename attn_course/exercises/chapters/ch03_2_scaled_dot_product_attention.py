@@ -3,7 +3,7 @@
 import numpy as np
 
 from attn.reference import scaled_dot_product_attention, softmax
-from attn_course.exercises import masked_too_late
+from attn_course.exercises import masked_too_late, wrong_attention
 from attn_course.exercises import wrong_softmax as wrong
 from attn_course.exercises.spec import Exercise
 
@@ -46,7 +46,7 @@ def cases(seed):
     padding = np.arange(5) < np.array([2, 4])[:, None, None]
     found = [
         draw(2, 3, 4, 2),
-        draw(3, 3, 4, 5),
+        draw(3, 3, 4, 4),  # here key and value can change places
         draw(4, 2, 3, 5),
         draw(2, 4, 3, 2, mask=chequered(2, 4)),
         large,
@@ -254,6 +254,8 @@ MISTAKES = {
         _attention(mask=lambda s, m: _masked(s, m, -50)),
         _attention(mask=lambda s, m: _masked(s, m, -100)),
     ),
+    "key_value_swapped": (lambda q, k, v, mask=None: scaled_dot_product_attention(q, v, k, mask),),
+    **wrong_attention.in_each(lambda attention: attention),
 }
 
 EXERCISE = Exercise.from_file(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attn.reference import scaled_dot_product_attention, self_attention, softmax
-from attn_course.exercises import masked_too_late
+from attn_course.exercises import masked_too_late, wrong_attention
 from attn_course.exercises.spec import Exercise
 
 
@@ -138,6 +138,12 @@ MISTAKES = {
     "mask_after_softmax": (_with(masked_too_late.mask_afterwards),),
     "finite_fill": (_with(_finite_fill),),
     "residual_added": (_residual,),
+    "key_value_swapped": (_attend(lambda x, w_q, w_k, w_v: (x @ w_q, x @ w_v, x @ w_k)),),
+    "scaled_by_length": (
+        _rescaled(lambda x, w_q: np.sqrt(w_q.shape[1] / x.shape[-2])),
+        _rescaled(lambda x, w_q: np.sqrt(w_q.shape[1] / len(x))),
+    ),
+    **wrong_attention.in_each(_with),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), self_attention, cases, MISTAKES)

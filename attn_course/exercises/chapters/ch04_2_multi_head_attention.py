@@ -4,7 +4,7 @@ import numpy as np
 
 from attn.reference import join_heads, softmax, split_heads
 from attn.reference import multi_head_attention as reference
-from attn_course.exercises import masked_too_late
+from attn_course.exercises import masked_too_late, wrong_attention
 from attn_course.exercises.spec import Exercise
 
 
@@ -35,7 +35,7 @@ def cases(seed):
     padding = np.arange(4) < np.array([2, 3])[:, None, None]
     found = [
         draw(3, 4, 2),
-        draw(2, 6, 2),
+        draw(2, 10, 2),
         draw(3, 6, 3),
         draw(3, 4, 2, mask=causal),
         draw(3, 6, 2, mask=one_empty_row),
@@ -180,6 +180,11 @@ def _one_head_without_its_axis(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
     return output, weights[..., 0, :, :]
 
 
+def _causal(x, w_q, w_k, w_v, w_o, n_heads, mask=None):
+    causal = np.tri(x.shape[-2], dtype=bool)
+    return _oracle(x, w_q, w_k, w_v, w_o, n_heads, causal if mask is None else causal & mask)
+
+
 MISTAKES = {
     "root_of_d_model": (_with(size=lambda x, n_heads: x.shape[-1]),),
     "no_root": (_with(size=lambda x, n_heads: 1),),
@@ -227,6 +232,14 @@ MISTAKES = {
     "interleaved": (_with(split=_interleaved),),
     "heads_attend_to_heads": (_tokens_apart,),
     "mask_after_softmax": (_attending(masked_too_late.mask_afterwards),),
+    "key_value_swapped": (_renamed(lambda w_q, w_k, w_v, w_o: (w_q, w_v, w_k, w_o)),),
+    "scaled_by_length": (
+        _with(size=lambda x, n_heads: x.shape[-2]),
+        _with(size=lambda x, n_heads: len(x)),
+        _with(size=lambda x, n_heads: len(x) if x.ndim > 2 else n_heads),
+    ),
+    "causal": (_causal,),
+    **wrong_attention.in_each(_attending),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), _oracle, cases, MISTAKES)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn.reference import layer_norm
+from attn.reference import layer_norm, softmax
 from attn_course.exercises.spec import Exercise
 
 EPS = 1e-5
@@ -127,6 +127,34 @@ def _by_mean_distance(x, gain, bias):
     return gain * centred / (np.abs(centred).mean(-1, keepdims=True) + EPS) + bias
 
 
+def _by_range_alone(x, gain, bias):
+    low, high = x.min(-1, keepdims=True), x.max(-1, keepdims=True)
+    return gain * (x - low) / (high - low) + bias
+
+
+def _by_range_from_the_mean(x, gain, bias):
+    low, high = x.min(-1, keepdims=True), x.max(-1, keepdims=True)
+    return gain * (x - x.mean(-1, keepdims=True)) / (high - low + EPS) + bias
+
+
+def _by_length(change, eps):
+    def layer_norm(x, gain, bias):
+        z = change(x)
+        return gain * z / np.sqrt((z**2).sum(-1, keepdims=True) + eps) + bias
+
+    return layer_norm
+
+
+def _root_multiplied(x, gain, bias):
+    root = np.sqrt(x.var(-1, keepdims=True) + EPS)
+    return gain * (x - x.mean(-1, keepdims=True)) * root + bias
+
+
+def _median_subtracted(x, gain, bias):
+    root = np.sqrt(x.var(-1, keepdims=True) + EPS)
+    return gain * (x - np.median(x, -1, keepdims=True)) / root + bias
+
+
 MISTAKES = {
     "over_tokens": (_over_tokens,),
     "over_batch": (_over_batch,),
@@ -142,12 +170,29 @@ MISTAKES = {
         _with(inside=1e-8),
         _with(inside=1e-12),
         _with(inside=1e-3),
+        _with(inside=EPS**2),
     ),
     "variance_as_divisor": (_by_variance,),
     "not_centred": (_with(centre=False),),
     "rms": (_rms,),
     "only_centred": (_only_centred,),
-    "unit_length": (_unit_length,),
+    "unit_length": (
+        _unit_length,
+        _by_length(lambda x: x - x.mean(-1, keepdims=True), 0),
+        _by_length(lambda x: x, 0),
+        _by_length(lambda x: x, EPS),
+    ),
+    "gain_by_matmul": (
+        lambda x, gain, bias: _normalised(x) @ gain + bias,
+        lambda x, gain, bias: (_normalised(x) @ gain)[..., None] + bias,
+    ),
+    "gain_added": (
+        lambda x, gain, bias: _normalised(x) + gain + bias,
+        lambda x, gain, bias: _normalised(x) * (1 + gain) + bias,
+    ),
+    "root_multiplied": (_root_multiplied,),
+    "median_subtracted": (_median_subtracted,),
+    "softmax_in_place": (lambda x, gain, bias: gain * softmax(x) + bias,),
     "gain_dropped": (lambda x, gain, bias: _normalised(x) + bias,),
     "bias_dropped": (lambda x, gain, bias: gain * _normalised(x),),
     "gain_and_bias_dropped": (lambda x, gain, bias: _normalised(x),),
@@ -157,7 +202,7 @@ MISTAKES = {
     "matrix_only": (_matrix_only, _second_axis),
     "gain_and_bias_exchanged": (lambda x, gain, bias: bias * _normalised(x) + gain,),
     "eps_at_the_end": (lambda x, gain, bias: gain * _normalised(x, inside=0.0) + EPS + bias,),
-    "by_range": (_by_range,),
+    "by_range": (_by_range, _by_range_alone, _by_range_from_the_mean),
     "by_mean_distance": (_by_mean_distance,),
 }
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attn.reference import feed_forward
+from attn.reference import feed_forward, softmax
 from attn_course.exercises.spec import Exercise
 
 
@@ -117,6 +117,17 @@ MISTAKES = {
         _activated(lambda z: np.clip(z, -1, 1)),
     ),
     "switch_without_value": (_activated(lambda z: (z > 0).astype(float)),),
+    "biases_exchanged": (lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_1, b_2, w_2, b_1),),
+    "one_bias_twice": (
+        lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_1, b_1, w_2, b_1),
+        lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_1, b_2, w_2, b_2),
+    ),
+    "matrices_exchanged": (
+        lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_2, b_1, w_1, b_2),
+        lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_2.T, b_1, w_1.T, b_2),
+    ),
+    "matrices_transposed": (lambda x, w_1, b_1, w_2, b_2: feed_forward(x, w_1.T, b_1, w_2.T, b_2),),
+    "softmax_between": (_activated(softmax),),
     "biases_subtracted": (lambda x, w_1, b_1, w_2, b_2: np.maximum(0, x @ w_1 - b_1) @ w_2 - b_2,),
 }
 

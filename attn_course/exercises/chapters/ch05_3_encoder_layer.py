@@ -3,10 +3,13 @@
 One head, no biases and norms with gain 1 and bias 0: what is left is the order of the steps.
 """
 
+import math
+
 import numpy as np
 
 from attn import reference
-from attn.reference import layer_norm, self_attention
+from attn.reference import layer_norm, self_attention, softmax
+from attn_course.exercises import wrong_attention
 from attn_course.exercises.spec import Exercise
 
 
@@ -203,6 +206,92 @@ def _input_normalised(x, attend, feed):
     return _right(y, feed(y))
 
 
+def _sum_not_normalised(x, attend, feed):
+    y = x + attend(x)
+    return layer_norm(y + feed(layer_norm(y)))
+
+
+def _sum_of_what_was_found(x, attend, feed):
+    attended = attend(x)
+    return layer_norm(attended + feed(_right(x, attended)))
+
+
+def _input_added_again(x, attend, feed):
+    y = _right(x, attend(x))
+    return layer_norm(x + y + feed(y))
+
+
+def _network_reads_sum(x, attend, feed):
+    y = x + attend(x)
+    return layer_norm(layer_norm(y) + feed(y))
+
+
+def _unit_norm(x, computed):
+    y = x + computed
+    return y / np.linalg.norm(y, axis=-1, keepdims=True)
+
+
+def _rms_norm(x, computed):
+    y = x + computed
+    return y / np.sqrt((y**2).mean(axis=-1, keepdims=True) + 1e-5)
+
+
+def _softmax_norm(x, computed):
+    return softmax(x + computed)
+
+
+def _twice(x, computed):
+    return layer_norm(_right(x, computed))
+
+
+def _difference(x, computed):
+    return layer_norm(x - computed)
+
+
+def _product(x, computed):
+    return layer_norm(x * computed)
+
+
+def _activated(function):
+    def encoder_layer(x, w_q, w_k, w_v, w_o, w_1, w_2):
+        y = _right(x, _attended(x, w_q, w_k, w_v, w_o))
+        return _right(y, function(y @ w_1) @ w_2)
+
+    return encoder_layer
+
+
+def _gelu(z):
+    return 0.5 * z * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))
+
+
+def _sigmoid(z):
+    return 1 / (1 + np.exp(-z))
+
+
+def _swish(z):
+    return z * _sigmoid(z)
+
+
+def _renamed(order):
+    def layer(x, w_q, w_k, w_v, w_o, w_1, w_2):
+        return encoder_layer(x, *order(w_q, w_k, w_v), w_o, w_1, w_2)
+
+    return layer
+
+
+def _with_attention(attention):
+    def layer(x, w_q, w_k, w_v, w_o, w_1, w_2):
+        y = _right(x, attention(x @ w_q, x @ w_k, x @ w_v)[0] @ w_o)
+        return _right(y, _fed(y, w_1, w_2))
+
+    return layer
+
+
+def _weighs_the_input(x, w_q, w_k, w_v, w_o, w_1, w_2):
+    y = _right(x, self_attention(x, w_q, w_k, w_v)[1] @ x)
+    return _right(y, _fed(y, w_1, w_2))
+
+
 MISTAKES = {
     "no_residuals": (_post(_no_sum, _no_sum),),
     "first_residual_missing": (_post(_no_sum, _right),),
@@ -211,7 +300,11 @@ MISTAKES = {
     "first_norm_missing": (_post(_no_norm, _right), _steps(_one_norm)),
     "last_norm_missing": (_post(_right, _no_norm),),
     "pre_norm": (_steps(_pre), _steps(_pre_and_last)),
-    "norm_before_sum": (_post(_norm_of_output, _norm_of_output),),
+    "norm_before_sum": (
+        _post(_norm_of_output, _norm_of_output),
+        _post(_norm_of_output, _right),
+        _post(_right, _norm_of_output),
+    ),
     "sum_of_the_input": (_steps(_sum_of_the_input),),
     "network_reads_input": (_steps(_network_reads_input),),
     "network_reads_attention": (_steps(_network_reads_attention),),
@@ -223,6 +316,23 @@ MISTAKES = {
     "linear_network": (_linear,),
     "unscaled": (_unscaled,),
     "network_only": (_network_only,),
+    "sum_not_normalised": (_steps(_sum_not_normalised),),
+    "sum_of_what_was_found": (_steps(_sum_of_what_was_found),),
+    "input_added_again": (_steps(_input_added_again),),
+    "network_reads_sum": (_steps(_network_reads_sum),),
+    "other_norm": tuple(_post(norm, norm) for norm in (_unit_norm, _rms_norm, _softmax_norm)),
+    "normalised_twice": (_post(_right, _twice),),
+    "other_activation": tuple(map(_activated, (_gelu, _swish, _sigmoid, np.tanh, np.abs))),
+    "subtracted": (
+        _post(_difference, _right),
+        _post(_right, _difference),
+        _post(_difference, _difference),
+    ),
+    "multiplied": (_post(_product, _right), _post(_right, _product), _post(_product, _product)),
+    "query_key_swapped": (_renamed(lambda w_q, w_k, w_v: (w_k, w_q, w_v)),),
+    "key_value_swapped": (_renamed(lambda w_q, w_k, w_v: (w_q, w_v, w_k)),),
+    "weighs_the_input": (_weighs_the_input,),
+    **wrong_attention.in_each(_with_attention),
     "relu_outside": (_relu_outside,),
     "attention_only": (_attention_only,),
     "input_normalised": (_steps(_input_normalised),),

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attn.reference import scaled_dot_product_attention, softmax
-from attn_course.exercises import masked_too_late
+from attn_course.exercises import masked_too_late, wrong_attention
 from attn_course.exercises.spec import Exercise
 
 
@@ -69,7 +69,7 @@ def cases(seed):
     found = [
         draw(2, 3, 4, 3, 2),
         draw(3, 3, 3, 3, 3),
-        draw(4, 2, 5, 3, 6),
+        draw(4, 2, 5, 6, 3),
         draw(1, 4, 3, 2, 5),
         draw(3, 4, 5, 2, 3, memory_mask=np.array([True, False, True, True])),
         draw(3, 5, 4, 3, 2, batch=(2,)),
@@ -171,6 +171,15 @@ MISTAKES = {
             )
         ),
         _rescaled(lambda x, w_q: np.sqrt(w_q.shape[1] / x.shape[-1])),
+        _rescaled(lambda x, w_q: np.sqrt(w_q.shape[1] / x.shape[-2])),
+        _rescaled(lambda x, w_q: np.sqrt(w_q.shape[1] / len(x))),
+        _from(
+            lambda x, m, w_q, w_k, w_v: (
+                x @ w_q * np.sqrt(w_q.shape[1] / len(m)),
+                m @ w_k,
+                m @ w_v,
+            )
+        ),
     ),
     "over_queries": (_weighed(lambda scores: softmax(scores, axis=-2)),),
     "mask_dropped": (_masked(lambda mask: None),),
@@ -186,6 +195,8 @@ MISTAKES = {
     "mask_without_axis": (_masked(lambda mask: mask),),
     "mask_after_softmax": (_attending(masked_too_late.mask_afterwards),),
     "memory_emptied": (_memory_emptied,),
+    "key_value_swapped": (_from(lambda x, m, w_q, w_k, w_v: (x @ w_q, m @ w_v, m @ w_k)),),
+    **wrong_attention.in_each(_attending),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("output", "weights"), cross_attention, cases, MISTAKES)

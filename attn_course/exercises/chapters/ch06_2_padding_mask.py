@@ -69,6 +69,8 @@ MISTAKES = {
     "numbers_for_the_keys": (
         _rows(lambda real: np.where(real, 0.0, -1e9)[:, None, :]),
         _rows(lambda real: np.where(real, 0.0, -1e9)),
+        _rows(lambda real: np.where(real, 0.0, -np.inf)[:, None, :]),
+        _rows(lambda real: np.where(real, 0.0, -np.inf)),
     ),
     "shortest_for_all": (_until(lambda lengths, _: lengths.min()),),
     "one_place_only": (

@@ -171,6 +171,9 @@ def _one_softmax(logits, p):
 
 MISTAKES = {
     "not_renormalised": (_keeping(_right, share=lambda kept: kept),),
+    "unit_length": (
+        _keeping(_right, share=lambda kept: kept / np.linalg.norm(kept, axis=-1, keepdims=True)),
+    ),
     "crossing_token_dropped": (
         _keeping(lambda best, p: np.cumsum(best, axis=-1) < p, share=_unguarded),
         _keeping(lambda best, p: np.cumsum(best, axis=-1) <= p, share=_unguarded),

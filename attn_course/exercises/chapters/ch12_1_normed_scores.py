@@ -1,5 +1,7 @@
 """Chapter 12, `normed_scores`: scores of queries and keys that were normalised, and ways to miss them."""
 
+import math
+
 import numpy as np
 
 from attn.reference import softmax
@@ -117,6 +119,15 @@ def _matrix_only(query, key, query_gain, key_gain):
     return normed_scores(query, key, query_gain, key_gain)
 
 
+def _divided_by(divisor):
+    return lambda query, key: query @ key.mT / divisor(query, key)
+
+
+def _gain_by_matmul(query, key, query_gain, key_gain):
+    q, k = _divided(query) @ query_gain, _divided(key) @ key_gain
+    return q[..., :, None] * k[..., None, :] / np.sqrt(query.shape[-1])
+
+
 MISTAKES = {
     "query_only": (
         lambda query, key, g, h: _scaled(g * _divided(query), h * key),
@@ -185,6 +196,19 @@ MISTAKES = {
     "unscaled": (_with(score=lambda query, key: query @ key.mT),),
     "scaled_by_d_k": (_with(score=lambda query, key: query @ key.mT / query.shape[-1]),),
     "softmax_applied": (_with(score=lambda query, key: softmax(_scaled(query, key))),),
+    "root_rounded": tuple(
+        _with(score=_divided_by(lambda q, k, whole=whole: whole(math.sqrt(q.shape[-1]))))
+        for whole in (int, round, math.ceil)
+    ),
+    "scaled_by_length": (
+        _with(score=_divided_by(lambda q, k: np.sqrt(k.shape[-2]))),
+        _with(score=_divided_by(lambda q, k: np.sqrt(q.shape[-2]))),
+        _with(score=_divided_by(lambda q, k: np.sqrt(len(k)))),
+        _with(score=_divided_by(lambda q, k: np.sqrt(len(q)))),
+        _with(score=_divided_by(lambda q, k: np.sqrt(q.size))),
+    ),
+    "multiplied_by_root": (_with(score=_divided_by(lambda q, k: 1 / np.sqrt(q.shape[-1]))),),
+    "gain_by_matmul": (_gain_by_matmul,),
     "key_not_transposed": (_not_transposed,),
     "keys_by_queries": (lambda *arguments: normed_scores(*arguments).mT,),
     "matrix_only": (

@@ -133,6 +133,10 @@ def _ratio_above_one(p, q, token):
     return _shared(np.maximum(p / q - 1, 0))
 
 
+def _unit(values):
+    return values / np.linalg.norm(values, axis=-1, keepdims=True)
+
+
 MISTAKES = {
     "ratio_upside_down": (
         _rule(lambda p, q, token, dice: dice < _at(q, token) / _at(p, token).clip(1e-12)),
@@ -162,6 +166,7 @@ MISTAKES = {
     "rest_without_the_token": (_rule(rest=_without_token),),
     "rest_of_the_draft": (_rule(rest=lambda p, q, token: _shared(np.maximum(q - p, 0))),),
     "rest_not_shared": (_rule(rest=lambda p, q, token: np.maximum(p - q, 0)),),
+    "unit_length": (_rule(rest=lambda p, q, token: _unit(np.maximum(p - q, 0))),),
     "rest_negative": (
         _rule(rest=lambda p, q, token: p - q),
         _rule(rest=lambda p, q, token: _shared(p - q)),

@@ -319,9 +319,24 @@
     twin.href = `${page}#place-${i}-${Math.round(1000 * above)}${open}`;
   }
 
-  twin?.addEventListener("click", () => {
+  twin?.addEventListener("click", async (event) => {
     layOutAll();
     keepPlace();
+    const elsewhere = event.ctrlKey || event.metaKey || event.shiftKey || event.altKey; // in another tab or window
+    if (elsewhere || !location.protocol.startsWith("http")) return;
+    event.preventDefault();
+    const { href } = twin;
+    // A copy of the site may hold one edition alone.
+    const isGone = await fetch(page, { method: "HEAD" }).then(({ status }) => status === 404, () => false);
+    if (!isGone) location.assign(href);
+    else if (!document.querySelector(".attn-twin-gone")) {
+      const note = document.createElement("p");
+      note.className = "attn-twin-gone";
+      note.lang = twin.lang;
+      note.setAttribute("role", "status");
+      twin.parentElement.append(note);
+      note.textContent = twin.dataset.gone;
+    }
   });
 
   // Where you are is marked in the contents, and in view there.

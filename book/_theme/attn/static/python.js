@@ -61,11 +61,15 @@
         const names = parts.split(" ");
         const own = names.filter((name) => storage.get(keys.solved(name))).length;
         state.textContent = ui.parts.replace("{own}", own).replace("{all}", names.length);
+        // The stored output is of somebody who has solved nothing: of it only the translation holds.
+        const stored = button.closest(".cell").querySelectorAll(".cell_output :is(.attn-translated > p + p, .attn-machine)");
+        for (const part of stored) part.hidden = own > 0;
       } else if (storage.get(keys.solved(exercise))) state.textContent = `✓ ${ui.solved}`;
       else state.textContent = storage.get(keys.code(exercise)) ? ui.tried : "";
     };
     tell();
-    addEventListener("storage", tell); // what another tab has solved
+    // What another tab has solved, this page, or another one from which the reader goes back.
+    for (const change of ["storage", "attn-solved", "pageshow"]) addEventListener(change, tell);
     button.after(state);
     button.addEventListener("click", () => open(button.closest(".cell")));
   }

@@ -1,0 +1,860 @@
+"""Where a token stands: ways to tell attention, which by itself sees a set.
+
+Absolute positions are a vector added to each token before the first layer: `SinusoidalPositions`,
+`LearnedPositions`. Relative ones are part of every self-attention, whose scores then depend on the
+distance between query and key: `RotaryPositions`, `ALiBiPositions`. `register` enters others by
+name. The waves that sinusoidal and rotary positions are made of stand at the end.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self, TypeAlias, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from attn._checks import (
+    broadcast_shapes,
+    check_number,
+    check_shape,
+    check_size,
+    holds,
+    shown,
+    wrong,
+)
+from attn._registry import ModelConfig, Registry
+
+__all__ = [
+    "SCHEMES",
+    "ALiBiPositions",
+    "AbsolutePositions",
+    "LearnedPositions",
+    "ModelConfig",
+    "NoPositions",
+    "PositionScheme",
+    "RelativePositions",
+    "RotaryPositions",
+    "SinusoidalPositions",
+    "register",
+    "rotary",
+    "sinusoidal_positions",
+]
+
+Scaling: TypeAlias = dict[str, Any]
+
+
+class PositionScheme(nn.Module):
+    """A way to tell attention where tokens stand.
+
+    To add one, derive from `AbsolutePositions` or `RelativePositions`, whichever acts where
+    yours does, and `register` it. ``TransformerConfig(positions=name)`` then builds it, by
+    `from_config`, whose argument has the type `ModelConfig`.
+    """
+
+    @classmethod
+    def check(cls, config: ModelConfig) -> None:
+        """Raise ``ValueError`` if the scheme cannot serve a model of this configuration."""
+
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return the scheme for a model of this `attn.transformer.TransformerConfig`."""
+        return cls()
+
+
+class AbsolutePositions(PositionScheme):
+    """A position scheme that changes the vectors of the tokens before the first layer."""
+
+    def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
+        """Return the tokens, changed by where they stand.
+
+        Parameters
+        ----------
+        x : Tensor, shape (..., seq_len, d_model)
+            The token vectors.
+        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
+            The position of each token; or of the first, and the others follow.
+
+        Returns
+        -------
+        Tensor, shape (..., seq_len, d_model)
+        """
+        raise NotImplementedError
+
+
+class RelativePositions(PositionScheme):
+    """What a position scheme may do in self-attention: nothing, unless a subclass does it."""
+
+    def rotate(
+        self, query: Tensor, key: Tensor, positions: int | Tensor = 0
+    ) -> tuple[Tensor, Tensor]:
+        """Return queries and keys as changed by where their tokens stand.
+
+        Parameters
+        ----------
+        query : Tensor, shape (..., n_heads, seq_len, d_k)
+        key : Tensor, shape (..., n_kv_heads, seq_len, d_k)
+        positions : int or Tensor of int64, shape (..., seq_len), default 0
+            Where each token stands; or the first, and the others one after the other.
+
+        Returns
+        -------
+        query, key : Tensor
+            Of the same shapes.
+        """
+        return query, key
+
+    def bias(
+        self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype
+    ) -> Tensor | None:
+        """Return what to add to the scores, or None.
+
+        Parameters
+        ----------
+        query_positions : Tensor of int64, shape (..., tgt_len)
+        key_positions : Tensor of int64, shape (..., src_len)
+        dtype : torch.dtype
+            Of the queries.
+
+        Returns
+        -------
+        Tensor, broadcastable to (..., n_heads, tgt_len, src_len), or None
+        """
+        return None
+
+    def bias_in_a_row(
+        self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor | None:
+        """Return the `bias` of queries from position `start` on and keys from position 0 on.
+
+        Parameters
+        ----------
+        start : int
+            The position of the first query; the others follow.
+        tgt_len, src_len : int
+            The numbers of queries and of keys.
+        dtype : torch.dtype
+            Of the queries.
+        device : torch.device
+            Of the queries.
+
+        Returns
+        -------
+        Tensor, broadcastable to (n_heads, tgt_len, src_len), or None
+        """
+        keys = torch.arange(src_len, device=device)
+        return self.bias(keys[start : start + tgt_len], keys, dtype)
+
+
+class NoPositions(PositionScheme):
+    """Attention sees a set."""
+
+
+SCHEMES: Registry[PositionScheme] = Registry(AbsolutePositions, RelativePositions)
+SCHEMES["none"] = NoPositions
+Scheme = TypeVar("Scheme", bound=AbsolutePositions | RelativePositions)
+
+
+def register(name: str) -> Callable[[type[Scheme]], type[Scheme]]:
+    """Return a decorator that enters a class under a name for ``TransformerConfig(positions=...)``.
+
+    Parameters
+    ----------
+    name : str
+        What checkpoints will store; it has to be registered again before they are loaded.
+
+    Raises
+    ------
+    ValueError
+        If another class has the name, or the class derives from neither `AbsolutePositions`
+        nor `RelativePositions`, so that nothing would ask it for anything.
+    """
+    return SCHEMES.register(name)
+
+
+def sinusoidal_positions(
+    n_positions: int,
+    d_model: int,
+    base: float = 10000.0,
+    *,
+    dtype: torch.dtype | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return the sines and cosines that encode the first positions.
+
+    Column ``2i`` is ``sin(position / base ** (2i / d_model))``, column ``2i + 1`` its cosine.
+
+    Parameters
+    ----------
+    n_positions : int
+        How many positions, from 0.
+    d_model : int
+        Size of the token vectors, even.
+    base : float, default 10000.0
+        The slowest wave is nearly `base` times as long as the fastest.
+    dtype : torch.dtype, optional
+        Of the result; float64 if not given. For another nothing is computed in float64.
+    device : torch.device or str, optional
+        Where to make them.
+
+    Returns
+    -------
+    Tensor, shape (n_positions, d_model)
+
+    Raises
+    ------
+    ValueError
+        If `n_positions` is not an integer of at least 0, `d_model` not an even one of at
+        least 2, or `base` not a number of at least 1.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.5. Document 004, section on positional encoding.
+
+    Examples
+    --------
+    >>> sinusoidal_positions(2, 4)
+    tensor([[0.0000, 1.0000, 0.0000, 1.0000],
+            [0.8415, 0.5403, 0.0100, 1.0000]], dtype=torch.float64)
+    """
+    n_positions = check_size("n_positions", n_positions)
+    check_even("d_model", d_model)
+    positions = torch.arange(n_positions, device=device)
+    return Waves(base).at(positions, d_model, dtype or torch.float64).flatten(-2)
+
+
+@register("sinusoidal")
+class SinusoidalPositions(AbsolutePositions):
+    """Add the sines and cosines of each position: nothing to learn, and no last position.
+
+    Parameters
+    ----------
+    d_model : int
+        Size of the token vectors, even.
+    base : float, default 10000.0
+        As in `sinusoidal_positions`.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.5. Documents 000, 001, 003 and 004.
+
+    Examples
+    --------
+    >>> SinusoidalPositions(4)(torch.zeros(1, 2, 4))[0, 1]
+    tensor([0.8415, 0.5403, 0.0100, 0.9999])
+    """
+
+    def __init__(self, d_model: int, base: float = 10000.0) -> None:
+        super().__init__()
+        check_even("d_model", d_model)
+        self.d_model, self.base = d_model, base
+        self._waves = Waves(base)
+
+    @classmethod
+    def check(cls, config: ModelConfig) -> None:
+        """Raise ``ValueError`` if `d_model` is odd."""
+        refuse_odd(config, config.d_model)
+
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return the encoding for vectors of `d_model`."""
+        return cls(config.d_model)
+
+    def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
+        """Add to each token the encoding of its position; see `AbsolutePositions.forward`."""
+        if isinstance(positions, torch.Tensor):
+            _check_positions(x, self.d_model, positions)
+            waves = self._waves.at(positions, self.d_model, x.dtype)
+        else:
+            stop = _stop(x, self.d_model, positions)
+            waves = self._waves.between(positions, stop, self.d_model, x.dtype, x.device)
+        return x + waves.flatten(-2)
+
+
+@register("learned")
+class LearnedPositions(AbsolutePositions):
+    """Add a learned vector for each position: as many as there are, and not one more.
+
+    Parameters
+    ----------
+    n_positions : int
+        How many positions there are.
+    d_model : int
+        Size of the token vectors.
+
+    Attributes
+    ----------
+    weight : Parameter, shape (n_positions, d_model)
+        The vectors, as small at first as those of the tokens.
+
+    References
+    ----------
+    Gehring et al. (2017), Convolutional Sequence to Sequence Learning, section 3.1. Vaswani
+    et al. (2017), Table 3, row E. Document 003.
+
+    Examples
+    --------
+    >>> LearnedPositions(8, 4)(torch.zeros(2, 9, 4))
+    Traceback (most recent call last):
+    ValueError: x: expected positions below n_positions = 8, all that were learned, got 8
+    """
+
+    def __init__(self, n_positions: int, d_model: int) -> None:
+        super().__init__()
+        n_positions = check_size("n_positions", n_positions, least=1)
+        d_model = check_size("d_model", d_model, least=1)
+        self.weight = nn.Parameter(torch.randn(n_positions, d_model) * d_model**-0.5)
+
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return `max_len` vectors of `d_model`."""
+        return cls(config.max_len, config.d_model)
+
+    def forward(self, x: Tensor, positions: int | Tensor = 0) -> Tensor:
+        """Add to each token the vector of its position; see `AbsolutePositions.forward`.
+
+        Raises
+        ------
+        ValueError
+            If a position was never learned.
+        """
+        n_positions, d_model = self.weight.shape
+        if not isinstance(positions, torch.Tensor):
+            stop = _stop(x, d_model, positions)
+            if stop > n_positions:
+                raise wrong("x", self._wanted(), stop - 1)
+            return x + self.weight[positions:stop]
+        _check_positions(x, d_model, positions)
+        if not holds(lambda: (positions < n_positions).all(), otherwise=True):
+            raise wrong("positions", self._wanted(), int(positions.max()))
+        return x + nn.functional.embedding(positions, self.weight)
+
+    def _wanted(self) -> str:
+        return f"positions below n_positions = {len(self.weight)}, all that were learned"
+
+
+def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
+    """Turn each pair of components by an angle that grows with the position.
+
+    Components ``2i`` and ``2i + 1`` turn by ``position / base ** (2i / d_k)``. The product of
+    a query and a key so turned depends on the difference of their positions alone.
+
+    Parameters
+    ----------
+    x : Tensor, shape (..., seq_len, d_k)
+        Queries or keys; `d_k` even.
+    positions : Tensor, shape (seq_len,) or broadcastable to (..., seq_len)
+        The position of each.
+    base : float, default 10000.0
+        As in `sinusoidal_positions`.
+
+    Returns
+    -------
+    Tensor, shape (..., seq_len, d_k)
+        Vectors of the same length as those of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `d_k` is odd, or there is not one position for each vector.
+
+    References
+    ----------
+    Su et al. (2021), RoFormer, Eq. 34.
+
+    Examples
+    --------
+    >>> rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
+    tensor([[1.0000, 0.0000],
+            [0.5403, 0.8415]])
+    """
+    check_vectors(x, "d_k")
+    shape = x.shape[:-1]
+    if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
+        raise wrong("positions", f"shape ({shape[-1]},) to match x", tuple(positions.shape))
+    check_even("d_k", x.shape[-1])
+    return _turned(x, Waves(base).at(positions, x.shape[-1], _turns_dtype(x.dtype)))
+
+
+def _turns_dtype(dtype: torch.dtype) -> torch.dtype:
+    # PyTorch's compiler writes no code for complex numbers.
+    if torch.compiler.is_compiling():
+        return dtype
+    return torch.complex128 if dtype == torch.float64 else torch.complex64
+
+
+def _turned(x: Tensor, waves: Tensor) -> Tensor:
+    if not waves.is_complex():
+        sine, cosine = waves.unbind(dim=-1)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        turned_even = torch.addcmul(even * cosine, odd, sine, value=-1)
+        turned_odd = torch.addcmul(even * sine, odd, cosine)
+        return torch.stack((turned_even, turned_odd), dim=-1).flatten(-2)
+    # As complex numbers the pairs turn in one pass, a tenth of the time that their halves take.
+    precise = x if waves.dtype == torch.complex128 else x.float()
+    pairs = precise.unflatten(-1, (-1, 2))
+    if any(step % 2 for step in pairs.stride()[:-1]) or pairs.storage_offset() % 2:
+        pairs = pairs.clone(memory_format=torch.contiguous_format)
+    return torch.view_as_real(torch.view_as_complex(pairs) * waves).flatten(-2).to(x.dtype)
+
+
+@register("rotary")
+class RotaryPositions(RelativePositions):
+    """Turn queries and keys by their positions: the scores then depend on distances alone.
+
+    Parameters
+    ----------
+    base : float, default 10000.0
+        As in `sinusoidal_positions`.
+    scaling : dict, optional
+        How all or some pairs turn more slowly, for longer texts than a model was trained on.
+        Its ``rope_type`` is one of
+
+        - ``linear``: all pairs, by a ``factor`` of at least 1;
+        - ``llama3``: by ``factor`` the pairs that turn less than ``low_freq_factor`` times in
+          ``original_max_position_embeddings``, not those that turn ``high_freq_factor`` times;
+        - ``yarn``: the same between ``beta_slow`` (1) and ``beta_fast`` (32) turns, in proportion
+          to the number of the pair, rounded unless ``truncate`` is False; and all vectors grow by
+          ``attention_factor``, which ``factor`` determines where it is not given, with or
+          without ``mscale`` and ``mscale_all_dim``;
+        - ``factors``: each pair by its own number in the list ``factors``;
+        - ``default``: none.
+
+    Raises
+    ------
+    ValueError
+        If `base` is less than 1, or `scaling` has another type, or not the entries of its type.
+
+    References
+    ----------
+    Su et al. (2021), RoFormer, section 3.2. Chen et al. (2023), Extending Context Window of Large
+    Language Models via Positional Interpolation. Peng et al. (2023), YaRN. The Llama 3 team
+    (2024), The Llama 3 Herd of Models.
+
+    Examples
+    --------
+    >>> query, key = RotaryPositions().rotate(torch.ones(2, 1, 2), torch.ones(1, 1, 2), 3)
+    >>> key
+    tensor([[[-1.1311, -0.8489]]])
+    """
+
+    def __init__(self, base: float = 10000.0, scaling: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        self.base, self.scaling = base, checked_scaling("scaling", scaling)
+        self._waves = ScaledWaves(base, self.scaling) if self.scaling else Waves(base)
+
+    @classmethod
+    def check(cls, config: ModelConfig) -> None:
+        """Raise ``ValueError`` if the heads have an odd size, or the scaling is not for theirs."""
+        size = config.d_model // config.n_heads
+        refuse_odd(config, size)
+        check_waves("rotary_scaling", config.rotary_scaling, size, config.rotary_base)
+
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return the positions with the base `rotary_base` and the scaling `rotary_scaling`."""
+        return cls(config.rotary_base, config.rotary_scaling)
+
+    def rotate(
+        self, query: Tensor, key: Tensor, positions: int | Tensor = 0
+    ) -> tuple[Tensor, Tensor]:
+        """Return both turned, as `rotary` does; see `RelativePositions.rotate`."""
+        *_, seq_len, d_k = query.shape
+        check_even("d_k", d_k)
+        dtype = _turns_dtype(query.dtype)
+        if isinstance(positions, torch.Tensor):
+            # All heads turn by the same angles.
+            waves = self._waves.at(positions, d_k, dtype)
+            waves = waves.unsqueeze(-3 if dtype.is_complex else -4)
+        else:
+            stop = positions + seq_len
+            waves = self._waves.between(positions, stop, d_k, dtype, query.device)
+        return _turned(query, waves), _turned(key, waves)
+
+
+@register("alibi")
+class ALiBiPositions(RelativePositions):
+    """Lower each score in proportion to the distance, by another slope in every head.
+
+    Parameters
+    ----------
+    n_heads : int
+        Number of heads.
+
+    References
+    ----------
+    Press et al. (2022), Train Short, Test Long, section 3.
+
+    Examples
+    --------
+    >>> ALiBiPositions(2).bias(torch.arange(3), torch.arange(3), torch.float32)[0]
+    tensor([[-0.0000, -0.0625, -0.1250],
+            [-0.0625, -0.0000, -0.0625],
+            [-0.1250, -0.0625, -0.0000]])
+    """
+
+    def __init__(self, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = check_size("n_heads", n_heads, least=1)
+        # The bias of the last query over all keys. The bias of a shorter row is the end of it.
+        self._kept: Tensor | None = None
+
+    @classmethod
+    def from_config(cls, config: ModelConfig) -> Self:
+        """Return as many slopes as there are heads."""
+        return cls(config.n_heads)
+
+    def slopes(self) -> list[float]:
+        """Return how much each head loses per position, as a list of `n_heads` numbers.
+
+        They form a geometric sequence from ``2 ** (-8 / n)`` to ``2 ** -8`` for a power of
+        two n; for other numbers, every second slope of the next such sequence fills the rest.
+        """
+        power = 1 << (self.n_heads.bit_length() - 1)
+        slopes = [2.0 ** (-8 * (i + 1) / power) for i in range(power)]
+        between = [2.0 ** (-8 * (i + 0.5) / power) for i in range(self.n_heads - power)]
+        return slopes + between
+
+    def bias(self, query_positions: Tensor, key_positions: Tensor, dtype: torch.dtype) -> Tensor:
+        """Return minus slope times distance; see `RelativePositions.bias`.
+
+        A key ahead of its query counts as far as one behind, which matters only without a
+        causal mask. In float32 for shorter types: bfloat16 has 700 numbers for 3,000 distances.
+        """
+        dtype = torch.promote_types(dtype, torch.float32)
+        distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
+        slopes = constant(self.slopes(), distances.device, dtype)
+        return -slopes[:, None, None] * distances[..., None, :, :]
+
+    def bias_in_a_row(
+        self, start: int, tgt_len: int, src_len: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor | None:
+        """Return minus slope times distance; see `RelativePositions.bias_in_a_row`.
+
+        For the last position alone, as in a step of decoding, it is kept.
+        """
+        if tgt_len != 1 or src_len != start + 1 or torch.compiler.is_compiling():
+            return super().bias_in_a_row(start, tgt_len, src_len, dtype, device)
+        kept, wanted = self._kept, (torch.promote_types(dtype, torch.float32), device)
+        if kept is None or (kept.dtype, kept.device) != wanted or kept.shape[-1] < src_len:
+            with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+                keys = torch.arange(2 * src_len, device=device)
+                kept = self.bias(keys[-1:], keys, dtype)
+            if keepable(kept):
+                self._kept = kept
+        return kept[..., kept.shape[-1] - src_len :]
+
+
+def _stop(x: Tensor, d_model: int, start: int) -> int:
+    """Return the position after the last token of `x`, if they stand one after the other."""
+    check_vectors(x, d_model)
+    return check_size("positions", start) + x.shape[-2]
+
+
+def _check_positions(x: Tensor, d_model: int, positions: Tensor) -> None:
+    check_vectors(x, d_model)
+    if positions.is_floating_point() or positions.dtype == torch.bool:
+        raise wrong("positions", "integers", f"dtype {positions.dtype}")
+    shape = tuple(x.shape[:-1])
+    if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
+        raise wrong("positions", f"a shape that broadcasts to {shape}", tuple(positions.shape))
+    if not holds(lambda: (positions >= 0).all(), otherwise=True):
+        raise wrong("positions", "at least 0", int(positions.min()))
+
+
+def check_vectors(x: Tensor, size: int | str) -> None:
+    """Raise ``ValueError`` unless `x` is a sequence of floating-point vectors of this size."""
+    check_shape("x", x, (..., "seq_len", size))
+    if not x.is_floating_point():
+        raise wrong("x", "a floating-point tensor", f"dtype {x.dtype}")
+
+
+# Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
+# PyTorch cuts an overflow off, but the C++ that torch.compile writes leaves it undefined: the C++
+# compiler infers that no position makes one, and leaves out every position behind the first.
+LIMB = 2**30
+LOW_BITS = LIMB - 1
+WHOLE_TURN = LIMB**2
+TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770  # times 2**128
+
+
+class Waves:
+    """The sine and the cosine of each wave at each position, right for any position in any dtype.
+
+    An angle matters only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the
+    whole turns are cut off. In float32 the angle of position 100,000 would be wrong by up to .005,
+    and Apple's devices have no float64. The waves of the first positions are kept.
+
+    Parameters
+    ----------
+    base : float
+        Wave i of ``size / 2`` turns by ``base ** (-2i / size)`` radians per position.
+    """
+
+    def __init__(self, base: float) -> None:
+        if not 1 <= base < math.inf:
+            raise wrong("base", "a number of at least 1", base)
+        self.base = float(base)
+        self._kept: Tensor | None = None
+        self._speeds_kept: dict[int, list[list[int]]] = {}
+
+    def radians(self, size: int) -> list[float]:
+        """Return by how much each wave turns from one position to the next."""
+        return [self.base ** (-2 * i / size) for i in range(size // 2)]
+
+    def between(
+        self, start: int, stop: int, size: int, dtype: torch.dtype, device: torch.device
+    ) -> Tensor:
+        """Return `at` for the positions from `start` up to, but not including, `stop`."""
+        if torch.compiler.is_compiling():  # A graph cannot keep anything.
+            return self.at(torch.arange(start, stop, device=device), size, dtype)
+        kept, wanted = self._kept, (dtype, device, size // 2)
+        if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
+            kept = self._grown(stop, size, dtype, device)
+            if keepable(kept):
+                self._kept = kept
+        return kept[start:stop]
+
+    def _grown(self, stop: int, size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+        length = 0 if self._kept is None else len(self._kept)
+        length = length if stop <= length else max(stop, 2 * length)
+        with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+            return self.at(torch.arange(length, device=device), size, dtype)
+
+    def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
+        """Return the sine and the cosine of every wave at every position.
+
+        Parameters
+        ----------
+        positions : Tensor, shape (..., seq_len)
+        size : int
+            Twice the number of waves.
+        dtype : torch.dtype
+            Computed in float64 if its numbers are that, in float32 otherwise.
+
+        Returns
+        -------
+        Tensor of `dtype`, shape (..., seq_len, size / 2, 2)
+            Of a complex one, shape (..., seq_len, size / 2): the cosine and i times the sine.
+        """
+        is_double = dtype in (torch.float64, torch.complex128)
+        computed = torch.float64 if is_double else torch.float32
+        device = positions.device
+        high, low = (constant(part, device, torch.int64) for part in self._speeds(size))
+        whole = positions.long()[..., None]
+        near, far = whole & LOW_BITS, whole // LIMB & LOW_BITS
+        count = near * low + (near * high + far * low & LOW_BITS) * LIMB
+        # Angles lie within half a turn of zero, where floats are most precise.
+        count = (count & WHOLE_TURN // 2 - 1) - (count & WHOLE_TURN // 2)
+        angles = count.to(computed) * (6.283185307179586 / WHOLE_TURN)
+        if positions.is_floating_point():
+            beyond = (positions - positions.trunc()).to(computed)
+            speeds = (high * LIMB + low).to(computed) * (6.283185307179586 / WHOLE_TURN)
+            angles = angles + beyond[..., None] * speeds
+        if dtype.is_complex:
+            return torch.complex(angles.cos(), angles.sin())
+        return torch.stack((angles.sin(), angles.cos()), dim=-1).to(dtype)
+
+    def _speeds(self, size: int) -> list[list[int]]:
+        """Return the two halves of the speed of each wave, in 2**-60 of a turn per position."""
+        if torch.compiler.is_compiling():
+            return self._counted(size)
+        if size not in self._speeds_kept:
+            self._speeds_kept[size] = self._counted(size)
+        return self._speeds_kept[size]
+
+    def _counted(self, size: int) -> list[list[int]]:
+        # torch.compile(dynamic=True) takes base and size for variables. A ratio makes them constants.
+        ratios = [angle.as_integer_ratio() for angle in self.radians(size)]
+        speeds = [over * TURNS_PER_RADIAN // (under << 68) for over, under in ratios]
+        return [[speed // LIMB for speed in speeds], [speed & LOW_BITS for speed in speeds]]
+
+
+def check_even(name: str, size: int) -> None:
+    """Raise ``ValueError`` unless `size` is an even integer of at least 2."""
+    if check_size(name, size, least=2) % 2:
+        raise wrong(name, "an even number, two components a wave", size)
+
+
+def refuse_odd(config: ModelConfig, size: int) -> None:
+    """Raise ``ValueError`` if a configuration asks for waves of vectors of an odd size."""
+    if size % 2:
+        raise wrong("positions", f"a kind for an odd size ({size})", repr(config.positions))
+
+
+TWO_PI = 6.283185307179586
+# The entries that each kind of scaling requires, and those that it may have.
+NEEDED = {
+    "linear": ("factor",),
+    "llama3": ("factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"),
+    "yarn": ("factor", "original_max_position_embeddings"),
+    "factors": (),
+}
+OPTIONAL = {"yarn": ("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim")}
+
+
+class ScaledWaves(Waves):
+    """The waves of one base, each slowed down.
+
+    Parameters
+    ----------
+    base : float
+    scaling : dict
+        From `checked_scaling`.
+    """
+
+    def __init__(self, base: float, scaling: Scaling) -> None:
+        super().__init__(base)
+        check_waves("scaling", scaling, 2 * len(scaling.get("factors", ())), base)
+        self._scaling = scaling
+
+    def radians(self, size: int) -> list[float]:
+        """Return by how much each wave turns from one position to the next."""
+        # In a graph of torch.compile these numbers have to be constants: `min`, `max` and logarithms
+        # of variables end in conditions that cannot be checked.
+        scaling = {name: _constant(number) for name, number in self._scaling.items()}
+        plain, base = [_constant(speed) for speed in super().radians(size)], _constant(self.base)
+        check_waves("scaling", scaling, 2 * len(plain), base)
+        if scaling["rope_type"] == "factors":
+            return [speed / factor for speed, factor in zip(plain, scaling["factors"], strict=True)]
+        kept = [0.0] * len(plain)  # the share of each wave that is not slowed
+        if scaling["rope_type"] == "llama3":
+            low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+            turns = scaling["original_max_position_embeddings"] / TWO_PI
+            kept = [_within(turns * speed, low, high) for speed in plain]
+        if scaling["rope_type"] == "yarn":
+            low, high = _yarn_range(2 * len(plain), base, scaling)
+            kept = [1 - _within(i, low, high) for i in range(len(plain))]
+        factor = scaling["factor"]
+        return [s * (share + (1 - share) / factor) for s, share in zip(plain, kept, strict=True)]
+
+    def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
+        """Return sines and cosines, which YaRN makes larger; see `Waves.at`."""
+        waves = super().at(positions, size, dtype)
+        growth = self._scaling.get("attention_factor", 1.0)
+        return waves if growth == 1 else waves * growth
+
+
+def check_waves(name: str, scaling: Scaling | None, size: int, base: float) -> None:
+    """Raise ``ValueError`` if waves of this size and base cannot be scaled so."""
+    if scaling and scaling["rope_type"] == "yarn" and base == 1:
+        raise wrong(name, "another kind than 'yarn' where all waves are as long", "'yarn'")
+    if scaling and len(scaling.get("factors", range(size // 2))) != size // 2:
+        wanted = f"{size // 2} numbers, one for each wave"
+        raise wrong(f"{name}.factors", wanted, len(scaling["factors"]))
+
+
+def _constant(number: Any) -> Any:
+    """Return what is given, with every float in it as the ratio that it is."""
+    if isinstance(number, list):
+        return [_constant(one) for one in number]
+    if not isinstance(number, float):
+        return number
+    over, under = number.as_integer_ratio()
+    return over / under
+
+
+def _within(number: float, low: float, high: float) -> float:
+    """Return 0 up to `low`, 1 from `high` on, and what is in proportion between them."""
+    return min(max((number - low) / (high - low), 0.0), 1.0)
+
+
+def _yarn_range(size: int, base: float, scaling: Scaling) -> tuple[float, float]:
+    """Return the last wave that keeps its speed, and the first that turns `factor` times slower."""
+    turns = scaling["original_max_position_embeddings"] / TWO_PI
+    low, high = (
+        size * math.log(turns / scaling[name]) / (2 * math.log(base))
+        for name in ("beta_fast", "beta_slow")
+    )
+    if scaling["truncate"]:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, size - 1)
+    return low, high if high != low else high + 0.001
+
+
+def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | None:
+    """Return a scaling with all its numbers as floats; None if it changes nothing.
+
+    Parameters
+    ----------
+    name : str
+        What errors call it.
+    scaling : dict, optional
+        As for `attn.positions.RotaryPositions`.
+
+    Raises
+    ------
+    ValueError
+        If it is of no known kind, or lacks a number, or has one that its kind does not.
+    """
+    if scaling is None:
+        return None
+    if not isinstance(scaling, Mapping):
+        raise wrong(name, "a dictionary or None", shown(scaling))
+    said = {entry: value for entry, value in scaling.items() if value is not None}
+    kind = said.pop("rope_type", None)
+    if kind != "default" and (not isinstance(kind, str) or kind not in NEEDED):
+        kinds = " or ".join(map(repr, ("default", *NEEDED)))
+        raise wrong(f"{name}.rope_type", kinds, shown(kind))
+    found: Scaling = {"rope_type": kind}
+    for entry in NEEDED.get(kind, ()):
+        least = 1 if entry in ("factor", "original_max_position_embeddings") else 0
+        found[entry] = check_number(f"{name}.{entry}", said.pop(entry, None), least)
+    for entry in OPTIONAL.get(kind, ()):
+        if entry in said:
+            found[entry] = check_number(f"{name}.{entry}", said.pop(entry))
+    if kind == "factors":
+        factors = said.pop("factors", None)
+        if not isinstance(factors, list | tuple) or not factors:
+            raise wrong(f"{name}.factors", "a list of numbers", shown(factors))
+        found["factors"] = [check_number(f"{name}.factors", factor, 1) for factor in factors]
+    if kind == "yarn":
+        found = _whole_yarn(name, found, said.pop("truncate", True))
+    if said:
+        entry, value = next(iter(said.items()))
+        wanted = f"no entry of this name beside rope_type = {kind!r}"
+        raise wrong(f"{name}.{str(entry)[:80]}", wanted, shown(value))
+    if kind == "llama3" and not found["low_freq_factor"] < found["high_freq_factor"]:
+        wanted = f"less than high_freq_factor = {found['high_freq_factor']}"
+        raise wrong(f"{name}.low_freq_factor", wanted, found["low_freq_factor"])
+    return None if kind == "default" else found
+
+
+def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
+    """Return the scaling with what it does not say, as YaRN's authors chose it."""
+    if not isinstance(truncate, bool):
+        raise wrong(f"{name}.truncate", "True or False", shown(truncate))
+    growths = [said.pop("mscale", None), said.pop("mscale_all_dim", None)]
+    if None in growths:
+        growths = [1, 0]
+    first, second = (1 + 0.1 * growth * math.log(said["factor"]) for growth in growths)
+    found = {"attention_factor": first / second, "beta_fast": 32.0, "beta_slow": 1.0} | said
+    if found["beta_fast"] < found["beta_slow"]:
+        wanted = f"at least beta_slow = {found['beta_slow']}"
+        raise wrong(f"{name}.beta_fast", wanted, found["beta_fast"])
+    return found | {"truncate": truncate}
+
+
+def constant(numbers: Sequence[float], device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Return numbers as a tensor, made once for each GPU.
+
+    To copy them there takes longer than to use them, and a CUDA graph cannot record it.
+    """
+    if device.type != "cuda" or torch.compiler.is_compiling():
+        return torch.tensor(numbers, dtype=dtype, device=device)
+    name = (*numbers, dtype, device)
+    if name not in _constants:
+        with torch.inference_mode(False):
+            made = torch.tensor(numbers, dtype=dtype, device=device)
+        if not keepable(made):
+            return made
+        _constants[name] = made
+    return _constants[name]
+
+
+def keepable(tensor: Tensor) -> bool:
+    """Return whether this is a tensor for good, and none that stands for one in a trace or in
+    ``torch.func``."""
+    return type(tensor) is Tensor and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+
+
+_constants: dict[tuple[object, ...], Tensor] = {}

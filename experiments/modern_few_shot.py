@@ -1,0 +1,58 @@
+"""Examples in the prompt: none, one, two, four, eight, and eight with the labels exchanged."""
+
+import random
+
+from attn_course.tasks import LABELS, Opinion, opinions
+from experiments.modern_tasks import asked, smollm2
+
+NUMBERS = {"en": (0, 1, 2, 4, 8), "es": (0, 1, 2, 4, 8)}
+DRAWS = (0, 1, 2)
+EXCHANGED = 8
+
+
+def drawn(n, draw, language, exchanged=False):
+    """Return examples: of either label as many, if the number is even; in random order."""
+    rng = random.Random(draw)
+    given = opinions("to_learn_from", language)
+    pools = [[o for o in given if o.label == label] for label in LABELS]
+    rng.shuffle(pools)
+    examples = [o for i, pool in enumerate(pools) for o in rng.sample(pool, (n + 1 - i) // 2)]
+    rng.shuffle(examples)
+    if exchanged:
+        other = dict(zip(LABELS, reversed(LABELS), strict=True))
+        examples = [Opinion(o.text, other[o.label]) for o in examples]
+    return examples
+
+
+def queue():
+    """Yield the language, the number of examples, whether exchanged, and the draw of each run."""
+    for language, numbers in NUMBERS.items():
+        for n in numbers:
+            for draw in DRAWS if n else DRAWS[:1]:
+                yield language, n, False, draw
+        for draw in DRAWS:
+            yield language, EXCHANGED, True, draw
+
+
+def measure(told, keep):
+    """Ask what has not been asked."""
+    model, tokenizer = smollm2()
+    rows = told.setdefault("rows", [])
+    done = {(r["language"], r["examples"], r["exchanged"], r["draw"]) for r in rows}
+    for language, n, exchanged, draw in queue():
+        if (language, n, exchanged, draw) in done:
+            continue
+        examples = drawn(n, draw, language, exchanged)
+        said = {"language": language, "examples": n, "exchanged": exchanged, "draw": draw}
+        rows.append(said | asked(model, tokenizer, language, examples))
+        keep(told)
+    if "tokens_per_line" not in told:
+        told["tokens_per_line"] = {
+            language: round(
+                sum(len(tokenizer.encode(o.text)) for o in opinions("to_be_asked", language))
+                / len(opinions("to_be_asked", language)),
+                1,
+            )
+            for language in NUMBERS
+        }
+        keep(told)

@@ -1,0 +1,243 @@
+"""One way to run an experiment: its rows are measured once, kept in a file, and can be measured again.
+
+A module of this folder that is an experiment has an `EXPERIMENT`, and `python -m experiments` runs
+it by the name of the module. What is measured is written at once, so that a run may be stopped and
+started again.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+
+from attn.io import write_whole
+
+DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
+SHORT = 240  # characters of JSON that stand in one line
+MISSING = object()
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is measured in one go, and where it is kept.
+
+    Parameters
+    ----------
+    measure : callable
+        Returns what is kept; one value for each place if there are several.
+    *places : tuple
+        The way through the file to the value: a name leads into an object, a number into a list,
+        and a mapping to that object of a list which has these entries.
+    reads : bool
+        Whether `measure` is given what is stored: a learning rate that another row has found.
+    resumes : bool
+        Whether `measure` is given what it has kept so far at its place, and a function that keeps
+        more: for hours of one row. It is then asked each time whether anything is missing.
+    """
+
+    measure: Callable
+    places: tuple
+    reads: bool
+    resumes: bool
+
+    def __init__(self, measure, *places, reads=False, resumes=False):
+        for name, value in vars().copy().items():
+            if name != "self":
+                object.__setattr__(self, name, value)
+
+    def values(self, stored, keep):
+        """Measure, and return the values as a file of JSON gives them back."""
+        if self.resumes:
+            before = get(stored, self.places[0])
+            told = {} if before is MISSING else before
+            self.measure(told, keep)
+            measured = told
+        else:
+            measured = self.measure(stored) if self.reads else self.measure()
+        values = measured if len(self.places) > 1 else [measured]
+        return json.loads(json.dumps(list(values)))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question of the book, and the rows that answer it.
+
+    Parameters
+    ----------
+    question : str
+        One line for the list of all experiments.
+    file : Path
+        Where the rows are kept.
+    rows : callable
+        Returns the rows by name, in the order of the file. Nothing is loaded or trained for it.
+    minutes : float
+        Of one core, for all rows.
+    constants : callable
+        Returns what stands in the file beside the rows: sizes, steps, sentences.
+    publish : callable
+        Called after a run that wrote to `file`: it sets the tables of a page.
+    """
+
+    question: str
+    file: Path
+    rows: Callable[[], Mapping[str, Row]]
+    minutes: float
+    constants: Callable[[], Mapping] = dict
+    publish: Callable[[], None] = field(default=lambda: None)
+
+    def run(self, names=(), *, only=None, results=None, replace=False, say=print):
+        """Measure the rows that are missing, or those of some names.
+
+        A row that is named and stored is measured again and compared.
+
+        Parameters
+        ----------
+        names : sequence of str
+        only : int, optional
+            Stop after so many rows.
+        results : Path, optional
+            Another file than the experiment's own.
+        replace : bool
+            Whether a named row takes the place of the one that is stored.
+        say : callable
+            Gets a sentence about each row.
+
+        Returns
+        -------
+        bool
+            Whether every row that was measured again came out as it is stored.
+
+        Raises
+        ------
+        ValueError
+            If a name is that of no row, or what is stored was measured with other constants.
+        """
+        rows, file = self.rows(), results or self.file
+        self._check(rows, file)
+        for name in names:
+            if name not in rows:
+                raise ValueError(f"row: expected one of {', '.join(rows)}, got {name}")
+        torch.set_num_threads(1)
+        wanted = names or [
+            name
+            for name, row in rows.items()
+            if row.resumes or self._values(row, read(file)) is None
+        ]
+        same = True
+        for name in list(wanted)[:only]:
+            began = time.process_time()
+
+            def keep(told, row=rows[name]):
+                if not names:
+                    self._write(file, rows, put(read(file), row.places[0], told))
+
+            measured = rows[name].values(None if names and rows[name].resumes else read(file), keep)
+            seconds = time.process_time() - began
+            # Read after the measurement, for another run may have written meanwhile.
+            stored = read(file)
+            before = self._values(rows[name], stored)
+            if before is not None and names and not replace:
+                same &= before == measured
+                told = "as stored" if before == measured else f"stored: {before}; now: {measured}"
+                say(f"{name} ({seconds:.0f} s): {told}")
+                continue
+            if None in measured:
+                say(f"{name}: left out, for something is missing on this machine")
+                continue
+            for place, value in zip(rows[name].places, measured, strict=True):
+                stored = put(stored, place, value)
+            self._write(file, rows, stored)
+            say(f"{name} ({seconds:.0f} s): {json.dumps(measured)[:SHORT]}")
+        if file == self.file and wanted:
+            self.publish()
+        return same
+
+    def _check(self, rows, file):
+        """Refuse a file of other constants, or with entries that are those of no row."""
+        stored, constants = read(file) or {}, json.loads(json.dumps(self.constants()))
+        if not isinstance(stored, dict):
+            return
+        known = {*constants, *(place[0] for row in rows.values() for place in row.places)}
+        for name, value in stored.items():
+            if name not in known:
+                raise ValueError(f"{file}: expected entries {', '.join(sorted(known))}, got {name}")
+            if name in constants and not isinstance(value, dict) and value != constants[name]:
+                raise ValueError(f"{file}: expected {name} {constants[name]}, got {value}")
+
+    def _write(self, file, rows, stored):
+        write_whole(file, lines(self._ordered(rows, stored)) + "\n")
+
+    @staticmethod
+    def _values(row, stored):
+        found = [get(stored, place) for place in row.places]
+        return None if MISSING in found else found
+
+    def _ordered(self, rows, stored):
+        """Return what is stored in the order of the rows, without rows that are no longer."""
+        ordered = json.loads(json.dumps(self.constants()))
+        for row in rows.values():
+            for place in row.places:
+                if (value := get(stored, place)) is not MISSING:
+                    ordered = put(ordered, place, value)
+        return ordered
+
+
+def read(file):
+    """Return what is stored in a file; nothing if there is none."""
+    return json.loads(file.read_text("utf-8")) if file.exists() else None
+
+
+def get(stored, place):
+    """Return the value at a place, or `MISSING`.
+
+    >>> get({"runs": [{"seed": 1, "loss": 0.5}]}, ("runs", {"seed": 1}, "loss"))
+    0.5
+    """
+    for step in place:
+        if isinstance(step, Mapping):
+            found = [one for one in stored or () if step.items() <= one.items()]
+            stored = found[0] if found else None
+        elif isinstance(step, int):
+            stored = stored[step] if stored and step < len(stored) else None
+        else:
+            stored = (stored or {}).get(step)
+        if stored is None:
+            return MISSING
+    return stored
+
+
+def put(stored, place, value):
+    """Return what is stored with a value at a place, which is made if need be.
+
+    >>> put(None, ("loss", "post", 1), 0.5)
+    {'loss': {'post': [None, 0.5]}}
+    """
+    if not place:
+        return value
+    step, *rest = place
+    if isinstance(step, Mapping):
+        listed = list(stored or ())
+        at = next((i for i, one in enumerate(listed) if step.items() <= one.items()), len(listed))
+        before = listed[at] if at < len(listed) else dict(step)
+        return [*listed[:at], put(before, rest, value), *listed[at + 1 :]]
+    if isinstance(step, int):
+        listed = list(stored or ()) + [None] * (step + 1 - len(stored or ()))
+        listed[step] = put(listed[step], rest, value)
+        return listed
+    return {**(stored or {}), step: put((stored or {}).get(step), rest, value)}
+
+
+def lines(value, depth=0):
+    """Return JSON in which whatever is short stands in one line."""
+    whole = json.dumps(value, ensure_ascii=False)
+    if len(whole) <= SHORT or not isinstance(value, (dict, list)):
+        return whole
+    pad, (left, right) = " " * (depth + 1), "{}" if isinstance(value, dict) else "[]"
+    if isinstance(value, dict):
+        items = [f"{json.dumps(name)}: {lines(item, depth + 1)}" for name, item in value.items()]
+    else:
+        items = [lines(item, depth + 1) for item in value]
+    return f"{left}\n{pad}" + f",\n{pad}".join(items) + f"\n{' ' * depth}{right}"

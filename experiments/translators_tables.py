@@ -1,0 +1,410 @@
+"""What the page of results shows of `experiments.translators`: rows from its file, and curves.
+
+A system that was not run has no row. Of several seeds a cell shows the mean, and in brackets the
+lowest and the highest.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from attn.metrics import wilson_interval
+from benchmarks.report import PAGES, QUALITY, publish, read
+
+RESULTS = Path(__file__).with_name("translators.json")
+RECIPES = Path(__file__).with_name("recipes.json")
+FIGURES = Path(__file__).resolve().parents[1] / "book" / "figures"
+NAMES = {
+    "memory": "translation memory",
+    "model_1": "IBM model 1, word by word",
+    "apertium": "Apertium",
+    "gru": "GRU without attention",
+    "gru_attention": "GRU with attention",
+    "transformer": "our Transformer",
+    "torch": "`nn.Transformer`",
+    "keras": "shape of Keras's tutorial",
+    "shipped": "the translator that ships",
+}
+TESTS = {"clusters": "without near neighbours", "plain": "drawn alike"}
+
+
+def stored():
+    """Return what was measured, by kind and name."""
+    told = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return told | {"recipes": json.loads(RECIPES.read_text(encoding="utf-8"))}
+
+
+def runs_of(told, system):
+    """Return the results of a system, one for each seed; none if it was not run."""
+    return [run for name, run in told.get("runs", {}).items() if name.split()[0] == system]
+
+
+def whole(told, test):
+    """Return a row for each system: what it is, and how good on all sentences of a test."""
+    rows = []
+    for system, label in NAMES.items():
+        runs = runs_of(told, system)
+        if not runs:
+            continue
+        of_test, is_trained = [run[test] for run in runs], "steps" in runs[0]
+        cells = {"seeds": "–", "parameters": "–", "steps": "–", "seconds of processor": "–"}
+        if is_trained:
+            cells = {
+                "seeds": len(runs),
+                "parameters": f"{runs[0]['parameters'] / 1e6:.1f} M",
+                "steps": runs[0]["steps"],
+                "seconds of processor": round(np.mean([run["seconds"] for run in runs])),
+            }
+        n, right = of_test[0]["n"], round(np.mean([part["exact"] for part in of_test]))
+        share, low, high = (100 * x for x in (right / n, *wilson_interval(right, n)))
+        rows.append(
+            {"system": label}
+            | cells
+            | {
+                "BLEU": with_interval([part["bleu"] for part in of_test]),
+                "chrF": with_interval([part["chrf"] for part in of_test]),
+                "exact match": f"{share:.1f}\N{NO-BREAK SPACE}% ({low:.1f}–{high:.1f})",
+                "BLEU, bare words": with_interval([part["bleu_stripped"] for part in of_test]),
+            }
+        )
+    return rows
+
+
+def clusters(told):
+    """Return the scores of each system on sentences without near neighbours in training."""
+    return whole(told, "clusters")
+
+
+def plain(told):
+    """Return the scores of each system on sentences drawn by chance."""
+    rows = whole(told, "plain")
+    kept = ("system", "BLEU", "chrF", "exact match", "BLEU, bare words")
+    return [{name: row[name] for name in kept} for row in rows]
+
+
+def with_interval(scores):
+    """Return the mean of scores with half an interval each, and their range if there are several.
+
+    Examples
+    --------
+    >>> with_interval([[24.04, 1.31]]), with_interval([[24.0, 1.3], [25.0, 1.5]])
+    ('24.0 ± 1.3', '24.5 ± 1.4 (24.0–25.0)')
+    """
+    values, halves = zip(*scores, strict=True)
+    spread = f" ({min(values):.1f}–{max(values):.1f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.1f} ± {np.mean(halves):.1f}{spread}"
+
+
+def grouped(told, kind):
+    """Return BLEU by groups of the sentences without near neighbours, a column for each."""
+    rows = []
+    for system, label in NAMES.items():
+        parts = [run["clusters"][kind] for run in runs_of(told, system)]
+        if not parts:
+            continue
+        if not rows:
+            rows.append({"system": "number"} | {name: part["n"] for name, part in parts[0].items()})
+        cells = {
+            name: f"{np.mean([part[name]['bleu'] for part in parts]):.1f}" for name in parts[0]
+        }
+        rows.append({"system": label} | cells)
+    return rows
+
+
+def lengths(told):
+    """Return BLEU by the number of words of the source."""
+    return grouped(told, "length")
+
+
+def rare_words(told):
+    """Return BLEU by how many pairs of the training have the rarest word of the source."""
+    return grouped(told, "rarest")
+
+
+def pairs_of(told, one, other):
+    """Return the comparisons of two systems, one for each seed that both were run with."""
+    return [
+        part for name, part in told.get("paired", {}).items() if name.split()[:2] == [one, other]
+    ]
+
+
+def _paired(parts, test, kind, group):
+    """Return cells of a comparison: mean BLEU of both, mean difference, largest p of the seeds."""
+    cells = [part[test][kind][group] for part in parts]
+    one, other = (float(np.mean([cell[i] for cell in cells])) for i in (1, 2))
+    differences = [cell[2] - cell[1] for cell in cells]
+    spread = f" ({signed(min(differences))} … {signed(max(differences))})" * (len(cells) > 1)
+    return {
+        "number": cells[0][0],
+        "without": f"{one:.1f}",
+        "with": f"{other:.1f}",
+        "difference": signed(np.mean(differences)) + spread,
+        "p": f"{max(cell[3] for cell in cells):.3f}",
+    }
+
+
+def signed(number, digits=1):
+    """Return a number with its sign, and the minus that is as wide as a plus.
+
+    Examples
+    --------
+    >>> signed(2.04), signed(-0.5)
+    ('+2.0', '−0.5')
+    """
+    return f"{number:+.{digits}f}".replace("-", "−")
+
+
+def attention(told):
+    """Return what attention adds to the GRU, by test, length and rarest word."""
+    parts = pairs_of(told, "gru", "gru_attention")
+    if not parts:
+        return []
+    rows = []
+    for test, label in TESTS.items():
+        for kind, groups in parts[0][test].items():
+            for group in groups:
+                rows.append(
+                    {
+                        "sentences": label,
+                        "words": group if kind == "length" else "all",
+                        "rarest word": group if kind == "rarest" else "all",
+                    }
+                    | _paired(parts, test, kind, group)
+                )
+    return rows
+
+
+def differences(told):
+    """Return how sure it is that one system is better than another."""
+    rows = []
+    for one, other in (
+        ("gru", "gru_attention"),
+        ("gru_attention", "transformer"),
+        ("torch", "transformer"),
+    ):
+        parts = pairs_of(told, one, other)
+        for test, label in TESTS.items():
+            if parts:
+                cells = _paired(parts, test, "all", "all")
+                rows.append(
+                    {"system": NAMES[other], "against": NAMES[one], "sentences": label}
+                    | {"difference": cells["difference"], "p": cells["p"]}
+                )
+    return rows
+
+
+def rates(told):
+    """Return the loss on validation by learning rate, a row for each system that was run."""
+    rows = []
+    for system, label in NAMES.items():
+        losses = {
+            float(name.split()[1]): loss
+            for name, loss in told.get("rates", {}).items()
+            if name.split()[0] == system
+        }
+        if losses and runs_of(told, system):
+            rows.append(
+                {
+                    "system": label,
+                    "learning rate": " / ".join(f"{rate:g}" for rate in losses),
+                    "loss": " / ".join(f"{loss:.2f}" for loss in losses.values()),
+                    "taken": f"{min(losses, key=losses.get):g}",
+                }
+            )
+    return rows
+
+
+def power_law(x, y):
+    """Fit ``a + b * x ** -c`` by least squares, with none of the three below zero.
+
+    For each of many exponents the best a and b are a linear problem.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n_points,)
+
+    Returns
+    -------
+    a, b, c : float
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than four points: three numbers fit any three.
+
+    Examples
+    --------
+    >>> x = np.array([1.0, 4, 16, 64, 256])
+    >>> [round(number, 2) for number in power_law(x, 2 + 3 * x**-0.5)]
+    [2.0, 3.0, 0.5]
+    """
+    x, y = np.asarray(x, float), np.asarray(y, float)
+    if len(x) < 4:
+        raise ValueError(f"x: expected at least 4 points, got {len(x)}")
+    best = None
+    for c in np.arange(0.01, 3.001, 0.01):
+        falling = (x / x[0]) ** -c
+        a, b = np.linalg.lstsq(np.stack([np.ones_like(x), falling], 1), y, rcond=None)[0]
+        if a < 0:
+            a, b = 0.0, falling @ y / (falling @ falling)
+        if b < 0:
+            a, b = y.mean(), 0.0
+        error = np.square(a + b * falling - y).sum()
+        if best is None or error < best[0]:
+            best = error, float(a), float(b * x[0] ** c), float(c)
+    return best[1:]
+
+
+def _fitted(x, losses):
+    """Return cells of what a power law makes of each point; none if there are too few."""
+    if len(x) < 4:
+        return [{} for _ in x]
+    a, b, c = power_law(x, losses)
+    return [
+        {"power law": f"{a + b * n**-c:.3f}", "residual": signed(loss - a - b * n**-c, 3)}
+        for n, loss in zip(x, losses, strict=True)
+    ]
+
+
+def points(told, kind):
+    """Return the points of a curve: pairs or parameters, the loss, and the full results."""
+    runs = sorted(told.get(kind, {}).items(), key=lambda item: float(item[0]))
+    if kind == "curve_pairs":
+        return [(int(name), run["validation_loss"], run) for name, run in runs]
+    # The run of the main comparison is the point of the middle size.
+    some = [run for _, run in runs] + runs_of(told, "transformer")[:1] * bool(runs)
+    return sorted(
+        ((run["parameters"], run["validation_loss"], run) for run in some), key=lambda p: p[0]
+    )
+
+
+def more_pairs(told):
+    """Return the loss on validation by how many pairs there are to learn from."""
+    found = points(told, "curve_pairs")
+    fits = _fitted([p[0] for p in found], [p[1] for p in found])
+    return [
+        {"pairs": n, "best loss": f"{loss:.3f}", "last loss": f"{run['last_loss']:.3f}"} | fit
+        for (n, loss, run), fit in zip(found, fits, strict=True)
+    ]
+
+
+def more_parameters(told):
+    """Return the loss on validation by the number of parameters, in the same time."""
+    found = points(told, "curve_sizes")
+    fits = _fitted([p[0] for p in found], [p[1] for p in found])
+    return [
+        {"parameters": f"{n / 1e6:.2f} M", "steps": run["steps"], "loss": f"{loss:.3f}"} | fit
+        for (n, loss, run), fit in zip(found, fits, strict=True)
+    ]
+
+
+def search(told):
+    """Return BLEU and chrF of the translator that ships, by beam width and length penalty."""
+    rows = {}
+    for name, (bleu, chrf) in told.get("recipes", {}).get("search", {}).items():
+        width, penalty = name.split()
+        rows.setdefault(width, {"beam width": int(width)})[f"α = {penalty}"] = (
+            f"{bleu:.1f} / {chrf:.1f}"
+        )
+    penalties = list(dict.fromkeys(name for row in rows.values() for name in row))
+    return [{name: row.get(name, "–") for name in penalties} for row in rows.values()]
+
+
+def choices(told):
+    """Return what each choice of the recipe does, changed alone, after a tenth of its steps."""
+    return [
+        {
+            "changed": "nothing" if name == "none" else name,
+            "steps": run["steps"],
+            "seconds of processor": round(run["seconds"]),
+            "MB": f"{run['bytes'] / 1e6:.1f}",
+            "BLEU, greedy": f"{run['greedy'][0]:.1f}",
+            "BLEU, beam": f"{run['beam'][0]:.1f}",
+            "chrF, beam": f"{run['beam'][1]:.1f}",
+            "BLEU, averaged weights": f"{run['averaged'][0]:.1f}",
+        }
+        for name, run in told.get("recipes", {}).items()
+        if name != "search"
+    ]
+
+
+# The tables by their labels on the page, in its order.
+TABLES = {
+    "real_clusters": clusters,
+    "real_plain": plain,
+    "real_attention": attention,
+    "real_lengths": lengths,
+    "real_words": rare_words,
+    "real_differences": differences,
+    "real_rates": rates,
+    "real_pairs": more_pairs,
+    "real_parameters": more_parameters,
+    "real_search": search,
+    "real_choices": choices,
+}
+
+
+def draw(told, kind, path):
+    """Draw a curve, and the power law fitted to it, in the language in use; SVG, always the same.
+
+    Parameters
+    ----------
+    told : dict
+        As `stored` returns it.
+    kind : {"curve_pairs", "curve_sizes"}
+    path : Path
+    """
+    import matplotlib.pyplot as plt
+
+    from attn_course.language import text
+    from attn_course.plots import curves, use_style
+
+    use_style()
+    x, losses, _ = (np.array(part) for part in zip(*points(told, kind), strict=True))
+    a, b, c = power_law(x, losses)
+    names = text(es=("medida", "ley de potencias"), en=("measured", "power law"))
+    labels = {
+        "curve_pairs": text(es="parejas de entrenamiento", en="training pairs"),
+        "curve_sizes": text(es="millones de parámetros", en="millions of parameters"),
+    }
+    shown = x if kind == "curve_pairs" else (x / 1e6).round(2)
+    ax = curves(
+        shown,
+        dict(zip(names, (losses, a + b * x**-c), strict=True)),
+        xlabel=labels[kind],
+        ylabel=text(es="pérdida de validación", en="loss on validation"),
+        log="x",
+    )
+    path.parent.mkdir(exist_ok=True)
+    # The file has no date and fixed ids, so the same numbers give the same file.
+    with plt.rc_context({"svg.hashsalt": "attn"}):
+        ax.figure.savefig(path, metadata={"Date": None})
+    plt.close(ax.figure)
+
+
+def draw_all(told):
+    """Draw in both languages the curves that have points enough for a power law."""
+    from attn_course.language import set_language
+
+    for kind in ("curve_pairs", "curve_sizes"):
+        if len(points(told, kind)) >= 4:
+            for language in PAGES[QUALITY]:
+                set_language(language)
+                draw(told, kind, FIGURES / f"{kind}.{language}.svg")
+    set_language("es")
+
+
+def set_tables():
+    """Set the tables that have rows into the page of results; return the names of those set.
+
+    A table for which the page has no place yet waits. The curves are drawn beside the page.
+    """
+    told = stored()
+    page = min(path.read_text(encoding="utf-8") for path in PAGES[QUALITY].values())
+    rows = {name: make(told) for name, make in TABLES.items() if f"({name})=" in page}
+    others = {name: some for name, some in read(QUALITY).items() if name not in TABLES}
+    placed = {name: some for name, some in rows.items() if some}
+    publish(others | placed, QUALITY)
+    draw_all(told)
+    return list(placed)

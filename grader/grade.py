@@ -1,0 +1,211 @@
+"""Grade one submission: run it, as often as it takes to be fair, and judge every task."""
+
+import re
+import time
+from dataclasses import dataclass, replace
+
+from grader import sandbox
+from grader.judge import Mark, draw, exception_named, judge, request
+from grader.submission import BadSubmission, read
+
+DEFINES = re.compile(r"^(?:def|class|async|import|from|@)\b", re.MULTILINE)
+MOST_MODULES = 5  # missing modules that are named for a cell
+MODULE = re.compile(r"[A-Za-z_]\w{0,40}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What there is to say of one submission.
+
+    Attributes
+    ----------
+    digest : str or None
+        Of the notebook; None if there was none to read.
+    marks : tuple of Mark
+        One for each task of the set.
+    reason : str or None
+        Why it could not be read, a key of `grader.submission.REASONS`.
+    broken_cells : dict of int to str
+        Cells of which something raised, by number, and the types of the exceptions, separated by
+        "; ", with the modules that were not there; or that met a limit, and which ("process" if
+        they ended theirs).
+    """
+
+    digest: str | None
+    marks: tuple[Mark, ...]
+    reason: str | None = None
+    broken_cells: dict | None = None
+
+
+def grade(path, problem_set, secret, *, models=None, setup=(), limits=None, unsafe=False):
+    """Grade a submitted notebook. In a course, the same notebook always gets the same marks.
+
+    Parameters
+    ----------
+    path : Path
+    problem_set : ProblemSet
+    secret : bytes
+        The course's own, from which the inputs are drawn.
+    models : dict of str to str, optional
+        By grade id, the cell of a right answer. A task that does not get all its points runs once
+        more with these in place of the earlier tasks that do not either (if it did not end in
+        time, of all the earlier ones, since a right function may be slow), and the better counts.
+    setup : sequence of str, optional
+        Cells that were handed out to be run before any other: the student may have lost them.
+    limits : grader.sandbox.Limits, optional
+    unsafe : bool, default False
+        Without the sandbox.
+
+    Returns
+    -------
+    Graded
+    """
+    try:
+        submission = read(path)
+    except BadSubmission as bad:
+        nothing = [
+            Mark(t.grade_id, 0.0, float(t.max_points), "unanswered") for t in problem_set.tasks
+        ]
+        return Graded(None, tuple(nothing), reason=bad.reason)
+
+    answers = {f"{task.grade_id}-answer" for task in problem_set.tasks}
+    cells = {place - len(setup): source for place, source in enumerate(setup)} | {
+        number: cell.source
+        for number, cell in enumerate(submission.cells)
+        # In JupyterLab one key turns a code cell into text. An answer is run all the same.
+        if (cell.kind == "code" or cell.grade_id in answers)
+        and cell.grade_id not in problem_set.manual
+    }
+    run = _Run(problem_set, secret, limits or sandbox.Limits(), unsafe)
+    marks = run.mark(cells, [task.grade_id for task in problem_set.tasks])
+    end = len(submission.cells)
+    for name, earlier in _built_upon(marks, models or {}):
+        again = run.mark(cells | {end: "\n\n".join(earlier)}, [name])
+        if again[name].points > marks[name].points:
+            marks[name] = replace(again[name], spared=True)
+    return Graded(submission.digest, tuple(marks.values()), broken_cells=run.broken_cells(end))
+
+
+def _built_upon(marks, models):
+    """Return tasks with less than all their points, and models of those before them to try.
+
+    The functions of a set call each other by name, so that a right one defined at the end of the
+    notebook serves whoever calls it.
+    """
+    wrong = [name for name, mark in marks.items() if mark.points < mark.max_points]
+    found = []
+    for name in wrong:
+        before = list(marks)[: list(marks).index(name)]
+        if marks[name].status != "stopped":
+            before = [other for other in before if other in wrong]
+        earlier = [models[other] for other in before if other in models]
+        if earlier and marks[name].status != "unanswered":
+            found.append((name, earlier))
+    return found
+
+
+class _Run:
+    """Runs cells, asks for tasks and marks them, within the time of one submission.
+
+    Parameters
+    ----------
+    problem_set : ProblemSet
+    secret : bytes
+    limits : grader.sandbox.Limits
+    unsafe : bool
+    """
+
+    def __init__(self, problem_set, secret, limits, unsafe):
+        self.tasks = {task.grade_id: task for task in problem_set.tasks}
+        self.records = {name: draw(task, secret) for name, task in self.tasks.items()}
+        self.problem_set, self.limits, self.unsafe = problem_set, limits, unsafe
+        self.end = time.monotonic() + limits.wall_s
+        self.broken = {}  # broken[cell][kind of exception] lists the modules it missed.
+        # fatal[cell] is True if the cell, which ended the process, runs again for its definitions alone.
+        self.fatal = {}
+
+    def broken_cells(self, end):
+        """Return what `Graded.broken_cells` holds, of the cells of the notebook."""
+        return {
+            number: "; ".join(
+                f"{kind} ({', '.join(modules)})" if modules else kind
+                for kind, modules in kinds.items()
+            )
+            for number, kinds in self.broken.items()
+            if 0 <= number < end
+        }
+
+    def mark(self, cells, names):
+        """Return the marks of some tasks.
+
+        A step that takes too long is ended where it is, and the run goes on. What ends the
+        process, or cannot be ended without it, costs the cell or the task it is in and no other:
+        all runs again, the task left out and of the cell only its imports and definitions, as
+        long as a task has less than full marks and there is time; first the cells above it alone,
+        so that no trap costs the answers that stand there.
+        """
+        cells, waiting, above = dict(cells), list(names), None
+        marks = {name: judge(self.tasks[name], self.records[name], None, {}) for name in names}
+        # A set without tasks is read by a person alone.
+        while waiting and (left := self.end - time.monotonic()) > 0:
+            requests = [request(self.tasks[name], self.records[name].cases) for name in waiting]
+            # A cell that ended the process twice is left out.
+            cells = {number: cells[number] for number in cells if self.fatal.get(number, True)}
+            run_now, above = list(cells.items())[:above], None
+            outcome = sandbox.run(
+                [(n, text, True) if n in self.fatal else (n, text) for n, text in run_now],
+                [description for description, _ in requests],
+                {key: array for _, inputs in requests for key, array in inputs.items()},
+                checks=self.problem_set.checks,
+                packages=self.problem_set.packages,
+                stand_ins=self.problem_set.conventions.stand_ins,
+                limits=replace(self.limits, wall_s=left),
+                unsafe=self.unsafe,
+            )
+            answers, last = _sort(outcome.frames, list(cells), waiting, self.broken)
+            for name, reports, arrays in answers:
+                mark = judge(self.tasks[name], self.records[name], reports, arrays)
+                marks[name] = max(mark, marks[name], key=lambda mark: mark.points)
+            steps = [["cell", number] for number in cells] + [["task", name] for name in waiting]
+            if last not in steps and len(run_now) == len(cells):
+                break  # The run came to its end, or the submission says so.
+            waiting = [name for name in waiting if marks[name].status != "passed"]
+            if last not in steps:
+                continue
+            kind, culprit = steps[steps.index(last)]
+            if kind == "cell":
+                self.broken[culprit] = {outcome.stopped or "process": []}
+                defines = DEFINES.search(cells[culprit]) is not None
+                self.fatal[culprit] = defines and culprit not in self.fatal
+                above = list(cells).index(culprit) or None
+            waiting = [name for name in waiting if name != culprit]
+        return marks
+
+
+def _sort(frames, cells, names, broken):
+    """Return what a run has answered, and the step that ended it; note the cells that broke.
+
+    Of a task the last function of its name counts, as it was when it was defined and as it was
+    at the end of the notebook. Of cells nothing counts once the inputs are known inside: which of
+    them broke, and how, could tell what the inputs are.
+    """
+    answers, last, inputs_known = {}, None, False
+    for header, arrays in frames:
+        cell, error, task = header.get("cell"), header.get("error"), header.get("task")
+        if "inputs" in header:
+            inputs_known, last = True, None
+        elif "begins" in header:
+            steps = [["task", n] for n in names] if inputs_known else [["cell", n] for n in cells]
+            last = header["begins"] if header["begins"] in steps else last
+        elif "done" in header:
+            last = None
+        elif cell in cells and isinstance(error, dict) and not inputs_known:
+            is_late, module = header.get("late") is True, str(error.get("module"))
+            kind = "time" if is_late else exception_named(error.get("type")).__name__
+            modules = broken.setdefault(int(cell), {}).setdefault(kind, [])
+            is_new = MODULE.fullmatch(module) and module not in modules
+            if kind == "ModuleNotFoundError" and is_new and len(modules) < MOST_MODULES:
+                modules.append(module)
+        elif task in names:
+            answers[task, header.get("at_end") is True] = (header.get("answers"), arrays)
+    return [(name, *found) for (name, _), found in answers.items()], last

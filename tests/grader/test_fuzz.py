@@ -1,0 +1,27 @@
+"""No submission, timestamp or answer raises, warns, hangs or reaches beyond its folder."""
+
+import shutil
+
+import pytest
+
+from tests.grader.fuzz import Fuzz
+
+MANY, SHARDS = 10_000, 4
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        range(0, MANY, 40),
+        *(pytest.param(range(n, MANY, SHARDS), marks=pytest.mark.grader) for n in range(SHARDS)),
+    ],
+    ids=["a few", *(f"shard {n}" for n in range(SHARDS))],
+)
+def test_nothing_outside_the_sandbox_falls_over_a_submission(pristine, tmp_path, numbers):
+    fuzz, found = Fuzz(shutil.copytree(pristine, tmp_path / "course")), {}
+    for number in numbers:
+        try:
+            fuzz.try_one(number)
+        except BaseException as error:  # noqa: BLE001 - all there are, each with its number
+            found[number] = f"{type(error).__name__}: {error}"
+    assert not found
