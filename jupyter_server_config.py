@@ -48,8 +48,11 @@ class Contents(AsyncLargeFileManager):
 
 
 def for_learners(handler, page_config):
-    """Leave out the menus of Nbgrader. Who teaches starts JupyterLab in the folder of the class."""
-    page_config["disabledExtensions"] = [*page_config["disabledExtensions"], "@jupyter/nbgrader"]
+    """Leave out the menus of Nbgrader: who teaches starts JupyterLab in the folder of the class.
+
+    The notebooks are plain Markdown, which an older installation may still show in a way of its own.
+    """
+    page_config["disabledExtensions"] += ["@jupyter/nbgrader", "jupyterlab-myst"]
     return page_config
 
 

@@ -750,5 +750,7 @@ def test_answers_are_kept_in_jupyterlab_by_their_words_and_nowhere_else(tmp_path
     # Another chapter may give a question of its own the same id.
     other = {**load_quiz("06_masking")[0], "id": "shift"}
     assert Quiz([other]).answers == {}
+    (tmp_path / "solved" / "answers.json").write_text("[1")  # cut off
+    assert Quiz(questions).answers == {}
     forget()
     assert Quiz(questions).answers == {}

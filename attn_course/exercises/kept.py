@@ -79,7 +79,10 @@ def answered():
     where = folder()
     if where is None or not (where / ANSWERS).exists():
         return {}
-    return json.loads((where / ANSWERS).read_text(encoding="utf-8"))
+    try:
+        return dict(json.loads((where / ANSWERS).read_text(encoding="utf-8")))
+    except (ValueError, TypeError):  # no file of ours: questions are asked as if for the first time
+        return {}
 
 
 def keep_answers(answers):
@@ -95,8 +98,8 @@ def keep_answers(answers):
     from attn.io import write_whole
 
     where.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(answered() | answers, ensure_ascii=False, indent=1)
-    write_whole(where / ANSWERS, f"{text}\n")
+    whole = json.dumps(answered() | answers, ensure_ascii=False, indent=1)
+    write_whole(where / ANSWERS, f"{whole}\n")
 
 
 def hand_over(codes):

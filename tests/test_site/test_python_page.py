@@ -317,7 +317,7 @@ def test_the_editor_is_for_everyone(visit, violations, width, scheme):
     panel.cell.locator(".cm-editor").wait_for()
     expect(panel.cell.locator(".cm-content")).to_be_focused()
     page.keyboard.press("Tab")  # it indents
-    expect(panel.cell.locator(".cm-line").first).to_have_text("    def softmax(scores):")
+    expect(panel.cell.locator(".cm-line").first).to_have_text("    import numpy as np")
     page.keyboard.press("Shift+Tab")
     expect(panel.cell.locator(".cm-content")).to_be_focused()
     page.keyboard.press("Escape")
