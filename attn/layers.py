@@ -122,7 +122,7 @@ class EncoderLayer(_Layer):
     References
     ----------
     Vaswani et al. (2017), sections 3.1 and 5.4. Xiong et al. (2020), On Layer Normalization in
-    the Transformer Architecture. Document 003.
+    the Transformer Architecture.
 
     Examples
     --------
@@ -193,7 +193,7 @@ class DecoderLayer(_Layer):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1. Document 003.
+    Vaswani et al. (2017), section 3.1.
 
     Examples
     --------
@@ -309,8 +309,7 @@ class FeedForward(nn.Module):
     References
     ----------
     Vaswani et al. (2017), Eq. 2. Hendrycks and Gimpel (2016), Gaussian Error Linear Units.
-    Shazeer (2020), GLU Variants Improve Transformer, Eqs. 5 and 6. Document 003, on the
-    feed-forward network.
+    Shazeer (2020), GLU Variants Improve Transformer, Eqs. 5 and 6.
 
     Examples
     --------

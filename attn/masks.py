@@ -46,8 +46,7 @@ def causal_mask(
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3. Document 004, section on masked multi-head
-    attention.
+    Vaswani et al. (2017), section 3.2.3.
 
     Examples
     --------
@@ -138,11 +137,6 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
         ``torch.compile`` and ``torch.vmap``, which cannot look at values, nor after
         ``attn.checks(False)``.)
 
-    References
-    ----------
-    Document 000, section 3.3.4: the ``key_padding_mask`` of its summariser, where PyTorch
-    wants the opposite, True at what is to be ignored.
-
     Examples
     --------
     >>> padding_mask([2, 3], 3).int()
@@ -184,8 +178,8 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.3: the decoder may not look ahead, and in a batch it
-    may not look at padding either. Document 003, ``create_mask``, which leaves padding out.
+    Vaswani et al. (2017), section 3.2.3: the decoder may not look ahead, and in a batch it may
+    not look at padding either.
 
     Examples
     --------

@@ -208,7 +208,7 @@ def sinusoidal_positions(
 
     References
     ----------
-    Vaswani et al. (2017), section 3.5. Document 004, section on positional encoding.
+    Vaswani et al. (2017), section 3.5.
 
     Examples
     --------
@@ -235,7 +235,7 @@ class SinusoidalPositions(AbsolutePositions):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.5. Documents 000, 001, 003 and 004.
+    Vaswani et al. (2017), section 3.5.
 
     Examples
     --------
@@ -288,8 +288,8 @@ class LearnedPositions(AbsolutePositions):
 
     References
     ----------
-    Gehring et al. (2017), Convolutional Sequence to Sequence Learning, section 3.1. Vaswani
-    et al. (2017), Table 3, row E. Document 003.
+    Gehring et al. (2017), Convolutional Sequence to Sequence Learning, section 3.1. Vaswani et
+    al. (2017), Table 3, row E.
 
     Examples
     --------

@@ -57,8 +57,7 @@ class MultiHeadAttention(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA. Document 001 on the
-    heads and their parameters; document 000, section 3.3.3.
+    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA.
 
     Examples
     --------

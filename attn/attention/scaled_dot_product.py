@@ -108,8 +108,8 @@ def scaled_dot_product_attention(
 
     References
     ----------
-    Vaswani et al. (2017), Eq. 1 and section 3.2.3. Document 000, section 3.3.2. Dao et al.
-    (2022), FlashAttention, for the fused kernel.
+    Vaswani et al. (2017), Eq. 1 and section 3.2.3. Dao et al. (2022), FlashAttention, for the
+    fused kernel.
 
     Examples
     --------

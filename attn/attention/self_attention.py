@@ -9,8 +9,7 @@ from attn.attention.scaled_dot_product import Attended, scaled_dot_product_atten
 class SelfAttention(nn.Module):
     """One head of self-attention: three learned projections, then attention.
 
-    It is the module of document 002 for any batch, with masks, and with the weights only
-    when they are asked for.
+    It takes any batch and any mask, and returns the weights only when they are asked for.
 
     Parameters
     ----------
@@ -30,7 +29,7 @@ class SelfAttention(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), sections 3.2.1 and 3.2.3. Document 002.
+    Vaswani et al. (2017), sections 3.2.1 and 3.2.3.
 
     Examples
     --------

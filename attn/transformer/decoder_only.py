@@ -24,7 +24,6 @@ class DecoderOnly(Checkpoint):
     References
     ----------
     Radford et al. (2018), Improving Language Understanding by Generative Pre-Training.
-    Document 001.
 
     Examples
     --------

@@ -29,7 +29,7 @@ class Transformer(Checkpoint):
 
     References
     ----------
-    Vaswani et al. (2017), Figure 1. Documents 001, 003 and 004.
+    Vaswani et al. (2017), Figure 1.
 
     Examples
     --------

@@ -20,7 +20,7 @@ class EncoderOnly(Checkpoint):
 
     References
     ----------
-    Devlin et al. (2019), BERT. Document 001.
+    Devlin et al. (2019), BERT.
 
     Examples
     --------

@@ -36,8 +36,8 @@ class TokenEmbedding(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), sections 3.4, 3.5 and 5.4. Devlin et al. (2019), Figure 2, for types.
-    Document 003.
+    Vaswani et al. (2017), sections 3.4, 3.5 and 5.4. Devlin et al. (2019), Figure 2, for
+    types.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Encoder(_Stack):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1. Documents 001, 003 and 004.
+    Vaswani et al. (2017), section 3.1.
 
     Examples
     --------
@@ -223,7 +223,7 @@ class Decoder(_Stack):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.1. Documents 001, 003 and 004.
+    Vaswani et al. (2017), section 3.1.
     """
 
     def __init__(self, config: TransformerConfig) -> None:

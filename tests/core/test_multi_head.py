@@ -582,7 +582,7 @@ def test_initialisation_and_number_of_parameters():
         assert_close(projection.weight.var().item(), bound**2 / 3, 0.02)
         assert not projection.bias.any()
     assert sum(p.numel() for p in module.parameters()) == 2 * 513 * 512 + 2 * 513 * 128
-    # The table of document 001: 512 x 64 for each of Q, K and V of eight heads, and W_O.
+    # 512 x 64 for each of Q, K and V of eight heads, and W_O.
     without_bias = MultiHeadAttention(512, 8, bias=False)
     assert [p.numel() for p in without_bias.parameters()] == [262_144] * 4
     assert all(getattr(without_bias, name).bias is None for name in PROJECTIONS)
