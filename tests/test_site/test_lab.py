@@ -10,9 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
-from tests.test_assignments.servers import free_ports, wait_for
 
 from attn_course.exercises.kept import ANSWERS
+from tests.grader.servers import free_ports, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "03_self_attention.ipynb"
