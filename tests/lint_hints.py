@@ -16,7 +16,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for these, and for what the tests of the prose import
 
+<<<<<<< HEAD
 from attn_course.exercises.errors import MEANINGS
+=======
+from assignments import variants
+from assignments.problem_sets import CourseError
+from attn_course.exercises.altered import CHANGES, COMBINED, EXCHANGED, TWICE
+from attn_course.exercises.errors import KEEPDIMS, MEANINGS
+>>>>>>> refs/heads/check
 from attn_course.exercises.relations import RELATIONS
 from attn_course.exercises.shapes import SHAPES
 from attn_course.exercises.spec import read_hints
@@ -107,6 +114,11 @@ SAID = {
     **{f"errors.py: {pattern}": sentence for pattern, sentence in MEANINGS.items()},
     **{f"relations.py: {sentence['en'][:40]}": sentence for _, sentence in RELATIONS},
     **{f"shapes.py: {sentence['en'][:40]}": sentence for _, sentence in SHAPES},
+    **{
+        f"altered.py: {sentence['en'][:60]}": sentence
+        for sentence in (EXCHANGED, TWICE, *(c[-1] for c in CHANGES), *(c[-1] for c in COMBINED))
+    },
+    "errors.py: keepdims": KEEPDIMS,
 }
 
 

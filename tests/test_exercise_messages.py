@@ -86,7 +86,10 @@ def test_numbers_for_a_mask_are_never_turned_round(attempt, es, en, language):
 
 def test_lists_are_refused_and_tensors_are_mentioned(language):
     result = check(SOFTMAX, lambda scores: softmax(scores).tolist())
-    assert say(language, "es una lista de Python", "is a Python list") in result.message
+    assert (
+        say(language, "es una lista o una tupla de Python", "is a Python list or tuple")
+        in result.message
+    )
     result = check(SOFTMAX, lambda scores: torch.tensor(softmax(scores)))
     assert result and say(language, "tensores de PyTorch", "tensors of PyTorch") in result.message
 

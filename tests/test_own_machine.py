@@ -149,14 +149,14 @@ STYLES = {
         ),
         "split_heads",
     ),
-    "lists, and another exercise that is no part": (
+    "lists within, and another exercise that is no part": (
         (
             "def look(words, vocabulary):\n"
             "    return [cosine_similarity(np.eye(2), np.eye(2)).any() and [list(vocabulary).index(w)\n"
             "            if w in vocabulary else 1 for w in row] for row in np.atleast_2d(words)]\n"
             "def embed(tokens, vocabulary, table):\n"
             "    rows = table[np.array(look(tokens, vocabulary))].reshape(*tokens.shape, -1)\n"
-            "    return np.where((tokens == '<pad>')[..., None], 0, rows).tolist()\n"
+            "    return np.where((tokens == '<pad>')[..., None], 0, rows)\n"
         ),
         "embed",
     ),

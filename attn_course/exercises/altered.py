@@ -340,8 +340,8 @@ CHANGES = (
     ),
 )
 RETURNED = {
-    "es": "Devuelves `{1}` tal como llega.",
-    "en": "You return `{1}` just as it comes.",
+    "es": "Como `{0}` devuelves `{1}` tal como llega, sin cambiar nada.",
+    "en": "As `{0}` you return `{1}` just as it comes, with nothing changed.",
 }
 COMBINED = (
     (

@@ -172,10 +172,10 @@ def _lists(record, answers):
         return ""
     name = record.outputs[min(listed)]
     return text(
-        es=f"Los valores son correctos, pero `{name}` es una lista de Python y se pide un arreglo de "
+        es=f"Los valores son correctos, pero `{name}` es una lista o una tupla de Python y se pide un arreglo de "
         "NumPy: una lista no se compara, no se multiplica ni se indexa como él. Termina con "
         f"`np.array({name})`.",
-        en=f"The values are right, but `{name}` is a Python list, and an array of NumPy is asked for: a "
+        en=f"The values are right, but `{name}` is a Python list or tuple, and an array of NumPy is asked for: a "
         "list is not compared, multiplied or indexed like one. End with "
         f"`np.array({name})`.",
     )

@@ -77,7 +77,7 @@ def problem(record, attempt, case, answer, expected, others=()):
             and not close(got, wanted).all()
             and all(_in_proportion(*p) for p in elsewhere)
         ):
-            sentence = _wrong_total(name, got, wanted)
+            sentence = _wrong_total(name, got, wanted, case)
             if sentence:
                 return sentence
     wrong = [f"`{name}`" for name, got, wanted in triples if not close(got, wanted).all()]
@@ -206,13 +206,21 @@ def _in_proportion(got, wanted):
     return close(got, got.sum(axis=-1, keepdims=True) * wanted).all()
 
 
-def _wrong_total(name, got, wanted):
+def _wrong_total(name, got, wanted, case):
     """Return a sentence if every row has the right proportions and some a wrong total."""
     if not _in_proportion(got, wanted):
         return ""
     totals = got.sum(axis=-1, keepdims=True)
     row = tuple(int(i) for i in np.argwhere(~close(totals, wanted.sum(-1, keepdims=True)))[0][:-1])
     place = f"{name}[{', '.join(map(str, row))}]" if row else name
+    if not got[row].any() and not has_large_numbers(case):
+        return text(
+            es=f"`{place}` es todo ceros, y debe sumar 1. O bien tu bucle no llega a esa fila, quizá por un "
+            "`return` dentro de él, o bien algo como `np.nan_to_num` convirtió en 0 el NaN de una división.",
+            en=f"`{place}` is all zeros, and should sum to 1. Either your loop does not reach that row, "
+            "perhaps because of a `return` inside it, or something like `np.nan_to_num` turned the NaN of a "
+            "division into 0.",
+        )
     if not got[row].any():
         return text(
             es=f"`{place}` es todo ceros, y debe sumar 1. Quizá la exponencial se desbordó o se "
