@@ -16,14 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for these, and for what the tests of the prose import
 
-<<<<<<< HEAD
-from attn_course.exercises.errors import MEANINGS
-=======
-from assignments import variants
-from assignments.problem_sets import CourseError
 from attn_course.exercises.altered import CHANGES, COMBINED, EXCHANGED, TWICE
 from attn_course.exercises.errors import KEEPDIMS, MEANINGS
->>>>>>> refs/heads/check
 from attn_course.exercises.relations import RELATIONS
 from attn_course.exercises.shapes import SHAPES
 from attn_course.exercises.spec import read_hints
