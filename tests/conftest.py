@@ -36,10 +36,17 @@ settings.load_profile("attn")
 
 @pytest.fixture(autouse=True)
 def anew():
-    """Every test finds the same language and random numbers, whichever ran before it."""
+    """Every test finds the same settings and random numbers, whichever ran before it."""
     attn_course.set_language("es")
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)
+    # A test that runs the cells of a chapter sets what they set, for all of Python.
+    with np.printoptions():
+        yield
+    if "torch" in sys.modules:
+        torch = sys.modules["torch"]
+        torch.set_grad_enabled(True)
+        torch.set_default_dtype(torch.float32)
 
 
 @pytest.fixture(params=["es", "en"])

@@ -45,7 +45,7 @@ window.attnEditor = function attnEditor(parent, { doc, label, describedBy, onCha
         lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine(),
         indentUnit.of("    "), EditorState.tabSize.of(4), python(), syntaxHighlighting(highlighting), theme,
         keymap.of([{ key: "Mod-Enter", run }, { key: "Shift-Enter", run }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
-        EditorView.contentAttributes.of({ "aria-label": label, "aria-describedby": describedBy, autocapitalize: "off", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ tabindex: "0", "aria-label": label, "aria-describedby": describedBy, autocapitalize: "off", spellcheck: "false" }),
         EditorView.updateListener.of((update) => { if (update.docChanged) onChange(view.state.doc.toString()); }),
       ],
     }),
