@@ -16,11 +16,11 @@ import torch
 from attn.io import write_whole
 
 DATA = Path(__file__).resolve().parents[1] / "notebooks" / "data"
-SHORT = 240  # characters of JSON that stand in one line
+# The number of characters of JSON that stand in one line.
+SHORT = 240
 MISSING = object()
 
 
-@dataclass(frozen=True)
 class Row:
     """What is measured in one go, and where it is kept.
 
@@ -38,15 +38,9 @@ class Row:
         more: for hours of one row. It is then asked each time whether anything is missing.
     """
 
-    measure: Callable
-    places: tuple
-    reads: bool
-    resumes: bool
-
     def __init__(self, measure, *places, reads=False, resumes=False):
-        for name, value in vars().copy().items():
-            if name != "self":
-                object.__setattr__(self, name, value)
+        self.measure, self.places = measure, places
+        self.reads, self.resumes = reads, resumes
 
     def values(self, stored, keep):
         """Measure, and return the values as a file of JSON gives them back."""
@@ -113,9 +107,14 @@ class Experiment:
         Raises
         ------
         ValueError
-            If a name is that of no row, or what is stored was measured with other constants.
+            If a name is that of no row, what is stored was measured with other constants, or a
+            row reads what is not stored.
         """
         rows, file = self.rows(), results or self.file
+        if only is not None and only < 1:
+            raise ValueError(f"only: expected at least 1, got {only}")
+        if replace and not names:
+            raise ValueError("replace: expected the names of rows to store anew, got none")
         self._check(rows, file)
         for name in names:
             if name not in rows:
@@ -126,7 +125,7 @@ class Experiment:
             for name, row in rows.items()
             if row.resumes or self._values(row, read(file)) is None
         ]
-        same = True
+        same, has_written = True, False
         for name in list(wanted)[:only]:
             began = time.process_time()
 
@@ -134,7 +133,14 @@ class Experiment:
                 if not names:
                     self._write(file, rows, put(read(file), row.places[0], told))
 
-            measured = rows[name].values(None if names and rows[name].resumes else read(file), keep)
+            before = None if names and rows[name].resumes else read(file)
+            try:
+                measured = rows[name].values(before, keep)
+            except KeyError as error:
+                if not rows[name].reads:
+                    raise
+                expected = f"{name}: expected the rows that it reads to be measured before"
+                raise ValueError(f"{expected}, got none of {error}") from error
             seconds = time.process_time() - began
             # Read after the measurement, for another run may have written meanwhile.
             stored = read(file)
@@ -150,8 +156,9 @@ class Experiment:
             for place, value in zip(rows[name].places, measured, strict=True):
                 stored = put(stored, place, value)
             self._write(file, rows, stored)
+            has_written = True
             say(f"{name} ({seconds:.0f} s): {json.dumps(measured)[:SHORT]}")
-        if file == self.file and wanted:
+        if file == self.file and has_written:
             self.publish()
         return same
 
@@ -187,7 +194,12 @@ class Experiment:
 
 def read(file):
     """Return what is stored in a file; nothing if there is none."""
-    return json.loads(file.read_text("utf-8")) if file.exists() else None
+    if not file.exists():
+        return None
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file}: expected JSON in UTF-8, got {error}") from error
 
 
 def get(stored, place):

@@ -82,7 +82,23 @@ def test_what_does_not_belong_together_is_not_mixed(toy):
         experiment.file.write_text(json.dumps(stored))
         with pytest.raises(ValueError, match=message):
             experiment.run()
+    for text, message in (("{", r"toy\.json: expected JSON in UTF-8"), (b"\xff", r"in UTF-8")):
+        experiment.file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        with pytest.raises(ValueError, match=message):
+            experiment.run()
+    with pytest.raises(ValueError, match=r"^only: expected at least 1, got 0$"):
+        experiment.run(only=0)
+    with pytest.raises(ValueError, match=r"^replace: expected the names"):
+        experiment.run(replace=True)
     assert asked == []
+
+
+def test_a_row_says_that_it_reads_what_is_not_there(toy):
+    experiment, _, told = toy
+    experiment.file.write_text('{"n": 3}')
+    with pytest.raises(ValueError, match=r"^run: expected the rows that it reads .* 'rates'$"):
+        experiment.run(["run"])
+    assert told == []
 
 
 def test_what_cannot_be_measured_here_is_left_out(tmp_path, capsys):
