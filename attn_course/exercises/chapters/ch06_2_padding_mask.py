@@ -9,7 +9,8 @@ from attn_course.exercises.spec import Exercise
 def cases(seed):
     """Return the lengths of the sentences of a batch and the length they are padded to.
 
-    The batch, the lengths and the common length differ, so that no axis passes for another.
+    The batch, the lengths and the common length differ, so that no axis passes for another. How much
+    longer than the longest sentence the common length is changes as well, so that neither gives the other.
 
     Parameters
     ----------
@@ -23,13 +24,21 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def draw(batch_size, seq_len):
-        """Return lengths of which the first is neither the longest nor full, and one is."""
-        rest = rng.integers(1, seq_len, batch_size - 2)
-        lengths = [rng.integers(2, seq_len - 1), seq_len - 1, *rest]
+    def draw(batch_size, seq_len, padding=1):
+        """Return lengths, the second of which is the longest, and a common length above it."""
+        longest = seq_len - padding
+        rest = rng.integers(1, longest + 1, batch_size - 2)
+        lengths = [rng.integers(2, longest), longest, *rest]
         return {"lengths": np.array(lengths[:batch_size]), "seq_len": np.array(seq_len)}
 
-    return [draw(2, 4), draw(2, 5), draw(3, 5), draw(4, 6), draw(3, 7), draw(5, 8)]
+    return [
+        draw(2, 4),
+        draw(2, 5),
+        draw(3, 5),
+        draw(4, 6),
+        draw(3, 7, padding=3),
+        draw(5, 8, padding=0),
+    ]
 
 
 def _real(lengths, seq_len):
@@ -59,6 +68,10 @@ MISTAKES = {
     "one_token_too_few": (_until(lambda lengths, _: lengths - 1),),
     "padding_on_the_left": (_rows(lambda real: real[:, None, ::-1]),),
     "longest_for_all": (_until(lambda lengths, _: lengths.max()),),
+    "as_wide_as_the_longest": tuple(
+        lambda lengths, _, more=more: np.arange(lengths.max() + more) < lengths[:, None, None]
+        for more in (0, 1)
+    ),
     "first_for_all": (_until(lambda lengths, _: lengths[0]),),
     "silent_padding_too": (_rows(lambda real: real[:, None, :] & real[:, :, None]),),
     "repeated_for_every_query": (

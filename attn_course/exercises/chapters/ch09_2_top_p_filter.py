@@ -22,10 +22,10 @@ def cases(seed):
     rng = np.random.default_rng(seed)
     steps = np.array([1.6, 0.9, 0.3, -0.2, -0.8, -1.3, -1.9, -2.4])
 
-    def draw(*shape, p):
+    def draw(*shape, p, scale=1):
         noise = rng.uniform(-0.15, 0.15, shape)
         # The most probable token is never the first, nor are the others in order.
-        logits = rng.permuted(np.broadcast_to(steps[: shape[-1]], shape), axis=-1) + noise
+        logits = rng.permuted(np.broadcast_to(scale * steps[: shape[-1]], shape), axis=-1) + noise
         first = logits[..., 0] == logits.max(axis=-1)
         return {"logits": np.where(first[..., None], logits[..., ::-1], logits), "p": np.array(p)}
 
@@ -41,7 +41,8 @@ def cases(seed):
         draw(2, 5, p=0.8),
         draw(3, 7, p=0.55),
         draw(2, 3, 6, p=0.9),
-        draw(3, 8, p=0.7),
+        # These rows are nearly flat: no token stands out, and many are kept.
+        draw(3, 8, p=0.65, scale=0.4),
     ]
 
 
@@ -180,6 +181,8 @@ MISTAKES = {
         _keeping(lambda best, p: np.cumsum(best, axis=-1) <= p, share=_unguarded),
         _keeping(lambda best, p: np.cumsum(best, axis=-1) < p),
         _keeping(lambda best, p: np.cumsum(best, axis=-1) <= p),
+        _keeping(lambda best, p: (np.cumsum(best, axis=-1) < p) | (best == best[..., :1])),
+        _keeping(lambda best, p: (np.cumsum(best, axis=-1) <= p) | (best == best[..., :1])),
     ),
     "one_too_many": (
         _keeping(
@@ -197,6 +200,8 @@ MISTAKES = {
         _keeping(lambda best, p: best >= p, share=_unguarded),
         _keeping(lambda best, p: best >= 1 - p),
         _keeping(lambda best, p: best >= p * best[..., :1]),
+        _keeping(lambda best, p: best >= (1 - p) * best[..., :1]),
+        _keeping(lambda best, p: best > (1 - p) * best[..., :1]),
     ),
     "share_of_vocabulary": (
         _top_share,
