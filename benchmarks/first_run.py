@@ -9,14 +9,13 @@ built site.
 import functools
 import http.server
 import os
-import shutil
 import statistics
 import threading
 import time
 
 from playwright.sync_api import sync_playwright
 
-from benchmarks.widget_latency import SITE, QuietHandler
+from benchmarks.widget_latency import SITE, QuietHandler, browser_program
 
 # The budgets in seconds.
 BUDGETS = {"first check": 6.0, "next check": 0.3}
@@ -84,9 +83,7 @@ def main():
     handler = functools.partial(QuietHandler, directory=str(SITE))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    program = (
-        os.environ.get("ATTN_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
+    program = browser_program()
     address = f"http://127.0.0.1:{server.server_port}"
     found, load = [], os.getloadavg()[0]
     with sync_playwright() as playwright:

@@ -8,8 +8,6 @@ grammar``.
 
 import functools
 import http.server
-import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -23,7 +21,7 @@ from attn.applications.models import TRANSLATOR
 from attn.applications.translation import Translator
 from attn_course.grammar import generate
 from attn_course.widgets import LiveTranslator, _source
-from benchmarks.widget_latency import QuietHandler
+from benchmarks.widget_latency import QuietHandler, browser_program
 
 SENTENCES = 100
 TEN_WORDS = (
@@ -93,12 +91,12 @@ def main(name=TRANSLATOR):
     texts = sentences(name)
     example = Translator.pretrained(name).attention(texts[0])
     widget = LiveTranslator(example, pretrained=name, language="en")
+    program = browser_program()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         write_page(Path(folder), widget)
         handler = functools.partial(QuietHandler, directory=folder)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        program = os.environ.get("ATTN_BROWSER") or shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         print(f"{'milliseconds':<34}{'median':>8}{'p95':>8}")
         first = []

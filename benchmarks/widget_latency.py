@@ -6,9 +6,8 @@ must fit in it. Times are of this machine's browser, so they are given as a shar
 
 import functools
 import http.server
-import os
-import shutil
 import statistics
+import sys
 import threading
 from pathlib import Path
 
@@ -41,6 +40,16 @@ WIDGETS = {
 }
 
 
+def browser_program():
+    """Return the program of the browser that the tests use, or end in a sentence."""
+    from tests.machine import Missing, browser
+
+    try:
+        return browser()
+    except Missing as missing:
+        sys.exit(str(missing))
+
+
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     """A handler that does not print every request between the measurements."""
 
@@ -53,9 +62,7 @@ def main():
     handler = functools.partial(QuietHandler, directory=str(SITE))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    program = (
-        os.environ.get("ATTN_BROWSER") or shutil.which("chromium") or shutil.which("google-chrome")
-    )
+    program = browser_program()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
