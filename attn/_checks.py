@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeGuard, TypeVar
 
-if TYPE_CHECKING:  # what a type checker has to know
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor
@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # what a type checker has to know
     Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
-MOST_QUOTED = 400  # characters of what came, in a sentence that refuses it
+# An error quotes at most so many characters of the value that it refuses.
+MOST_QUOTED = 400
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
@@ -247,7 +248,7 @@ def broadcast_shapes(first: tuple[int, ...], *others: tuple[int, ...]) -> tuple[
     """
     joined = tuple(first)
     for shape in others:
-        if shape == joined:  # as nearly always
+        if shape == joined:
             continue
         longer, shorter = (joined, shape) if len(joined) >= len(shape) else (shape, joined)
         n_more = len(longer) - len(shorter)
@@ -259,7 +260,8 @@ def broadcast_shapes(first: tuple[int, ...], *others: tuple[int, ...]) -> tuple[
 
 
 class _Switch(threading.local):
-    on = True  # at first, in every thread
+    # In every thread the checks are on at first.
+    on = True
 
 
 switch = _Switch()
@@ -340,7 +342,8 @@ def holds(condition: "Callable[[], Tensor | bool]", otherwise: bool, free: bool 
         return otherwise
     try:
         return bool(condition())
-    except RuntimeError:  # under vmap and on the meta device
+    except RuntimeError:
+        # Under vmap and on the meta device there are no values to read.
         return otherwise
 
 

@@ -18,7 +18,8 @@ from attn._checks import wrong
 from attn.io import NotWritten, whole_file
 
 CHUNK = 2**16
-TIMEOUT = 60  # seconds without an answer
+# The number of seconds without an answer after which a transfer fails.
+TIMEOUT = 60
 
 
 @dataclass(frozen=True)

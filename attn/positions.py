@@ -203,12 +203,7 @@ def sinusoidal_positions(
     Raises
     ------
     ValueError
-        If `n_positions` is not an integer of at least 0, `d_model` not an even one of at
-        least 2, or `base` not a number of at least 1.
-
-    References
-    ----------
-    Vaswani et al. (2017), section 3.5.
+        As `attn.reference.sinusoidal_positions` does.
 
     Examples
     --------
@@ -536,7 +531,8 @@ class ALiBiPositions(RelativePositions):
             return super().bias_in_a_row(start, tgt_len, src_len, dtype, device)
         kept, wanted = self._kept, (torch.promote_types(dtype, torch.float32), device)
         if kept is None or (kept.dtype, kept.device) != wanted or kept.shape[-1] < src_len:
-            with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+            # The tensor is kept, and a later step may need a gradient through it.
+            with torch.inference_mode(False):
                 keys = torch.arange(2 * src_len, device=device)
                 kept = self.bias(keys[-1:], keys, dtype)
             if keepable(kept):
@@ -574,7 +570,8 @@ def check_vectors(x: Tensor, size: int | str) -> None:
 LIMB = 2**30
 LOW_BITS = LIMB - 1
 WHOLE_TURN = LIMB**2
-TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770  # times 2**128
+# This is 1 / (2 pi) in units of 2**-128.
+TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770
 
 
 class Waves:
@@ -605,7 +602,8 @@ class Waves:
         self, start: int, stop: int, size: int, dtype: torch.dtype, device: torch.device
     ) -> Tensor:
         """Return `at` for the positions from `start` up to, but not including, `stop`."""
-        if torch.compiler.is_compiling():  # A graph cannot keep anything.
+        if torch.compiler.is_compiling():
+            # A graph cannot keep the waves from one call to the next.
             return self.at(torch.arange(start, stop, device=device), size, dtype)
         kept, wanted = self._kept, (dtype, device, size // 2)
         if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
@@ -617,7 +615,8 @@ class Waves:
     def _grown(self, stop: int, size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
         length = 0 if self._kept is None else len(self._kept)
         length = length if stop <= length else max(stop, 2 * length)
-        with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+        # The tensor is kept, and a later step may need a gradient through it.
+        with torch.inference_mode(False):
             return self.at(torch.arange(length, device=device), size, dtype)
 
     def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
@@ -716,7 +715,8 @@ class ScaledWaves(Waves):
         check_waves("scaling", scaling, 2 * len(plain), base)
         if scaling["rope_type"] == "factors":
             return [speed / factor for speed, factor in zip(plain, scaling["factors"], strict=True)]
-        kept = [0.0] * len(plain)  # the share of each wave that is not slowed
+        # kept[i] is the share of wave i that is not slowed.
+        kept = [0.0] * len(plain)
         if scaling["rope_type"] == "llama3":
             low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
             turns = scaling["original_max_position_embeddings"] / TWO_PI

@@ -106,9 +106,10 @@ def _exchange(one: Path, other: Path) -> bool:
     # Some systems lack both functions.
     with suppress(OSError, TypeError, AttributeError):
         library, here, exchange = ctypes.CDLL(None), -100, 2
-        if hasattr(library, "renameat2"):  # Linux
+        # Linux has the first of the two functions, macOS the second.
+        if hasattr(library, "renameat2"):
             return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
-        return bool(library.renamex_np(*names, exchange) == 0)  # macOS
+        return bool(library.renamex_np(*names, exchange) == 0)
     return False
 
 

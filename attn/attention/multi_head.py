@@ -277,7 +277,8 @@ class MultiHeadAttention(nn.Module):
             check_attention(query, key, value)
 
 
-LARGE = 2**16  # With fewer weights, one product takes less time than the preparation of two.
+# With fewer weights, one product takes less time than the preparation of two.
+LARGE = 2**16
 
 
 class Linear(nn.Linear):

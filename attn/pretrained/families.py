@@ -468,7 +468,8 @@ def filled(found: Found) -> Model:
     if predicts:
         _name_last_bias(tensors, own_names, tied)
     elif family.model is EncoderOnly:
-        tied = True  # A head that is not there has no numbers of its own.
+        # A head that the file lacks has no numbers of its own.
+        tied = True
     if tied and names.tokens not in tensors and names.head in tensors:
         tensors[names.tokens] = tensors.pop(names.head)
         own_names[names.tokens] = own_names[names.head]
@@ -479,7 +480,8 @@ def filled(found: Found) -> Model:
         )
         with torch.device("meta"):
             model = family.model(config)
-    except (RuntimeError, OverflowError):  # The bytes of a tensor cannot be counted in 64 bits.
+    except (RuntimeError, OverflowError):
+        # The bytes of a tensor cannot be counted in 64 bits.
         raise wrong("sizes", "those of a model that fits in memory", shown(found.options)) from None
     wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     if tied:

@@ -213,7 +213,8 @@ class _Reader:
         name, (n_axes,) = self.string(), self.values("I")
         if n_axes > MOST_AXES:
             raise wrong(name, f"at most {MOST_AXES} axes", n_axes)
-        shape = self.values(f"{n_axes}Q")[::-1]  # the axis that moves fastest stands first
+        # GGUF names the axis that moves fastest first.
+        shape = self.values(f"{n_axes}Q")[::-1]
         number, offset = self.values("IQ")
         if number not in KINDS:
             known = ", ".join(kind.name for kind in KINDS.values())
@@ -238,7 +239,8 @@ class _Reader:
                 raise wrong(entry.name, "one tensor of this name", "two")
             stored = self.content[self.at + entry.start : self.at + entry.stop]
             blocks = np.frombuffer(stored, np.uint8).reshape(-1, entry.kind.n_bytes)
-            with np.errstate(all="ignore"):  # A scale may be infinite, and a step zero.
+            # A scale may be infinite, and a step zero.
+            with np.errstate(all="ignore"):
                 found[entry.name] = entry.kind.unpack(blocks).reshape(entry.shape)
         return found
 

@@ -25,7 +25,8 @@ from attn.tokenizer import AddedToken, ByteLevelTokenizer, WordPieceTokenizer
 from attn.tokenizer._json import read_json
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
 
-Said: TypeAlias = dict[str, Any]  # an object of JSON
+# An object of JSON.
+Said: TypeAlias = dict[str, Any]
 # What an entry may be: a type, some values, or with None anything.
 Wanted: TypeAlias = Mapping[str, type | tuple[Any, ...] | None]
 
@@ -231,7 +232,8 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
         raise ValueError(f"{path}: {error}") from None
     _check_config(folder / "tokenizer_config.json", tokenizer)
     if isinstance(tokenizer, WordPieceTokenizer):
-        return tokenizer  # whose [PAD], [CLS] and [SEP] are known by their names
+        # Its [PAD], [CLS] and [SEP] are known by their names.
+        return tokenizer
     ends = _ends(folder, config, tokenizer.vocab_size)
     return ByteLevelTokenizer(
         tokenizer.vocabulary,

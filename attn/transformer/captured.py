@@ -94,9 +94,9 @@ class _Recorded:
             self.ids, self.slots = ids.clone(), slots.clone()
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(
-                stream
-            ):  # what libraries prepare at a first call is not recorded
+            # Two steps come before the recording, which must not hold what libraries prepare at a
+            # first call.
+            with torch.cuda.stream(stream):
                 for _ in range(2):
                     model.in_room(self.ids, cache, self.slots)
             torch.cuda.current_stream().wait_stream(stream)

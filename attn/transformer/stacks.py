@@ -1,6 +1,7 @@
 """What the three models are made of: the embedding of tokens, and stacks of N layers."""
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -107,6 +108,13 @@ class TokenEmbedding(nn.Module):
         return x
 
 
+class Order(TypedDict, total=False):
+    """The options of self-attention that a stack hands to each of its layers."""
+
+    positions: Tensor | None
+    is_causal: bool
+
+
 class _Stack(nn.Module):
     """`n_layers` layers of one class, and the norm that a pre-norm stack ends with."""
 
@@ -178,16 +186,15 @@ class Encoder(_Stack):
         x: Tensor,
         mask: Tensor | None = None,
         *,
-        positions: Tensor | None = None,
-        is_causal: bool = False,
         need_weights: bool = False,
         cache: DecoderCache | None = None,
+        **order: Unpack[Order],
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Run `x` through every layer.
 
         Parameters
         ----------
-        x, mask, positions, is_causal, need_weights
+        x, mask, need_weights, positions, is_causal
             As in `attn.layers.EncoderLayer`.
         cache : attn.cache.DecoderCache, optional
             For a causal stack that writes token by token.
@@ -203,12 +210,7 @@ class Encoder(_Stack):
         with restored_on_error(cache):
             for layer, layer_cache in zip(self.layers, caches, strict=True):
                 x, layer_weights = layer(
-                    x,
-                    mask,
-                    positions=positions,
-                    is_causal=is_causal,
-                    need_weights=need_weights,
-                    cache=layer_cache,
+                    x, mask, need_weights=need_weights, cache=layer_cache, **order
                 )
                 weights.append(layer_weights)
             return self.norm(x), tuple(weights) if need_weights else None
@@ -236,16 +238,15 @@ class Decoder(_Stack):
         mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
         *,
-        positions: Tensor | None = None,
-        is_causal: bool = True,
         need_weights: bool = False,
         cache: DecoderCache | None = None,
+        **order: Unpack[Order],
     ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
         """Run `x` through every layer.
 
         Parameters
         ----------
-        x, memory, mask, memory_mask, positions, is_causal, need_weights
+        x, memory, mask, memory_mask, need_weights, positions, is_causal
             As in `attn.layers.DecoderLayer`.
         cache : attn.cache.DecoderCache, optional
             Then `x` holds only the new tokens.
@@ -266,10 +267,9 @@ class Decoder(_Stack):
                     memory,
                     mask,
                     memory_mask,
-                    positions=positions,
-                    is_causal=is_causal,
                     need_weights=need_weights,
                     cache=layer_caches,
+                    **order,
                 )
                 weights.append(layer_weights)
             x = self.norm(x)

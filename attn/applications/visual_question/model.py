@@ -19,8 +19,10 @@ from attn.transformer import Decoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.stacks import TokenEmbedding
 
-SLOWEST = 100.0  # With six positions to tell apart, waves of thousands would stand still.
-CONTRAST = 64.0  # Colours differ from the ground by about so much.
+# The base of the sinusoidal positions. Over six positions, the waves of a base of 10,000 hardly move.
+SLOWEST = 100.0
+# The colours differ from the ground by about so much.
+CONTRAST = 64.0
 
 # Images, ids, lengths, answers.
 Batch: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
