@@ -515,16 +515,11 @@ class _FixedKVCache(KVCache):
 
 
 class restored_on_error:
-    """Give a cache the attributes that it had before, if what follows raises.
+    """Give a cache, or each of several, the attributes that it had before, if what follows raises.
 
     Without that, the layers before the one that refused a step would have kept its tokens, and
     every later step would silently be wrong. A model, its stacks, layers and attentions can each be
     called by themselves, so each restores; in one step only the outermost does, the others nothing.
-
-    Parameters
-    ----------
-    cache : object
-        A cache of one attention or of a model, or a tuple of caches. Anything else is left alone.
     """
 
     def __init__(self, cache: object) -> None:

@@ -577,14 +577,10 @@ TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770
 class Waves:
     """The sine and the cosine of each wave at each position, right for any position in any dtype.
 
-    An angle matters only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the
-    whole turns are cut off. In float32 the angle of position 100,000 would be wrong by up to .005,
-    and Apple's devices have no float64. The waves of the first positions are kept.
-
-    Parameters
-    ----------
-    base : float
-        Wave i of ``size / 2`` turns by ``base ** (-2i / size)`` radians per position.
+    Wave i of ``size / 2`` turns by ``base ** (-2i / size)`` radians per position. An angle matters
+    only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the whole turns are
+    cut off. In float32 the angle of position 100,000 would be wrong by up to .005, and Apple's
+    devices have no float64. The waves of the first positions are kept.
     """
 
     def __init__(self, base: float) -> None:
@@ -622,18 +618,9 @@ class Waves:
     def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
         """Return the sine and the cosine of every wave at every position.
 
-        Parameters
-        ----------
-        positions : Tensor, shape (..., seq_len)
-        size : int
-            Twice the number of waves.
-        dtype : torch.dtype
-            Computed in float64 if its numbers are that, in float32 otherwise.
-
-        Returns
-        -------
-        Tensor of `dtype`, shape (..., seq_len, size / 2, 2)
-            Of a complex one, shape (..., seq_len, size / 2): the cosine and i times the sine.
+        The shape is (..., seq_len, size / 2, 2), or that of `size` / 2 complex numbers for a complex
+        `dtype`: the cosine and i times the sine. They are computed in float64 if the numbers of
+        `dtype` are that, in float32 otherwise.
         """
         is_double = dtype in (torch.float64, torch.complex128)
         computed = torch.float64 if is_double else torch.float32
@@ -692,14 +679,7 @@ OPTIONAL = {"yarn": ("beta_fast", "beta_slow", "attention_factor", "mscale", "ms
 
 
 class ScaledWaves(Waves):
-    """The waves of one base, each slowed down.
-
-    Parameters
-    ----------
-    base : float
-    scaling : dict
-        From `checked_scaling`.
-    """
+    """The waves of one base, each slowed down by a scaling of `checked_scaling`."""
 
     def __init__(self, base: float, scaling: Scaling) -> None:
         super().__init__(base)
@@ -774,17 +754,8 @@ def _yarn_range(size: int, base: float, scaling: Scaling) -> tuple[float, float]
 def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | None:
     """Return a scaling with all its numbers as floats; None if it changes nothing.
 
-    Parameters
-    ----------
-    name : str
-        What errors call it.
-    scaling : dict, optional
-        As for `attn.positions.RotaryPositions`.
-
-    Raises
-    ------
-    ValueError
-        If it is of no known kind, or lacks a number, or has one that its kind does not.
+    It is that of `attn.positions.RotaryPositions`. A scaling of no known kind is refused, and one
+    that lacks a number or has one that its kind does not. Errors call it `name`.
     """
     if scaling is None:
         return None

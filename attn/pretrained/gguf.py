@@ -130,21 +130,8 @@ KINDS = {
 def read(path: Path) -> tuple[dict[str, Any], dict[str, Numbers]]:
     """Return the metadata and the tensors of a file, all of them in float32.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    metadata : dict
-        Strings, numbers, and lists of them.
-    tensors : dict of str to array
-        A matrix has the shape (n_out, n_in), as PyTorch's have.
-
-    Raises
-    ------
-    ValueError
-        If it is no such file, is damaged, or holds tensors of a type that is not in `KINDS`.
+    A matrix has the shape (n_out, n_in), as PyTorch's have. A file of another kind, a damaged one,
+    and one with a type of tensor that is not in `KINDS` are refused.
 
     References
     ----------

@@ -25,14 +25,7 @@ Metadata: TypeAlias = dict[str, Any]
 class Checkpoint(nn.Module):
     """``save`` and ``load`` for a model that is made from its ``config``.
 
-    Parameters
-    ----------
-    config : TransformerConfig
-
-    Raises
-    ------
-    ValueError
-        If `config` is something else, or sets an option that is `unused` in the class.
+    A configuration that sets an option that is `unused` in the class is refused.
     """
 
     # The options of a configuration that this model does nothing with.

@@ -70,26 +70,11 @@ class TokenEmbedding(nn.Module):
     def forward(
         self, ids: Tensor, positions: int | Tensor = 0, types: Tensor | None = None
     ) -> Tensor:
-        """Embed tokens.
+        """Embed tokens: a vector of shape (..., seq_len, d_model) for `ids` of shape (..., seq_len).
 
-        Parameters
-        ----------
-        ids : Tensor of int64, shape (..., seq_len)
-        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
-            The position of each token; or of the first, and the others follow.
-        types : Tensor of int64, broadcastable to (..., seq_len), optional
-            Of which kind each token is; of kind 0 if not given.
-
-        Returns
-        -------
-        Tensor, shape (..., seq_len, d_model)
-
-        Raises
-        ------
-        ValueError
-            If an id is not in the vocabulary (not checked inside ``torch.compile`` and
-            ``torch.vmap``, nor after ``attn.checks(False)``), a learned position does not exist,
-            types do not fit the ids, or there are none.
+        `positions` are those of the tokens, or that of the first; `types` are 0 if not given. An id that
+        is not in the vocabulary is refused (not inside ``torch.compile`` and ``torch.vmap``, nor after
+        ``attn.checks(False)``), and so are a position that was not learned and types that do not fit.
         """
         check_ids("ids", ids, self.tokens.num_embeddings)
         x: Tensor = self.tokens(ids) * self.scale
@@ -296,21 +281,10 @@ def new_tokens(
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Return what a step reads: new tokens, the mask of all, the positions of the new ones.
 
-    Parameters
-    ----------
-    ids : Tensor of int64, shape (n_rows, length)
-        Everything written so far.
-    cache : attn.cache.DecoderCache, or None
-    mask : Tensor of bool, shape (n_prompts, 1, prompt_len), optional
-        True at the real tokens of the prompts, which are padded on the left; what was
-        written after them is real.
-    positions : Tensor of int64, shape (n_prompts, prompt_len), optional
-        Where the tokens of the prompts stand; what is written follows. Counted from `mask`
-        if not given.
-
-    Returns
-    -------
-    tuple of Tensor or None
+    `ids`, shape (n_rows, length), are all that is written so far. `mask`, shape (n_prompts, 1,
+    prompt_len), is True at the real tokens of prompts that are padded on the left, and `positions`,
+    shape (n_prompts, prompt_len), says where these stand; without them, positions are counted from
+    the mask. What is written after the prompts is real and follows.
     """
     check_shape("ids", ids, ("n_rows", "length"))
     if cache is not None:
