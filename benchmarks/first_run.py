@@ -85,7 +85,8 @@ def main():
     address = f"http://127.0.0.1:{server.server_port}"
     found, load = [], os.getloadavg()[0]
     with sync_playwright() as playwright:
-        for _ in range(COLD):  # A browser of its own each time: none has compiled anything.
+        # Each run has a browser of its own, which has compiled nothing yet.
+        for _ in range(COLD):
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             found.append(measure(browser.new_page(), address))
             browser.close()

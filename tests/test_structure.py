@@ -452,7 +452,8 @@ def test_nothing_tracked_holds_what_is_forbidden(tracked):
         path = ROOT / name
         if path.suffix in {".webp", ".png", ".safetensors"} or path == Path(__file__).resolve():
             continue
-        if path.is_file():  # one that is deleted and not yet committed is still listed
+        # A deleted file that is not yet committed is still listed.
+        if path.is_file():
             # The letters of a picture in base64 may spell anything.
             text = re.sub(
                 r'"image/png": "[^"]*"|base64,[\w+/=]+', "", path.read_text(encoding="utf-8")
