@@ -1,21 +1,24 @@
 """What the drawings of chapters 1 to 5 show is what an independent computation gives."""
 
+import ast
 import itertools
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 
 from attn import reference
 from attn.applications.translation import Translator
 from attn.attention import MultiHeadAttention
 from attn.recurrent import RecurrentEncoderDecoder
-from attn.tokenizer import WordTokenizer
 from attn.tokenizer.byte_pair import merge_pair
 from tests.test_drawings import drawn, texts
 
+ROOT = Path(__file__).resolve().parents[1]
 WALK = np.array(
     [[0, -0.5, 0], [1.5, 1, 0], [1, 1.5, 0.5], [-0.5, 0, 0.5], [0, -0.5, 0.5], [0, 0.5, 2]]
 )
@@ -82,27 +85,39 @@ def test_hops_are_the_longest_paths():
     assert len(elements("hops", "path", class_="tip lit")) == sum(steps.values())
 
 
-def test_the_lookup_is_that_of_the_tokenizer_and_the_table():
-    sentence = "Roses are red and violets are blue"
-    tokenizer = WordTokenizer.train([sentence])
-    said = texts(drawn("lookup", "en"))[3:]
-    assert said[:14] == [
-        s
-        for t, i in zip(sentence.lower().split(), tokenizer.encode(sentence), strict=True)
-        for s in (t, str(i))
-    ]
-    table = np.random.default_rng(0).normal(size=(tokenizer.vocab_size, 3))
-    rows = [said[14 + 5 * i : 19 + 5 * i] for i in range(10)]
+SENTENCES = {"es": "Marte es rojo y Neptuno es azul", "en": "Roses are red and violets are blue"}
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_the_lookup_is_that_of_the_sentence_and_the_table(language):
+    source = (ROOT / "notebooks" / "src" / "02_tokens_and_embeddings.md").read_text("utf-8")
+    assert f'{language}="{SENTENCES[language]}"' in source
+    table = np.array(
+        ast.literal_eval(re.search(r"E = np\.array\((\[\[.*?\]\])\)", source, re.DOTALL)[1])
+    )
+    tokens = SENTENCES[language].lower().split()
+    vocabulary = ["<pad>", "<unk>"]
+    for token in tokens:
+        vocabulary += [token] if token not in vocabulary else []
+    said = texts(drawn("lookup", language))[3:]
+    assert said[:14] == [s for token in tokens for s in (token, str(vocabulary.index(token)))]
+    rows = [said[14 + 4 * i : 18 + 4 * i] for i in range(8)]
     assert rows == [
-        [str(i), token, *written(row)]
-        for i, (token, row) in enumerate(zip(tokenizer.tokens, table, strict=True))
+        [str(i), token, *written(row, 0)]
+        for i, (token, row) in enumerate(zip(vocabulary, table, strict=True))
     ]
 
 
-def test_the_merges_are_those_of_byte_pair_encoding():
-    times = {"walk": 4, "walks": 2, "walked": 3, "talked": 3, "talks": 1}
+@pytest.mark.parametrize(
+    ("language", "times", "shown"),
+    [
+        ("en", {"walk": 4, "walks": 2, "walked": 3, "talked": 3, "talks": 1}, ("walked", "talks")),
+        ("es", {"mira": 4, "miras": 2, "mirado": 3, "tirado": 3, "tiras": 1}, ("mirado", "tiras")),
+    ],
+)
+def test_the_merges_are_those_of_byte_pair_encoding(language, times, shown):
     pieces = {word: list(word) for word in times}
-    wanted = [*pieces["walked"], *pieces["talks"]]
+    wanted = [letter for word in shown for letter in word]
     for _ in range(5):
         counts = Counter()
         for word, parts in pieces.items():
@@ -110,8 +125,9 @@ def test_the_merges_are_those_of_byte_pair_encoding():
                 counts[pair] += times[word]
         best = min(counts, key=lambda pair: (-counts[pair], pair))
         pieces = {word: merge_pair(parts, best, "".join(best)) for word, parts in pieces.items()}
-        wanted += [" + ".join(best), f"× {counts[best]}", *pieces["walked"], *pieces["talks"]]
-    assert texts(drawn("merges", "en"))[2:] == wanted
+        wanted += [" + ".join(best), f"× {counts[best]}"]
+        wanted += [part for word in shown for part in pieces[word]]
+    assert texts(drawn("merges", language))[2:] == wanted
 
 
 def test_films_fall_on_the_line_at_a_right_angle_and_as_far_as_their_product():

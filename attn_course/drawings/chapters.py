@@ -60,12 +60,12 @@ CHAPTERS = {
     ),
     "02_tokens_and_embeddings": Here(
         ("source", "embeddings", "target"),
-        {"seq_len": 7, "d_model": 3},
+        {"seq_len": 7, "d_model": 2},
         {"src_ids": ("seq_len",), "src_x": ("seq_len", "d_model")},
         "Este capítulo convierte un texto en tokens y cada token en un vector. Las formas son las de su primera tabla: "
-        "`seq_len` = 7 tokens, cada uno con `d_model` = 3 números.",
+        "`seq_len` = 7 tokens, cada uno con `d_model` = 2 números.",
         "This chapter turns a text into tokens, and each token into a vector. The shapes are those of its first table: "
-        "`seq_len` = 7 tokens of `d_model` = 3 numbers each.",
+        "`seq_len` = 7 tokens of `d_model` = 2 numbers each.",
     ),
     "03_self_attention": Here(
         ("self_attention", "query", "key", "value", "scores", "weights", "mean"),
