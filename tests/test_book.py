@@ -105,8 +105,8 @@ def test_times_and_needs_are_those_the_chapter_gives(chapter, language):
 @each_language
 @pytest.mark.parametrize("chapter", written(CHAPTERS["chapter"]), ids=lambda each: each["page"])
 def test_reading_takes_as_long_as_the_chapter_says(chapter, language):
-    if f"L{chapter['page']}" not in WRITTEN:
-        return
+    if chapter["page"] < "04" and f"L{chapter['page']}" not in WRITTEN:
+        return  # they are measured when their evidence stands in a laboratory page
     measured = attn_minutes.minutes(cells_of(chapter["page"], language))
     assert chapter["reading"] == pytest.approx(measured, rel=0.15)
 
@@ -143,12 +143,14 @@ def test_the_route_of_six_weeks_takes_the_hours_it_promises():
     (route,) = (route for route in CHAPTERS["route"] if route["name"]["en"] == "Six weeks")
     weeks = [sum(hours.get(page, 0) for page in part) for part in route["parts"]]
     assert (
-        "some three and a half hours a week on average and never more than four"
+        "some four hours a week on average and never more than five and a half"
         in route["why"]["en"]
     )
-    assert "unas tres horas y media por semana de media y nunca más de cuatro" in route["why"]["es"]
-    assert round(2 * sum(weeks) / len(weeks)) == 7
-    assert 3.5 < max(weeks) <= 4
+    assert (
+        "unas cuatro horas por semana de media y nunca más de cinco y media" in route["why"]["es"]
+    )
+    assert round(sum(weeks) / len(weeks)) == 4
+    assert 5 < max(weeks) <= 5.5
 
 
 @pytest.mark.parametrize(

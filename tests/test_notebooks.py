@@ -47,6 +47,10 @@ def is_chapter(source):
     return re.match(r"\d\d|A1", source.stem)  # A2 is a page of tables and answers
 
 
+def is_laboratory(source):
+    return re.match(r"L\d\d_", source.stem)
+
+
 @functools.cache
 def committed(source, language):
     return nbformat.read(build.target(source, language), as_version=4)
@@ -268,12 +272,15 @@ def test_solutions_stand_in_a_fold_and_nothing_runs_them(source, language):
 
 @each_edition
 def test_a_figure_has_its_caption_under_it(source, language):
-    cells = committed(source, language).cells
+    cells, counted = committed(source, language).cells, 0
     for cell, after in itertools.pairwise(cells):
         caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
         if caption and cell.cell_type == "code":
             shown = lxml.html.fromstring(markdown2html(after.source)).text_content()
-            assert shown.split()[0] in ("Figura.", "Figure.")
+            counted += 1
+            chapter = readable.chapter_of(source.stem)
+            number = f"{chapter}.{counted}." if chapter else f"{counted}."
+            assert shown.split()[:2] == [{"es": "Figura", "en": "Figure"}[language], number]
             assert caption.replace("*", "").split()[-1][:3] in shown
     captions = sum(
         "caption" in c.metadata.get("mystnb", {}).get("figure", {})
@@ -425,7 +432,7 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
             for o in outputs(notebook)
             if "data-anywidget" in o.get("data", {}).get("text/html", "")
         ]
-        assert len(widgets) >= (5 if re.match(r"\d\d|A1", source.stem) else 1)
+        assert len(widgets) >= (5 if is_chapter(source) else not is_laboratory(source))
         assert all(f"language='{language}'" in widget for widget in widgets)
 
 
@@ -440,6 +447,45 @@ def test_an_exercise_runs_first_after_a_restart(source):
         exec(imports + solution, names)  # noqa: S102 - as Jupyter does with it
         assert names["check"](name, names[name]).status == "passed"
         functions[name] = names[name]
+
+
+# The laboratory ---------------------------------------------------------------------------
+
+FORM = {
+    "es": ["Afirmación.", "Diseño.", "Resultado.", "Qué se sigue, y qué no.", "Para repetirlo."],
+    "en": ["Claim.", "Design.", "Result.", "What follows, and what does not.", "Run it again."],
+}
+LABORATORIES = [source for source in SOURCES if is_laboratory(source)]
+
+
+def experiments(laboratory, language):
+    """Return ``{label: text}`` for the experiments of a page: all its sections but its last notes."""
+    text = "\n\n".join(prose(build.split(laboratory, language)))
+    before, *sections = re.split(r"^(?=\(\S+\)=\n## |(?<!\)=\n)## )", text, flags=re.MULTILINE)
+    assert sections and "\n## " not in before
+    labelled = [re.match(r"\((l\d\d-[a-z0-9-]+)\)=\n## ", section) for section in sections]
+    assert all(labelled), f"{laboratory.stem}: an experiment without a label"
+    named = {it[1]: section for it, section in zip(labelled, sections, strict=True)}
+    assert not {key for key in list(named)[:-1] if key.endswith("-notes")}
+    return {key: section for key, section in named.items() if not key.endswith("-notes")}
+
+
+@pytest.mark.parametrize("language", build.LANGUAGES)
+@pytest.mark.parametrize("laboratory", LABORATORIES, ids=lambda source: source.stem)
+def test_an_experiment_has_its_five_parts_and_is_linked_both_ways(laboratory, language):
+    chapter = laboratory.with_name(laboratory.name.removeprefix("L"))
+    story = "\n\n".join(prose(build.split(chapter, language)))
+    asked = re.findall(rf"\]\({laboratory.stem}\.ipynb#([\w-]+)\)", story)
+    found = experiments(laboratory, language)
+    assert set(asked) == set(found), "a link to no experiment, or an experiment without a link"
+    labels = set(re.findall(r"^\((\S+)\)=$", story, re.MULTILINE))
+    for label, experiment in found.items():
+        assert label.startswith(laboratory.stem[:3].lower())
+        parts = re.findall(r"^\*\*([^*]+)\*\*", experiment, re.MULTILINE)
+        assert [part for part in parts if part in FORM[language]] == FORM[language], label
+        claim = experiment.partition(f"**{FORM[language][0]}**")[2].partition("\n\n")[0]
+        back = re.findall(rf"\]\({chapter.stem}\.ipynb#([\w-]+)\)", claim)
+        assert back and set(back) <= labels, label
 
 
 # The builder ----------------------------------------------------------------------------
@@ -460,6 +506,7 @@ TOLD = readable.Reader(
     {"x", "y"},
     readable.reader("x", "es").works,
     {"here": "x", "there": "y", "site": None},
+    {"heat": "3.1"},
 )
 
 
@@ -477,6 +524,12 @@ def test_citations_read_as_on_the_page_and_lead_to_the_work():
         "2017](https://arxiv.org/abs/1706.03762); Radford et al., 2019, *Language Models are "
         "Unsupervised Multitask Learners*)"
     )
+
+
+def test_a_figure_is_named_by_its_number():
+    assert readable.markdown("{numref}`heat` dice", TOLD) == "Figura 3.1 dice"
+    english = TOLD._replace(language="en")
+    assert readable.markdown("In {numref}`heat`", english) == "In Figure 3.1"
 
 
 def test_code_and_formulas_stay_as_they_are():
@@ -531,6 +584,14 @@ def test_an_unknown_kind_of_fold_is_refused(tmp_path):
 def test_an_unknown_chapter_is_named_and_the_known_ones_listed(capsys):
     assert build.main(["99_nothing"]) == 1
     assert "03_self_attention" in capsys.readouterr().out
+
+
+def test_a_number_names_a_chapter_and_not_its_laboratory():
+    stems = ("03_self_attention", "L03_self_attention")
+    said = {
+        name: tuple(build._named(stem)(name) for stem in stems) for name in ("03", "L03", "self")
+    }
+    assert said == {"03": (True, False), "L03": (False, True), "self": (True, True)}
 
 
 @pytest.mark.slow

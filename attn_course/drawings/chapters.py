@@ -41,6 +41,9 @@ class Here:
         }
 
 
+# Their machine has no encoder.
+DECODER_ALONE = {"12_language_model", "13_what_attention_computes"}
+
 _SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
 _SCORES = ("batch_size", "n_heads", "seq_len", "seq_len")
 _SOURCE, _TARGET = ("batch_size", "src_len", "d_model"), ("batch_size", "tgt_len", "d_model")

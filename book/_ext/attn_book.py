@@ -33,6 +33,7 @@ from vendor import fetch, node
 from attn.io import write_whole
 from attn_course.palette import DARK, LIGHT, css_variables
 from notebooks.build import book_edition
+from notebooks.readable import chapter_of
 
 THEME = ROOT / "book" / "_theme" / "attn"
 FONTS = {
@@ -216,6 +217,15 @@ def offer_labels(app, doctree):
     for label, is_explicit in doctree.nametypes.items():
         if is_explicit and doctree.nameids.get(label):
             known.setdefault(label, (None, doctree.nameids[label], ""))
+
+
+def number_figures_by_chapter(app, env):
+    """Number figures by their page: 3.1 is the first of chapter 3, L3.1 that of its laboratory."""
+    for docname, kinds in env.toc_fignumbers.items():
+        chapter = chapter_of(page_address(docname))
+        for figures in kinds.values():
+            for i, name in enumerate(figures, start=1):
+                figures[name] = (chapter, i) if chapter else (i,)
 
 
 def keep_punctuation(app, doctree, docname):
@@ -497,6 +507,7 @@ def setup(app):
     app.connect("env-get-outdated", rebuild_everything)
     app.connect("source-read", read_source)
     app.connect("doctree-read", offer_labels)
+    app.connect("env-check-consistency", number_figures_by_chapter)
     app.connect("doctree-resolved", keep_punctuation)
     app.connect("doctree-resolved", attn_python.mark_cells)
     # Late, when the page is as the others made it.
