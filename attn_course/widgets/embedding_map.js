@@ -180,7 +180,7 @@ function render({ model, el }) {
   };
   const buttons = [
     ratings && button("step", () => down(1)), ratings && button("steps", () => down(50)),
-    words && button("double", () => set("user", vectors("user").map((v, i) => (i === chosen.i ? v.map((x) => 2 * x) : v)))),
+    words ? button("double", () => set("user", vectors("user").map((v, i) => (i === chosen.i ? v.map((x) => 2 * x) : v)))) : null,
     button("rotate", () => {
       turned = true;
       const [users, films] = ["user", "film"].map((kind) => turn(vectors(kind), 30));
@@ -198,7 +198,7 @@ function render({ model, el }) {
   function update() {
     const [users, films] = ["user", "film"].map(vectors);
     const held = points.some((point) => point.node.dataset.held);
-    if (!held) reach = Math.max(2, Math.ceil(Math.max(...[...users, ...films].flat().map(Math.abs)) - 1e-9));
+    if (!held) reach = Math.max(2, Math.ceil(Math.max(...[...users, ...films].flat().map(Math.abs)) + (words ? 0.5 : -1e-9)));
     const at = ([x, y]) => [50 + (50 * x) / reach, 50 - (50 * y) / reach];
     const lines = Array.from({ length: 2 * reach - 1 }, (_, k) => 50 + (50 * (k + 1 - reach)) / reach);
     grid.setAttribute("d", lines.map((v) => `M${v} 0V100M0 ${v}H100`).join(""));
@@ -262,7 +262,7 @@ function render({ model, el }) {
     others.forEach((i, k) => {
       const { node, terms, product, angle } = compared[i];
       node.hidden = false;
-      put(terms, mine.map((x, d) => `${bracketed(x)} × ${bracketed(vectors[i][d])}`).join(" + "));
+      put(terms, mine.map((x, d) => `${bracketed(x)} × ${bracketed(vectors[i][d])}`).join(" + ").replaceAll(" × ", "×"));
       put(product, brief(products[k]));
       put(angle, format(cosines[k]));
       product.setAttribute("data-value", products[k]);
@@ -290,7 +290,7 @@ function render({ model, el }) {
       h("div", { class: "attn-map-side" }, words ? [scroller(t.words_table, comparison), saying]
         : [scroller(t.table, products), h("p", {}, h("small", {}, ratings ? t.key : t.bare))])),
     h("div", { class: "attn-map-buttons" }, buttons),
-    ratings && verdict, !words && saying, live.node));
+    ratings && verdict, words ? null : saying, live.node));
   update();
   return () => stops.forEach((stop) => stop());
 }
