@@ -7,14 +7,14 @@ export const STRINGS = {
     query: "La query", picture: "Los parches y sus pesos", output: "Lo que sale",
     one: "Pides «{asked}»: el parche {patch} recibe un peso de {weight}, y lo que sale se parece a él.",
     several: "Pides «{asked}»: se reparten el peso los parches {patches}, y lo que sale los mezcla.",
-    even: "Los nueve parches pesan casi lo mismo, y de su mezcla queda una mancha.", and: "y",
+    even: "Todos los parches pesan casi lo mismo, y de su mezcla queda una mancha.", and: "y",
   },
   en: {
     title: "Asking a picture", ask: "Ask for", strength: "Insistence",
     query: "The query", picture: "The patches and their weights", output: "What comes out",
     one: "You ask for “{asked}”: patch {patch} gets a weight of {weight}, and what comes out resembles it.",
     several: "You ask for “{asked}”: patches {patches} share the weight, and what comes out mixes them.",
-    even: "All nine patches weigh about the same, and their mixture is a blot.", and: "and",
+    even: "All the patches weigh about the same, and their mixture is a blot.", and: "and",
   },
 };
 
