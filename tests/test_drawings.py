@@ -24,7 +24,7 @@ LANGUAGES = ("es", "en")
 each_chapter = pytest.mark.parametrize("page", CHAPTERS)
 # Where the numbers of a chapter's shapes come from: its code, or what its cells print.
 EVIDENCE = {
-    "01_why_attention": ["n, 25), shape[range(size), framed]", "scores.reshape(3, 3)"],
+    "01_why_attention": ["size=patches.shape)).reshape(9, 25)"],
     "02_tokens_and_embeddings": ["(7, 8) @ (8, 2) → (7, 2)"],
     "03_self_attention": [
         "X (4, 512)  Q (4, 64)  K (4, 64)  V (4, 64)",

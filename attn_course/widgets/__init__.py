@@ -10,6 +10,7 @@
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
 - `LiveTranslator`: the trained translator at work, and where each word looked
 - `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
+- `PatchAsker`: ask for something in a picture; the weights go to the patches that hold it
 - `PositionExplorer`: positions as clocks, and how alike two of them are
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
@@ -27,6 +28,7 @@ from attn_course.widgets.layer_explorer import LayerExplorer
 from attn_course.widgets.live_machine import LiveMachine
 from attn_course.widgets.live_translator import LiveTranslator
 from attn_course.widgets.mask_painter import MaskPainter
+from attn_course.widgets.patch_asker import PatchAsker
 from attn_course.widgets.position_explorer import PositionExplorer
 from attn_course.widgets.quiz import Quiz, load_quiz
 from attn_course.widgets.sampling_explorer import SamplingExplorer
@@ -46,6 +48,7 @@ __all__ = [
     "LiveMachine",
     "LiveTranslator",
     "MaskPainter",
+    "PatchAsker",
     "PositionExplorer",
     "Quiz",
     "SamplingExplorer",

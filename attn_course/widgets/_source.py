@@ -26,6 +26,7 @@ BUNDLES = {
     "explorer_widgets": ("head_explorer",),
     "layer_widgets": ("layer_explorer",),
     "mask_widgets": ("mask_painter",),
+    "patch_widgets": ("patch_asker",),
     "position_widgets": ("position_explorer",),
     "training_widgets": ("training_replay",),
     "sampling_widgets": ("sampling_explorer",),
