@@ -30,7 +30,8 @@ def bare_text(box):
 
 def answered(exercise):
     """Return the record of an exercise; oracle and wrong functions run once for all tests."""
-    if exercise.oracle not in RECORDS:  # versions of a task have one id
+    # The versions of a task share one id.
+    if exercise.oracle not in RECORDS:
         RECORDS[exercise.oracle] = record_of(exercise)
     return RECORDS[exercise.oracle]
 

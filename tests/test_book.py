@@ -56,7 +56,7 @@ def edition(page, language):
     return "\n".join(cell for cell in cells if cell.startswith(f'{{"lang": "{language}"}}'))
 
 
-# How a chapter says its minutes: 40 minutes, half an hour, as many again.
+# The ways in which a chapter states its minutes: 40 minutes, half an hour, the same time again.
 SPOKEN = {
     r"media hora|half (?:an|a) hour|half hour": 30,
     r"una hora|an hour": 60,
@@ -237,7 +237,7 @@ def test_the_api_read_is_the_api_there_is(module):
         assert told.splitlines()[0] in text, name
         if not inspect.isclass(what):
             namespace = {}
-            # A default that is a name would have to be known; that there is one is enough.
+            # A default that is a name cannot be evaluated here, so any value stands for it.
             arguments = re.sub(r"=[A-Za-z_][\w.]*", "=...", attn_api.signature(node))
             exec(f"def read{arguments}: pass", namespace)  # noqa: S102 - the text of our own module
             assert shape(namespace["read"]) == shape(what), name
@@ -253,7 +253,8 @@ def test_the_api_read_is_the_api_there_is(module):
 @each_language
 def test_every_table_of_results_says_the_command_that_prints_it(language):
     text = (ROOT / "book" / language / "results.md").read_text(encoding="utf-8")
-    for name in read(QUALITY):  # of real sentences, what has been run
+    # For real sentences only the results of finished runs are stored.
+    for name in read(QUALITY):
         section = text.partition(f"({name})=")[2].partition(")=\n## ")[0]
         assert f"|\n\n`python -m experiments.quality {name}`\n" in section, name
 

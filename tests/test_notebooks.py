@@ -84,7 +84,7 @@ def test_the_committed_notebook_is_what_its_source_gives(source, language):
     found = committed(source, language)
     assert [cell.source for cell in found.cells] == [cell.source for cell in expected.cells]
     for mine, theirs in zip(found.cells, expected.cells, strict=True):
-        # A worked solution keeps what it gave when it ran.
+        # A worked solution keeps the output of its last run.
         assert mine.metadata | {"attn": None} == theirs.metadata | {"attn": None}
     assert [cell.id for cell in found.cells] == [cell.id for cell in expected.cells]
     # JupyterLab would mark as changed a notebook in which its kernel has another name.
@@ -107,7 +107,7 @@ def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, lang
         assert output.output_type != "error"
         assert output.get("name") != "stderr", output.text
         assert build.WIDGET_VIEW not in output.get("data", {})
-        # The letters of a picture in base64 may spell anything.
+        # The base64 text of a picture may contain any word by chance.
         shown = {k: v for k, v in output.get("data", {}).items() if k not in PICTURES}
         texts = [output.get("text", ""), *shown.values()]
         for text in texts:
@@ -126,7 +126,8 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
         ]
         for image in images:
             whole = matplotlib.image.imread(io.BytesIO(base64.b64decode(image)))
-            pixels = whole[::2, ::2, :3]  # one in four is enough to see that there is something
+            # A quarter of the pixels is enough to see that the picture is not empty.
+            pixels = whole[::2, ::2, :3]
             drawn = (abs(pixels - pixels[0, 0]) > 0.1).any(axis=-1).mean()
             assert drawn > 0.005, "almost every pixel has the colour of the corner"
             assert len(cell.metadata["mystnb"]["image"]["alt"]) > 60
@@ -138,7 +139,7 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
 def test_cells_are_short_enough_to_read_in_one_look(source, language):
     for n, cell in enumerate(code(book_edition(source, language))):
         lines = [line for line in cell.source.splitlines() if line.strip()]
-        # The first one imports, and is folded.
+        # The first cell imports and is folded.
         assert len(lines) <= (17 if n else 30), cell.source
         assert max(map(len, lines)) <= 98, cell.source
 
@@ -160,11 +161,12 @@ def test_code_that_only_draws_or_imports_is_folded_and_so_is_what_says_it(source
 
 def numbers(text):
     """Return the decimals and large integers of a text, as they are written there."""
-    text = text.replace("−", "-").replace("\\,", "").replace("\u2009", "")  # 16 384 in Spanish
+    # A Spanish number such as 16 384 has a thin space.
+    text = text.replace("−", "-").replace("\\,", "").replace("\u2009", "")
     return set(re.findall(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{3,})(?![\w]|[.,]\d)", text))
 
 
-# Where a document, a section or a year is named, the number is a name.
+# The number of a document, a section or a year is a name and no result.
 NAMED = (
     r"\{cite:[tp]\}`\w+`|\((\w+-)*\w+\)="
     r"|Python [\d.]+|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?"
@@ -199,7 +201,7 @@ def values_of(cell):
     return [float(n) for n in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", text)]
 
 
-# What anybody sees who opens a notebook -----------------------------------------------------
+# The notebook as readers of Markdown show it -----------------------------------------------------
 
 UNREAD = r":::|\{[\w:+-]+\}`|^\([^()\s]+\)=|[)\]]\{[.#]|\{(cite|ref|numref)|^:\w+:|\{code-cell"
 
@@ -226,7 +228,7 @@ def test_nothing_is_left_that_a_reader_would_have_to_decode(source, language):
         literal.drop_tree()
     shown = re.sub(r"\$\$.*?\$\$|\$[^$]+\$", "", page.text_content(), flags=re.DOTALL)
     assert re.findall(UNREAD, shown, re.MULTILINE) == []
-    # What a browser does not know as an element it drops, such as a token in angle brackets.
+    # A browser drops every element that it does not know, such as a token in angle brackets.
     known = (
         "a blockquote code div em h1 h2 h3 h4 li ol p pre span strong table tbody td th thead tr ul"
     )
@@ -236,7 +238,8 @@ def test_nothing_is_left_that_a_reader_would_have_to_decode(source, language):
 
 @each_edition
 def test_links_of_a_notebook_lead_to_a_place_in_a_notebook(source, language):
-    links = seen(source, language).xpath("//a[not(@class)]/@href")  # a heading links to itself
+    # A heading links to itself and is no link of the author's.
+    links = seen(source, language).xpath("//a[not(@class)]/@href")
     dead = []
     for link in links:
         page, _, anchor = link.partition("#")
@@ -292,7 +295,7 @@ def test_a_figure_has_its_caption_under_it(source, language):
 @pytest.mark.slow
 @each_source
 def test_a_solution_says_today_what_is_stored_with_it(source, monkeypatch):
-    # Nothing runs the solutions of a notebook, so this does: with what its first cell imports.
+    # No other test runs the solutions of a notebook. They need the imports of its first cell.
     if not solutions(source):
         return
     edition = book_edition(source, "es")
@@ -325,7 +328,7 @@ def test_code_is_the_same_in_both_editions_but_for_the_language_line(source):
     assert differing == [tuple(build.LANGUAGE_LINE.format(lang) for lang in build.LANGUAGES)]
 
 
-# What code computes, and not the words around it: numbers, truth values, verdicts on answers.
+# The computed parts of an output, without the words around them: numbers, truth values, verdicts.
 COMPUTED = (
     r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?|\b(?:True|False|None|nan|inf)\b|attn-check-(?:pass|fail|todo)"
 )
@@ -443,7 +446,8 @@ def test_an_exercise_runs_first_after_a_restart(source):
     asked = [cell.source for cell in code(master_of(source)) if asks(cell.source)]
     for exercise, solution in zip(asked[::2], asked[1::2], strict=True):
         name, imports = asks(exercise), exercise.partition("def ")[0]
-        names = dict(functions)  # an answer may call the functions of earlier exercises
+        # An answer may call the functions of earlier exercises.
+        names = dict(functions)
         exec(imports + solution, names)  # noqa: S102 - as Jupyter does with it
         assert names["check"](name, names[name]).status == "passed"
         functions[name] = names[name]

@@ -97,7 +97,8 @@ def cases():
             ),
             "random": rng.random((seq_len, seq_len)) < 0.5,
         }
-        masks |= {f"not {name}": ~mask for name, mask in masks.items()}  # has fully masked rows
+        # A negated mask has fully masked rows.
+        masks |= {f"not {name}": ~mask for name, mask in masks.items()}
         for name, mask in masks.items():
             for scaled in (True, False):
                 for temperature in (1.0, 0.1, 2.5):

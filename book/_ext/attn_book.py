@@ -74,6 +74,9 @@ class CourseBuilder(StandaloneHTMLBuilder):
     def get_outfilename(self, pagename):
         return super().get_outfilename(page_address(pagename))
 
+    def get_output_path(self, page_name, /):  # from Sphinx 9 on, it is asked instead
+        return super().get_output_path(page_address(page_name))
+
     def init_highlighter(self):
         super().init_highlighter()
         self.highlighter.formatter = attn_code.Coloured
