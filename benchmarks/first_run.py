@@ -44,8 +44,6 @@ def timed_check(page, cell):
 def measure(page, address):
     """Return the seconds of the first and of the next check."""
     page.set_default_timeout(WAIT)
-    # The exercises are in a closed aside.
-    page.add_init_script("localStorage['attn-asides'] = 'open'")
     page.goto(f"{address}/es/03_self_attention.html")
     page.click("#exercise-softmax .attn-py-bar button")
     page.wait_for_selector("#exercise-softmax .cm-content")

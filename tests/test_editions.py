@@ -40,8 +40,10 @@ def chapters(language):
     toc = yaml.safe_load(
         (ROOT / ("_toc.yml" if language == "es" else "_toc.en.yml")).read_text("utf-8")
     )
-    files = [Path(c["file"]).name for part in toc["parts"] for c in part["chapters"]]
-    return [name for name in files if re.match(r"\d\d_|A\d_", name)]
+    entries = [entry for part in toc["parts"] for entry in part["chapters"]]
+    paths = [entry.get("file", entry.get("glob")) for entry in entries]
+    files = [file.stem for path in paths for file in sorted(ROOT.glob(f"{path}.*"))]
+    return [name for name in files if re.match(r"L?\d\d_|A\d_", name)]
 
 
 def heading(language, name):

@@ -23,7 +23,6 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
-import attn_asides
 import attn_citations
 import attn_code
 import attn_launch
@@ -40,6 +39,10 @@ FONTS = {
     "source-serif-4-latin-wght-normal.woff2": "serif.woff2",
     "source-serif-4-latin-wght-italic.woff2": "serif-italic.woff2",
 }
+
+
+# The caption of a part of the contents that has several: see _toc.yml.
+CAPTION = r'<p class="caption"><span class="caption-text">([^<:]+): ([^<]+)</span></p>'
 
 
 def page_address(docname):
@@ -257,12 +260,8 @@ def page_context(app, pagename, templatename, context, doctree):
     ) + "_static/social-card.png"
     context["ui"] = UI[language]
     context["chapter"] = chapter_number(page_address(pagename))
-    asides = attn_asides.anchors(doctree)
-    context["contents"] = lambda tree: attn_asides.mark(
-        _contents(tree, context["chapter"]), asides, UI[language]["aside"]
-    )
+    context["contents"] = lambda tree: _contents(tree, context["chapter"])
     context["own_contents"] = "" if pagename == app.config.root_doc else _own_contents(context)
-    context["short_way"] = asides and _short_way(doctree, page_address(pagename), language)
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
     widgets = _widget_source()
@@ -290,7 +289,17 @@ def _contents(tree, chapter):
     )
     linked = r'(<a class="reference internal" href="(?:\.\./)*(\d\d)_[^"#]+">)'
     tree = re.sub(linked, lambda link: link[1] + _number(int(link[2])), tree)
-    return tree.replace(' role="heading"', "")
+    tree = tree.replace(' role="heading"', "")
+    part = None
+
+    def caption(found):
+        """Say the name of a part once, above the first of its captions, `part: what it does`."""
+        nonlocal part
+        before, part = part, found[1]
+        once = f'<p class="attn-part">{part}</p>' if part != before else ""
+        return f'{once}<p class="caption"><span class="caption-text">{found[2].capitalize()}</span></p>'
+
+    return re.sub(CAPTION, caption, tree)
 
 
 def _own_contents(context):
@@ -301,13 +310,6 @@ def _own_contents(context):
 
 def _number(chapter):
     return f'<span class="attn-number">{chapter}</span>'
-
-
-def _short_way(doctree, page, language):
-    """Return the line that says how long a chapter takes with its asides and without them."""
-    short, count = doctree["short_way"]
-    whole = attn_asides.CHAPTERS[page]["reading"]
-    return UI[language]["short_way"].format(short=short, count=count, whole=whole)
 
 
 def _description(doctree):
@@ -368,10 +370,6 @@ UI = {
         "twin_gone": "This copy of the course comes without its English edition.",
         "choose_language": "Elegir idioma",
         "chapter": "Capítulo",
-        "short_way": "Camino corto: {short} min. Con los {count} apartes: {whole} min.",
-        "aside": "aparte",
-        "open_asides": "Abrir los apartes",
-        "close_asides": "Cerrar los apartes",
         "copy": "Copiar",
         "copied": "Copiado",
         "source": "Ver en la bibliografía",
@@ -434,10 +432,6 @@ UI = {
         "twin_gone": "Esta copia del curso no trae la edición en español.",
         "choose_language": "Choose language",
         "chapter": "Chapter",
-        "short_way": "Short way: {short} min. With the {count} asides: {whole} min.",
-        "aside": "aside",
-        "open_asides": "Open the asides",
-        "close_asides": "Close the asides",
         "copy": "Copy",
         "copied": "Copied",
         "source": "See the bibliography",
@@ -497,7 +491,6 @@ def setup(app):
     app.setup_extension("attn_machine")
     app.setup_extension("attn_code")
     app.setup_extension("attn_figures")
-    app.setup_extension("attn_asides")
     app.add_builder(CourseBuilder, override=True)
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)

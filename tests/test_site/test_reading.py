@@ -82,7 +82,6 @@ def test_code_can_be_copied(tab, server, language):
 def test_without_javascript_tables_and_formulas_are_there(tab, server, language):
     page = tab(java_script_enabled=False)
     page.goto(f"{server}/{language}/{CHAPTER}")
-    page.evaluate("for (const aside of document.querySelectorAll('.attn-more')) aside.open = true")
     mounts = page.locator("[data-anywidget]")
     assert mounts.count() >= 9
     for i in range(mounts.count()):
