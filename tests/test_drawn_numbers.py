@@ -202,21 +202,6 @@ def test_shuffled_words_get_what_they_got_in_order():
     )
 
 
-def test_the_places_are_what_one_head_and_two_give():
-    marta, sara, rosas, giver, receiver, verb = np.eye(6)
-    one, both = [], []
-    for who, whom in ((marta, sara), (sara, marta)):
-        x = np.array([who + giver, verb, rosas, np.zeros(6), whom + receiver])
-        for found, looked_for in ((one, [giver + receiver]), (both, [giver, receiver])):
-            for role in looked_for:
-                z, _ = reference.self_attention(
-                    x, 3 * verb[:, None], 3 * role[:, None], np.eye(6)[:, :3]
-                )
-                found += written(z[1], 1)
-    said = [t for t in texts(drawn("places", "en")) if re.fullmatch(r"\d\.\d", t)]
-    assert said == one[:3] + both[:6] + one[3:] + both[6:]
-
-
 def test_copies_and_parts_are_drawn_to_scale():
     def parameters(n_heads, copies):
         module = MultiHeadAttention(256, n_heads, bias=False)
@@ -233,16 +218,14 @@ def test_copies_and_parts_are_drawn_to_scale():
 
 
 def test_each_head_contributes_through_its_own_rows():
-    z, w_o = np.ones((3, 4)), np.ones((12, 12)).reshape(3, 4, 12)
-    added = reference.multi_head_attention(*[np.ones((1, 12))] * 3, *[np.eye(12)] * 4, n_heads=3)[
-        0
-    ][0]
+    z, w_o = np.ones((2, 2)), np.ones((4, 4)).reshape(2, 2, 4)
+    added = reference.multi_head_attention(*[np.ones((1, 4))] * 3, *[np.eye(4)] * 4, n_heads=2)[0][0]
     cells = {}
     for path in elements("contributions", "path", class_="head"):
         cells.setdefault(path.get("opacity"), []).append(path.get("d").count("M"))
     # Per head: what it gives a token, its rows, what it adds, and its part of the output.
     assert list(cells.values()) == [
-        [z[i].size, w_o[i].size, (z[i] @ w_o[i]).size, added.size] for i in range(3)
+        [z[i].size, w_o[i].size, (z[i] @ w_o[i]).size, added.size] for i in range(2)
     ]
 
 

@@ -36,6 +36,7 @@ from attn_course.widgets import (
     SoftmaxPlayground,
     TrainingReplay,
     TransformerMicroscope,
+    TwoHeads,
     VisualAsker,
     WordGuesser,
     _source,
@@ -56,6 +57,7 @@ from attn_course.widgets import (
     softmax_playground,
     training_replay,
     transformer_microscope,
+    two_heads,
     visual_asker,
     word_guesser,
 )
@@ -79,6 +81,7 @@ PYTHON_TEXTS = {
     "head_explorer": head_explorer,
     "position_explorer": position_explorer,
     "visual_asker": visual_asker,
+    "two_heads": two_heads,
     "emoji_search": emoji_search,
 }
 
@@ -244,6 +247,7 @@ def test_the_javascript_is_small():
         "widgets": 16_000,
         "map_widgets": 9_500,
         "head_widgets": 28_000,
+        "two_widgets": 8_000,
         "explorer_widgets": 12_500,
         "layer_widgets": 12_000,
         "mask_widgets": 9_500,
@@ -427,6 +431,7 @@ MAKERS = {
     ),
     "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
+    "two_heads": lambda **options: TwoHeads("Ruth gives books to Omar".split(), **options),
     "visual_asker": lambda **options: VisualAsker(
         [("ball", "red", 1, 4)],
         "¿De qué color es el balón?",

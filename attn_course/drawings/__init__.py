@@ -44,7 +44,6 @@ from attn_course.drawings.nearest import nearest
 from attn_course.drawings.padding import padding
 from attn_course.drawings.pairs import pairs
 from attn_course.drawings.patching import patching
-from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.prefill import prefill
 from attn_course.drawings.projection import projection
@@ -99,7 +98,6 @@ __all__ = [
     "padding",
     "pairs",
     "patching",
-    "places",
     "pooling",
     "prefill",
     "projection",

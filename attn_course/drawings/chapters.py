@@ -83,13 +83,13 @@ CHAPTERS = {
     ),
     "04_multi_head": Here(
         ("heads", "output", "self_attention"),
-        {"batch_size": 2, "seq_len": 5, "d_model": 12, "n_heads": 3, "d_k": 4},
+        {"batch_size": 2, "seq_len": 5, "d_model": 4, "n_heads": 2, "d_k": 2},
         {"src_x": ("batch_size", "seq_len", "d_model"), "query": _SPLIT, "key": _SPLIT, "value": _SPLIT,
          "scores": _SCORES, "weights": _SCORES, "mean": _SPLIT, "output": ("batch_size", "seq_len", "d_model")},
         "Este capítulo reparte cada atención entre varias cabezas y vuelve a mezclar lo que dan. Las formas son las de su "
-        "ejemplo: `batch_size` = 2, `seq_len` = 5, `d_model` = 12, `n_heads` = 3 y `d_k` = 4.",
+        "ejemplo: `batch_size` = 2, `seq_len` = 5, `d_model` = 4, `n_heads` = 2 y `d_k` = 2.",
         "This chapter splits every attention into several heads and mixes what they give. The shapes are those of its "
-        "example: `batch_size` = 2, `seq_len` = 5, `d_model` = 12, `n_heads` = 3 and `d_k` = 4.",
+        "example: `batch_size` = 2, `seq_len` = 5, `d_model` = 4, `n_heads` = 2 and `d_k` = 2.",
     ),
     "05_encoder_decoder": Here(
         ("encoder", "decoder", "stream", "norm", "feed_forward", "cross_attention", "memory", "linear", "softmax"),

@@ -16,6 +16,7 @@
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
 - `HeadExplorer`: all heads of SmolLM2 on a sentence, with a word exchanged, and patched
 - `TrainingReplay`: a translator while it is trained: its curves, its words, whom it looks at
+- `TwoHeads`: what one head or two hand over, when two people change places
 - `VisualAsker`: a scene to paint, a question, and what the trained visual model looks at
 """
 
@@ -35,6 +36,7 @@ from attn_course.widgets.sampling_explorer import SamplingExplorer
 from attn_course.widgets.softmax_playground import SoftmaxPlayground
 from attn_course.widgets.training_replay import TrainingReplay
 from attn_course.widgets.transformer_microscope import TransformerMicroscope
+from attn_course.widgets.two_heads import TwoHeads
 from attn_course.widgets.visual_asker import VisualAsker
 from attn_course.widgets.word_guesser import WordGuesser
 
@@ -55,6 +57,7 @@ __all__ = [
     "SoftmaxPlayground",
     "TrainingReplay",
     "TransformerMicroscope",
+    "TwoHeads",
     "VisualAsker",
     "WordGuesser",
     "load_quiz",

@@ -23,6 +23,7 @@ BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
     "map_widgets": ("embedding_map",),
     "head_widgets": ("head_viewer",),
+    "two_widgets": ("two_heads",),
     "explorer_widgets": ("head_explorer",),
     "layer_widgets": ("layer_explorer",),
     "mask_widgets": ("mask_painter",),
