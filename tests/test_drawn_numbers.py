@@ -219,7 +219,9 @@ def test_copies_and_parts_are_drawn_to_scale():
 
 def test_each_head_contributes_through_its_own_rows():
     z, w_o = np.ones((2, 2)), np.ones((4, 4)).reshape(2, 2, 4)
-    added = reference.multi_head_attention(*[np.ones((1, 4))] * 3, *[np.eye(4)] * 4, n_heads=2)[0][0]
+    added = reference.multi_head_attention(*[np.ones((1, 4))] * 3, *[np.eye(4)] * 4, n_heads=2)[0][
+        0
+    ]
     cells = {}
     for path in elements("contributions", "path", class_="head"):
         cells.setdefault(path.get("opacity"), []).append(path.get("d").count("M"))

@@ -431,7 +431,7 @@ MAKERS = {
     ),
     "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
-    "two_heads": lambda **options: TwoHeads("Ruth gives books to Omar".split(), **options),
+    "two_heads": lambda **options: TwoHeads(["Ruth", "gives", "books", "to", "Omar"], **options),
     "visual_asker": lambda **options: VisualAsker(
         [("ball", "red", 1, 4)],
         "¿De qué color es el balón?",
