@@ -30,6 +30,7 @@ from attn_course.widgets import (
     LiveTranslator,
     MaskPainter,
     PositionExplorer,
+    QuerySwing,
     Quiz,
     SamplingExplorer,
     SoftmaxPlayground,
@@ -49,6 +50,7 @@ from attn_course.widgets import (
     load_quiz,
     mask_painter,
     position_explorer,
+    query_swing,
     quiz,
     sampling_explorer,
     softmax_playground,
@@ -75,6 +77,7 @@ PYTHON_TEXTS = {
     "head_viewer": head_viewer,
     "head_explorer": head_explorer,
     "position_explorer": position_explorer,
+    "query_swing": query_swing,
     "visual_asker": visual_asker,
     "emoji_search": emoji_search,
 }
@@ -244,6 +247,7 @@ def test_the_javascript_is_small():
         "layer_widgets": 12_000,
         "mask_widgets": 9_500,
         "position_widgets": 9_500,
+        "swing_widgets": 9_500,
         "training_widgets": 9_000,
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
@@ -421,6 +425,9 @@ MAKERS = {
     ),
     "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
+    "query_swing": lambda **options: QuerySwing(
+        ["a", "b"], [[1, 0], [0, 1]], [1, 2], "a", value=[[1, 2], [3, 4]], **options
+    ),
     "visual_asker": lambda **options: VisualAsker(
         [("ball", "red", 1, 4)],
         "¿De qué color es el balón?",

@@ -27,6 +27,7 @@ BUNDLES = {
     "layer_widgets": ("layer_explorer",),
     "mask_widgets": ("mask_painter",),
     "position_widgets": ("position_explorer",),
+    "swing_widgets": ("query_swing",),
     "training_widgets": ("training_replay",),
     "sampling_widgets": ("sampling_explorer",),
     "visual_widgets": ("visual_asker",),
