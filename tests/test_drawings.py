@@ -27,8 +27,11 @@ EVIDENCE = {
     "01_why_attention": ["size=patches.shape)).reshape(9, 25)"],
     "02_tokens_and_embeddings": ["(7, 8) @ (8, 2) → (7, 2)"],
     "03_self_attention": [
-        "X (4, 512)  Q (4, 64)  K (4, 64)  V (4, 64)",
-        "(4, 4)  A (4, 4)  Z (4, 64)",
+        "X (3, 4)",
+        "Q (3, 2)",
+        "V (3, 2)",
+        "QKᵀ (3, 3)",
+        "Z (3, 2)",
     ],
     "04_multi_head": [
         "scores      (2, 2, 5, 5)",

@@ -31,6 +31,7 @@ from attn_course.widgets import (
     MaskPainter,
     PatchAsker,
     PositionExplorer,
+    QuerySwing,
     Quiz,
     SamplingExplorer,
     SoftmaxPlayground,
@@ -52,6 +53,7 @@ from attn_course.widgets import (
     mask_painter,
     patch_asker,
     position_explorer,
+    query_swing,
     quiz,
     sampling_explorer,
     softmax_playground,
@@ -80,6 +82,7 @@ PYTHON_TEXTS = {
     "head_viewer": head_viewer,
     "head_explorer": head_explorer,
     "position_explorer": position_explorer,
+    "query_swing": query_swing,
     "visual_asker": visual_asker,
     "two_heads": two_heads,
     "emoji_search": emoji_search,
@@ -253,6 +256,7 @@ def test_the_javascript_is_small():
         "mask_widgets": 9_500,
         "patch_widgets": 6_500,
         "position_widgets": 9_500,
+        "swing_widgets": 9_500,
         "training_widgets": 9_000,
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
@@ -432,6 +436,9 @@ MAKERS = {
     "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
     "two_heads": lambda **options: TwoHeads(["Ruth", "gives", "books", "to", "Omar"], **options),
+    "query_swing": lambda **options: QuerySwing(
+        ["a", "b"], [[1, 0], [0, 1]], [1, 2], "a", value=[[1, 2], [3, 4]], **options
+    ),
     "visual_asker": lambda **options: VisualAsker(
         [("ball", "red", 1, 4)],
         "¿De qué color es el balón?",

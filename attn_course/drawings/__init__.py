@@ -46,6 +46,7 @@ from attn_course.drawings.pairs import pairs
 from attn_course.drawings.patching import patching
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.prefill import prefill
+from attn_course.drawings.product import product
 from attn_course.drawings.projection import projection
 from attn_course.drawings.received import received
 from attn_course.drawings.roles import roles
@@ -100,6 +101,7 @@ __all__ = [
     "patching",
     "pooling",
     "prefill",
+    "product",
     "projection",
     "received",
     "roles",

@@ -72,14 +72,14 @@ CHAPTERS = {
     ),
     "03_self_attention": Here(
         ("self_attention", "query", "key", "value", "scores", "weights", "mean"),
-        {"seq_len": 4, "d_model": 512, "d_k": 64, "d_v": 64},
+        {"seq_len": 3, "d_model": 4, "d_k": 2, "d_v": 2},
         {"src_x": ("seq_len", "d_model"), "query": ("seq_len", "d_k"), "key": ("seq_len", "d_k"),
          "value": ("seq_len", "d_v"), "scores": ("seq_len", "seq_len"), "weights": ("seq_len", "seq_len"),
          "mean": ("seq_len", "d_v")},
         "Este capítulo construye la atención con la que cada token recoge información de los demás. Las formas son las "
-        "de «The sky is blue»: `seq_len` = 4, `d_model` = 512, `d_k` = 64 y `d_v` = 64.",
+        "de su ejemplo: `seq_len` = 3, `d_model` = 4, `d_k` = 2 y `d_v` = 2.",
         "This chapter builds the attention with which each token gathers information from the others. The shapes are "
-        "those of “The sky is blue”: `seq_len` = 4, `d_model` = 512, `d_k` = 64 and `d_v` = 64.",
+        "those of its example: `seq_len` = 3, `d_model` = 4, `d_k` = 2 and `d_v` = 2.",
     ),
     "04_multi_head": Here(
         ("heads", "output", "self_attention"),

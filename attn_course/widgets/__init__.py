@@ -12,6 +12,7 @@
 - `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
 - `PatchAsker`: ask for something in a picture; the weights go to the patches that hold it
 - `PositionExplorer`: positions as clocks, and how alike two of them are
+- `QuerySwing`: a query that turns among the keys, and the weights that follow it
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
 - `HeadExplorer`: all heads of SmolLM2 on a sentence, with a word exchanged, and patched
@@ -31,6 +32,7 @@ from attn_course.widgets.live_translator import LiveTranslator
 from attn_course.widgets.mask_painter import MaskPainter
 from attn_course.widgets.patch_asker import PatchAsker
 from attn_course.widgets.position_explorer import PositionExplorer
+from attn_course.widgets.query_swing import QuerySwing
 from attn_course.widgets.quiz import Quiz, load_quiz
 from attn_course.widgets.sampling_explorer import SamplingExplorer
 from attn_course.widgets.softmax_playground import SoftmaxPlayground
@@ -52,6 +54,7 @@ __all__ = [
     "MaskPainter",
     "PatchAsker",
     "PositionExplorer",
+    "QuerySwing",
     "Quiz",
     "SamplingExplorer",
     "SoftmaxPlayground",

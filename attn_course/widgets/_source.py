@@ -29,6 +29,7 @@ BUNDLES = {
     "mask_widgets": ("mask_painter",),
     "patch_widgets": ("patch_asker",),
     "position_widgets": ("position_explorer",),
+    "swing_widgets": ("query_swing",),
     "training_widgets": ("training_replay",),
     "sampling_widgets": ("sampling_explorer",),
     "visual_widgets": ("visual_asker",),

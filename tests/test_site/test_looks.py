@@ -94,7 +94,7 @@ def test_figures_have_the_colours_of_the_scheme_chosen_by_hand(tab, server, sche
     figure = page.locator(".attn-figure").first
     seen = figure.evaluate("""figure => {
       const shown = [...figure.children].find(svg => svg.getBoundingClientRect().width);
-      const key = [...shown.querySelectorAll("text")].find(text => text.textContent === "walks");
+      const key = [...shown.querySelectorAll("text")].find(text => text.textContent === "they");
       return {
         key: getComputedStyle(key).fill,
         ramp: getComputedStyle(shown.querySelector("image")).filter.split("(")[0],
