@@ -5,7 +5,7 @@ import pytest
 
 from attn_course.widgets import TwoHeads
 
-WORDS = "Ruth gives books to Omar".split()
+WORDS = ["Ruth", "gives", "books", "to", "Omar"]
 # By the weight of each head on the giver.
 SAID = [
     ([0.5], "same"),
