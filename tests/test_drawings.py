@@ -34,9 +34,9 @@ EVIDENCE = {
         "Z (3, 2)",
     ],
     "04_multi_head": [
-        "scores      (2, 2, 5, 5)",
-        "heads       (2, 2, 5, 2)",
-        "concat W_O  (2, 5, 4)",
+        "swapaxes           (2, 2, 5, 2)",
+        "scores             (2, 2, 5, 5)",
+        "concat W_O         (2, 5, 4)",
     ],
     "05_encoder_decoder": [
         "(32, 8, 10000)",
