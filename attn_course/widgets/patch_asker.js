@@ -92,14 +92,14 @@ function render({ model, el }) {
     const { weights } = answer(model.get("patches"), vector, strength);
     const top = Math.max(...weights);
     cells.forEach(({ picture, bar, weight }, i) => {
-      picture.style.opacity = (0.22 + 0.78 * (weights[i] / top)).toFixed(3);
+      picture.style.opacity = (0.3 + 0.7 * (weights[i] / top)).toFixed(3);
       bar.style.width = `${100 * weights[i]}%`;
       put(weight, format(weights[i]));
       weight.setAttribute("data-value", weights[i]);
     });
-    const longest = Math.max(...model.get("queries").flat().map(Math.abs), 1e-9);
+    const longest = Math.max(...vector.map(Math.abs), 1e-9);
     query.show(vector.map((x) => (strength * x) / longest));
-    output.show(answer(model.get("patches"), vector, strength).output);
+    output.show(answer(model.get("patches"), vector, strength).output.map((x) => Math.max(0, x)));
     if (Number(slider.value) !== strength) slider.value = strength;
     slider.setAttribute("aria-valuetext", format(strength));
     put(shown, format(strength));
