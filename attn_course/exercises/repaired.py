@@ -245,9 +245,11 @@ def _candidates(source):
     for changes in (_slips, _names, _wraps):
         alike = {}
         for function in source.body:
-            names = _named(function)
+            names, put_into = _named(function), _put_into(function)
             for owner, key, node in _places(function):
                 for label, new in changes(node, names):
+                    if put_into.get(node) in _read(new) - _read(node):
+                        continue
                     edit = (owner, key, node, ast.fix_missing_locations(new))
                     yield REPAIRED, [edit]
                     alike.setdefault(label, []).append(edit)
@@ -264,6 +266,27 @@ def _named(function):
     found = [n.arg if isinstance(n, ast.arg) else n.id for n in ast.walk(function)
              if isinstance(n, ast.arg) or (isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))]  # fmt: skip
     return list(dict.fromkeys(found))
+
+
+def _read(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _put_into(function):
+    """Return the list that an expression is put into: in itself, NumPy would unfold it for ever."""
+    found = {}
+    for node in ast.walk(function):
+        into, inner = None, []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("append", "extend", "insert"):
+                into, inner = node.func.value, node.args
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            into, inner = node.targets[0].value, [node.value]
+        elif isinstance(node, ast.AugAssign):
+            into, inner = getattr(node.target, "value", node.target), [node.value]
+        if isinstance(into, ast.Name):
+            found |= {part: into.id for whole in inner for part in ast.walk(whole)}
+    return found
 
 
 def _places(function):
