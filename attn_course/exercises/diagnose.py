@@ -71,7 +71,7 @@ def misconception(record, answers, failing):
 
 
 def proves(known, answers, failing):
-    """Return whether a mistake answers just like an attempt, and with wrong numbers somewhere."""
-    return any(answers[i].numbers for i in failing) and any(
+    """Return whether a mistake answers just like an attempt, and not by exceptions alone."""
+    return not all(answers[i].error for i in failing) and any(
         all(map(same, answers, wrong)) for wrong in known.answers
     )
