@@ -35,7 +35,13 @@ class ModelConfig(Protocol):
 
 
 class Registry(dict[str, type[Base]]):
-    """The classes of one kind, by name. Each derives from one of the `bases`."""
+    """The classes of one kind, by name.
+
+    Parameters
+    ----------
+    *bases : type
+        Every registered class derives from one of these.
+    """
 
     def __init__(self, *bases: type[Base]) -> None:
         super().__init__()
@@ -44,7 +50,11 @@ class Registry(dict[str, type[Base]]):
     def register(self, name: str) -> Callable[[type[Entered]], type[Entered]]:
         """Return a decorator that enters a class under a name.
 
-        A class that a notebook defines again replaces itself; a name of another class is refused.
+        Raises
+        ------
+        ValueError
+            If the name is taken by another class, or the class derives from no base. A class
+            that a notebook defines again replaces itself.
         """
 
         def enter(cls: type[Entered]) -> type[Entered]:

@@ -43,8 +43,7 @@ Norm: TypeAlias = nn.LayerNorm | nn.RMSNorm
 class _Layer(nn.Module):
     """What both layers share: their parts, where they normalise, and how they add."""
 
-    # Whether there is a cross-attention.
-    looks_at_memory = False
+    looks_at_memory = False  # whether there is a cross-attention
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ SAID_TWICE = (
     ("003-14", "004-42"),
 )
 
-# The pattern matches a line that stands alone at the end of a section.
+# One line at the end of a section of a chapter, alone.
 ERRATUM_LINK = re.compile(
     r"^\[(?:Erratas de(?:l| los) documentos?|Errata of documents?) ([\dyand, ]+)\]"
     r"\(A1_errata\.ipynb#([\w-]+)\)\{\.attn-erratum\}$",

@@ -188,8 +188,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
 
 
 def _compiled(pattern: str) -> "regex.Pattern[str]":
-    # The patterns name Unicode's kinds of characters, which `re` does not know.
-    import regex
+    import regex  # the patterns speak of Unicode's kinds of characters, which `re` does not know
 
     try:
         # With one group around the whole pattern, `split` returns the words as well as the text

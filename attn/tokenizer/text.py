@@ -6,7 +6,14 @@ from attn._checks import wrong
 
 
 def check_text(name: str, text: str) -> str:
-    """Return `text` if it is a string that UTF-8 can encode; otherwise raise ``ValueError``."""
+    """Return `text` if it is a string that UTF-8 can encode; otherwise raise ``ValueError``.
+
+    Examples
+    --------
+    >>> check_text("text", "a\\ud800")
+    Traceback (most recent call last):
+    ValueError: text: expected characters, got the lone surrogate '\\ud800' at index 1
+    """
     if not isinstance(text, str):
         raise wrong(name, "a string", type(text).__name__)
     try:

@@ -64,8 +64,7 @@ def _use(device):
     from attn.transformer.checkpoint import Checkpoint
 
     device = torch.device(device)
-    # Sums that add up in no fixed order differ from run to run.
-    if device.type == "cuda":
+    if device.type == "cuda":  # Sums that add up in no fixed order differ from run to run.
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_default_device(device)
     # At the first call PyTorch lists the functions that make tensors: not yet those replaced below.

@@ -79,8 +79,7 @@ def test_each_thread_has_a_switch_of_its_own():
 
     def look():
         with attn.checks(False):
-            # Both blocks are entered before either is left.
-            inside.wait(timeout=60)
+            inside.wait(timeout=60)  # both blocks are entered before either is left
             seen = switch.on
             outside.wait(timeout=60)
         return seen, switch.on

@@ -632,8 +632,7 @@ def test_it_runs_on_the_meta_device_and_under_vmap():
 
 
 def compiled(module, **options):
-    # Without a reset, the variants of one function add up to more than PyTorch keeps.
-    torch.compiler.reset()
+    torch.compiler.reset()  # or the variants of one function add up to more than PyTorch keeps
     return torch.compile(module, fullgraph=True, **options)
 
 

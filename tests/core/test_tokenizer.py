@@ -382,8 +382,7 @@ def naive_split(text):
         return "letter" if character.isalnum() else "mark"
 
     kinds = []
-    # A sign on a letter belongs to the letter.
-    for character in text:
+    for character in text:  # a sign on a letter belongs to it
         is_sign = unicodedata.category(character)[0] == "M" or character in "\u200c\u200d"
         signs = is_sign and kinds[-1:] == ["letter"]
         kinds.append("letter" if signs else kind(character))
