@@ -26,7 +26,7 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.report import ROOT, Target
 from benchmarks.timing import spread
-from benchmarks.widget_latency import SITE, QuietHandler
+from benchmarks.widget_latency import SITE, QuietHandler, browser_program
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
@@ -208,9 +208,8 @@ def peers():
 def measure(turns=TURNS):
     """Return one row per page: ours, the heaviest of ours, and the chapter as others make it."""
     from tests.machine import QUIET as FLAGS
-    from tests.machine import browser as find
 
-    program = find()
+    program = browser_program()
     with (
         serving(SITE) as site,
         serving(BUILT) as elsewhere,

@@ -180,7 +180,7 @@ def test_a_picture_looks_the_same_whenever_it_is_taken(needed):
         first, second = (Image.open(BytesIO(each[name])).convert("RGB") for each in taken)
         assert first.size == second.size, name
         # Chromium now and then rounds the colour of a pixel at an edge by one step of 255; letters
-        # that are drawn at another fraction of a pixel differ by a hundred steps.
+        # that are drawn at another fraction of a pixel differ by two hundred steps.
         steps = max(high for _, high in ImageChops.difference(first, second).getextrema())
         assert steps <= 4, f"{name} differs by {steps} of 255"
 
