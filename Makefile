@@ -155,6 +155,15 @@ test-newest test-oldest:
 	@build/$@/bin/python -m pytest attn tests/core \
 	  -m "not grader and not slow" -p no:nbval --hypothesis-profile=quick -n 2 --dist worksteal
 
+# What requirements-book.txt names in its newest version, and what Jupyter Book brought.
+.PHONY: book-newest
+book-newest: ## Build the site with the newest Sphinx and MyST-NB, without Jupyter Book (minutes)
+	@rm -rf build/$@ && mkdir -p build && $(or $(PYTHON),python3) -m venv build/$@
+	@build/$@/bin/python -m pip install -qq --disable-pip-version-check myst-nb sphinx-external-toc \
+	  $$(sed -nE '/^jupyter-book==/d; s/^([A-Za-z0-9-]+)==.*/\1/p' requirements-book.txt)
+	@build/$@/bin/python -m pip freeze
+	@build/$@/bin/python book/build.py --sphinx-alone
+
 .PHONY: test-notebooks
 test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out
 	@$(BIN)/python -m pytest --nbval $(LONG) notebooks/es -n 2 --dist loadfile --no-loadscope-reorder

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Protocol, SupportsIndex, TypeGuard, TypeVar
 
-if TYPE_CHECKING:  # what a type checker has to know
+if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
     from torch import Tensor
@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # what a type checker has to know
     Lengths = TypeVar("Lengths", NDArray[np.integer], Tensor)
 
 
-MOST_QUOTED = 400  # characters of what came, in a sentence that refuses it
+# An error quotes at most so many characters of the value that it refuses.
+MOST_QUOTED = 400
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 
@@ -35,13 +36,7 @@ class HasShape(Protocol):
 
 
 def wrong(name: str, expected: str, got: object) -> ValueError:
-    """Return the ``ValueError`` for one bad argument, of which a long text is not quoted whole.
-
-    Examples
-    --------
-    >>> wrong("mask", "a boolean array", "dtype float64")
-    ValueError('mask: expected a boolean array, got dtype float64')
-    """
+    """Return the ``ValueError`` for one bad argument, of which a long text is not quoted whole."""
     said = f"{got}"
     if len(said) > MOST_QUOTED:
         said = f"{said[:200]} ... {said[-100:]}"
@@ -49,13 +44,7 @@ def wrong(name: str, expected: str, got: object) -> ValueError:
 
 
 def shown(value: object) -> str:
-    """Return the `repr` of a value in a few words: of a long text, its beginning and its end.
-
-    Examples
-    --------
-    >>> shown("x" * 1000), shown([1, 2])
-    ("'xxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxxx'", '[1, 2]')
-    """
+    """Return the `repr` of a value in a few words: of a long text, its beginning and its end."""
     text = _SHORT.repr(value)
     return text if len(text) <= 100 else f"{text[:60]}...{text[-30:]}"
 
@@ -138,14 +127,6 @@ def check_shape(
 
     That is the size of each axis, or the name of one that may have any size. A leading ``...``
     allows any number of axes before them. `like` is the argument that these sizes come from.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_shape("x", np.ones((2, 5, 8)), (..., "seq_len", 8))
-    >>> check_shape("w_q", np.ones((8, 4)), (6, "d_k"), like="x")
-    Traceback (most recent call last):
-    ValueError: w_q: expected shape (6, d_k) to match x, got (8, 4)
     """
     sizes = expected[1:] if expected[0] is ... else expected
     shape = tuple(array.shape)
@@ -176,15 +157,6 @@ def check_attention(
     shape (..., src_len, d_v), and perhaps `mask`, broadcastable to (..., tgt_len, src_len).
     On axis -3, `group` heads of `query` share each head of `key` and `value`. Lengths of zero
     are fine; ``d_k = 0`` is not, since the scores are divided by its root.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> check_attention(np.ones((2, 1, 3, 8)), np.ones((4, 5, 8)), np.ones((5, 6)))
-    (2, 4)
-    >>> check_attention(np.ones((3, 8)), np.ones((2, 5, 4)), np.ones((5, 6)))
-    Traceback (most recent call last):
-    ValueError: key: expected shape (..., src_len, 8) to match query, got (2, 5, 4)
     """
     shapes = {"query": query.shape, "key": key.shape, "value": value.shape}
     axes = {"query": "tgt_len, d_k", "key": "src_len, d_k", "value": "src_len, d_v"}
@@ -237,17 +209,10 @@ def broadcast_shapes(first: tuple[int, ...], *others: tuple[int, ...]) -> tuple[
 
     NumPy and PyTorch have this function too, but a compiled PyTorch graph can follow only
     its own, and NumPy lessons have no PyTorch.
-
-    Examples
-    --------
-    >>> broadcast_shapes((5, 1), (2, 1, 3))
-    (2, 5, 3)
-    >>> broadcast_shapes((2,), (3,)) is None
-    True
     """
     joined = tuple(first)
     for shape in others:
-        if shape == joined:  # as nearly always
+        if shape == joined:
             continue
         longer, shorter = (joined, shape) if len(joined) >= len(shape) else (shape, joined)
         n_more = len(longer) - len(shorter)
@@ -259,7 +224,8 @@ def broadcast_shapes(first: tuple[int, ...], *others: tuple[int, ...]) -> tuple[
 
 
 class _Switch(threading.local):
-    on = True  # at first, in every thread
+    # In every thread the checks are on at first.
+    on = True
 
 
 switch = _Switch()
@@ -313,11 +279,7 @@ class checks:
 def readable(free: bool = False) -> bool:
     """Return whether values may be read: not in a compiled graph, nor without checks.
 
-    Parameters
-    ----------
-    free : bool, default False
-        Whether a look costs next to nothing, as it does at a few values on the CPU, so that it
-        is taken without checks as well.
+    A `free` look, at a few values on the CPU, costs next to nothing and is taken without checks.
     """
     import torch
 
@@ -327,20 +289,15 @@ def readable(free: bool = False) -> bool:
 def holds(condition: "Callable[[], Tensor | bool]", otherwise: bool, free: bool = False) -> bool:
     """Return whether a condition on values is True; `otherwise` where it is not to be read.
 
-    Parameters
-    ----------
-    condition : callable, () -> bool, or Tensor of bool, shape ()
-    otherwise : bool
-        What stands for it where nothing is `readable`, and under ``torch.func.vmap`` and on
-        the meta device, where there are no values.
-    free : bool, default False
-        As for `readable`.
+    That is where nothing is `readable`, and where there are no values: under ``torch.func.vmap``
+    and on the meta device.
     """
     if not readable(free):
         return otherwise
     try:
         return bool(condition())
-    except RuntimeError:  # under vmap and on the meta device
+    except RuntimeError:
+        # Under vmap and on the meta device there are no values to read.
         return otherwise
 
 

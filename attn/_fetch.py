@@ -18,26 +18,18 @@ from attn._checks import wrong
 from attn.io import NotWritten, whole_file
 
 CHUNK = 2**16
-TIMEOUT = 60  # seconds without an answer
+# The number of seconds without an answer after which a transfer fails.
+TIMEOUT = 60
 
 
 @dataclass(frozen=True)
 class Remote:
-    """A file that is not part of the package.
+    """A file that is not part of the package."""
 
-    Attributes
-    ----------
-    name : str
-        Its path below the folder ``ATTN_DATA`` and below the cache folder.
-    address : str
-        The address from which it is downloaded.
-    sha256 : str
-        The sum of its bytes. A file with another sum is refused, wherever it comes from.
-    n_bytes : int
-    """
-
+    # The path below the folder ``ATTN_DATA`` and below the cache folder.
     name: str
     address: str
+    # A file with another sum is refused, wherever it comes from.
     sha256: str
     n_bytes: int
 
@@ -51,21 +43,8 @@ def cache_folder() -> Path:
 def fetched(remote: Remote, *, download: bool = True) -> Path:
     """Return the path of a file: in the folder ``ATTN_DATA``, else in the cache, else downloaded.
 
-    Parameters
-    ----------
-    remote : Remote
-    download : bool, default True
-        Whether it may come over the network, into the cache.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    ValueError
-        If the file is missing and may not or cannot be downloaded, or if its sum differs. A
-        damaged file in the cache is downloaded again if `download` allows it.
+    A damaged file in the cache is downloaded again if `download` allows it. A file that is missing
+    and may not or cannot be downloaded, or that has another sum, is refused.
     """
     named = os.environ.get("ATTN_DATA")
     mine, path = Path(named or "", remote.name), cache_folder() / remote.name

@@ -45,20 +45,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[Line]:
 
 
 def lines_of(read: Callable[[int], bytes], name: str) -> Iterator[Line]:
-    r"""Yield the lines of the bytes that `read` returns; `read` takes the most bytes to return.
-
-    A line ends in ``\n``, ``\r\n`` or ``\r``. A byte order mark of UTF-8 at the beginning is not
-    part of the text.
-
-    Examples
-    --------
-    >>> from io import BytesIO
-    >>> for line in lines_of(BytesIO(b"un\rdos\r\ntr\xe9s").read, "some.txt"):
-    ...     print(line.text or line.problem)
-    un
-    dos
-    no UTF-8 at byte 2: save it as UTF-8
-    """
+    """Yield the lines of the bytes that `read` returns; `read` takes the most bytes to return."""
     for line in _pieces(read, name):
         if line is None:
             yield Line("", f"longer than {MAX_LINE} bytes")

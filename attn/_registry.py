@@ -35,13 +35,7 @@ class ModelConfig(Protocol):
 
 
 class Registry(dict[str, type[Base]]):
-    """The classes of one kind, by name.
-
-    Parameters
-    ----------
-    *bases : type
-        Every registered class derives from one of these.
-    """
+    """The classes of one kind, by name. Each derives from one of the `bases`."""
 
     def __init__(self, *bases: type[Base]) -> None:
         super().__init__()
@@ -50,11 +44,7 @@ class Registry(dict[str, type[Base]]):
     def register(self, name: str) -> Callable[[type[Entered]], type[Entered]]:
         """Return a decorator that enters a class under a name.
 
-        Raises
-        ------
-        ValueError
-            If the name is taken by another class, or the class derives from no base. A class
-            that a notebook defines again replaces itself.
+        A class that a notebook defines again replaces itself; a name of another class is refused.
         """
 
         def enter(cls: type[Entered]) -> type[Entered]:

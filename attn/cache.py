@@ -57,7 +57,8 @@ class KVCache:
         # True if the cache made its tensors itself, with room behind the tokens, and may write
         # into them. It may not write into the caller's, nor into those that a gradient needs.
         self._has_room = False
-        self.in_step = False  # whether a `restored_on_error` has begun that will restore this
+        # True inside a `restored_on_error` block, which restores the cache if the step fails.
+        self.in_step = False
 
     @property
     def length(self) -> int:
@@ -241,7 +242,7 @@ class MemoryCache:
     def __init__(self) -> None:
         self._kept: tuple[Tensor, Tensor] | None = None
         self._source = CacheOrigin()
-        self.in_step = False  # as in KVCache
+        self.in_step = False
 
     @property
     def key(self) -> Tensor | None:
@@ -468,7 +469,8 @@ class _FixedKVCache(KVCache):
     ) -> None:
         super().__init__()
         self._place = place
-        with torch.inference_mode(False):  # or steps outside of it could write nothing
+        # A tensor that is made in inference mode can only be written to in that mode.
+        with torch.inference_mode(False):
             # The room is filled with zeros: its weights are zero, but zero times NaN is NaN.
             key, value = (torch.zeros(shape, dtype=dtype, device=device) for _ in range(2))
         self._kept = key, value
@@ -513,16 +515,11 @@ class _FixedKVCache(KVCache):
 
 
 class restored_on_error:
-    """Give a cache the attributes that it had before, if what follows raises.
+    """Give a cache, or each of several, the attributes that it had before, if what follows raises.
 
     Without that, the layers before the one that refused a step would have kept its tokens, and
     every later step would silently be wrong. A model, its stacks, layers and attentions can each be
     called by themselves, so each restores; in one step only the outermost does, the others nothing.
-
-    Parameters
-    ----------
-    cache : object
-        A cache of one attention or of a model, or a tuple of caches. Anything else is left alone.
     """
 
     def __init__(self, cache: object) -> None:
@@ -585,7 +582,7 @@ class CacheOrigin:
         return other
 
     def _is_same(self, tensor: Tensor, kept: Tensor) -> bool:
-        if self.rows is None or kept.ndim < 3:  # without an axis of rows
+        if self.rows is None or kept.ndim < 3:
             return tensor is kept or _equal(tensor, kept)
         n_rows, n_given = len(self.rows), len(tensor)
         if n_given == 0 or n_rows % n_given:

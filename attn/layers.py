@@ -43,7 +43,8 @@ Norm: TypeAlias = nn.LayerNorm | nn.RMSNorm
 class _Layer(nn.Module):
     """What both layers share: their parts, where they normalise, and how they add."""
 
-    looks_at_memory = False  # whether there is a cross-attention
+    # Whether there is a cross-attention.
+    looks_at_memory = False
 
     def __init__(
         self,

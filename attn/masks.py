@@ -109,7 +109,8 @@ def window_mask(
     """
     tgt_len, window = check_size("tgt_len", tgt_len), check_size("window", window, least=1)
     src_len = tgt_len if src_len is None else check_size("src_len", src_len)
-    last = src_len - tgt_len  # the diagonal on which each query finds its own position
+    # On this diagonal each query finds its own position.
+    last = src_len - tgt_len
     allowed = torch.ones(tgt_len, src_len, dtype=torch.bool, device=device)
     return allowed.tril(diagonal=last).triu(diagonal=last - window + 1)
 
@@ -152,7 +153,8 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
         raise wrong("lengths", "integers", lengths) from None
     if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):
         raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
-    lengths = lengths.long()  # In uint8, 300 is 44.
+    # The comparison needs int64, because in uint8 a seq_len of 300 is 44.
+    lengths = lengths.long()
     if not holds(lambda: ((lengths >= 0) & (lengths <= seq_len)).all(), otherwise=True):
         check_lengths(lengths, seq_len)
     return torch.arange(seq_len, device=lengths.device) < lengths[..., None, None]

@@ -203,12 +203,7 @@ def sinusoidal_positions(
     Raises
     ------
     ValueError
-        If `n_positions` is not an integer of at least 0, `d_model` not an even one of at
-        least 2, or `base` not a number of at least 1.
-
-    References
-    ----------
-    Vaswani et al. (2017), section 3.5.
+        As `attn.reference.sinusoidal_positions` does.
 
     Examples
     --------
@@ -536,7 +531,8 @@ class ALiBiPositions(RelativePositions):
             return super().bias_in_a_row(start, tgt_len, src_len, dtype, device)
         kept, wanted = self._kept, (torch.promote_types(dtype, torch.float32), device)
         if kept is None or (kept.dtype, kept.device) != wanted or kept.shape[-1] < src_len:
-            with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+            # The tensor is kept, and a later step may need a gradient through it.
+            with torch.inference_mode(False):
                 keys = torch.arange(2 * src_len, device=device)
                 kept = self.bias(keys[-1:], keys, dtype)
             if keepable(kept):
@@ -574,20 +570,17 @@ def check_vectors(x: Tensor, size: int | str) -> None:
 LIMB = 2**30
 LOW_BITS = LIMB - 1
 WHOLE_TURN = LIMB**2
-TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770  # times 2**128
+# This is 1 / (2 pi) in units of 2**-128.
+TURNS_PER_RADIAN = 0x28BE60DB9391054A7F09D5F47D4D3770
 
 
 class Waves:
     """The sine and the cosine of each wave at each position, right for any position in any dtype.
 
-    An angle matters only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the
-    whole turns are cut off. In float32 the angle of position 100,000 would be wrong by up to .005,
-    and Apple's devices have no float64. The waves of the first positions are kept.
-
-    Parameters
-    ----------
-    base : float
-        Wave i of ``size / 2`` turns by ``base ** (-2i / size)`` radians per position.
+    Wave i of ``size / 2`` turns by ``base ** (-2i / size)`` radians per position. An angle matters
+    only up to whole turns. So it is counted in 2**-60 of a turn, as int64, and the whole turns are
+    cut off. In float32 the angle of position 100,000 would be wrong by up to .005, and Apple's
+    devices have no float64. The waves of the first positions are kept.
     """
 
     def __init__(self, base: float) -> None:
@@ -605,7 +598,8 @@ class Waves:
         self, start: int, stop: int, size: int, dtype: torch.dtype, device: torch.device
     ) -> Tensor:
         """Return `at` for the positions from `start` up to, but not including, `stop`."""
-        if torch.compiler.is_compiling():  # A graph cannot keep anything.
+        if torch.compiler.is_compiling():
+            # A graph cannot keep the waves from one call to the next.
             return self.at(torch.arange(start, stop, device=device), size, dtype)
         kept, wanted = self._kept, (dtype, device, size // 2)
         if kept is None or (kept.dtype, kept.device, kept.shape[1]) != wanted or len(kept) < stop:
@@ -617,24 +611,16 @@ class Waves:
     def _grown(self, stop: int, size: int, dtype: torch.dtype, device: torch.device) -> Tensor:
         length = 0 if self._kept is None else len(self._kept)
         length = length if stop <= length else max(stop, 2 * length)
-        with torch.inference_mode(False):  # What is kept may be needed for a gradient later.
+        # The tensor is kept, and a later step may need a gradient through it.
+        with torch.inference_mode(False):
             return self.at(torch.arange(length, device=device), size, dtype)
 
     def at(self, positions: Tensor, size: int, dtype: torch.dtype) -> Tensor:
         """Return the sine and the cosine of every wave at every position.
 
-        Parameters
-        ----------
-        positions : Tensor, shape (..., seq_len)
-        size : int
-            Twice the number of waves.
-        dtype : torch.dtype
-            Computed in float64 if its numbers are that, in float32 otherwise.
-
-        Returns
-        -------
-        Tensor of `dtype`, shape (..., seq_len, size / 2, 2)
-            Of a complex one, shape (..., seq_len, size / 2): the cosine and i times the sine.
+        The shape is (..., seq_len, size / 2, 2), or that of `size` / 2 complex numbers for a complex
+        `dtype`: the cosine and i times the sine. They are computed in float64 if the numbers of
+        `dtype` are that, in float32 otherwise.
         """
         is_double = dtype in (torch.float64, torch.complex128)
         computed = torch.float64 if is_double else torch.float32
@@ -693,14 +679,7 @@ OPTIONAL = {"yarn": ("beta_fast", "beta_slow", "attention_factor", "mscale", "ms
 
 
 class ScaledWaves(Waves):
-    """The waves of one base, each slowed down.
-
-    Parameters
-    ----------
-    base : float
-    scaling : dict
-        From `checked_scaling`.
-    """
+    """The waves of one base, each slowed down by a scaling of `checked_scaling`."""
 
     def __init__(self, base: float, scaling: Scaling) -> None:
         super().__init__(base)
@@ -716,7 +695,8 @@ class ScaledWaves(Waves):
         check_waves("scaling", scaling, 2 * len(plain), base)
         if scaling["rope_type"] == "factors":
             return [speed / factor for speed, factor in zip(plain, scaling["factors"], strict=True)]
-        kept = [0.0] * len(plain)  # the share of each wave that is not slowed
+        # kept[i] is the share of wave i that is not slowed.
+        kept = [0.0] * len(plain)
         if scaling["rope_type"] == "llama3":
             low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
             turns = scaling["original_max_position_embeddings"] / TWO_PI
@@ -774,17 +754,8 @@ def _yarn_range(size: int, base: float, scaling: Scaling) -> tuple[float, float]
 def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | None:
     """Return a scaling with all its numbers as floats; None if it changes nothing.
 
-    Parameters
-    ----------
-    name : str
-        What errors call it.
-    scaling : dict, optional
-        As for `attn.positions.RotaryPositions`.
-
-    Raises
-    ------
-    ValueError
-        If it is of no known kind, or lacks a number, or has one that its kind does not.
+    It is that of `attn.positions.RotaryPositions`. A scaling of no known kind is refused, and one
+    that lacks a number or has one that its kind does not. Errors call it `name`.
     """
     if scaling is None:
         return None

@@ -6,6 +6,19 @@ import symtable
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 
+class _Generators(ast.NodeTransformer):
+    """Write every comprehension as a generator, which reads and sets the same names."""
+
+    def visit_ListComp(self, node):
+        return ast.GeneratorExp(self.visit(node.elt), [*map(self.visit, node.generators)])
+
+    visit_SetComp = visit_ListComp
+
+    def visit_DictComp(self, node):
+        pair = ast.Tuple([self.visit(node.key), self.visit(node.value)], ast.Load())
+        return ast.GeneratorExp(pair, [*map(self.visit, node.generators)])
+
+
 def names(statement):
     """Return which names a statement reads, and which it sets or changes.
 
@@ -24,7 +37,10 @@ def names(statement):
     (['f', 'rows', 'y'], {'rows'})
     """
     read, written = set(), set()
-    tables = [symtable.symtable(ast.unparse(statement), "cell", "exec")]
+    # The symbol tables of Python 3.12 and later give the variables of a list, set or dict comprehension
+    # to the scope around it, and those of a generator, as before, to a scope of its own.
+    code = ast.unparse(_Generators().visit(ast.parse(ast.unparse(statement))))
+    tables = [symtable.symtable(code, "cell", "exec")]
     top = tables[0]
     while tables:
         table = tables.pop()

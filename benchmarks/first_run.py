@@ -44,8 +44,6 @@ def timed_check(page, cell):
 def measure(page, address):
     """Return the seconds of the first and of the next check."""
     page.set_default_timeout(WAIT)
-    # The exercises are in a closed aside.
-    page.add_init_script("localStorage['attn-asides'] = 'open'")
     page.goto(f"{address}/es/03_self_attention.html")
     page.click("#exercise-softmax .attn-py-bar button")
     page.wait_for_selector("#exercise-softmax .cm-content")
@@ -87,7 +85,8 @@ def main():
     address = f"http://127.0.0.1:{server.server_port}"
     found, load = [], os.getloadavg()[0]
     with sync_playwright() as playwright:
-        for _ in range(COLD):  # A browser of its own each time: none has compiled anything.
+        # Each run has a browser of its own, which has compiled nothing yet.
+        for _ in range(COLD):
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
             found.append(measure(browser.new_page(), address))
             browser.close()

@@ -1,5 +1,6 @@
 """Build the site: both editions side by side, then the landing page. See `make book`."""
 
+import argparse
 import json
 import os
 import shutil
@@ -33,7 +34,7 @@ def merge(base, changes):
 
 
 def edition_config(language):
-    """Write the edition's whole configuration where Jupyter Book can read it; return its path."""
+    """Write the edition's whole configuration where the builder can read it; return its path."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     if language != "es":
         changes = yaml.safe_load((ROOT / f"_config.{language}.yml").read_text(encoding="utf-8"))
@@ -45,36 +46,46 @@ def edition_config(language):
     return path
 
 
-def start(language):
-    """Start Jupyter Book on one edition; return the process and the file it reports to."""
+def start(language, folder, sphinx_alone):
+    """Start the builder on one edition; return the process and the file it reports to."""
     toc = ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")
-    jupyter_book = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
-    command = [sys.executable, "-c", jupyter_book, "build", str(ROOT), "--all"]
-    command += ["-W", "--keep-going", "--quiet", "--config", str(edition_config(language))]
-    command += ["--toc", str(toc), "--path-output", str(BUILD / language)]
+    config = edition_config(language)
+    command = [sys.executable]
+    if sphinx_alone:
+        command += ["-m", "sphinx", str(ROOT), str(folder / language / "_build" / "html")]
+        command += ["-c", str(ROOT / "book"), "-D", f"external_toc_path={toc}"]
+        command += ["-d", str(folder / language / "doctrees")]
+    else:
+        jupyter_book = "import sys; from jupyter_book.cli.main import main; sys.exit(main())"
+        command += ["-c", jupyter_book, "build", str(ROOT), "--all", "--config", str(config)]
+        command += ["--toc", str(toc), "--path-output", str(folder / language)]
+    command += ["-W", "--keep-going", "--quiet"]
     # A file, not a pipe: a helper of the build that outlives it would keep a pipe open.
-    report = BUILD / f"{language}.log"
+    report = folder / f"{language}.log"
     with report.open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, "ATTN_BOTH_EDITIONS": "yes"},
+            env={**os.environ, "ATTN_BOTH_EDITIONS": "yes", "ATTN_CONFIG": str(config)},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
     return process, report
 
 
-def main():
+def main(sphinx_alone=False):
     """Build everything into ``build/site``, after any other build; return the exit status."""
     BUILD.mkdir(exist_ok=True)
     with locked(SITE, wait=True):
-        return build()
+        return build(sphinx_alone)
 
 
-def build():
+def build(sphinx_alone):
     """Build everything; return the exit status."""
     began = time.monotonic()
+    folder = BUILD / "sphinx" if sphinx_alone else BUILD
+    site = folder / SITE.name
+    folder.mkdir(exist_ok=True)
     print("Building the site ...", flush=True)
     try:
         for package in ("katex", "@fontsource-variable/source-serif-4"):
@@ -92,8 +103,8 @@ def build():
         files = json.loads((python / "files.json").read_text(encoding="utf-8"))
         os.environ["ATTN_PYTHON"] = "drawing" if files["drawing"] else "yes"
     for language in ("es", "en"):  # a page that is no longer in the book must not linger
-        shutil.rmtree(BUILD / language, ignore_errors=True)
-    processes = {language: start(language) for language in ("es", "en")}
+        shutil.rmtree(folder / language, ignore_errors=True)
+    processes = {language: start(language, folder, sphinx_alone) for language in ("es", "en")}
     failed = False
     try:
         for language, (process, report) in processes.items():
@@ -107,12 +118,12 @@ def build():
             process.wait()
     if failed:
         return 1
-    fresh = BUILD / "site.new"
+    fresh = folder / "site.new"
     shutil.rmtree(fresh, ignore_errors=True)
     # Sphinx's note to itself speaks of this folder, and would differ in every other.
     notes = shutil.ignore_patterns(".buildinfo")
     for language in processes:
-        shutil.copytree(BUILD / language / "_build" / "html", fresh / language, ignore=notes)
+        shutil.copytree(folder / language / "_build" / "html", fresh / language, ignore=notes)
         for notebook in (fresh / language / "_sources").rglob("*.ipynb"):
             notebook.write_text(
                 attn_launch.prepared(notebook.read_text("utf-8"), language), "utf-8"
@@ -131,12 +142,16 @@ def build():
     # Without it GitHub Pages leaves out the folders whose names begin with an underscore.
     (fresh / ".nojekyll").touch()
     attn_fonts.trim(fresh)
-    shutil.rmtree(SITE, ignore_errors=True)
-    fresh.rename(SITE)
-    print(f"Built build/site in {time.monotonic() - began:.0f} s. See it: make serve")
+    shutil.rmtree(site, ignore_errors=True)
+    fresh.rename(site)
+    seen = "" if sphinx_alone else " See it: make serve"
+    print(f"Built {site.relative_to(ROOT)} in {time.monotonic() - began:.0f} s.{seen}")
     return 0
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    sys.exit(main())
+    parser = argparse.ArgumentParser(description=__doc__)
+    help = "build with Sphinx and no Jupyter Book, into build/sphinx: see `make book-newest`"
+    parser.add_argument("--sphinx-alone", action="store_true", help=help)
+    sys.exit(main(**vars(parser.parse_args())))

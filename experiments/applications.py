@@ -22,8 +22,8 @@ from attn.applications._sequences import collate as collate_pairs
 from attn.applications.question_answering import QuestionAnswerer, answerer, spans
 from attn.applications.question_answering.encoding import collate, encode
 from attn.applications.summarization import Summarizer, summarizer
-from attn.applications.summarization.encoding import encode as encode_text
 from attn.applications.summarization.sentences import sentences_of
+from attn.applications.summarization.summarizer import encode as encode_text
 from attn.applications.visual_question import VisualQuestionAnswerer, model
 from attn.applications.visual_question import answerer as looker
 from attn.metrics import rouge

@@ -1,6 +1,7 @@
 """Split each chapter into its two editions, execute them and write them as notebooks. See `make notebooks`.
 
-A chapter is one file, ``notebooks/src/NN_name.md``, a MyST Markdown notebook. A prose
+A chapter is one file, ``notebooks/src/NN_name.md``, a MyST Markdown notebook, and so is its
+laboratory page, ``LNN_name.md``, where what the chapter claims is measured. A prose
 cell says its language (``+++ {"lang": "es"}``), or none if both editions share it; a
 code cell is shared, and its texts (alternative text, caption) are ``{es: ..., en: ...}``
 in its metadata. One line of code differs: the one that sets the language of labels.
@@ -188,12 +189,18 @@ def write(edition, path):
     write_whole(path, nbformat.writes(edition, indent=1) + "\n")
 
 
+def _named(stem):
+    return lambda name: stem.startswith(name) or (name in stem and not name[:1].isdigit())
+
+
 def main(names, prose=False):
-    """Build the chapters whose stem contains one of `names` (all, if none is given).
+    """Build the chapters that one of `names` names (all, if none is given).
+
+    A number names a chapter and not its laboratory page: ``03`` and ``L03``. A word names both.
 
     With `prose` nothing is executed: the outputs stay, for chapters whose code is as it was.
     """
-    chosen = [source for source in sources() if not names or any(n in source.stem for n in names)]
+    chosen = [source for source in sources() if not names or any(map(_named(source.stem), names))]
     if not chosen:
         print(
             f"No chapter matches {', '.join(names)}. There are: "

@@ -17,8 +17,8 @@ from pybtex.richtext import Text
 ROOT = Path(__file__).resolve().parents[1]
 SOLUTION = "hide-cell"
 WORDS = {
-    "es": {"figure": "Figura.", "on_the_site": "en el sitio del curso", "and": " y "},
-    "en": {"figure": "Figure.", "on_the_site": "on the site of the course", "and": " and "},
+    "es": {"figure": "Figura {}", "on_the_site": "en el sitio del curso", "and": " y "},
+    "en": {"figure": "Figure {}", "on_the_site": "on the site of the course", "and": " and "},
 }
 LABEL = re.compile(r"^\(([A-Za-z0-9_-]{1,64})\)=$", re.MULTILINE)
 # How a link names a place: JupyterLab finds a cell by its id also in a notebook that it has just opened,
@@ -43,15 +43,28 @@ RAW = re.compile(
 LABELLED = re.compile(r"\$\$ *\([\w:-]+\)$", re.MULTILINE)  # an equation
 
 
+def chapter_of(page):
+    """Return what the numbers of a page's figures begin with, or None.
+
+    >>> chapter_of("03_self_attention"), chapter_of("L12_language_model"), chapter_of("A1_errata")
+    ('3', 'L12', 'A1')
+    >>> chapter_of("index")
+    """
+    named = re.match(r"(L?)0?(\d+)_|(A\d)_", page)
+    return "".join(part or "" for part in named.groups()) if named else None
+
+
 class Reader(NamedTuple):
     """What is known while a chapter is rewritten: its page, its language, all that are notebooks, the
-    works that are cited, and for each label the page where it is, or None if that is no notebook."""
+    works that are cited, for each label the page where it is, or None if that is no notebook, and for
+    each figure of the page its number, by its name."""
 
     page: str
     language: str
     pages: set
     works: dict
     labels: dict
+    figures: dict
 
 
 def reader(page, language):
@@ -61,7 +74,7 @@ def reader(page, language):
         labels |= dict.fromkeys(LABEL.findall(source.read_text("utf-8")), source.stem)
     for source in sorted((ROOT / "book" / language).glob("*.md")):
         labels |= dict.fromkeys(LABEL.findall(source.read_text("utf-8")))
-    return Reader(page, language, {source.stem for source in sources}, _works(), labels)
+    return Reader(page, language, {source.stem for source in sources}, _works(), labels, {})
 
 
 @functools.cache
@@ -92,7 +105,13 @@ def readable(edition, page):
     """
     told = reader(page, edition.metadata["attn"]["language"])
     notebook = nbformat.v4.new_notebook(metadata=edition.metadata)
-    counted = 0
+    counted, numbers = 0, _numbered(edition, page)
+    names = {
+        cell.metadata["mystnb"]["figure"].get("name"): numbers[cell.id]
+        for cell in edition.cells
+        if cell.id in numbers
+    }
+    told = told._replace(figures=names)
     for cell in edition.cells:
         if cell.cell_type == "markdown":
             notebook.cells += sections(cell, told)
@@ -108,9 +127,22 @@ def readable(edition, page):
                     each.execution_count = counted
         notebook.cells.append(cell)
         if caption := cell.metadata.get("mystnb", {}).get("figure", {}).get("caption"):
-            text = f"**{WORDS[told.language]['figure']}** {markdown(caption, told)}"
+            label = WORDS[told.language]["figure"].format(numbers[cell.id])
+            text = f"**{label}.** {markdown(caption, told)}"
             notebook.cells.append(prose(f"{cell.id}-caption", text))
     return notebook
+
+
+def _numbered(edition, page):
+    """Return the number of each figure with a caption, by the id of its cell, as the site counts."""
+    shown = [
+        cell.id
+        for cell in edition.cells
+        if "caption" in cell.metadata.get("mystnb", {}).get("figure", {})
+    ]
+    chapter = chapter_of(page)
+    before = f"{chapter}." if chapter else ""
+    return {name: f"{before}{i}" for i, name in enumerate(shown, start=1)}
 
 
 def sections(cell, told):
@@ -163,7 +195,7 @@ def markdown(text, told):
     --------
     >>> pages = {"03_attention", "01_why"}
     >>> labels = {"scale": "03_attention", "rnn": "01_why", "times": None}
-    >>> told = Reader("03_attention", "en", pages, {}, labels)
+    >>> told = Reader("03_attention", "en", pages, {}, labels, {"heat": "3.1"})
     >>> print(markdown("(scale)=\\n## Why $[a](b){c}$?\\n\\nSee [1](#rnn){.x}, [`f[0]`](#scale).", told))
     <a id="cell-id=scale"></a>
     <BLANKLINE>
@@ -180,7 +212,7 @@ def markdown(text, told):
     'It is measured (on the site of the course) (how, on the site of the course).'
     >>> markdown("{abbr}`GRU`", told)
     Traceback (most recent call last):
-    ValueError: 03_attention: expected Markdown, admonitions, labels, links, {cite:t} and {cite:p}, got '{abbr}`GRU`'
+    ValueError: 03_attention: expected Markdown, admonitions, labels, links, {cite:t}, {cite:p} and {numref}, got '{abbr}`GRU`'
     """
     lines, done, plain = text.split("\n"), [], []
 
@@ -248,7 +280,7 @@ def _inline(text, told):
 
 
 def _unknown(got, told):
-    wanted = "Markdown, admonitions, labels, links, {cite:t} and {cite:p}"
+    wanted = "Markdown, admonitions, labels, links, {cite:t}, {cite:p} and {numref}"
     return ValueError(f"{told.page}: expected {wanted}, got {got!r}")
 
 
@@ -269,6 +301,8 @@ def _linked(found, told, comma):
 
 
 def _cited(found, told):
+    if found["role"] == "numref" and found["keys"] in told.figures:
+        return WORDS[told.language]["figure"].format(told.figures[found["keys"]])
     keys = found["keys"].split(",")
     if found["role"] not in ("cite:t", "cite:p") or not {*keys} <= {*told.works}:
         raise _unknown(found[0], told)

@@ -17,9 +17,9 @@ sys.path.insert(0, str(ROOT))
 
 from tests.machine import Missing, git
 
-# What every test stands on.
+# Every test depends on these files.
 EVERYTHING = {"conftest.py", "pyproject.toml", "constraints.txt", "tests/machine.py"}
-# Read by name of folder or of exercise, which no string gives away.
+# Tests read these by the name of a folder or an exercise, so no string in the test shows it.
 FOLDERS = {
     "book/": ("tests/test_book.py", "tests/test_prose.py", "tests/test_site/"),
     "notebooks/": ("tests/test_notebooks.py", "tests/test_prose.py", "tests/test_site/"),

@@ -30,7 +30,8 @@ def bare_text(box):
 
 def answered(exercise):
     """Return the record of an exercise; oracle and wrong functions run once for all tests."""
-    if exercise.oracle not in RECORDS:  # versions of a task have one id
+    # The versions of a task share one id.
+    if exercise.oracle not in RECORDS:
         RECORDS[exercise.oracle] = record_of(exercise)
     return RECORDS[exercise.oracle]
 
@@ -149,12 +150,11 @@ def results_in_another_order_are_recognised(exercise):
     if len(exercise.outputs) == 1:
         return
 
-    def attempt(*arguments):
-        return tuple(exercise.oracle(*arguments))[::-1]
-
     order = f"`return {', '.join(exercise.outputs)}`"
     words = {"es": f"El que se pide es {order}.", "en": f"The one asked for is {order}."}
-    for language, result in in_each_language(exercise, attempt):
+    # A lambda, since what a `def` slices is told to slice nothing.
+    results = in_each_language(exercise, lambda *given: tuple(exercise.oracle(*given))[::-1])
+    for language, result in results:
         found = result.misconception or words[language] in result.message
         assert found, f"{exercise.id}: {result}"
 

@@ -3,6 +3,7 @@
 Nothing here depends on how fast anything is.
 """
 
+import dataclasses
 import doctest
 import importlib
 import inspect
@@ -33,6 +34,7 @@ from benchmarks import (
     translate_file,
     writing,
 )
+from benchmarks.gpu import SMOLLM2
 from benchmarks.peers import ExplicitAttention
 
 RESULTS = json.loads(report.RESULTS.read_text(encoding="utf-8"))
@@ -41,19 +43,8 @@ TINY_SIZE = {"batch_size": 2, "seq_len": 4, "vocab_size": 20, "d_model": 8, "n_h
 TINY_CONFIG = TransformerConfig(
     vocab_size=20, d_model=8, n_heads=2, n_layers=2, d_ff=32, dropout=0.0, norm="pre"
 )
-TINY_LLAMA = TransformerConfig(
-    vocab_size=32,
-    d_model=64,
-    n_heads=4,
-    n_kv_heads=2,
-    n_layers=2,
-    d_ff=96,
-    dropout=0.0,
-    norm="pre",
-    bias=False,
-    normalization="rms",
-    activation="swiglu",
-    positions="rotary",
+TINY_LLAMA = dataclasses.replace(
+    SMOLLM2, vocab_size=32, d_model=64, n_heads=4, n_kv_heads=2, n_layers=2, d_ff=96
 )
 TINY_TEXT = torch.arange(9)[None]
 masks = pytest.mark.parametrize("mask", ["none", "causal", "padding"])

@@ -81,7 +81,7 @@ def test_a_translator_without_positions_is_blind_to_order_and_the_sizes_are_righ
     """A few steps of training are enough for that, since it holds for any weights."""
     parts = splits(n_train=300, n_validation=0, n_test=40, n_held_out=20)
     people = [pair for two in positions.swapped_pairs() for pair in two]
-    # So that no word is unknown.
+    # The vocabulary holds every word, so that none is unknown.
     every = (*parts.train, *parts.test, *parts.longer, *people)
     run = positions.measure("none", 0, dataclasses.replace(parts, train=every), steps=3)
     assert run["same_for_both_orders"] == 1.0

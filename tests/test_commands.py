@@ -237,7 +237,7 @@ def test_a_vendor_folder_that_cannot_be_written_is_a_sentence(package, tmp_path,
 def test_a_second_build_waits_for_the_first(monkeypatch, tmp_path, capsys):
     build = runpy.run_path(str(ROOT / "book" / "build.py"))["main"]
     names = build.__globals__
-    names |= {"BUILD": tmp_path, "SITE": tmp_path / "site", "build": lambda: 7}
+    names |= {"BUILD": tmp_path, "SITE": tmp_path / "site", "build": lambda _: 7}
     first = contextlib.ExitStack()
     first.enter_context(locked(tmp_path / "site"))
     monkeypatch.setattr(time, "sleep", lambda _: first.close())

@@ -22,18 +22,21 @@ from attn_course.drawings.parts import PAGES, PARTS, WORDS
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LANGUAGES = ("es", "en")
 each_chapter = pytest.mark.parametrize("page", CHAPTERS)
-# Where the numbers of a chapter's shapes come from: its code, or what its cells print.
+# The numbers in a chapter's shapes come from its code or from the output of its cells.
 EVIDENCE = {
-    "01_why_attention": ["n, 25), shape[range(size), framed]", "scores.reshape(3, 3)"],
-    "02_tokens_and_embeddings": ["(7, 10) @ (10, 3) → (7, 3)"],
+    "01_why_attention": ["size=patches.shape)).reshape(9, 25)"],
+    "02_tokens_and_embeddings": ["(7, 8) @ (8, 2) → (7, 2)"],
     "03_self_attention": [
-        "X (4, 512)  Q (4, 64)  K (4, 64)  V (4, 64)",
-        "(4, 4)  A (4, 4)  Z (4, 64)",
+        "X (3, 4)",
+        "Q (3, 2)",
+        "V (3, 2)",
+        "QKᵀ (3, 3)",
+        "Z (3, 2)",
     ],
     "04_multi_head": [
-        "scores       (2, 3, 5, 5)",
-        "heads        (2, 3, 5, 4)",
-        "concat W_O   (2, 5, 12)",
+        "swapaxes           (2, 2, 5, 2)",
+        "scores             (2, 2, 5, 5)",
+        "concat W_O         (2, 5, 4)",
     ],
     "05_encoder_decoder": [
         "(32, 8, 10000)",
@@ -82,7 +85,8 @@ def test_what_a_chapter_lights_exists_and_is_lit_in_both_layouts(page):
     assert set(here.lit) <= set(PARTS)
     for layout in (Wide, Upright):
         drawn = Machine(page, "en").drawing(layout)
-        assert drawn.count('class="pin"') == 1  # the reader is in one place
+        # The drawing marks one place, the reader's.
+        assert drawn.count('class="pin"') == 1
         assert texts(drawn).count(WORDS["here"]["en"]) == 1
         for shape in set(here.written().values()):
             assert texts(drawn).count(shape) == [*here.written().values()].count(shape), shape
@@ -268,10 +272,12 @@ def test_the_clocks_show_the_encoding():
         for row in reference.sinusoidal_positions(5, 6)
     ]
     written = [text for text in texts(drawn("clocks", "es")) if text.startswith("(")]
-    assert written == [*rows, rows[3]]  # one at each step, and that of position 3 in the end
+    # There is one row at each step, and the row of position 3 at the end.
+    assert written == [*rows, rows[3]]
     lit = ".//*[@data-step='6']/*[@class='tip lit']"
     hands = ET.fromstring(drawn("clocks", "es")).findall(lit)
-    assert len(hands) == 3 * 2 + 1  # tip and hub of three clocks, and the arrow to the row
+    # Three clocks have a tip and a hub each, and one arrow leads to the row.
+    assert len(hands) == 3 * 2 + 1
 
 
 def test_the_beam_keeps_the_two_most_probable():
@@ -339,7 +345,8 @@ def test_the_leak_reaches_what_the_product_of_masks_says():
     shifted = np.tril(np.ones((5, 5), dtype=bool), 1)
     reached, causal = (reference.reachable(mask, 2) for mask in (shifted, np.tril(shifted)))
     assert numbers("leak") == [*np.ravel([reached.sum(axis=1), causal.sum(axis=1)], order="F")]
-    assert reached[0, 2] and not causal[0, 2]  # the path that is lit
+    # This path is lit in the drawing.
+    assert reached[0, 2] and not causal[0, 2]
 
 
 def test_the_rotation_leaves_the_difference():
@@ -386,13 +393,15 @@ def test_the_strips_are_those_of_the_functions_that_draw():
 
 
 def test_the_span_is_the_best_pair():
-    found = [score for score in numbers("span") if score < 1945]  # the first token is a year
+    # The first token is a year and no score.
+    found = [score for score in numbers("span") if score < 1945]
     start, end = np.array(found[0::2]), np.array(found[1::2])
     first, last = reference.best_span(start, end, max_words=3)
     written = texts(drawn("span", "en"))
     assert [text for text in written if text.isalpha() and text[0].isupper()] == ["Anna", "Garza"]
     assert (first, last) == (2, 3) and written[-1].endswith(f"= {start[first] + end[last]:.1f}")
-    assert start.argmax() > end.argmax()  # what is chosen separately runs backwards
+    # Chosen separately, the end would lie before the start.
+    assert start.argmax() > end.argmax()
     assert f"{start[2] + end[3]} {start[0] + end[0]}" in printed("10_applications")
 
 

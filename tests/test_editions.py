@@ -40,8 +40,10 @@ def chapters(language):
     toc = yaml.safe_load(
         (ROOT / ("_toc.yml" if language == "es" else "_toc.en.yml")).read_text("utf-8")
     )
-    files = [Path(c["file"]).name for part in toc["parts"] for c in part["chapters"]]
-    return [name for name in files if re.match(r"\d\d_|A\d_", name)]
+    entries = [entry for part in toc["parts"] for entry in part["chapters"]]
+    paths = [entry.get("file", entry.get("glob")) for entry in entries]
+    files = [file.stem for path in paths for file in sorted(ROOT.glob(f"{path}.*"))]
+    return [name for name in files if re.match(r"L?\d\d_|A\d_", name)]
 
 
 def heading(language, name):
@@ -87,7 +89,7 @@ def test_what_is_true_on_the_site_alone_is_said_where_the_book_looks_for_it(lang
         assert [said for said in sentences if said not in source.read_text(encoding="utf-8")] == []
 
 
-# Words of sentences about folds and about pages that remember: neither is in the book.
+# These words belong to sentences about folds and about stored progress, which paper does not have.
 UNTRUE = {
     "es": r"plegad|se despliega|este navegador|tu navegador|página recuerda|sitio (lo )?recuerda",
     "en": r"\bfolded|\bunfold|(this|your) browser|(page|site) remembers",
@@ -165,7 +167,7 @@ def test_a_picture_looks_the_same_whenever_it_is_taken(needed):
     address = (ROOT / "build" / "site" / "es" / f"{name}.html").as_uri()
     with sync_playwright() as playwright:
         taken = []
-        # What stands above a widget may come out a fraction of a pixel higher or lower.
+        # The text above a widget may be a fraction of a pixel higher or lower.
         for above in (0, 0.4):
             options = {"executable_path": program, "args": QUIET + pages.STEADY}
             chromium = playwright.chromium.launch(**options)
@@ -300,7 +302,8 @@ def test_the_notebooks_run_from_the_zip_without_a_network(edition, sandbox, tmp_
         assert {entry.external_attr >> 16 for entry in packed.infolist()} == {0o644}
         packed.extractall(tmp_path)
     (course,) = tmp_path.iterdir()
-    config = "jupyter_server_config.py"  # what the README names lies where it says
+    # The README names this file, so it must be in the archive.
+    config = "jupyter_server_config.py"
     assert (course / config).read_text("utf-8") == (ROOT / config).read_text("utf-8")
     assert 'JUPYTER_CONFIG_PATH="$PWD"' in next(course.glob("*.md")).read_text("utf-8")
     (wheel,) = (course / "wheels").glob("attn-*.whl")
@@ -341,7 +344,7 @@ def test_a_class_that_does_what_the_zip_says_has_the_models(edition, needed, tmp
     assert collect.split() == ["pip", "wheel", "-r", "requirements.txt", "-w", "wheels"]
     (course / "models").mkdir()
     (course / "models" / "minilm").symlink_to(model)
-    # Here pip has nothing to do, and Jupyter opens nothing.
+    # In this test pip has nothing to install, and Jupyter must not open a window.
     tell = "import os; from attn.pretrained.published import fetched; "
     tell += "print(fetched('minilm', download=False), os.environ['OMP_NUM_THREADS'])"
     stubs = 'pip() { :; }; jupyter() { cd "$2" && "$PYTHON" -c "$TELL"; }\n'

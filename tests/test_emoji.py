@@ -13,7 +13,7 @@ from experiments import emoji as bench
 from experiments import emoji_data
 
 TOLD = json.loads(bench.RESULTS.read_text("utf-8"))
-# Meant alike, in both languages; chosen before the model was asked.
+# Queries of the same meaning in both languages. They were chosen before the model was asked.
 TRANSLATED = [
     ("corazón rojo", "red heart"),
     ("cara con lágrimas", "face with tears"),
@@ -53,7 +53,8 @@ def test_near_variants_are_on_one_side(searcher):
             alike = alike.replace(f"\u200d{sign}", "")
         alike = alike.replace("\ufe0f", "")
         sides.setdefault("flag" if flag else "clock" if clock else alike, set()).add(seen)
-        assert not any(0x1F3FB <= ord(letter) <= 0x1F3FF for letter in emoji)  # a skin tone
+        # No emoji has a skin tone.
+        assert not any(0x1F3FB <= ord(letter) <= 0x1F3FF for letter in emoji)
     assert all(len(side) == 1 for side in sides.values())
     assert sides["flag"] == {True} and len(sides) < len(searcher.emoji) - 300
 
@@ -63,7 +64,8 @@ def test_a_search_finds_what_it_was_taught(searcher):
         best = searcher.search(query, 5)
         assert "💙" in [one.emoji for one in best[:3]]
         assert [one.cosine for one in best] == sorted((x.cosine for x in best), reverse=True)
-    for query in ("comida", "food"):  # and what it was not: chapter 11 tells of it
+    # The model also errs: chapter 11 tells that it answers these two queries with a pistol.
+    for query in ("comida", "food"):
         assert searcher.search(query, 1)[0].emoji == "🔫"
     assert searcher.search("Corazón Azul") == searcher.search("corazon   azul")
 
@@ -96,7 +98,8 @@ def test_ranks_and_recall_are_what_one_counts_by_hand():
     assert bench.recall(found, ["a", "a", "b", "c"], 1)[0] == 0.375
     assert bench.recall(found, ["a", "a", "b", "c"], 5, [True, True, False, True])[0] == 0.8333
     share, low, high = bench.recall([[0, 0, 9, 9]], ["a", "a", "b", "b"], 5)
-    assert (share, low, high) == (0.5, 0, 1)  # two families, not four queries
+    # The bootstrap draws two families and not four queries.
+    assert (share, low, high) == (0.5, 0, 1)
 
 
 def test_the_nearest_name_is_the_one_that_shares_most_letters():
@@ -130,7 +133,8 @@ def test_the_table_is_what_the_ranks_give():
     for language in emoji_data.LANGUAGES:
         assert told["chance", language]["shares"] == [round(k / n, 4) for k in (1, 5, 10)]
         of_model = told["model", language]
-        assert of_model["interval"][0] > 10 / n  # more than chance, whatever emoji are drawn
+        # The model is better than chance, whichever emoji are drawn.
+        assert of_model["interval"][0] > 10 / n
         assert len(of_model["seeds"]) == sum(str(seed) in TOLD for seed in bench.SEEDS) > 0
         if "control" in TOLD:
             assert told["control", language]["interval"][0] < 10 / n + 0.02

@@ -30,7 +30,7 @@ SAID_TWICE = (
     ("003-14", "004-42"),
 )
 
-# One line at the end of a section of a chapter, alone.
+# The pattern matches a line that stands alone at the end of a section.
 ERRATUM_LINK = re.compile(
     r"^\[(?:Erratas de(?:l| los) documentos?|Errata of documents?) ([\dyand, ]+)\]"
     r"\(A1_errata\.ipynb#([\w-]+)\)\{\.attn-erratum\}$",

@@ -40,35 +40,25 @@ ODD = (
     "no idea of the subject is behind it, and nothing could be taught that the numbers do not show"
 )
 UNNAMED = {
-    "read_alignment.last_column_dropped": ODD,
     "embed.skips_unknown": TWO,
     "embed.skips_padding": TWO,
     "embed.unknown_mean": ODD,
     "split_heads.head_means": ODD,
-    "padding_mask.reshape_mixed": "a reshape in place of a transpose, among booleans looks like chance",
     "reachable.widened_band": ODD,
     "sinusoidal_positions.only_half_the_columns": "the shape says it: half the columns",
     "teacher_forcing.inserted_in_rows": "the shape says it: a row more in place of a column",
     "warmup_schedule.product_of_both": ODD,
     "warmup_schedule.cosine": "another schedule altogether",
-    "beam_step.softmaxed_again": ODD,
     "beam_step.tokens_in_each_row_of_the_best": ODD,
     "bleu.nan_for_zero": ODD,
     "alignment_error.rows_only": "another measure altogether",
-    "alignment_error.exclusive": ODD,
     "question_match.sets_of_rows": "the shape says it, and depends on the words",
-    "question_match.padding_of_the_question": ODD,
     "normed_scores.gains_exchanged_with_a_mean": ODD,
-    "swiglu.gate_multiplies_up_twice": ODD,
     "swiglu.clipped": TWO,
     "accept.if_of_an_array": "the kind of what it returns says it: None in place of the rest",
     "patch_effect.first_pair": ODD,
-    "patch_effect.largest_gap": ODD,
     "patch_effect.regression": "another measure altogether",
-    "patch_effect.epsilon_below": "its ε may be any number",
     "induction_score.np_trace": TWO,
-    "induction_score.against_chance": "another measure altogether",
-    "induction_score.over_the_row": "another measure altogether",
 }
 
 

@@ -105,13 +105,113 @@ def test_a_number_added_to_the_total_is_found_however_small(epsilon, language):
     assert not result and say(language, "un ε, al total", "an ε, to the total") in result.message
 
 
-def test_keepdims_is_advised_only_where_it_helps(language):
-    def lost(query, key, query_gain, key_gain):
-        return (query / np.sqrt((query**2).mean(axis=-1))) @ key.mT
+class Slips:
+    """Attempts with one slip, and how it is mended. A lambda has no line of its own to be mended."""
 
-    assert "keepdims" in check("normed_scores", lost).message
-    for attempt in (lambda x, gain, bias: x + np.ones(7), lambda x, gain, bias: x[:, :2] * gain):
-        assert "keepdims" not in check("layer_norm", attempt).message
+    def path_lengths(mask):
+        n = len(mask)
+        lengths = np.full((n, n), -1)
+        lengths[np.eye(n, dtype=bool)] = 0
+        reached = np.eye(n, dtype=bool)
+        for step in range(1, n + 1):
+            reached = reached @ mask
+            lengths[reached & (lengths > 0)] = step
+        return lengths
+
+    def reachable(mask, n_layers):
+        step = mask | np.eye(len(mask), dtype=bool)
+        reached = step
+        for _ in range(n_layers - 1):
+            reached = reached @ step
+            return reached
+        return reached
+
+    def adam_step(theta, gradient, m, v, t, learning_rate):
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.02 * v + 0.98 * gradient**2
+        step = m / (1 - 0.9**t) / (np.sqrt(v / (1 - 0.98**t)) + 1e-9)
+        return theta - learning_rate * step, m, v
+
+    def top_p_filter(logits, p):
+        shares = softmax(logits)
+        order = np.argsort(-shares, axis=0)
+        best = np.take_along_axis(shares, order, 0)
+        kept = np.zeros_like(shares)
+        np.put_along_axis(kept, order, best * (best.cumsum(-1) - best < p), 0)
+        return kept / kept.sum(-1, keepdims=True)
+
+    def rating_gradients(ratings, known, users, films):
+        error = np.where(known, users @ films.T - ratings, 0)
+        by_user, by_film = np.zeros(users.shape), np.zeros(films.shape)
+        for i, j in np.ndindex(error.shape):
+            by_user[i] = error[i, j] * films[j]
+            by_film[j] += error[i, j] * users[i]
+        return by_user, by_film
+
+    def embed(tokens, vocabulary, table):
+        places = {word: i for i, word in enumerate(vocabulary)}
+        rows = np.array([places.get(token, 1) for token in tokens.ravel()])
+        return table[rows.reshape(tokens.shape)] * (tokens != "<pad>")
+
+    def best_span(start, end, max_words):
+        best, span = -np.inf, (0, 0)
+        for i in range(len(start)):
+            j = 0
+            while j < min(len(end), i + max_words):
+                print(i, j)
+                if start[i] + end[j] > best:
+                    best, span = start[i] + end[j], (i, j)
+                j += 1
+        return span
+
+
+@pytest.mark.parametrize(
+    "exercise_id, es, en",
+    [
+        (
+            "path_lengths",
+            "en la línea {6}, escribe `lengths < 0` en lugar de `lengths > 0`.",
+            "in line {6}, write `lengths < 0` in place of `lengths > 0`.",
+        ),
+        (
+            "reachable",
+            "`return reached`, en la línea {4}, va después del bucle y no dentro.",
+            "`return reached`, in line {4}, belongs after the loop and not inside it.",
+        ),
+        (
+            "adam_step",
+            "`0.98 * v` en lugar de `0.02 * v` y `0.02 * gradient ** 2` en lugar de `0.98 * ",
+            "`0.98 * v` in place of `0.02 * v` and `0.02 * gradient ** 2` in place of `0.98 * ",
+        ),
+        (
+            "top_p_filter",
+            "en las líneas {1}, {2} y {4}, escribe `np.argsort(-shares, axis=-1)` en lugar de",
+            "in lines {1}, {2} and {4}, write `np.argsort(-shares, axis=-1)` in place of",
+        ),
+        (
+            "rating_gradients",
+            "en la línea {3}, escribe `by_user[i] += error[i, j] * films[j]` en lugar de",
+            "in line {3}, write `by_user[i] += error[i, j] * films[j]` in place of",
+        ),
+        (
+            "embed",
+            "escribe `(tokens != '<pad>')[..., None]` en lugar de `tokens != '<pad>'`.",
+            "write `(tokens != '<pad>')[..., None]` in place of `tokens != '<pad>'`.",
+        ),
+        (
+            "best_span",
+            "en la línea {2}, escribe `j = i` en lugar de `j = 0`.",
+            "in line {2}, write `j = i` in place of `j = 0`.",
+        ),
+    ],
+)
+def test_a_slip_is_mended_in_the_code_of_the_learner(exercise_id, es, en, language, capsys):
+    attempt = vars(Slips)[exercise_id]
+    lines = range(attempt.__code__.co_firstlineno + 1, attempt.__code__.co_firstlineno + 9)
+    result = check(exercise_id, attempt)
+    assert result.misconception is None
+    assert say(language, es, en).format(*lines) in result.message
+    assert len(capsys.readouterr().out) < 3000  # what the changed ones print is not shown
 
 
 def in_place_softmax(scores):
@@ -211,7 +311,7 @@ def test_nan_is_located(where, es, en, language):
         nan = where(query, mask) * np.ones_like(weights, dtype=bool)
         return np.where(nan.any(-1, keepdims=True), 7, output), np.where(nan, np.nan, weights)
 
-    result = check(ATTENTION, attempt)
+    result = check(ATTENTION, lambda *given: attempt(*given))
     assert result.misconception is None
     assert say(language, f"Hay NaN en {es}", f"There is NaN in {en}") in result.message
 
@@ -248,7 +348,7 @@ def test_without_a_known_mistake_the_smallest_failing_input_is_shown(language):
     cases = EXERCISES[SOFTMAX].cases(0)
     smallest = min((c["scores"] for c in cases if c["scores"].ndim > 1), key=np.size)
     assert smallest.shape == (2, 2)
-    result = check(SOFTMAX, attempt)
+    result = check(SOFTMAX, lambda scores: attempt(scores))
     assert result.misconception is None
     with np.printoptions(precision=4, floatmode="fixed"):
         blocks = [smallest, softmax(smallest), attempt(smallest)]
@@ -300,5 +400,5 @@ def test_only_the_wrong_output_is_named(language):
         output, weights = scaled_dot_product_attention(query, key, value, mask)
         return output + 1, weights
 
-    message = check(ATTENTION, attempt).message
+    message = check(ATTENTION, lambda *given: attempt(*given)).message
     assert say(language, "de `output` no son", "of `output` are not") in message

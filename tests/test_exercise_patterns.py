@@ -46,13 +46,13 @@ def head_by_head(heads, w_o):
         ),
         (
             "attention_pooling",
-            pool_without_nan,
+            lambda query, key, value: pool_without_nan(query, key, value),
             "`weights` es todo ceros, y debe sumar 1",
             "`weights` is all zeros, and should sum to 1",
         ),
         (
             "head_contributions",
-            head_by_head,
+            lambda heads, w_o: head_by_head(heads, w_o),
             "acierta siempre que `heads` tiene 4 ejes, y falla siempre que tiene 3 o 5 ejes",
             "is right whenever `heads` has 4 axes, and wrong whenever it has 3 or 5 axes",
         ),

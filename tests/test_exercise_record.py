@@ -1,6 +1,7 @@
 """A record of answers that goes through a file says what the exercise itself says."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -80,7 +81,8 @@ def file(tmp_path_factory):
 def test_the_file_says_what_the_exercise_says(file, name):
     live, released = record_of(EXERCISE), read_record(file, "halves")
     result = verdict(released, ATTEMPTS[name])
-    assert result == verdict(live, ATTEMPTS[name])
+    # A file has no right function, and without one nobody repairs the attempt.
+    assert result == verdict(replace(live, oracle=None), ATTEMPTS[name])
     known = name.rpartition(" ")[0]
     # An answer that is no arrays is described, since it cannot be compared.
     assert result.misconception == (known if known in WRONG and known != "broken" else None)

@@ -72,7 +72,8 @@ def test_both_words_of_the_pairs_held_out_are_known_in_both_languages(parts):
     for name in HELD_OUT:
         for pair in getattr(parts, name):
             unknown += not (known[0] >= set(pair.source.split()))
-    assert unknown <= 5  # an inflected form may be rare
+    # An inflected form may be rare.
+    assert unknown <= 5
 
 
 def test_longer_means_longer_than_any_in_training(parts):

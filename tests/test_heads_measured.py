@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attn.applications.translation import Translator, facts
-from experiments import heads
+from experiments import heads, two_places
 
 pytestmark = pytest.mark.slow
 
@@ -73,6 +73,17 @@ def test_one_head_cannot_look_at_two_places_and_two_can(measured):
     assert max(both) < 0.3
     assert heads.two_places(1, seed=0, steps=250)[2] < 0.3
     assert heads.two_places(2, seed=0, steps=250)[2] > 0.9
+
+
+def test_what_the_laboratory_says_of_widths_is_so_for_every_seed():
+    right = json.loads(two_places.RESULTS.read_text(encoding="utf-8"))["right"]
+    both = {name: np.array(runs)[:, 2] for name, runs in right.items()}
+    for name in ("wide queries and keys", "wide values"):
+        assert (both[name] - both["narrow"]).min() > 0.2
+    for name in ("two heads", "one head, hidden layer"):
+        assert (both[name] - both["one head"]).min() > 0.88
+    assert two_places.right("two heads", seed=0, steps=250)[2] > 0.9
+    assert two_places.right("one head", seed=0, steps=250)[2] < 0.3
 
 
 def test_what_a_frozen_head_hands_over_depends_on_its_training_and_on_the_reader(measured):

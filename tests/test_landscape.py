@@ -111,7 +111,8 @@ def test_the_contrastive_loss_is_pytorchs_cross_entropy_twice(shape, temperature
     wanted = (F.cross_entropy(logits, partner) + F.cross_entropy(logits.T, partner)) / 2
     found = reference.contrastive_loss(images, texts, temperature)
     assert found == pytest.approx(wanted.item(), rel=1e-9, abs=1e-12)
-    for factor in (1e200, 1e-200):  # a cosine knows no length
+    # A cosine does not depend on the length of the vectors.
+    for factor in (1e200, 1e-200):
         scaled = reference.contrastive_loss(factor * images, texts, temperature)
         assert scaled == pytest.approx(found)
 

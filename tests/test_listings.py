@@ -63,7 +63,8 @@ def test_self_attention_of_000_is_the_oracle_and_its_shapes_are_those_noted():
     assert np.allclose(output, expected[0]) and np.allclose(weights, expected[1])
     assert [array.shape for array in (x @ w_q, x @ w_k, x @ w_v)] == [(4, 2), (4, 2), (4, 4)]
     assert weights.shape == (4, 4)
-    assert output.shape == (4, 4)  # d_v columns; the documentation promises the 3 of x
+    # The output has d_v columns, although the documentation promises the 3 columns of x.
+    assert output.shape == (4, 4)
     assert weights[2, 3] == 0 and (np.delete(weights, 3, axis=1) > 0).all()
 
 
@@ -133,7 +134,8 @@ def test_the_summariser_of_000_has_one_layer_and_its_output_is_logits():
     assert sum(isinstance(part, nn.MultiheadAttention) for part in model.modules()) == 1
     with torch.no_grad():
         model.output.weight.zero_()
-    assert torch.equal(model(ids)[1], weights)  # the summary never looks at the logits
+    # The summary does not depend on the logits.
+    assert torch.equal(model(ids)[1], weights)
 
 
 def test_the_summary_of_000_stops_at_150_tokens_and_keeps_the_order_of_fewer():
@@ -340,7 +342,8 @@ def test_the_reader_of_000_stops_or_shares_nothing_unless_the_batch_goes_first()
     assert torch.equal(weights, torch.ones(6, 1, 1))
     changed = CONTEXT[:, :6].clone()
     changed[0, 2] = 30
-    after, _, _ = unmended(QUESTION, changed)  # each token is a sentence: only its own logit moves
+    # The program takes each token for a sentence, so only its own logit changes.
+    after, _, _ = unmended(QUESTION, changed)
     assert ((after - before)[0].abs() > 1e-6).tolist() == [place == 2 for place in range(6)]
     _, _, weights = Reader()(QUESTION, CONTEXT)
     assert weights.shape == (1, 6, 10) and (weights < 1).all()
@@ -355,7 +358,8 @@ def test_the_reader_of_000_cannot_point_beyond_the_length_of_its_question():
 
 def test_the_reader_of_000_looks_for_the_end_on_the_axis_of_the_batch():
     end = torch.tensor([[0.0, 3.0, 0.5]])
-    assert end[0:].argmax() == 1  # a start of 0 hides it
+    # With a start of 0 the mistake does not show.
+    assert end[0:].argmax() == 1
     with pytest.raises(IndexError, match="numel"):
         end[2:].argmax()
     assert end[0, 2:].argmax() + 2 == 2
@@ -487,7 +491,8 @@ def test_the_positions_of_003_are_ours_and_all_differ():
 
 
 def test_the_positions_of_003_number_sentences_when_the_batch_goes_first():
-    moved = LengthFirstPositions(4)(torch.zeros(2, 3, 4))  # two sentences of three words
+    # The input is two sentences of three words.
+    moved = LengthFirstPositions(4)(torch.zeros(2, 3, 4))
     assert torch.equal(moved[:, 0], moved[:, 2]) and not torch.equal(moved[0], moved[1])
 
 

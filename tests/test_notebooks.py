@@ -47,6 +47,10 @@ def is_chapter(source):
     return re.match(r"\d\d|A1", source.stem)  # A2 is a page of tables and answers
 
 
+def is_laboratory(source):
+    return re.match(r"L\d\d_", source.stem)
+
+
 @functools.cache
 def committed(source, language):
     return nbformat.read(build.target(source, language), as_version=4)
@@ -80,7 +84,7 @@ def test_the_committed_notebook_is_what_its_source_gives(source, language):
     found = committed(source, language)
     assert [cell.source for cell in found.cells] == [cell.source for cell in expected.cells]
     for mine, theirs in zip(found.cells, expected.cells, strict=True):
-        # A worked solution keeps what it gave when it ran.
+        # A worked solution keeps the output of its last run.
         assert mine.metadata | {"attn": None} == theirs.metadata | {"attn": None}
     assert [cell.id for cell in found.cells] == [cell.id for cell in expected.cells]
     # JupyterLab would mark as changed a notebook in which its kernel has another name.
@@ -103,7 +107,7 @@ def test_outputs_hold_nothing_that_changes_between_runs_or_machines(source, lang
         assert output.output_type != "error"
         assert output.get("name") != "stderr", output.text
         assert build.WIDGET_VIEW not in output.get("data", {})
-        # The letters of a picture in base64 may spell anything.
+        # The base64 text of a picture may contain any word by chance.
         shown = {k: v for k, v in output.get("data", {}).items() if k not in PICTURES}
         texts = [output.get("text", ""), *shown.values()]
         for text in texts:
@@ -122,7 +126,8 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
         ]
         for image in images:
             whole = matplotlib.image.imread(io.BytesIO(base64.b64decode(image)))
-            pixels = whole[::2, ::2, :3]  # one in four is enough to see that there is something
+            # A quarter of the pixels is enough to see that the picture is not empty.
+            pixels = whole[::2, ::2, :3]
             drawn = (abs(pixels - pixels[0, 0]) > 0.1).any(axis=-1).mean()
             assert drawn > 0.005, "almost every pixel has the colour of the corner"
             assert len(cell.metadata["mystnb"]["image"]["alt"]) > 60
@@ -134,7 +139,7 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
 def test_cells_are_short_enough_to_read_in_one_look(source, language):
     for n, cell in enumerate(code(book_edition(source, language))):
         lines = [line for line in cell.source.splitlines() if line.strip()]
-        # The first one imports, and is folded.
+        # The first cell imports and is folded.
         assert len(lines) <= (17 if n else 30), cell.source
         assert max(map(len, lines)) <= 98, cell.source
 
@@ -156,11 +161,12 @@ def test_code_that_only_draws_or_imports_is_folded_and_so_is_what_says_it(source
 
 def numbers(text):
     """Return the decimals and large integers of a text, as they are written there."""
-    text = text.replace("−", "-").replace("\\,", "").replace("\u2009", "")  # 16 384 in Spanish
+    # A Spanish number such as 16 384 has a thin space.
+    text = text.replace("−", "-").replace("\\,", "").replace("\u2009", "")
     return set(re.findall(r"(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d+\.\d+|\d{3,})(?![\w]|[.,]\d)", text))
 
 
-# Where a document, a section or a year is named, the number is a name.
+# The number of a document, a section or a year is a name and no result.
 NAMED = (
     r"\{cite:[tp]\}`\w+`|\((\w+-)*\w+\)="
     r"|Python [\d.]+|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?"
@@ -195,7 +201,7 @@ def values_of(cell):
     return [float(n) for n in re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?", text)]
 
 
-# What anybody sees who opens a notebook -----------------------------------------------------
+# The notebook as readers of Markdown show it -----------------------------------------------------
 
 UNREAD = r":::|\{[\w:+-]+\}`|^\([^()\s]+\)=|[)\]]\{[.#]|\{(cite|ref|numref)|^:\w+:|\{code-cell"
 
@@ -222,7 +228,7 @@ def test_nothing_is_left_that_a_reader_would_have_to_decode(source, language):
         literal.drop_tree()
     shown = re.sub(r"\$\$.*?\$\$|\$[^$]+\$", "", page.text_content(), flags=re.DOTALL)
     assert re.findall(UNREAD, shown, re.MULTILINE) == []
-    # What a browser does not know as an element it drops, such as a token in angle brackets.
+    # A browser drops every element that it does not know, such as a token in angle brackets.
     known = (
         "a blockquote code div em h1 h2 h3 h4 li ol p pre span strong table tbody td th thead tr ul"
     )
@@ -232,7 +238,8 @@ def test_nothing_is_left_that_a_reader_would_have_to_decode(source, language):
 
 @each_edition
 def test_links_of_a_notebook_lead_to_a_place_in_a_notebook(source, language):
-    links = seen(source, language).xpath("//a[not(@class)]/@href")  # a heading links to itself
+    # A heading links to itself and is no link of the author's.
+    links = seen(source, language).xpath("//a[not(@class)]/@href")
     dead = []
     for link in links:
         page, _, anchor = link.partition("#")
@@ -268,12 +275,15 @@ def test_solutions_stand_in_a_fold_and_nothing_runs_them(source, language):
 
 @each_edition
 def test_a_figure_has_its_caption_under_it(source, language):
-    cells = committed(source, language).cells
+    cells, counted = committed(source, language).cells, 0
     for cell, after in itertools.pairwise(cells):
         caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
         if caption and cell.cell_type == "code":
             shown = lxml.html.fromstring(markdown2html(after.source)).text_content()
-            assert shown.split()[0] in ("Figura.", "Figure.")
+            counted += 1
+            chapter = readable.chapter_of(source.stem)
+            number = f"{chapter}.{counted}." if chapter else f"{counted}."
+            assert shown.split()[:2] == [{"es": "Figura", "en": "Figure"}[language], number]
             assert caption.replace("*", "").split()[-1][:3] in shown
     captions = sum(
         "caption" in c.metadata.get("mystnb", {}).get("figure", {})
@@ -285,7 +295,7 @@ def test_a_figure_has_its_caption_under_it(source, language):
 @pytest.mark.slow
 @each_source
 def test_a_solution_says_today_what_is_stored_with_it(source, monkeypatch):
-    # Nothing runs the solutions of a notebook, so this does: with what its first cell imports.
+    # No other test runs the solutions of a notebook. They need the imports of its first cell.
     if not solutions(source):
         return
     edition = book_edition(source, "es")
@@ -318,7 +328,7 @@ def test_code_is_the_same_in_both_editions_but_for_the_language_line(source):
     assert differing == [tuple(build.LANGUAGE_LINE.format(lang) for lang in build.LANGUAGES)]
 
 
-# What code computes, and not the words around it: numbers, truth values, verdicts on answers.
+# The computed parts of an output, without the words around them: numbers, truth values, verdicts.
 COMPUTED = (
     r"-?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?|\b(?:True|False|None|nan|inf)\b|attn-check-(?:pass|fail|todo)"
 )
@@ -425,7 +435,7 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
             for o in outputs(notebook)
             if "data-anywidget" in o.get("data", {}).get("text/html", "")
         ]
-        assert len(widgets) >= (5 if re.match(r"\d\d|A1", source.stem) else 1)
+        assert len(widgets) >= (5 if is_chapter(source) else not is_laboratory(source))
         assert all(f"language='{language}'" in widget for widget in widgets)
 
 
@@ -436,10 +446,50 @@ def test_an_exercise_runs_first_after_a_restart(source):
     asked = [cell.source for cell in code(master_of(source)) if asks(cell.source)]
     for exercise, solution in zip(asked[::2], asked[1::2], strict=True):
         name, imports = asks(exercise), exercise.partition("def ")[0]
-        names = dict(functions)  # an answer may call the functions of earlier exercises
+        # An answer may call the functions of earlier exercises.
+        names = dict(functions)
         exec(imports + solution, names)  # noqa: S102 - as Jupyter does with it
         assert names["check"](name, names[name]).status == "passed"
         functions[name] = names[name]
+
+
+# The laboratory ---------------------------------------------------------------------------
+
+FORM = {
+    "es": ["Afirmación.", "Diseño.", "Resultado.", "Qué se sigue, y qué no.", "Para repetirlo."],
+    "en": ["Claim.", "Design.", "Result.", "What follows, and what does not.", "Run it again."],
+}
+LABORATORIES = [source for source in SOURCES if is_laboratory(source)]
+
+
+def experiments(laboratory, language):
+    """Return ``{label: text}`` for the experiments of a page: all its sections but its last notes."""
+    text = "\n\n".join(prose(build.split(laboratory, language)))
+    before, *sections = re.split(r"^(?=\(\S+\)=\n## |(?<!\)=\n)## )", text, flags=re.MULTILINE)
+    assert sections and "\n## " not in before
+    labelled = [re.match(r"\((l\d\d-[a-z0-9-]+)\)=\n## ", section) for section in sections]
+    assert all(labelled), f"{laboratory.stem}: an experiment without a label"
+    named = {it[1]: section for it, section in zip(labelled, sections, strict=True)}
+    assert not {key for key in list(named)[:-1] if key.endswith("-notes")}
+    return {key: section for key, section in named.items() if not key.endswith("-notes")}
+
+
+@pytest.mark.parametrize("language", build.LANGUAGES)
+@pytest.mark.parametrize("laboratory", LABORATORIES, ids=lambda source: source.stem)
+def test_an_experiment_has_its_five_parts_and_is_linked_both_ways(laboratory, language):
+    chapter = laboratory.with_name(laboratory.name.removeprefix("L"))
+    story = "\n\n".join(prose(build.split(chapter, language)))
+    asked = re.findall(rf"\]\({laboratory.stem}\.ipynb#([\w-]+)\)", story)
+    found = experiments(laboratory, language)
+    assert set(asked) == set(found), "a link to no experiment, or an experiment without a link"
+    labels = set(re.findall(r"^\((\S+)\)=$", story, re.MULTILINE))
+    for label, experiment in found.items():
+        assert label.startswith(laboratory.stem[:3].lower())
+        parts = re.findall(r"^\*\*([^*]+)\*\*", experiment, re.MULTILINE)
+        assert [part for part in parts if part in FORM[language]] == FORM[language], label
+        claim = experiment.partition(f"**{FORM[language][0]}**")[2].partition("\n\n")[0]
+        back = re.findall(rf"\]\({chapter.stem}\.ipynb#([\w-]+)\)", claim)
+        assert back and set(back) <= labels, label
 
 
 # The builder ----------------------------------------------------------------------------
@@ -460,6 +510,7 @@ TOLD = readable.Reader(
     {"x", "y"},
     readable.reader("x", "es").works,
     {"here": "x", "there": "y", "site": None},
+    {"heat": "3.1"},
 )
 
 
@@ -477,6 +528,12 @@ def test_citations_read_as_on_the_page_and_lead_to_the_work():
         "2017](https://arxiv.org/abs/1706.03762); Radford et al., 2019, *Language Models are "
         "Unsupervised Multitask Learners*)"
     )
+
+
+def test_a_figure_is_named_by_its_number():
+    assert readable.markdown("{numref}`heat` dice", TOLD) == "Figura 3.1 dice"
+    english = TOLD._replace(language="en")
+    assert readable.markdown("In {numref}`heat`", english) == "In Figure 3.1"
 
 
 def test_code_and_formulas_stay_as_they_are():
@@ -531,6 +588,14 @@ def test_an_unknown_kind_of_fold_is_refused(tmp_path):
 def test_an_unknown_chapter_is_named_and_the_known_ones_listed(capsys):
     assert build.main(["99_nothing"]) == 1
     assert "03_self_attention" in capsys.readouterr().out
+
+
+def test_a_number_names_a_chapter_and_not_its_laboratory():
+    stems = ("03_self_attention", "L03_self_attention")
+    said = {
+        name: tuple(build._named(stem)(name) for stem in stems) for name in ("03", "L03", "self")
+    }
+    assert said == {"03": (True, False), "L03": (False, True), "self": (True, True)}
 
 
 @pytest.mark.slow

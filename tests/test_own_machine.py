@@ -79,7 +79,8 @@ def sentences():
 def test_it_writes_what_the_translator_in_pytorch_writes(sentences):
     lengths = {len(words_of(sentence)) for sentence in sentences}
     assert min(lengths) <= 4
-    assert max(lengths) == 12  # in one batch, so that padding is masked
+    # All sentences are in one batch, so padding is masked.
+    assert max(lengths) == 12
     assert own_machine.translate(*sentences).targets == tuple(sentences.values())
 
 
@@ -213,7 +214,8 @@ def test_the_function_that_goes_wrong_is_named_and_not_who_calls_it():
         "    w = softmax(s if mask is None else np.where(mask, s, -np.inf))\n"
         "    return w @ v, w\n",
     }
-    wrong = own["softmax"].replace("(2, 4, 5)", "(2, 3, 5)")  # a shape of the second's check
+    # The check of the second exercise uses this shape.
+    wrong = own["softmax"].replace("(2, 4, 5)", "(2, 3, 5)")
     found = own_machine.translate(SENTENCE, functions=own | {"softmax": wrong})
     assert found.yours == ("scaled_dot_product_attention",)
     (sentence,) = found.refused
@@ -244,7 +246,8 @@ def test_parts_call_the_parts_that_are_solved(monkeypatch):
         found = own_machine.translate(SENTENCE, functions=own)
         assert found.targets == (RIGHT,)
         assert set(found.yours) == own.keys()
-        assert 4 in seen  # the scores of all heads, besides the logits
+        # Softmax also sees the scores of all heads, which have four axes.
+        assert 4 in seen
     assert theirs == {True}
 
 
@@ -345,7 +348,8 @@ def test_nothing_is_kept_or_read_but_in_jupyterlab(tmp_path, monkeypatch):
     assert said == "Correct. `softmax` agrees with the reference on all 8 inputs."
     assert kept.solved() == {}
     assert [*tmp_path.iterdir()] == []
-    monkeypatch.setenv("JPY_SESSION_NAME", "03_self_attention.ipynb")  # as Jupyter's server does
+    # Jupyter's server sets this variable.
+    monkeypatch.setenv("JPY_SESSION_NAME", "03_self_attention.ipynb")
     first, second = (repr(solve(f'{SOFTMAX}\ncheck("softmax", softmax)')) for _ in range(2))
     assert first.startswith(f"{said}\n\nYour function is kept in `{tmp_path / 'attn' / 'solved'}`")
     assert second == said
@@ -365,7 +369,8 @@ def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatc
         cells.append(code)
         return session.run(code)
 
-    run("from math import inf\ndef share(e):\n    return e / 1")  # which is mended afterwards
+    # The learner mends this function afterwards.
+    run("from math import inf\ndef share(e):\n    return e / 1")
     run("smallest = {}\nsmallest.update(sum=1e-300)\nnobody_asks_for = print('this')")
     run("def share(e):\n    return e / np.maximum(e.sum(-1, keepdims=True), smallest['sum'])")
     body = SOFTMAX.replace("e / np.maximum(e.sum(-1, keepdims=True), 1e-300)", "share(e)")
@@ -374,11 +379,13 @@ def test_what_is_kept_runs_without_the_rest_of_the_notebook(tmp_path, monkeypatc
     assert own_machine.translate(SENTENCE).yours == ("softmax",)
     kept.forget()
     run(f"softmax = None\n{body}")
-    assert "kept in" in repr(run('check("softmax", softmax)'))  # in a cell of its own
+    # The check runs in a cell of its own.
+    assert "kept in" in repr(run('check("softmax", softmax)'))
     assert own_machine.translate(SENTENCE).yours == ("softmax",)
     kept.forget()
     session.namespace["share"] = session.namespace.pop("share")
-    cells[:] = [cell for cell in cells if "def share" not in cell]  # it came from elsewhere
+    # The helper came from another file, so no cell holds it.
+    cells[:] = [cell for cell in cells if "def share" not in cell]
     said = run(f'{body}\ncheck("softmax", softmax)')
     assert said
     assert "put all that it needs into the same cell" in repr(said)

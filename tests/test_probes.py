@@ -48,7 +48,8 @@ def test_a_gru_has_a_vocabulary_for_each_language(translators):
     src, tgt = torch.tensor([[5, 6]]), torch.tensor([[2, 7]])
     before, _ = model(src, tgt)
     with torch.no_grad():
-        model.core.embedding.weight[7] += 1.0  # of the source, where it does not occur
+        # Token 7 does not occur in the source, so its embedding is irrelevant.
+        model.core.embedding.weight[7] += 1.0
     after, _ = model(src, tgt)
     assert torch.equal(before, after)
 

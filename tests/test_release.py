@@ -19,7 +19,7 @@ spec = importlib.util.spec_from_file_location("archive", ROOT / "book" / "archiv
 archive = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(archive)
 
-# What a wheel is made of; what lies in the working tree by chance stays out.
+# A wheel is made of these files. Other files of the working tree must not get into it.
 SOURCES = ("attn", "attn_course", "pyproject.toml", "README.md", "LICENSE")
 
 
@@ -27,7 +27,7 @@ def build(folder):
     """Copy the sources into a folder, build the wheel of them, and return its path."""
     sources = folder / "sources"
     sources.mkdir()
-    # Copied without their dates: a copy is as old as a fresh clone.
+    # The files are copied without their dates, as a fresh clone would have them.
     options = {"ignore": shutil.ignore_patterns("__pycache__"), "copy_function": shutil.copyfile}
     for name in SOURCES:
         if (ROOT / name).is_dir():

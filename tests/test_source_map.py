@@ -28,7 +28,8 @@ CHAPTERS = {path.stem for path in (ROOT / "notebooks" / "src").glob("*.md")}
 PAGES = {path.stem for path in (ROOT / "book" / "es").glob("*.md")}
 ENTRIES = [part for document in SOURCES["document"] for part in document["section"]]
 PLACES = [place for entry in [*ENTRIES, *SOURCES["row"]] for place in entry["places"]]
-MANY = 4  # words that more sections than this hold do not tell a subject
+# A word that occurs in more sections than this does not tell their subject.
+MANY = 4
 
 
 def scopes(table):
@@ -48,7 +49,8 @@ def names(text):
     }
     given = {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned()}
     (node,) = ast.parse(text).body
-    if isinstance(node, ast.For):  # a loop gives its variables before it reads them
+    # The target of a loop is set before its body reads it.
+    if isinstance(node, ast.For):
         read -= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
     return read, given
 
@@ -134,7 +136,7 @@ def test_every_section_of_every_document_is_counted():
         document["number"]: sum(part["headings"] for part in document["section"])
         for document in SOURCES["document"]
     }
-    # Headings of the documents (slides of 001, parts of 002), each text taken once.
+    # The headings of the documents (slides of 001, parts of 002); each text counts once.
     assert counted == {"000": 27, "001": 64, "002": 5, "003": 27, "004": 20}
 
 

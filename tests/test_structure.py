@@ -421,9 +421,9 @@ def without_captions(toc):
 def test_both_editions_have_the_same_pages_in_the_same_order():
     spanish, english = ((ROOT / name).read_text() for name in ("_toc.yml", "_toc.en.yml"))
     assert without_captions(spanish).replace("/es/", "/en/") == without_captions(english)
-    pages = re.findall(r"(?:root|file): (\S+)", spanish + english)
+    pages = re.findall(r"(?:root|file|glob): (\S+)", spanish + english)
     for page in pages:
-        assert any((ROOT / f"{page}{suffix}").exists() for suffix in (".md", ".ipynb")), page
+        assert any([*ROOT.glob(f"{page}.md"), *ROOT.glob(f"{page}.ipynb")]), page
 
 
 def test_the_english_configuration_holds_only_what_differs():
@@ -452,7 +452,8 @@ def test_nothing_tracked_holds_what_is_forbidden(tracked):
         path = ROOT / name
         if path.suffix in {".webp", ".png", ".safetensors"} or path == Path(__file__).resolve():
             continue
-        if path.is_file():  # one that is deleted and not yet committed is still listed
+        # A deleted file that is not yet committed is still listed.
+        if path.is_file():
             # The letters of a picture in base64 may spell anything.
             text = re.sub(
                 r'"image/png": "[^"]*"|base64,[\w+/=]+', "", path.read_text(encoding="utf-8")

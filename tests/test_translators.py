@@ -37,7 +37,7 @@ def test_examples_in_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
 
-# batches
+# Batches -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -51,7 +51,8 @@ def test_an_epoch_has_every_example_once_in_batches_of_about_as_many_tokens(exam
     places = [batches.places(step) for step in range(batches.n_batches)]
     assert sorted(np.concatenate(places).tolist()) == list(range(300))
     tokens = [sum(len(examples[i][1]) + 1 for i in some) for some in places]
-    assert max(tokens) < 125 and sorted(tokens)[1] > 75  # one of them has what is left
+    # One batch holds the sentences that are left over.
+    assert max(tokens) < 125 and sorted(tokens)[1] > 75
     spread = [
         max(len(examples[i][0]) for i in some) - min(len(examples[i][0]) for i in some)
         for some in places
@@ -67,7 +68,7 @@ def test_a_batch_depends_on_seed_and_step_alone(examples):
     assert one.places(0).tolist() != translators.Batches(examples, 100, seed=4).places(0).tolist()
 
 
-# systems
+# Systems -----------------------------------------------------------------------------------
 
 
 def test_what_is_compared_has_about_as_many_parameters():
@@ -98,7 +99,8 @@ def test_each_writes_what_it_finds_most_probable(name):
 
 def test_words_are_those_of_the_tutorial():
     words = translators_systems.StrippedWords([Pair("No, no!", "¿No? ¡No!")])
-    assert words.words[1][4:] == ["no", "¡no"]  # its list of marks has no ¡
+    # The tokenizer's list of marks lacks ¡.
+    assert words.words[1][4:] == ["no", "¡no"]
     long = Pair("no " * 30, "no " * 30)
     source, target = words.example(long)
     assert len(source) == 20 and len(target) == 19
@@ -118,7 +120,7 @@ def test_apertium_may_be_missing(monkeypatch):
     assert UNTRAINED["apertium"](PARTS, ["a cat"]) is None
 
 
-# the queue
+# The queue ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -222,7 +224,7 @@ def test_another_budget_is_not_mixed_in(small, tmp_path):
         run(translators.Bench(small.args[0], 5.0), tmp_path / "t.json")
 
 
-# scores
+# Scores ------------------------------------------------------------------------------------
 
 
 def test_sentences_are_counted_by_length_and_by_their_rarest_word():
@@ -262,12 +264,13 @@ def test_the_better_of_two_is_found_better():
     told = translators.compared(worse, right, pairs, {"length": {"1–4": [1], "5–6": range(10)}})
     n, one, other, p = told["all"]["all"]
     assert n == 30 and one < other == 100 and p < 0.01
-    assert list(told["length"]) == ["5–6"]  # one sentence cannot be drawn again
+    # A bootstrap over one sentence has no interval.
+    assert list(told["length"]) == ["5–6"]
     alike = [text if i % 2 else text.replace("grande", "alta") for i, text in enumerate(right)]
     assert translators.compared(worse, alike, pairs, {})["all"]["all"][3] > 0.05
 
 
-# tables
+# Tables ------------------------------------------------------------------------------------
 
 
 def scored(bleu):
@@ -352,7 +355,7 @@ def test_curves_are_drawn_in_both_languages_and_always_the_same(monkeypatch, tmp
     assert [file.read_bytes() for file in files] == before
 
 
-# what is stored
+# The stored results ------------------------------------------------------------------------
 
 
 def test_the_file_is_small_and_every_run_has_its_fields():

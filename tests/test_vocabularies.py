@@ -32,7 +32,8 @@ def test_what_is_told_of_each_vocabulary():
             words, tokens, whole = row[language]
             assert whole < words < tokens
     assert [row["tokens"] for row in rows] == ["300", "500"] * 2
-    for kind in ("joint", "one for each"):  # more merges, longer pieces
+    # More merges give longer pieces.
+    for kind in ("joint", "one for each"):
         assert told[f"{kind} 500"]["Spanish"][1] < told[f"{kind} 300"]["Spanish"][1]
     # Two files have more in them than one.
     assert told["one for each 500"]["bytes"] > 1.5 * told["joint 500"]["bytes"]

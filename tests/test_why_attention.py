@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 import torch
 
+from attn import reference
 from attn_course.grammar import splits
+from attn_course.widgets import PatchAsker
 from experiments import why_attention as bench
 
 STORED = json.loads(bench.RESULTS.read_text(encoding="utf-8"))
@@ -108,3 +111,58 @@ def test_what_the_chapter_concludes_is_in_the_data():
     assert speech["letters_right"] < speech["letters_right_given"] < speech["vote"]
     assert times["attention"][0] < times["recurrent"][0]
     assert times["attention"][-1] > times["recurrent"][-1]
+
+
+# The figure at the top of the chapter -------------------------------------------------------
+
+RNG = np.random.default_rng(0)
+PATCHES = RNG.normal(size=(9, 25)).round(3)
+QUERIES = {"one": RNG.normal(size=25).round(3), "nothing": np.zeros(25)}
+
+
+def test_javascript_weighs_the_patches_as_the_reference_does(node):
+    got = node(
+        """
+        import { answer } from "./patch_asker.mjs";
+        console.log(JSON.stringify(input.queries.map((q) => answer(input.patches, q, 0.5))));
+        """,
+        {"patches": PATCHES.tolist(), "queries": [q.tolist() for q in QUERIES.values()]},
+    )
+    for asked, (found, query) in enumerate(zip(got, QUERIES.values(), strict=True)):
+        output, weights = reference.attention_pooling(0.5 * query, PATCHES, PATCHES)
+        np.testing.assert_allclose(found["weights"], weights, atol=1e-9)
+        np.testing.assert_allclose(found["output"], output, atol=1e-9)
+        asker = PatchAsker(PATCHES, QUERIES, asked, strength=0.5)
+        np.testing.assert_allclose(asker.weights, weights, atol=1e-9)
+
+
+def test_javascript_says_which_patches_lead(node):
+    said = node(
+        """
+        import { STRINGS, summary } from "./patch_asker.mjs";
+        console.log(JSON.stringify(input.map((weights) => summary(STRINGS.en, "it", weights))));
+        """,
+        [[0.05, 0.9, 0.05], [0.4, 0.05, 0.35, 0.2], [0.25, 0.25, 0.25, 0.25]],
+    )
+    assert "patch 2 gets a weight of 0.90" in said[0]
+    assert "patches 1, 3 and 4 share" in said[1]
+    assert "a blot" in said[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ([[1.0]] * 3, {"a": [1.0]}),
+            r"patches: expected a square number of squares, got .*\(3, 1",
+        ),
+        (([1.0], {"a": [1.0]}), "patches: expected one or more vectors"),
+        (([[1.0]], {"a": [1.0, 2.0]}), "queries: expected 1 numbers each, as the patches, got 2"),
+        (([[1.0]], {"a": [1.0]}, 1), "asked: expected a whole number from 0 to 0, got 1"),
+        (([[1.0]], {"a": [1.0]}, 0, 3.0), "strength: expected a number from 0 to 2, got 3"),
+        (([[np.nan]], {"a": [1.0]}), "patches: expected a finite number"),
+    ],
+)
+def test_a_picture_that_does_not_fit_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        PatchAsker(*arguments)

@@ -29,12 +29,15 @@ from attn_course.widgets import (
     LiveMachine,
     LiveTranslator,
     MaskPainter,
+    PatchAsker,
     PositionExplorer,
+    QuerySwing,
     Quiz,
     SamplingExplorer,
     SoftmaxPlayground,
     TrainingReplay,
     TransformerMicroscope,
+    TwoHeads,
     VisualAsker,
     WordGuesser,
     _source,
@@ -48,12 +51,15 @@ from attn_course.widgets import (
     live_translator,
     load_quiz,
     mask_painter,
+    patch_asker,
     position_explorer,
+    query_swing,
     quiz,
     sampling_explorer,
     softmax_playground,
     training_replay,
     transformer_microscope,
+    two_heads,
     visual_asker,
     word_guesser,
 )
@@ -65,6 +71,7 @@ PYTHON_TEXTS = {
     "softmax_playground": softmax_playground,
     "quiz": quiz,
     "mask_painter": mask_painter,
+    "patch_asker": patch_asker,
     "sampling_explorer": sampling_explorer,
     "live_machine": live_machine,
     "live_translator": live_translator,
@@ -75,7 +82,9 @@ PYTHON_TEXTS = {
     "head_viewer": head_viewer,
     "head_explorer": head_explorer,
     "position_explorer": position_explorer,
+    "query_swing": query_swing,
     "visual_asker": visual_asker,
+    "two_heads": two_heads,
     "emoji_search": emoji_search,
 }
 
@@ -94,7 +103,8 @@ def cases():
             ),
             "random": rng.random((seq_len, seq_len)) < 0.5,
         }
-        masks |= {f"not {name}": ~mask for name, mask in masks.items()}  # has fully masked rows
+        # A negated mask has fully masked rows.
+        masks |= {f"not {name}": ~mask for name, mask in masks.items()}
         for name, mask in masks.items():
             for scaled in (True, False):
                 for temperature in (1.0, 0.1, 2.5):
@@ -240,10 +250,13 @@ def test_the_javascript_is_small():
         "widgets": 16_000,
         "map_widgets": 9_500,
         "head_widgets": 28_000,
+        "two_widgets": 8_000,
         "explorer_widgets": 12_500,
         "layer_widgets": 12_000,
         "mask_widgets": 9_500,
+        "patch_widgets": 6_500,
         "position_widgets": 9_500,
+        "swing_widgets": 9_500,
         "training_widgets": 9_000,
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
@@ -254,7 +267,7 @@ def test_the_javascript_is_small():
     }
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
-    assert len(gzip.compress(_source.stylesheet().encode())) < 15_000
+    assert len(gzip.compress(_source.stylesheet().encode())) < 16_000
 
 
 def test_the_source_needs_only_the_palette():
@@ -369,6 +382,7 @@ MAKERS = {
     "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),
     "quiz": lambda **options: Quiz(load_quiz("03_self_attention"), **options),
     "mask_painter": lambda **options: MaskPainter(TOKENS[:3], np.eye(3), **options),
+    "patch_asker": lambda **options: PatchAsker(np.eye(4), {"a": [2, 0, 0, 0]}, **options),
     "layer_explorer": lambda **options: LayerExplorer(TOKENS[:4], **options),
     "sampling_explorer": lambda **options: SamplingExplorer(
         ["a", "b"], [("x y", "z", [1.0, 0.0])], **options
@@ -421,6 +435,10 @@ MAKERS = {
     ),
     "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
+    "two_heads": lambda **options: TwoHeads(["Ruth", "gives", "books", "to", "Omar"], **options),
+    "query_swing": lambda **options: QuerySwing(
+        ["a", "b"], [[1, 0], [0, 1]], [1, 2], "a", value=[[1, 2], [3, 4]], **options
+    ),
     "visual_asker": lambda **options: VisualAsker(
         [("ball", "red", 1, 4)],
         "¿De qué color es el balón?",

@@ -40,6 +40,17 @@ def test_without_ratings_there_is_no_error():
     )
 
 
+def test_words_are_compared_with_one_another():
+    words = {"red": (4.0, 3.0), "blue": (3.0, 0.0), "none": (0.0, 0.0)}
+    widget = EmbeddingMap(words, language="en")
+    np.testing.assert_allclose(widget.predictions, vectors(words) @ vectors(words).T)
+    cells = re.findall(r"<td>([^<]+)</td>", widget._fallback())
+    assert cells[:3] == ["25.00 (1.00)", "12.00 (0.80)", "0.00 (0.00)"] and len(cells) == 9
+    assert repr(widget) == "EmbeddingMap(['red', 'blue', 'none'], language='en')"
+    widget.user_vectors = [[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]
+    np.testing.assert_allclose(widget.predictions[1], [0, 4, 2])
+
+
 def test_the_state_holds_what_the_page_needs():
     state = json.loads(re.search(r">({.*?})</script>", plane(axes=("a", "b"))._html())[1])
     assert state.keys() == {
@@ -96,6 +107,7 @@ def test_no_name_breaks_out():
         ({"ratings": np.full((2, 3), np.nan)}, "ratings: expected finite numbers, NaN where"),
         ({"ratings": np.full((2, 3), np.inf)}, "ratings: expected finite numbers, NaN where"),
         ({"axes": ("a",)}, "axes: expected two names, or none"),
+        ({"films": None}, "films: expected a vector for each column of the ratings, got none"),
     ],
 )
 def test_bad_maps_are_refused(bad, message):
@@ -135,6 +147,18 @@ def test_javascript_agrees_with_numpy(node):
     np.testing.assert_allclose(got["step"]["films"], films - 0.1 * by_films, rtol=1e-12)
     c, s = np.cos(np.pi / 6), np.sin(np.pi / 6)
     np.testing.assert_allclose(got["turned"], users @ np.array([[c, s], [-s, c]]), rtol=1e-12)
+
+
+def test_javascript_compares_words_as_numpy_does(node):
+    got = node(
+        """
+        import { cosine, brief } from "./embedding_map.mjs";
+        console.log(JSON.stringify([cosine([4, 3], [3, 0]), cosine([4, 3], [0, 0]),
+          ...[12, -0.5, 10, 0.004, 1.25, 100].map(brief)]));
+        """,
+        None,
+    )
+    assert got == [pytest.approx(0.8), 0, "12", "−0.5", "10", "0", "1.25", "100"]
 
 
 def test_the_arrow_points_at_the_vector_and_stops_short_of_it(node):

@@ -33,7 +33,8 @@ def test_what_is_stored_are_causal_weights_of_the_sentences_of_the_benchmark(nam
         assert weights.shape == (30 - first, 9, n, n)
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=n / 2 / 255 + 1e-9)
         assert np.triu(weights, 1).max() == 0
-        before = slice(0, min(differ))  # what comes before the exchanged word knows nothing of it
+        # Attention is causal, so tokens before the exchanged word have the same weights.
+        before = slice(0, min(differ))
         same = triangle(about)[first:, :, before]
         np.testing.assert_array_equal(weights[:, :, before], same)
 
@@ -48,7 +49,8 @@ def test_the_model_itself_has_these_weights(needed):
     from attn.pretrained import load
 
     model, tokenizer = load(needed("smollm2"))
-    name = "queen"  # the shortest
+    # This sentence is the shortest.
+    name = "queen"
     measured = head_weights.measured(model, tokenizer, *head_weights.SENTENCES[name])
     stored = STORED[name]
     for version in range(len(stored["from"])):

@@ -33,8 +33,10 @@ def test_the_page_holds_the_numbers_and_no_model(example):
 def test_the_fallback_is_what_is_written_and_where_it_looked(language, example):
     widget = LiveMachine(example, language=language)
     source = widget._fallback()
-    assert widget.drawing == MovingMachine(language)._repr_html_()  # what a kernel sends
-    assert "svg" not in source  # the site draws it while it is built
+    # A kernel sends the drawing with the widget.
+    assert widget.drawing == MovingMachine(language)._repr_html_()
+    # The site draws it during the build, so the notebook holds no drawing.
+    assert "svg" not in source
     said = {
         "es": "<p>Ejemplo: «We ate fish yesterday.» se traduce como «Ayer comimos pescado».</p>",
         "en": "<p>Example: “We ate fish yesterday.” becomes “Ayer comimos pescado.”</p>",

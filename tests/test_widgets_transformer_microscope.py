@@ -38,7 +38,7 @@ def test_the_state_holds_the_example_and_no_model():
     assert (state["example"]["source"], state["example"]["target"]) == (SOURCE, TARGET)
     for name in ("encoder", "decoder", "cross"):
         np.testing.assert_allclose(state["example"][name], given[name], rtol=5e-6)
-        # Not a digit more than is ever shown.
+        # The stored numbers have no more digits than the figure shows.
         digits = re.sub(r"e-\d+|[^\d]", "", str(state["example"][name][0][0][0][0]))
         assert len(digits.lstrip("0")) <= 6
     assert set(widget.trained) == {"weights", "vocabularies", "tokenizer", "maxLen", "punctuated"}

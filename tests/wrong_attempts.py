@@ -103,11 +103,6 @@ def attention_transposed_by_hand(query, key, value, mask=None):
     return np.dot(weights, value), weights
 
 
-def attention_for_two_axes(query, key, value, mask=None):
-    _tgt_len, _d_k = query.shape
-    return scaled_dot_product_attention(query, key, value, mask)
-
-
 def attention_with_nan(query, key, value, mask=None):
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
     scores = scores if mask is None else np.where(mask, scores, -np.inf)

@@ -41,13 +41,8 @@ Output = TypeVar("Output")
 class Application(Generic[Model]):
     """A trained model and its vocabularies.
 
-    Parameters
-    ----------
-    model : Module
-        It is put into evaluation mode. The application computes on the device and in the dtype
-        of its parameters, also after they are moved.
-    history : attn.training.History, optional
-        The losses of the training. They are not saved.
+    The model is put into evaluation mode. The application computes on the device and in the dtype
+    of the model's parameters, also after they are moved. The history is not saved.
     """
 
     # Each subclass sets the format of its folder and the class of its model.

@@ -28,24 +28,8 @@ About: TypeAlias = dict[str, Any]
 def whole_folder(folder: str | Path, about: About) -> Iterator[Path]:
     """Give an empty folder to write into; at the end it replaces `folder`.
 
+    What is there is replaced if it is a system of the format of `about`, and refused otherwise.
     Files in `folder` that no save has written are kept.
-
-    Parameters
-    ----------
-    folder : str or Path
-        In a folder that exists. What is there is replaced if it is a system of this format.
-    about : dict
-        The content of ``about.json``: the ``format`` and all that `read_folder` is to return.
-        The sum of every file is added.
-
-    Yields
-    ------
-    Path
-
-    Raises
-    ------
-    ValueError
-        If something else has this name, or it cannot be written.
     """
     folder = resolved("folder", folder)
     with locked(folder, "folder", wait=True):
@@ -106,9 +90,10 @@ def _exchange(one: Path, other: Path) -> bool:
     # Some systems lack both functions.
     with suppress(OSError, TypeError, AttributeError):
         library, here, exchange = ctypes.CDLL(None), -100, 2
-        if hasattr(library, "renameat2"):  # Linux
+        # Linux has the first of the two functions, macOS the second.
+        if hasattr(library, "renameat2"):
             return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
-        return bool(library.renamex_np(*names, exchange) == 0)  # macOS
+        return bool(library.renamex_np(*names, exchange) == 0)
     return False
 
 
@@ -148,23 +133,7 @@ def resolved(name: str, folder: str | Path) -> Path:
 
 
 def read_folder(folder: str | Path, wanted: str) -> About:
-    """Return the `about` that `whole_folder` was given.
-
-    Parameters
-    ----------
-    folder : str or Path
-    wanted : str
-        The ``format`` it must have.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        If it is no such folder.
-    """
+    """Return the `about` that `whole_folder` was given, if it has the ``format`` that is wanted."""
     place = Path(os.path.realpath(folder))
     if _old(place).exists() and not place.exists():
         # A save may be between its two renames.
@@ -176,11 +145,7 @@ def read_folder(folder: str | Path, wanted: str) -> About:
 def check_sums(folder: str | Path, about: About) -> None:
     """Raise ``ValueError`` unless every file of a folder is the one that was saved.
 
-    Parameters
-    ----------
-    folder : str or Path
-    about : dict
-        What `read_folder` returned. Folders of older versions have no sums.
+    Folders of older versions have no sums.
     """
     if SUMS not in about and OWN_SUM not in about:
         return

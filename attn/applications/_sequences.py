@@ -76,27 +76,14 @@ def placed(model: nn.Module, *tensors: Tensor) -> tuple[Tensor, ...]:
 def by_length(
     sequences: Sequence[Sequenced], length: Callable[[Sequenced], int] = len
 ) -> Iterator[list[int]]:
-    """Yield the indices of sequences in batches of similar `length`.
-
-    Examples
-    --------
-    >>> list(by_length(["abc", "a", "ab"]))
-    [[1, 2, 0]]
-    """
+    """Yield the indices of sequences in batches of similar `length`."""
     order = sorted(range(len(sequences)), key=lambda i: length(sequences[i]))
     for start in range(0, len(order), AT_A_TIME):
         yield order[start : start + AT_A_TIME]
 
 
 def collate(pairs: Sequence[tuple[Ids, Ids]]) -> Batch:
-    """Make a batch of pairs of ids: sources, their lengths, targets from ``<sos>`` to ``<eos>``.
-
-    Examples
-    --------
-    >>> src, lengths, tgt = collate([([7, 8], [9]), ([5], [6, 7])])
-    >>> src.tolist(), lengths.tolist(), tgt.tolist()
-    ([[7, 8], [5, 0]], [2, 1], [[2, 9, 3, 0], [2, 6, 7, 3]])
-    """
+    """Make a batch of pairs of ids: sources, their lengths, targets from ``<sos>`` to ``<eos>``."""
     src, lengths = pad([source for source, _ in pairs], Tokenizer.pad_id)
     targets = [[Tokenizer.sos_id, *target, Tokenizer.eos_id] for _, target in pairs]
     tgt, _ = pad(targets, Tokenizer.pad_id)

@@ -277,7 +277,8 @@ class MultiHeadAttention(nn.Module):
             check_attention(query, key, value)
 
 
-LARGE = 2**16  # With fewer weights, one product takes less time than the preparation of two.
+# With fewer weights, one product takes less time than the preparation of two.
+LARGE = 2**16
 
 
 class Linear(nn.Linear):
@@ -286,11 +287,6 @@ class Linear(nn.Linear):
     For a single row on the CPU, PyTorch calls a routine of MKL that reaches half of it on
     processors that are not Intel's. A batch of two products, one for each half of the matrix,
     goes another way.
-
-    Examples
-    --------
-    >>> Linear(3, 2)(torch.ones(4, 3)).shape
-    torch.Size([4, 2])
     """
 
     def forward(self, x: Tensor) -> Tensor:

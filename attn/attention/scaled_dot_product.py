@@ -298,7 +298,8 @@ def _masked_softmax(scores: Tensor, mask: Tensor | None) -> Tensor:
     try:
         # Autograd need not see this: where a weight is zero, the gradient of its score is zero too.
         scores.detach().clamp_(max=bound)
-    except RuntimeError:  # under vmap over the mask alone there is but one set of scores
+    except RuntimeError:
+        # Under vmap over the mask alone, all masks share one set of scores.
         scores = scores.clamp(max=bound)
     return scores.softmax(dim=-1)
 

@@ -87,23 +87,9 @@ def read() -> list[Pair]:
 def cleaned(pairs: Sequence[Pair]) -> tuple[list[Pair], Counter[str]]:
     """Leave out pairs that a translator should not learn from, and count them by reason.
 
-    Parameters
-    ----------
-    pairs : sequence of Pair
-
-    Returns
-    -------
-    kept : list of Pair
-    left_out : Counter
-        How many pairs were left out: ``"not translated"``, both sides being equal; ``"another
-        script"``, with letters that neither language has; ``"too long"``, of more than 20 words
-        on a side. Equal pairs are left out by `read_pairs`.
-
-    Examples
-    --------
-    >>> kept, left_out = cleaned([Pair("Hi.", "Hola."), Pair("No.", "No."), Pair("Да.", "Sí.")])
-    >>> len(kept), dict(left_out)
-    (1, {'not translated': 1, 'another script': 1})
+    The reasons are ``"not translated"``, both sides being equal; ``"another script"``, with letters
+    that neither language has; ``"too long"``, of more than 20 words on a side. Equal pairs are left
+    out by `read_pairs`.
     """
     kept, left_out = [], Counter[str]()
     for pair in pairs:

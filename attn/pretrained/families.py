@@ -50,38 +50,24 @@ def from_one_matrix(name: str, tensor: Tensor, config: TransformerConfig) -> Ten
 
 @dataclass(frozen=True)
 class Names:
-    """What the tensors of a kind of file are called.
+    """What the tensors of a kind of file are called."""
 
-    Attributes
-    ----------
-    prefix : str
-        What most names begin with; a file may leave it out of all of them.
-    without_prefix : tuple of str
-        How the other names begin.
-    tokens, head : str
-        The matrix of the embeddings, and the last matrix, which may be the same.
-    layer : str
-        What the names in layer ``{}`` begin with.
-    parts : dict of str to str
-        Our names, without what stands before in a layer and without ``.weight`` or ``.bias``,
-        and theirs.
-    harmless : str
-        A pattern for tensors that no score depends on.
-    older : dict of str to str
-        The ends of names that older files have, and those that replaced them.
-    is_fused : bool
-        Whether matrices of layers are transposed, and queries, keys and values in one.
-    """
-
+    # Most names begin with the prefix, which a file may leave out of all of them.
     prefix: str
     without_prefix: tuple[str, ...]
+    # The matrix of the embeddings and the last matrix may be the same.
     tokens: str
     head: str
+    # The names in layer ``{}`` begin with this.
     layer: str
+    # Our names of the parts of a layer and of the model, without ``.weight`` or ``.bias``, and theirs.
     parts: Mapping[str, str]
+    # No score depends on the tensors whose names match this pattern.
     harmless: str
     taken: Callable[[str, Tensor, TransformerConfig], Tensor] = as_it_is
+    # The ends of names that older files have, and those that replaced them.
     older: Mapping[str, str] = field(default_factory=dict)
+    # Whether matrices of layers are transposed, and queries, keys and values in one.
     is_fused: bool = False
 
     def now(self, name: str) -> str:
@@ -209,32 +195,20 @@ class Family:
     What ``config.json`` says is either read (`sizes`, and what `attn.pretrained.hugging_face`
     reads for every family), or has a value that we have (`must`), or changes no score and no id
     (`free`). Anything else is refused.
-
-    Attributes
-    ----------
-    model : type
-    names : Names
-    sizes : dict of str to str
-        What the sizes of `TransformerConfig` are called in the family's ``config.json``.
-    defaults : dict
-        The sizes, by our names, that need not be said; None for what follows from the others.
-    always : dict
-        The choices that all of the family have in common.
-    must : dict of str to tuple
-        Entries of ``config.json``, and the values that they may have.
-    free : str
-        A pattern for the names of entries.
-    tied : bool
-        Whether the last matrix is that of the embeddings where nothing is said.
     """
 
     model: type[DecoderOnly] | type[EncoderOnly]
     names: Names
+    # What the sizes of `TransformerConfig` are called in the family's ``config.json``.
     sizes: Mapping[str, str]
+    # The sizes, by our names, that a file may leave out. None follows from the others.
     defaults: Mapping[str, int | None]
+    # The choices that all of the family have in common.
     always: Mapping[str, Any]
     must: Mapping[str, tuple[Any, ...]]
+    # A pattern for the names of entries.
     free: str
+    # Whether the last matrix is that of the embeddings where nothing is said.
     tied: bool
 
 
@@ -387,15 +361,8 @@ def read_sizes(
 ) -> dict[str, Any]:
     """Return, by our names, the sizes that a file says, if they fit each other.
 
-    Parameters
-    ----------
-    said : dict
-    names : dict of str to str
-        Our names and the file's, in which errors speak.
-    defaults : dict of str to int or None
-        As for `Family`.
-    n_tensors : int
-        How many the file has, which is more than it has layers.
+    `names` maps our names to the file's, in which errors speak; `defaults` are those of `Family`. A
+    file has more tensors than layers, so `n_tensors` bounds their number.
     """
     sizes: dict[str, Any] = dict(defaults)
     for ours, theirs in names.items():
@@ -430,26 +397,15 @@ def head_size(sizes: Mapping[str, Any], names: Mapping[str, str]) -> int:
 
 @dataclass(frozen=True)
 class Found:
-    """What a file or a folder holds.
-
-    Attributes
-    ----------
-    family : Family
-    names : Names
-    options : dict
-        Of `TransformerConfig`, but for whether embeddings are tied and there is a head.
-    tied : bool
-        Whether embeddings are said to be tied. Where there is a last matrix of other numbers,
-        they are not.
-    state : dict of str to Tensor
-        By the file's own names.
-    tokenizer : ByteLevelTokenizer or WordPieceTokenizer
-    """
+    """What a file or a folder holds."""
 
     family: Family
     names: Names
+    # The options of `TransformerConfig`, but for tied embeddings and a head.
     options: Mapping[str, Any]
+    # Whether the file says that embeddings are tied. A last matrix of other numbers overrules it.
     tied: bool
+    # The tensors by the file's own names.
     state: Mapping[str, Tensor]
     tokenizer: ByteLevelTokenizer | WordPieceTokenizer
 
@@ -468,7 +424,8 @@ def filled(found: Found) -> Model:
     if predicts:
         _name_last_bias(tensors, own_names, tied)
     elif family.model is EncoderOnly:
-        tied = True  # A head that is not there has no numbers of its own.
+        # A head that the file lacks has no numbers of its own.
+        tied = True
     if tied and names.tokens not in tensors and names.head in tensors:
         tensors[names.tokens] = tensors.pop(names.head)
         own_names[names.tokens] = own_names[names.head]
@@ -479,7 +436,8 @@ def filled(found: Found) -> Model:
         )
         with torch.device("meta"):
             model = family.model(config)
-    except (RuntimeError, OverflowError):  # The bytes of a tensor cannot be counted in 64 bits.
+    except (RuntimeError, OverflowError):
+        # The bytes of a tensor cannot be counted in 64 bits.
         raise wrong("sizes", "those of a model that fits in memory", shown(found.options)) from None
     wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     if tied:

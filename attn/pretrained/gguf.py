@@ -130,21 +130,8 @@ KINDS = {
 def read(path: Path) -> tuple[dict[str, Any], dict[str, Numbers]]:
     """Return the metadata and the tensors of a file, all of them in float32.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    metadata : dict
-        Strings, numbers, and lists of them.
-    tensors : dict of str to array
-        A matrix has the shape (n_out, n_in), as PyTorch's have.
-
-    Raises
-    ------
-    ValueError
-        If it is no such file, is damaged, or holds tensors of a type that is not in `KINDS`.
+    A matrix has the shape (n_out, n_in), as PyTorch's have. A file of another kind, a damaged one,
+    and one with a type of tensor that is not in `KINDS` are refused.
 
     References
     ----------
@@ -213,7 +200,8 @@ class _Reader:
         name, (n_axes,) = self.string(), self.values("I")
         if n_axes > MOST_AXES:
             raise wrong(name, f"at most {MOST_AXES} axes", n_axes)
-        shape = self.values(f"{n_axes}Q")[::-1]  # the axis that moves fastest stands first
+        # GGUF names the axis that moves fastest first.
+        shape = self.values(f"{n_axes}Q")[::-1]
         number, offset = self.values("IQ")
         if number not in KINDS:
             known = ", ".join(kind.name for kind in KINDS.values())
@@ -238,7 +226,8 @@ class _Reader:
                 raise wrong(entry.name, "one tensor of this name", "two")
             stored = self.content[self.at + entry.start : self.at + entry.stop]
             blocks = np.frombuffer(stored, np.uint8).reshape(-1, entry.kind.n_bytes)
-            with np.errstate(all="ignore"):  # A scale may be infinite, and a step zero.
+            # A scale may be infinite, and a step zero.
+            with np.errstate(all="ignore"):
                 found[entry.name] = entry.kind.unpack(blocks).reshape(entry.shape)
         return found
 

@@ -71,13 +71,7 @@ FREE = (
 
 
 def read(path: Path) -> Found:
-    """Return what a file holds.
-
-    Raises
-    ------
-    ValueError
-        If it holds another model than a Llama, or another tokenizer than a byte-level BPE.
-    """
+    """Return what a file holds: a Llama with a byte-level BPE, since others are refused."""
     metadata, arrays = gguf.read(path)
     kind = metadata.get("general.architecture")
     if metadata.get("split.count", 1) in (0, 1) and kind != "llama":

@@ -17,8 +17,7 @@ from attn.pretrained.families import (
     head_size,
     read_sizes,
 )
-from attn.pretrained.tokenizers import Said, of_folder
-from attn.tokenizer._json import read_json
+from attn.pretrained.tokenizers import Said, of_folder, read_object
 
 ROTARY = {
     "head_dim",
@@ -29,21 +28,17 @@ ROTARY = {
     "rope_theta",
 }
 SCALED = ("default", "linear", "llama3", "yarn")
-LARGEST_JSON = 2**26
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 
 
 def read(folder: Path) -> Found:
     """Return what a folder holds.
 
-    Raises
-    ------
-    ValueError
-        If a file is missing or damaged, the model is none of a known family, or the tokenizer is
-        neither a byte-level BPE nor BERT's WordPiece.
+    A missing or damaged file, a model of no known family, and a tokenizer that is neither a
+    byte-level BPE nor BERT's WordPiece are refused.
     """
     path = folder / "config.json"
-    said = _object(path)
+    said = read_object(path)
     kind = said.get("model_type")
     if not isinstance(kind, str) or kind not in FAMILIES:
         raise wrong(str(path), f"a model_type among {', '.join(FAMILIES)}", shown(kind))
@@ -57,15 +52,6 @@ def read(folder: Path) -> Found:
     return Found(
         FAMILIES[kind], FAMILIES[kind].names, options, tied, state, of_folder(folder, said)
     )
-
-
-def _object(path: Path) -> Said:
-    if path.is_file() and path.stat().st_size > LARGEST_JSON:
-        raise wrong(str(path), f"at most {LARGEST_JSON} bytes", path.stat().st_size)
-    content = read_json(path)
-    if not isinstance(content, dict):
-        raise wrong(str(path), "an object of JSON", type(content).__name__)
-    return content
 
 
 def _options(said: Said, family: Family, n_tensors: int) -> tuple[dict[str, Any], bool]:
@@ -122,7 +108,7 @@ def _weights(folder: Path) -> dict[str, Tensor]:
         return _tensors(whole)
     if whole.exists():
         raise wrong(str(folder), f"one of {whole.name} and {index.name}", "both")
-    places = _object(index).get("weight_map")
+    places = read_object(index).get("weight_map")
     if not isinstance(places, dict) or not places:
         raise wrong(str(index), "a weight_map", shown(places))
     for tensor, shard in places.items():

@@ -23,20 +23,12 @@ from attn.io import NotWritten
 
 @dataclass(frozen=True)
 class Published:
-    """A model in a package.
-
-    Attributes
-    ----------
-    package : str
-        Its name and version.
-    folder : str
-        Where in the wheel the files lie.
-    files : dict of str to str
-        The files that are wanted, each with the sha256 of its bytes.
-    """
+    """A model in a package, which is known by its name and version."""
 
     package: str
+    # The folder in the wheel that holds the files.
     folder: str
+    # The files that are wanted, each with the sha256 of its bytes.
     files: dict[str, str]
 
     def path(self, folder: Path) -> Path:

@@ -25,7 +25,10 @@ from attn.tokenizer import AddedToken, ByteLevelTokenizer, WordPieceTokenizer
 from attn.tokenizer._json import read_json
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
 
-Said: TypeAlias = dict[str, Any]  # an object of JSON
+# An object of JSON.
+Said: TypeAlias = dict[str, Any]
+# A configuration has at most so many bytes.
+LARGEST_JSON = 2**26
 # What an entry may be: a type, some values, or with None anything.
 Wanted: TypeAlias = Mapping[str, type | tuple[Any, ...] | None]
 
@@ -231,7 +234,8 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
         raise ValueError(f"{path}: {error}") from None
     _check_config(folder / "tokenizer_config.json", tokenizer)
     if isinstance(tokenizer, WordPieceTokenizer):
-        return tokenizer  # whose [PAD], [CLS] and [SEP] are known by their names
+        # Its [PAD], [CLS] and [SEP] are known by their names.
+        return tokenizer
     ends = _ends(folder, config, tokenizer.vocab_size)
     return ByteLevelTokenizer(
         tokenizer.vocabulary,
@@ -370,7 +374,7 @@ def _check_config(path: Path, tokenizer: ByteLevelTokenizer | WordPieceTokenizer
     if not path.exists():
         return
     try:
-        said = _entries("tokenizer_config", _object(path), CONFIG)
+        said = _entries("tokenizer_config", read_object(path), CONFIG)
         lowercase = isinstance(tokenizer, WordPieceTokenizer) and tokenizer.lowercase
         for name in ("do_lower_case", "strip_accents"):
             if said.get(name) not in (None, lowercase):
@@ -400,7 +404,10 @@ def _check_config(path: Path, tokenizer: ByteLevelTokenizer | WordPieceTokenizer
         raise ValueError(f"{prefix}{error}") from None
 
 
-def _object(path: Path) -> Said:
+def read_object(path: Path) -> Said:
+    """Return the object in a JSON file that is not too large for a configuration."""
+    if path.is_file() and path.stat().st_size > LARGEST_JSON:
+        raise wrong(str(path), f"at most {LARGEST_JSON} bytes", path.stat().st_size)
     said = read_json(path)
     if not isinstance(said, dict):
         raise wrong(str(path), "an object of JSON", shown(said))
@@ -410,7 +417,7 @@ def _object(path: Path) -> Said:
 def _ends(folder: Path, config: Said, vocab_size: int) -> Said:
     """Return the ids of padding, start and ends; ``generation_config.json`` has the last word."""
     path = folder / "generation_config.json"
-    generation = _object(path) if path.exists() else {}
+    generation = read_object(path) if path.exists() else {}
     found: Said = {}
     for name, theirs in {"pad": "pad", "sos": "bos", "eos": "eos"}.items():
         key = f"{theirs}_token_id"

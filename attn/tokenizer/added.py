@@ -52,19 +52,7 @@ class AddedToken:
 
 
 class AddedTokens:
-    """Finds the added tokens of a vocabulary in a text.
-
-    Parameters
-    ----------
-    tokens : dict of AddedToken to int
-        Their ids.
-    normalise : callable, str -> str
-        The normalisation of a text before it is split into words.
-
-    Raises
-    ------
-    ValueError
-        If a normalised token is empty or equal to another.
+    """Finds the added tokens of a vocabulary in a text, as it is and normalised.
 
     References
     ----------

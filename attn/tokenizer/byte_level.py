@@ -188,7 +188,8 @@ class ByteLevelTokenizer(PretrainedTokenizer):
 
 
 def _compiled(pattern: str) -> "regex.Pattern[str]":
-    import regex  # the patterns speak of Unicode's kinds of characters, which `re` does not know
+    # The patterns name Unicode's kinds of characters, which `re` does not know.
+    import regex
 
     try:
         # With one group around the whole pattern, `split` returns the words as well as the text

@@ -132,17 +132,9 @@ class BytePairTokenizer(Tokenizer):
 
 
 def split(text: str) -> list[str]:
-    """Split text into words. Merges do not cross the borders of words.
+    """Split text into words, which give the text again; merges do not cross their borders.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str
-        Runs of letters, of digits or of punctuation, each with the space before it, and the
-        remaining white space. Joined, the words give the text again.
+    A word is a run of letters, of digits or of punctuation with the space before it, or white space.
 
     References
     ----------
@@ -160,12 +152,8 @@ def split(text: str) -> list[str]:
 class MergedWords:
     """Turns words into ids by applying merges, and caches the results.
 
-    Parameters
-    ----------
-    merges : dict of (int, int) to (int, int)
-        Maps two ids to the rank of their merge and the id that it makes.
-    letters : dict of int to int
-        The id of each byte. Bytes without an id are left out of a word.
+    `merges` maps two ids to the rank of their merge and the id that it makes. Bytes that have no id
+    among the `letters` are left out of a word.
     """
 
     def __init__(
@@ -192,11 +180,6 @@ def merge_all(ids: list[int], merges: Mapping[tuple[int, int], tuple[int, int]])
 
     A priority queue holds the pairs that can be merged, and each id knows its two neighbours,
     so a word of n letters takes n log n time.
-
-    Examples
-    --------
-    >>> merge_all([7, 7, 7, 5], {(7, 7): (0, 300), (7, 5): (1, 301)})
-    [300, 301]
     """
     ids, end = list(ids), len(ids)
     before, after = list(range(-1, end - 1)), list(range(1, end + 1))
@@ -225,13 +208,7 @@ def to_bytes(word: str) -> list[int]:
 
 
 def merge_pair(ids: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
-    """Replace each `pair` of neighbours by one id, from left to right.
-
-    Examples
-    --------
-    >>> merge_pair([7, 7, 7, 5], (7, 7), 300)
-    [300, 7, 5]
-    """
+    """Replace each `pair` of neighbours by one id, from left to right."""
     merged: list[int] = []
     for i in ids:
         if merged and (merged[-1], i) == pair:
@@ -242,30 +219,15 @@ def merge_pair(ids: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
 
 
 def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int]]:
-    """Merge the most frequent pair of neighbouring tokens, again and again.
+    """Merge the most frequent pair of neighbouring tokens of counted words, again and again.
 
-    Parameters
-    ----------
-    words : dict of str to int
-        The number of occurrences of each word.
-    n_merges : int
-        The most merges to learn. Learning stops earlier if no pair occurs twice.
-
-    Returns
-    -------
-    list of (int, int)
-        The pairs. Ties in frequency go to the pair with the smaller ids.
+    Ties in frequency go to the pair with the smaller ids. Learning stops early if no pair occurs
+    twice.
 
     References
     ----------
     Sennrich et al. (2016), algorithm 1. There each merge counts all pairs again; here only
     the words that hold the merged pair are counted again.
-
-    Examples
-    --------
-    >>> words = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
-    >>> BytePairTokenizer(learn_merges(words, 4)).tokens[260:]
-    ['es', 'est', 'lo', 'low']
     """
     ids_of = {word: to_bytes(word) for word in words}
     counts: Counter[tuple[int, int]] = Counter()

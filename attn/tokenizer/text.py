@@ -6,14 +6,7 @@ from attn._checks import wrong
 
 
 def check_text(name: str, text: str) -> str:
-    """Return `text` if it is a string that UTF-8 can encode; otherwise raise ``ValueError``.
-
-    Examples
-    --------
-    >>> check_text("text", "a\\ud800")
-    Traceback (most recent call last):
-    ValueError: text: expected characters, got the lone surrogate '\\ud800' at index 1
-    """
+    """Return `text` if it is a string that UTF-8 can encode; otherwise raise ``ValueError``."""
     if not isinstance(text, str):
         raise wrong(name, "a string", type(text).__name__)
     try:

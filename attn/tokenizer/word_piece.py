@@ -120,16 +120,6 @@ class WordPieceTokenizer(PretrainedTokenizer):
 def split(text: str, lowercase: bool = True) -> list[str]:
     """Normalise a text and split it into words and punctuation marks.
 
-    Parameters
-    ----------
-    text : str
-    lowercase : bool, default True
-        Whether to drop accents and capitals.
-
-    Returns
-    -------
-    list of str
-
     Examples
     --------
     >>> split("¿Qué dices, José?")
@@ -141,20 +131,7 @@ def split(text: str, lowercase: bool = True) -> list[str]:
 def normalise(text: str, lowercase: bool = True) -> str:
     """Remove control characters, write white space as blanks, and separate Chinese characters.
 
-    Parameters
-    ----------
-    text : str
-    lowercase : bool, default True
-        Whether to drop accents and capitals.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> normalise("José\\t日本")
-    'jose  日  本 '
+    In lower case, accents are dropped too.
     """
     text = "".join(" " if c in SPACES else c for c in text if not _is_no_text(c))
     text = _HAN.sub(r" \1 ", text)

@@ -106,30 +106,10 @@ def kind_of(value: object) -> str:
 class Batches:
     """The batches of a run. The batch of step n depends on the seed and on n alone.
 
-    An epoch goes through all examples once. Each batch holds examples of similar length, so
-    that it needs little padding.
-
-    Parameters
-    ----------
-    examples : sequence
-    collate : callable, (list of examples) -> batch
-    length : callable, (example) -> int, or None
-        The length of an example, such as its number of tokens. Without it, lengths are mixed.
-    batch_size : int
-        The most examples of a batch. The sizes of the batches of an epoch differ by one at
-        most.
-    seed : int
-    batch_tokens : int, optional
-        Replaces `batch_size`: the approximate sum of the lengths in a batch.
-
-    Examples
-    --------
-    >>> batches = Batches(["a", "bb", "c", "dd"], "+".join, len, batch_size=2, seed=0)
-    >>> [batches[step] for step in range(4)]
-    ['c+a', 'dd+bb', 'bb+dd', 'c+a']
-    >>> batches = Batches(["a", "bbbb", "c", "d", "e"], "+".join, len, 2, seed=0, batch_tokens=4)
-    >>> list(batches)
-    ['bbbb', 'd+c+a+e']
+    An epoch goes through all examples once. Each batch holds examples of similar `length`, so
+    that it needs little padding; without a `length`, they are mixed. The sizes of the batches of an
+    epoch are at most `batch_size` and differ by one at most. With `batch_tokens`, the approximate
+    sum of the lengths in a batch, there is no such limit.
     """
 
     def __init__(

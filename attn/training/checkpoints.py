@@ -49,22 +49,10 @@ def _unwrapped(module: nn.Module) -> nn.Module:
 
 
 class CheckpointFile:
-    """The checkpoint file of a run. Another run cannot continue from it.
+    """The checkpoint file of a run, which another run cannot continue from.
 
-    Parameters
-    ----------
-    path : str or Path
-        In a folder that exists.
-    config : TrainingConfig
-    model : Module
-        Identified by its layers and its ``config``, if it has one.
-    *batches : iterable of batches
-        The batches of the examples, and those of the validation.
-
-    Raises
-    ------
-    ValueError
-        If there can be no such file.
+    A run is known by its configuration, by the layers of its model and their ``config``, if there is
+    one, and by the `batches` of the examples and of the validation.
     """
 
     def __init__(
@@ -92,33 +80,14 @@ class CheckpointFile:
         }
 
     def save(self, state: dict[str, Any]) -> None:
-        """Write the state of the run; the file is replaced whole or not at all.
-
-        Parameters
-        ----------
-        state : dict
-
-        Raises
-        ------
-        ValueError
-            If the file cannot be written.
-        """
+        """Write the state of the run; the file is replaced whole or not at all."""
         with whole_file(self.path, "checkpoint") as file:
             torch.save(self.run | {"state": state}, file)
 
     def load(self) -> dict[str, Any] | None:
-        """Read the state, onto the CPU.
+        """Return the state that `save` was given, on the CPU; None if there is no file.
 
-        Returns
-        -------
-        dict, or None
-            The state that `save` was given; None if there is no file.
-
-        Raises
-        ------
-        ValueError
-            If the file is not a checkpoint of training, or its configuration, model or data
-            differ.
+        The checkpoint of a run with another configuration, model or data is refused.
         """
         if not self.path.exists():
             return None

@@ -12,18 +12,9 @@ from attn.training.config import TrainingConfig
 
 
 def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]:
-    """Return the optimisers of the parameters of a model.
+    """Return the optimisers of the parameters of a model, whose learning rates the training sets.
 
-    Parameters
-    ----------
-    model : Module
-    config : TrainingConfig
-
-    Returns
-    -------
-    list of torch.optim.Optimizer
-        AdamW alone; or Muon for the weight matrices of linear layers, and AdamW for all else.
-        The training sets their learning rates in each step.
+    AdamW alone; or Muon for the weight matrices of linear layers, and AdamW for all else.
 
     References
     ----------

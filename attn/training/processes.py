@@ -26,16 +26,7 @@ def is_main_process() -> bool:
 
 
 def join(device: str) -> "Processes":
-    """Join the group of processes, if there are several.
-
-    Parameters
-    ----------
-    device : str
-        As in `choose_device`. Each of several processes gets its own CUDA device.
-
-    Returns
-    -------
-    Processes
+    """Join the group of processes, if there are several; each gets its own CUDA device.
 
     References
     ----------

@@ -43,24 +43,10 @@ class Captured:
 
     @torch.no_grad()
     def __call__(self, ids: Tensor, cache: FixedCache) -> Tensor:
-        """Score the next token of each row: the step of `attn.decoding`.
+        """Score the next token of each row of `ids`, all that is written so far: a step of `attn.decoding`.
 
-        Parameters
-        ----------
-        ids : Tensor of int64, shape (n_rows, length)
-            Everything written so far.
-        cache : attn.cache.FixedCache
-            From ``model.new_cache(room, n_rows)``. The step is recorded anew for another one.
-
-        Returns
-        -------
-        Tensor, shape (n_rows, vocab_size)
-
-        Raises
-        ------
-        ValueError
-            If the cache is not fixed or has no room left, the model is in training mode, or
-            autocast is on; and as `DecoderOnly.step` does.
+        The step is recorded anew for another cache from ``model.new_cache(room, n_rows)``. A cache
+        that is not fixed or is full, a model in training mode and autocast are refused.
         """
         if not isinstance(cache, FixedCache):
             raise wrong("cache", "a FixedCache, from model.new_cache(room)", type(cache).__name__)
@@ -94,9 +80,9 @@ class _Recorded:
             self.ids, self.slots = ids.clone(), slots.clone()
             stream = torch.cuda.Stream()
             stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(
-                stream
-            ):  # what libraries prepare at a first call is not recorded
+            # Two steps come before the recording, which must not hold what libraries prepare at a
+            # first call.
+            with torch.cuda.stream(stream):
                 for _ in range(2):
                     model.in_room(self.ids, cache, self.slots)
             torch.cuda.current_stream().wait_stream(stream)

@@ -25,17 +25,11 @@ Metadata: TypeAlias = dict[str, Any]
 class Checkpoint(nn.Module):
     """``save`` and ``load`` for a model that is made from its ``config``.
 
-    Parameters
-    ----------
-    config : TransformerConfig
-
-    Raises
-    ------
-    ValueError
-        If `config` is something else, or sets an option that is `unused` in the class.
+    A configuration that sets an option that is `unused` in the class is refused.
     """
 
-    unused: tuple[str, ...] = ()  # options of a configuration that this model does nothing with
+    # The options of a configuration that this model does nothing with.
+    unused: tuple[str, ...] = ()
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -66,7 +60,8 @@ class Checkpoint(nn.Module):
             could not give this model back, which has more, less or other parts than its
             ``config`` says.
         """
-        place_of(path)  # before anything takes time
+        # The path is checked before the model is packed, which takes seconds.
+        place_of(path)
         write_whole(path, self._to_bytes(quantised))
 
     @classmethod
@@ -93,7 +88,8 @@ class Checkpoint(nn.Module):
         if about.get("model") != cls.__name__:
             raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
-            with torch.device("cpu"):  # whatever PyTorch's default device
+            # PyTorch's default device may be another one.
+            with torch.device("cpu"):
                 return cls._from_parts(tensors, about).eval()
         except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
             raise wrong(

@@ -11,7 +11,8 @@ from attn._checks import check_finite, wrong
 from attn.attention.multi_head import Linear
 
 LARGEST = 127
-GROUP = 32  # columns that share a scale in four bits
+# In four bits, so many columns of a row share a scale.
+GROUP = 32
 Model = TypeVar("Model", bound=nn.Module)
 
 

@@ -1,6 +1,7 @@
 """What the three models are made of: the embedding of tokens, and stacks of N layers."""
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -69,26 +70,11 @@ class TokenEmbedding(nn.Module):
     def forward(
         self, ids: Tensor, positions: int | Tensor = 0, types: Tensor | None = None
     ) -> Tensor:
-        """Embed tokens.
+        """Embed tokens: a vector of shape (..., seq_len, d_model) for `ids` of shape (..., seq_len).
 
-        Parameters
-        ----------
-        ids : Tensor of int64, shape (..., seq_len)
-        positions : int or Tensor of int64, broadcastable to (..., seq_len), default 0
-            The position of each token; or of the first, and the others follow.
-        types : Tensor of int64, broadcastable to (..., seq_len), optional
-            Of which kind each token is; of kind 0 if not given.
-
-        Returns
-        -------
-        Tensor, shape (..., seq_len, d_model)
-
-        Raises
-        ------
-        ValueError
-            If an id is not in the vocabulary (not checked inside ``torch.compile`` and
-            ``torch.vmap``, nor after ``attn.checks(False)``), a learned position does not exist,
-            types do not fit the ids, or there are none.
+        `positions` are those of the tokens, or that of the first; `types` are 0 if not given. An id that
+        is not in the vocabulary is refused (not inside ``torch.compile`` and ``torch.vmap``, nor after
+        ``attn.checks(False)``), and so are a position that was not learned and types that do not fit.
         """
         check_ids("ids", ids, self.tokens.num_embeddings)
         x: Tensor = self.tokens(ids) * self.scale
@@ -105,6 +91,13 @@ class TokenEmbedding(nn.Module):
             raise wrong("types", "None, since n_token_types = 0", "a tensor")
         x = self.dropout(self.norm(x))
         return x
+
+
+class Order(TypedDict, total=False):
+    """The options of self-attention that a stack hands to each of its layers."""
+
+    positions: Tensor | None
+    is_causal: bool
 
 
 class _Stack(nn.Module):
@@ -178,16 +171,15 @@ class Encoder(_Stack):
         x: Tensor,
         mask: Tensor | None = None,
         *,
-        positions: Tensor | None = None,
-        is_causal: bool = False,
         need_weights: bool = False,
         cache: DecoderCache | None = None,
+        **order: Unpack[Order],
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
         """Run `x` through every layer.
 
         Parameters
         ----------
-        x, mask, positions, is_causal, need_weights
+        x, mask, need_weights, positions, is_causal
             As in `attn.layers.EncoderLayer`.
         cache : attn.cache.DecoderCache, optional
             For a causal stack that writes token by token.
@@ -203,12 +195,7 @@ class Encoder(_Stack):
         with restored_on_error(cache):
             for layer, layer_cache in zip(self.layers, caches, strict=True):
                 x, layer_weights = layer(
-                    x,
-                    mask,
-                    positions=positions,
-                    is_causal=is_causal,
-                    need_weights=need_weights,
-                    cache=layer_cache,
+                    x, mask, need_weights=need_weights, cache=layer_cache, **order
                 )
                 weights.append(layer_weights)
             return self.norm(x), tuple(weights) if need_weights else None
@@ -236,16 +223,15 @@ class Decoder(_Stack):
         mask: Tensor | None = None,
         memory_mask: Tensor | None = None,
         *,
-        positions: Tensor | None = None,
-        is_causal: bool = True,
         need_weights: bool = False,
         cache: DecoderCache | None = None,
+        **order: Unpack[Order],
     ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
         """Run `x` through every layer.
 
         Parameters
         ----------
-        x, memory, mask, memory_mask, positions, is_causal, need_weights
+        x, memory, mask, memory_mask, need_weights, positions, is_causal
             As in `attn.layers.DecoderLayer`.
         cache : attn.cache.DecoderCache, optional
             Then `x` holds only the new tokens.
@@ -266,10 +252,9 @@ class Decoder(_Stack):
                     memory,
                     mask,
                     memory_mask,
-                    positions=positions,
-                    is_causal=is_causal,
                     need_weights=need_weights,
                     cache=layer_caches,
+                    **order,
                 )
                 weights.append(layer_weights)
             x = self.norm(x)
@@ -296,21 +281,10 @@ def new_tokens(
 ) -> tuple[Tensor, Tensor | None, Tensor | None]:
     """Return what a step reads: new tokens, the mask of all, the positions of the new ones.
 
-    Parameters
-    ----------
-    ids : Tensor of int64, shape (n_rows, length)
-        Everything written so far.
-    cache : attn.cache.DecoderCache, or None
-    mask : Tensor of bool, shape (n_prompts, 1, prompt_len), optional
-        True at the real tokens of the prompts, which are padded on the left; what was
-        written after them is real.
-    positions : Tensor of int64, shape (n_prompts, prompt_len), optional
-        Where the tokens of the prompts stand; what is written follows. Counted from `mask`
-        if not given.
-
-    Returns
-    -------
-    tuple of Tensor or None
+    `ids`, shape (n_rows, length), are all that is written so far. `mask`, shape (n_prompts, 1,
+    prompt_len), is True at the real tokens of prompts that are padded on the left, and `positions`,
+    shape (n_prompts, prompt_len), says where these stand; without them, positions are counted from
+    the mask. What is written after the prompts is real and follows.
     """
     check_shape("ids", ids, ("n_rows", "length"))
     if cache is not None:

@@ -44,9 +44,9 @@ from attn_course.drawings.nearest import nearest
 from attn_course.drawings.padding import padding
 from attn_course.drawings.pairs import pairs
 from attn_course.drawings.patching import patching
-from attn_course.drawings.places import places
 from attn_course.drawings.pooling import pooling
 from attn_course.drawings.prefill import prefill
+from attn_course.drawings.product import product
 from attn_course.drawings.projection import projection
 from attn_course.drawings.received import received
 from attn_course.drawings.roles import roles
@@ -99,9 +99,9 @@ __all__ = [
     "padding",
     "pairs",
     "patching",
-    "places",
     "pooling",
     "prefill",
+    "product",
     "projection",
     "received",
     "roles",

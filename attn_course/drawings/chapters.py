@@ -41,6 +41,9 @@ class Here:
         }
 
 
+# Their machine has no encoder.
+DECODER_ALONE = {"12_language_model", "13_what_attention_computes"}
+
 _SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
 _SCORES = ("batch_size", "n_heads", "seq_len", "seq_len")
 _SOURCE, _TARGET = ("batch_size", "src_len", "d_model"), ("batch_size", "tgt_len", "d_model")
@@ -60,33 +63,33 @@ CHAPTERS = {
     ),
     "02_tokens_and_embeddings": Here(
         ("source", "embeddings", "target"),
-        {"seq_len": 7, "d_model": 3},
+        {"seq_len": 7, "d_model": 2},
         {"src_ids": ("seq_len",), "src_x": ("seq_len", "d_model")},
         "Este capítulo convierte un texto en tokens y cada token en un vector. Las formas son las de su primera tabla: "
-        "`seq_len` = 7 tokens, cada uno con `d_model` = 3 números.",
+        "`seq_len` = 7 tokens, cada uno con `d_model` = 2 números.",
         "This chapter turns a text into tokens, and each token into a vector. The shapes are those of its first table: "
-        "`seq_len` = 7 tokens of `d_model` = 3 numbers each.",
+        "`seq_len` = 7 tokens of `d_model` = 2 numbers each.",
     ),
     "03_self_attention": Here(
         ("self_attention", "query", "key", "value", "scores", "weights", "mean"),
-        {"seq_len": 4, "d_model": 512, "d_k": 64, "d_v": 64},
+        {"seq_len": 3, "d_model": 4, "d_k": 2, "d_v": 2},
         {"src_x": ("seq_len", "d_model"), "query": ("seq_len", "d_k"), "key": ("seq_len", "d_k"),
          "value": ("seq_len", "d_v"), "scores": ("seq_len", "seq_len"), "weights": ("seq_len", "seq_len"),
          "mean": ("seq_len", "d_v")},
         "Este capítulo construye la atención con la que cada token recoge información de los demás. Las formas son las "
-        "de «The sky is blue»: `seq_len` = 4, `d_model` = 512, `d_k` = 64 y `d_v` = 64.",
+        "de su ejemplo: `seq_len` = 3, `d_model` = 4, `d_k` = 2 y `d_v` = 2.",
         "This chapter builds the attention with which each token gathers information from the others. The shapes are "
-        "those of “The sky is blue”: `seq_len` = 4, `d_model` = 512, `d_k` = 64 and `d_v` = 64.",
+        "those of its example: `seq_len` = 3, `d_model` = 4, `d_k` = 2 and `d_v` = 2.",
     ),
     "04_multi_head": Here(
         ("heads", "output", "self_attention"),
-        {"batch_size": 2, "seq_len": 5, "d_model": 12, "n_heads": 3, "d_k": 4},
+        {"batch_size": 2, "seq_len": 5, "d_model": 4, "n_heads": 2, "d_k": 2},
         {"src_x": ("batch_size", "seq_len", "d_model"), "query": _SPLIT, "key": _SPLIT, "value": _SPLIT,
          "scores": _SCORES, "weights": _SCORES, "mean": _SPLIT, "output": ("batch_size", "seq_len", "d_model")},
         "Este capítulo reparte cada atención entre varias cabezas y vuelve a mezclar lo que dan. Las formas son las de su "
-        "ejemplo: `batch_size` = 2, `seq_len` = 5, `d_model` = 12, `n_heads` = 3 y `d_k` = 4.",
+        "ejemplo: `batch_size` = 2, `seq_len` = 5, `d_model` = 4, `n_heads` = 2 y `d_k` = 2.",
         "This chapter splits every attention into several heads and mixes what they give. The shapes are those of its "
-        "example: `batch_size` = 2, `seq_len` = 5, `d_model` = 12, `n_heads` = 3 and `d_k` = 4.",
+        "example: `batch_size` = 2, `seq_len` = 5, `d_model` = 4, `n_heads` = 2 and `d_k` = 2.",
     ),
     "05_encoder_decoder": Here(
         ("encoder", "decoder", "stream", "norm", "feed_forward", "cross_attention", "memory", "linear", "softmax"),

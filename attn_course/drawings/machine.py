@@ -7,7 +7,7 @@ from attn._checks import check_choice
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._upright import Upright
 from attn_course.drawings._wide import Wide
-from attn_course.drawings.chapters import CHAPTERS
+from attn_course.drawings.chapters import CHAPTERS, DECODER_ALONE
 from attn_course.drawings.parts import PAGES, PARTS, WORDS
 from attn_course.language import check_language, get_language
 
@@ -33,6 +33,29 @@ _RULES = """
 .attn-m a:hover .box{{stroke:{accent}}}.attn-m a:hover .name{{fill:{accent}}}
 """
 STYLE = ink.STYLE + _RULES.replace("\n", "").format(**ink.COLOURS)
+
+# The strip, from what comes in to what goes out. Layers that repeat stand together.
+_ENDS = (("linear",), ("softmax",), ("next_word",))
+_STARTS = (("source",), ("embeddings",), ("positions",))
+_STRIP = (
+    *_STARTS,
+    ("encoder", "self_attention", "feed_forward"),
+    ("memory",),
+    ("decoder", "causal_attention", "cross_attention", "feed_forward"),
+    *_ENDS,
+)
+_ALONE = (*_STARTS, ("decoder", "causal_attention", "feed_forward"), *_ENDS)
+_ATTENTIONS = ("self_attention", "causal_attention", "cross_attention")
+# What is inside a part of the strip, or so near that the strip has one name for both.
+_IN_STRIP = {
+    "target": "source",
+    "loop": "next_word",
+    "stop": "next_word",
+    **dict.fromkeys(
+        ("query", "key", "value", "heads", "scores", "mask", "weights", "mean", "output"),
+        "attention",
+    ),
+}
 
 
 class Machine:
@@ -74,6 +97,28 @@ class Machine:
             f"<figcaption>{self._caption()}</figcaption></figure>"
         )
 
+    def strip(self):
+        """Return the machine as a line of text that wraps, for the top of a page."""
+        here = CHAPTERS[self.page]
+        lit = {_IN_STRIP.get(part, part) for part in here.lit}
+        if "attention" in lit and lit.isdisjoint(_ATTENTIONS):
+            lit |= {*_ATTENTIONS}
+        pin = f"<em>{WORDS['here'][self.language]}</em>"
+        said = []
+        for parts in _ALONE if self.page in DECODER_ALONE else _STRIP:
+            names = []
+            for part in parts:
+                name = html.escape(" ".join(PARTS[part].label(self.language)).replace("- ", "-"))
+                name = self._link(PARTS[part].page, name, titled=False)
+                if part in lit:
+                    name, pin = f"<strong>{name}</strong>{pin and ' '}{pin}", ""
+                names.append(f"<span>{name}</span>")
+            kind = ' class="attn-strip-layers"' if len(names) > 1 else ""
+            said.append(f"<span{kind}>{' '.join(names)}</span>")
+        title = html.escape(WORDS["title"][self.language])
+        arrow = ' <i aria-hidden="true">→</i> '
+        return f'<div class="attn-strip" role="group" aria-label="{title}">{arrow.join(said)}</div>'
+
     def drawing(self, layout, style=""):
         """Return one layout as SVG. Its role is group and not image, because it has links."""
         here = CHAPTERS[self.page]
@@ -93,11 +138,12 @@ class Machine:
             top=drawn.top,
         )
 
-    def _link(self, page, markup):
+    def _link(self, page, markup, titled=True):
         current = ' aria-current="page"' if page == self.page else ""
         number, title = int(page[:2]), PAGES[page][self.language]
         name = html.escape(WORDS["page"][self.language].format(number, title))
-        return f'<a href="{page}.html"{current}><title>{name}</title>{markup}</a>'
+        named = f"<title>{name}</title>" if titled else ""
+        return f'<a href="{page}.html"{current}>{named}{markup}</a>'
 
     def _told(self):
         """Return a sentence that names the lit parts."""

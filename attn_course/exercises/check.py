@@ -18,7 +18,7 @@ from pathlib import Path
 from attn_course.exercises.altered import altered, unused
 from attn_course.exercises.catalogue import load, modules
 from attn_course.exercises.compare import run
-from attn_course.exercises.diagnose import misconception, wrong_on
+from attn_course.exercises.diagnose import misconception, proves, wrong_on
 from attn_course.exercises.explain import (
     compared,
     falls_short,
@@ -29,6 +29,7 @@ from attn_course.exercises.explain import (
 from attn_course.exercises.kept import keep
 from attn_course.exercises.patterns import pattern
 from attn_course.exercises.record import read_record, record_of
+from attn_course.exercises.repaired import repaired
 from attn_course.exercises.result import Result
 from attn_course.language import text
 
@@ -237,7 +238,10 @@ def _explain(record, attempt, answers, failing):
     others = [(answers[i], record.expected[i]) for i in failing[1:]]
     what = problem(record, attempt, case, answer, expected, others)
     known = misconception(record, answers, failing)
-    if known:
+    repair = ""
+    if not (known and proves(known, answers, failing)):
+        repair = repaired(record, attempt, failing, record.id in MAY_BE_LISTS)
+    if known and not repair:
         message = text(**known.hint)
         if answer.error:
             message += "\n\n" + what
@@ -247,12 +251,13 @@ def _explain(record, attempt, answers, failing):
         es=f"Falla en {len(failing)} de {n} entradas; la más pequeña:",
         en=f"It fails on {len(failing)} of {n} inputs; the smallest:",
     )
-    if common := altered(record, attempt, answers, failing):
+    if repair:
+        what, common = raised(attempt, answer.error, False) if answer.error else "", repair
+    elif common := altered(record, attempt, answers, failing):
         what = raised(attempt, answer.error, False) if answer.error else what
     else:
         found = pattern(record, answers, failing), unused(record, attempt, answers, failing)
         common = " ".join(filter(None, found))
-    if common:
-        what += f" {common}"
+    what = f"{what} {common}".strip()
     evidence = compared(record, case, answer, expected)
     return f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}", None

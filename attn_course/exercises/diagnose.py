@@ -68,3 +68,10 @@ def misconception(record, answers, failing):
             if explains and finite and sum(equal) > most:
                 best, most = known, sum(equal)
     return best
+
+
+def proves(known, answers, failing):
+    """Return whether a mistake answers just like an attempt, and not by exceptions alone."""
+    return not all(answers[i].error for i in failing) and any(
+        all(map(same, answers, wrong)) for wrong in known.answers
+    )

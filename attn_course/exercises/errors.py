@@ -8,13 +8,6 @@ import re
 
 from attn_course.language import text
 
-BROADCAST = r"could not be broadcast together with (?:remapped )?shapes (.+)"
-# For where it has been tried, and helps.
-KEEPDIMS = {
-    "es": "Falta `keepdims=True`: un `max`, `sum` o `mean` perdió el eje a lo largo del que redujo.",
-    "en": "`keepdims=True` is missing: a `max`, `sum` or `mean` lost the axis along which it reduced.",
-}
-
 # By pattern of the message. In the sentences, {0}, {1}, ... are the groups of the pattern.
 MEANINGS = {
     r"truth value of an array|Boolean value of Tensor": {
@@ -46,7 +39,7 @@ MEANINGS = {
         "en": "One of the two sides of `@` is a single number, without axes. Either an index or a loop took "
         "one axis more than you wanted, or a `sum`, a `max` or a `mean` reduced it.",
     },
-    BROADCAST: {
+    r"could not be broadcast together with (?:remapped )?shapes (.+)": {
         "es": "NumPy alinea las formas por el final, y ahí los tamaños deben ser iguales o uno de los dos "
         "valer 1; estas no encajan: {0}. Mira qué eje de cada arreglo se encuentra con cuál del otro.",
         "en": "NumPy lines shapes up from the end, where sizes must be equal or one of the two be 1; these "

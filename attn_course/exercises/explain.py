@@ -9,9 +9,8 @@ import traceback
 import numpy as np
 
 from attn_course.exercises.compare import close, said, same_kind
-from attn_course.exercises.errors import BROADCAST, KEEPDIMS, meaning
+from attn_course.exercises.errors import meaning
 from attn_course.exercises.shapes import wrong_number
-from attn_course.exercises.trial import keepdims_helps
 from attn_course.language import text
 
 LARGEST_SHOWN = 24  # numbers; of a longer array only the shape is shown
@@ -34,10 +33,7 @@ def problem(record, attempt, case, answer, expected, others=()):
         The same for the other inputs that fail: what is said of totals must hold there too.
     """
     if answer.error:
-        sentence = raised(attempt, answer.error)
-        if re.search(BROADCAST, said(answer.error)) and keepdims_helps(record, attempt, case):
-            sentence += f" {text(**KEEPDIMS)}"
-        return sentence
+        return raised(attempt, answer.error)
     if answer.values is None or len(answer.values) != len(expected.values):
         names = ", ".join(record.outputs)
         several = len(record.outputs) > 1

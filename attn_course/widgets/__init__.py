@@ -10,11 +10,14 @@
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
 - `LiveTranslator`: the trained translator at work, and where each word looked
 - `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
+- `PatchAsker`: ask for something in a picture; the weights go to the patches that hold it
 - `PositionExplorer`: positions as clocks, and how alike two of them are
+- `QuerySwing`: a query that turns among the keys, and the weights that follow it
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
 - `HeadExplorer`: all heads of SmolLM2 on a sentence, with a word exchanged, and patched
 - `TrainingReplay`: a translator while it is trained: its curves, its words, whom it looks at
+- `TwoHeads`: what one head or two hand over, when two people change places
 - `VisualAsker`: a scene to paint, a question, and what the trained visual model looks at
 """
 
@@ -27,12 +30,15 @@ from attn_course.widgets.layer_explorer import LayerExplorer
 from attn_course.widgets.live_machine import LiveMachine
 from attn_course.widgets.live_translator import LiveTranslator
 from attn_course.widgets.mask_painter import MaskPainter
+from attn_course.widgets.patch_asker import PatchAsker
 from attn_course.widgets.position_explorer import PositionExplorer
+from attn_course.widgets.query_swing import QuerySwing
 from attn_course.widgets.quiz import Quiz, load_quiz
 from attn_course.widgets.sampling_explorer import SamplingExplorer
 from attn_course.widgets.softmax_playground import SoftmaxPlayground
 from attn_course.widgets.training_replay import TrainingReplay
 from attn_course.widgets.transformer_microscope import TransformerMicroscope
+from attn_course.widgets.two_heads import TwoHeads
 from attn_course.widgets.visual_asker import VisualAsker
 from attn_course.widgets.word_guesser import WordGuesser
 
@@ -46,12 +52,15 @@ __all__ = [
     "LiveMachine",
     "LiveTranslator",
     "MaskPainter",
+    "PatchAsker",
     "PositionExplorer",
+    "QuerySwing",
     "Quiz",
     "SamplingExplorer",
     "SoftmaxPlayground",
     "TrainingReplay",
     "TransformerMicroscope",
+    "TwoHeads",
     "VisualAsker",
     "WordGuesser",
     "load_quiz",

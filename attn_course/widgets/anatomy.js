@@ -1,4 +1,4 @@
-// The stages of the Transformer, in order: which numbers each holds, and how each came about.
+// The stages of the Transformer, in order: which numbers each stage holds and how they are computed.
 import { greedy } from "./decoding.js";
 import { softmax } from "./shared.js";
 import { add, layerNorm, linear } from "./transformer.js";
@@ -27,19 +27,19 @@ export function anatomy({ nLayers, norm, positions }) {
 const attentionSteps = (turns) =>
   ["query", "key", "value", ...(turns ? ["turnedQuery", "turnedKey"] : []), "scores", "scaled", "weights", "mean", "projection"];
 
-/** Those that every head computes for itself. */
+/** The stages that every head computes for itself. */
 export const inHeads = (step) => attentionSteps(true).slice(0, -1).includes(step);
 
-/** What a stage holds: a list of ids, a vector for each token, a matrix of tokens by tokens, ... */
+/** Return the kind of a stage's numbers: a list of ids, a vector for each token, a matrix of tokens by tokens, ... */
 export const kindOf = (step) => ({
   tokens: "tokens", scores: "matrix", scaled: "matrix", weights: "matrix", logits: "vocabulary", softmax: "vocabulary", stream: "stream", lens: "lens",
 })[step] ?? "vector";
 
-/** Whose rows those are: cross-attention has its keys and values from the source. */
+/** Return the side whose tokens the rows belong to: the keys and values of cross-attention come from the source. */
 export const rowsOf = ({ side, part }, step) =>
   (part === "crossAttention" && ["key", "value"].includes(step) ? "encoder" : side);
 
-/** Translate, and keep all there is to see. Row i of the decoder reads tokens.decoder[i] and says next[i]. */
+/** Translate and keep every intermediate result. Row i of the decoder reads tokens.decoder[i] and predicts next[i]. */
 export function dissect({ transformer, source, target }, ids) {
   const written = greedy(transformer, ids, { maxNewTokens: 2 * ids.length + 10 });
   const read = { encoder: ids, decoder: written.slice(0, -1) };
@@ -52,19 +52,19 @@ export function dissect({ transformer, source, target }, ids) {
   };
 }
 
-// What stands where ----------------------------------------------------------------
+// Where each stage's numbers lie ----------------------------------------------------------------
 
 const doubles = (rows) => rows.map((row) => Array.from(row));
 const first = ({ embeddings, positions }) => add(embeddings, positions);
 
-/** The vectors that a sub-layer is added to. */
+/** Return the vectors to which a sub-layer adds its output. */
 function before(trace, { side, layer, part }) {
   const at = PARTS[side].indexOf(part);
   if (at > 0) return trace[side].layers[layer][PARTS[side][at - 1]].x;
   return layer > 0 ? trace[side].layers[layer - 1].feedForward.x : first(trace[side]);
 }
 
-/** The parameters of a sub-layer and of its norm; what it read, and the part of a head in each row. */
+/** Return the parameters of a sub-layer and of its norm, its input, and the columns of each row that belong to a head. */
 function places(trace, { side, layer, part }, head) {
   const { parameters, config: { dModel, nHeads, nKvHeads } } = trace.model;
   const own = parameters[side].layers[layer];
@@ -77,7 +77,7 @@ function places(trace, { side, layer, part }, head) {
   };
 }
 
-/** The rows of numbers of a stage: of one head, where the heads differ; null if the trace has them not. */
+/** Return the rows of numbers of a stage, of one head where the heads differ, or null if the trace lacks them. */
 export function numbers(trace, block, step, head) {
   const { side, layer, part } = block;
   const stack = trace[side];
@@ -114,7 +114,7 @@ export function numbers(trace, block, step, head) {
   }[step]();
 }
 
-/** What is added to the residual stream, part by part: { layer, part, rows }, and the stream after it. */
+/** Return the parts that are added to the residual stream, each as { layer, part, rows }, and the stream after each part. */
 export function contributions(trace, side) {
   const start = first(trace[side]);
   return [{ part: "input", rows: start, after: start }, ...trace[side].layers.flatMap((sub, layer) =>
@@ -127,7 +127,7 @@ function depths({ decoder, model: { config, parameters } }) {
     linear(parameters.output, config.norm === "pre" ? layerNorm(parameters.decoder.norm, x) : x));
 }
 
-// How a number came about ------------------------------------------------------------
+// How a number is computed ------------------------------------------------------------
 
 const term = (name, left, right) => ({ name, left, right, value: left * right });
 
@@ -156,8 +156,8 @@ function normalised({ weight, bias }, x, c) {
 }
 
 /**
- * { signs, terms, bias, steps }: the terms and the bias add up to a sum; what is done with it
- * and other numbers, one step after another, ends with the number that is shown.
+ * { signs, terms, bias, steps }: the terms and the bias add up to a sum, and each of `steps` applies
+ * one operation to the result so far. The last result is the number that is shown.
  */
 export function explain(trace, block, step, head, row, c) {
   const { side, layer, part } = block;

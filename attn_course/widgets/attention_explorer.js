@@ -1,4 +1,4 @@
-// A sentence, who attends to whom, and the arithmetic behind it, one row at a time.
+// Shows a sentence, its attention weights, and the arithmetic behind one row of them.
 import {
   announcer, attention, fill, format, formatBrief, formatTemperature, h, largest, list, maskMatrix, put, rich, roving,
   scroller, signed, symbol, temperatureSlider, uid, visible, watch,
@@ -75,7 +75,7 @@ export const STRINGS = {
   },
 };
 
-/** Which components get a column: all of a short vector; of a long one 2, the rest as one, the last. */
+/** Choose the components that get a column: all of a short vector. A long one shows two, one column for the rest, and the last. */
 export function columns(length) {
   const each = Array.from({ length }, (_, i) => [i]);
   return length <= 6 ? each : [...each.slice(0, 2), each.slice(2, -1).flat(), each.at(-1)];
@@ -88,14 +88,14 @@ function render({ model, el }) {
   const data = Object.fromEntries(["query", "key", "value", "padding"].map((name) => [name, model.get(name)]));
   const figure = { t, tokens, model, ...data, choose, peek, highlight };
   let result;
-  let peeked = null; // the row under the mouse, while it is there
+  let peeked = null; // The row under the mouse, or null.
   const keys = { hovered: null, focused: null, pressed: null };
 
   const live = announcer();
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
   const views = [controls(figure), links(figure, summary), heatMap(figure), steps(figure)];
   const [bar, sentence, heat, walk] = views;
-  const long = tokens.join("  ").length > 40; // too long for half the width
+  const long = tokens.join("  ").length > 40; // Such a sentence does not fit into half the width.
   const stage = h("div", { class: "attn-explorer-stage", "data-long": long }, sentence.node, heat.node);
 
   function choose(row) {
@@ -194,7 +194,7 @@ function controls({ t, model, padding }) {
   return { node, update };
 }
 
-/** The sentence twice, and a line from the chosen query to every key: the wider, the more weight. */
+/** Draw the sentence twice, with a line from the chosen query to every key. A wider line means more weight. */
 function links({ t, tokens, choose, peek, highlight }, summary) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const queries = tokens.map((token, i) =>
@@ -227,8 +227,8 @@ function links({ t, tokens, choose, peek, highlight }, summary) {
   const focusKey = roving(keys, (j) => focusKey(j));
   focusKey(0);
 
-  let at = null; // where the lines start, in pixels
-  let goal = 0; // the token they start from, or are on their way to
+  let at = null; // The lines start here, in pixels. Null means that they are not drawn yet.
+  let goal = 0; // The lines start from this token, or are moving to it.
   let centres = tokens.map(() => 0);
   let height = 0;
   function place(x) {
@@ -239,7 +239,7 @@ function links({ t, tokens, choose, peek, highlight }, summary) {
   function glide(row) {
     if (row === goal) return;
     goal = row;
-    if (at === null) return; // not on the page yet
+    if (at === null) return; // The figure is not on the page yet.
     if (still.matches) return place(centres[row]);
     const from = at;
     const begin = performance.now();
@@ -264,7 +264,7 @@ function links({ t, tokens, choose, peek, highlight }, summary) {
   });
   [svg, ...queries].forEach((element) => observer.observe(element));
   let state;
-  let tight = false; // whether the words stand upright, for want of room
+  let tight = false; // The words are written vertically when the columns are too narrow.
   const fit = () => {
     node.removeAttribute("data-tight");
     tight = box.scrollWidth > box.clientWidth;
@@ -300,7 +300,7 @@ function links({ t, tokens, choose, peek, highlight }, summary) {
   return { node, update, fit };
 }
 
-/** The whole matrix as a table; a cell's colour is its weight, hatched where masked. */
+/** Show the whole matrix as a table. A cell is coloured by its weight, and hatched where it is masked. */
 function heatMap({ t, tokens, choose, peek, highlight }) {
   const show = tokens.length > 8 ? formatBrief : format;
   const heads = tokens.map((token, j) =>
@@ -326,12 +326,12 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
   }, h("thead", {}, h("tr", {}, h("td", {}), heads)), h("tbody", {}, rows));
   const node = h("div", { class: "attn-explorer-matrix" },
     scroller(t.heat, table), h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", hatch));
-  const fit = () => { // names wider than their column stand upright
+  const fit = () => { // A name that is wider than its column is written vertically.
     table.removeAttribute("data-upright");
     table.toggleAttribute("data-upright", heads.some((head) => head.firstChild.scrollWidth > head.clientWidth));
   };
   const focusRow = roving(names, choose);
-  const tints = tokens.map(() => []); // as last drawn
+  const tints = tokens.map(() => []); // The colours of the last drawing: only cells that changed are painted.
   const update = ({ row, chosen, weights, maskedScores, hot }) => {
     focusRow(chosen);
     let anyMasked = false;
@@ -345,7 +345,7 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
         anyMasked ||= masked;
         cell.toggleAttribute("data-masked", masked);
         cell.toggleAttribute("data-hot", i === row && j === hot);
-        cell.toggleAttribute("data-deep", weight > 0.757); // where black on the colour turns to white
+        cell.toggleAttribute("data-deep", weight > 0.757); // On a darker colour, white text has more contrast than black.
         cell.setAttribute("data-weight", weight);
         const tint = weight.toFixed(3);
         if (tint !== tints[i][j]) cell.style.backgroundColor = `rgb(var(--attn-heat) / ${tints[i][j] = tint})`;
@@ -360,12 +360,12 @@ function heatMap({ t, tokens, choose, peek, highlight }) {
 
 const size = (n) => (n <= 5 ? "large" : n <= 8 ? "medium" : "small");
 
-/** Only a mouse hovers: a finger's tap is a click, and must not leave a row peeked at. */
+/** Preview a row only under a mouse: the tap of a finger is a click and must not leave a preview behind. */
 function mouse(listener) {
   return (event) => { if (event.pointerType === "mouse") listener(); };
 }
 
-/** The four steps from the chosen query to its output, with its own numbers. */
+/** Show the four steps from the chosen query to its output, with the numbers of that query. */
 function steps(figure) {
   const { t, model } = figure;
   const panels = [scoreStep, scaleStep, softmaxStep, meanStep].map((step) => step(figure));
@@ -395,7 +395,7 @@ function steps(figure) {
   const next = turn(1, "next", t.next, arrow(" →"));
   const node = h("div", { class: "attn-explorer-steps" },
     h("div", { class: "attn-explorer-tabs", role: "tablist", "aria-label": t.steps }, tabs),
-    // Above the panels, which differ in height: the buttons stay under the finger.
+    // The buttons stand above the panels, whose heights differ, so that they stay under the finger.
     h("div", { class: "attn-explorer-turn" }, previous, next, h("small", {}, t.rounded)),
     panels.map((panel) => panel.node));
   const update = (state) => {
@@ -409,7 +409,7 @@ function steps(figure) {
   return { node, update };
 }
 
-/** One step: a sentence above a table that has a row for each token. */
+/** Show one step as a sentence above a table that has a row for each token. */
 function panel({ t, tokens }, step, head, cells, foot) {
   const text = h("p", {});
   let shown;
@@ -434,7 +434,7 @@ const heading = (...content) => h("th", { scope: "col" }, ...content);
 const barHeading = (name, text) => h("th", { scope: "col", class: `${name}-head` }, h("span", {}, text));
 const figureCell = (name, attributes = {}) => h("td", { class: "attn-w-number", "data-attn": name, ...attributes });
 
-/** A factor and the product it gives; where one cell stands for many components, dots. */
+/** Show a factor and its product. A cell that stands for many components shows dots. */
 function termCell(colour, components) {
   const factor = h("span", { class: colour });
   const product = h("span", {});

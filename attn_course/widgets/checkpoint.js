@@ -1,4 +1,4 @@
-// Reads the file that Checkpoint.save(path) of attn.transformer writes, quantised or whole.
+// Reads the files that Checkpoint.save(path) of attn.transformer writes, quantised or in full precision.
 import { room } from "./kernel.js";
 import { wrong } from "./shared.js";
 
@@ -21,7 +21,7 @@ export function readCheckpoint(bytes, model = "Transformer") {
   return { config: Object.fromEntries(config), parameters: tree(tensors) };
 }
 
-/** Eight bytes tell how long the header is, the header where each tensor is in what follows. */
+/** The first eight bytes give the length of the header, and the header gives the place of each tensor behind it. */
 function readSafetensors(file, wanted) {
   let metadata, entries, start;
   try {
@@ -53,7 +53,7 @@ function readSafetensors(file, wanted) {
 
 const nNumbers = (shape) => shape.reduce((product, size) => product * size, 1);
 
-/** Each row was stored as whole numbers from −127 to 127, and what they are to be multiplied by. */
+/** Each row is stored as integers from −127 to 127 and one scale, by which they are multiplied. */
 function dequantise(tensor, steps, scale) {
   for (let row = 0, i = 0; row < scale.length; row++) {
     for (const end = ((row + 1) * steps.length) / scale.length; i < end; i++) tensor[i] = steps[i] * scale[row];

@@ -1,9 +1,9 @@
-// Where each word of a translation looked: lines, a matrix with the gold alignment, a sentence.
+// Shows the cross-attention of a translation as lines, as a matrix with the gold alignment, and as a sentence.
 import { searchTree } from "./search_tree.js";
 import { fill, format, formatBrief, h, largest, list, put, radios, roving, scroller, uid, visible } from "./shared.js";
 import { textOf, wordsOf } from "./tokenizer.js";
 
-/** cross[layer][head], or its mean where one of them is null, over all of them. */
+/** Return cross[layer][head]. Where `layer` or `head` is null, the weights are averaged over all layers or heads. */
 export function chosenWeights(cross, layer, head) {
   const matrices = cross.filter((_, l) => layer === null || l === layer)
     .flatMap((heads) => heads.filter((_, h) => head === null || h === head));
@@ -11,12 +11,13 @@ export function chosenWeights(cross, layer, head) {
     row.map((_, j) => matrices.reduce((total, matrix) => total + matrix[i][j], 0) / matrices.length));
 }
 
-/** The tokens of a translation without its end. */
+/** Return the tokens of a translation without the end token. */
 export const words = (tokens) => tokens.filter((token) => token !== "<eos>");
 
 /**
- * A translation by words: the weights of the parts of a word of the source are added up, those of
- * the parts of a word of the target averaged, and the probabilities of the latter multiplied.
+ * Join the sub-word tokens of a translation into words. The weights of the tokens of a source word are
+ * added up, the weights of the tokens of a target word are averaged, and the probabilities of the
+ * tokens of a target word are multiplied.
  */
 export function joinWords({ source, target, cross, probabilities, ...rest }) {
   const [rows, columns] = [wordsOf(target), wordsOf(source)];
@@ -31,11 +32,11 @@ export function joinWords({ source, target, cross, probabilities, ...rest }) {
   };
 }
 
-/** Parts of words as they are, each with the space it begins with. */
+/** Keep the sub-word tokens as they are, each with the space that it begins with. */
 const asParts = ({ source, target, ...rest }) =>
   ({ ...rest, source: source.map(visible), target: target.map(visible), written: target.map((_, i) => i + 1) });
 
-/** Everything about one translation: its tokens, its weights, and its tree if it has one. */
+/** Show one translation: its tokens, its weights, and the tree of its beam search if it has one. */
 export function crossAttention({ t, result: whole, kind, links, hasGold, choice, live, output, again }) {
   const result = choice.joined ? joinWords(whole) : asParts(whole);
   const { source, target, cross, search } = result;
@@ -44,8 +45,8 @@ export function crossAttention({ t, result: whole, kind, links, hasGold, choice,
   let weights;
   let written = 0;
   let chosen = 0;
-  let picked = false; // by the reader: then it stays
-  let peeked = null; // the row under the mouse, while it is there
+  let picked = false; // A row that the reader has picked stays chosen.
+  let peeked = null; // The row under the mouse, or null.
 
   const data = { t, ...result, gold, choose, peek };
   const lines = linkView(data);
@@ -60,7 +61,7 @@ export function crossAttention({ t, result: whole, kind, links, hasGold, choice,
     compute();
     live.say(sentence(chosen));
   };
-  /** Show words or their parts; the hand stays on the choice. */
+  /** Show words or sub-word tokens, and keep the focus on the control that chooses between them. */
   function join(joined) {
     choice.joined = joined;
     again();
@@ -83,7 +84,7 @@ export function crossAttention({ t, result: whole, kind, links, hasGold, choice,
       count: places.length, weight: format(weights[i][places[0]]),
     });
   }
-  /** What the alignment says to the largest weight of a row. */
+  /** Say how the largest weight of a row compares with the gold alignment. */
   function judged(i) {
     if (target[i] === "<eos>") return t.end;
     if (!links) return hasGold ? t.noGold : "";
@@ -117,13 +118,13 @@ export function crossAttention({ t, result: whole, kind, links, hasGold, choice,
     peeked = row;
     draw();
   }
-  /** Show the first words, and where the last of them looked. */
+  /** Show the first words and the attention of the last of them. */
   function reveal(count, row = Math.max(0, Math.min(count, words(target).length) - 1)) {
     written = count;
     if (!picked) chosen = row;
     const text = textOf(whole.target, kind);
     const begun = textOf(whole.target.slice(0, result.written[count - 1] ?? 0), kind);
-    const now = text.startsWith(begun) ? begun : begun.replace(/\ufffd+$/, ""); // a character that is not whole yet
+    const now = text.startsWith(begun) ? begun : begun.replace(/\ufffd+$/, ""); // The bytes of the last character may be incomplete.
     output.replaceChildren(now, h("span", { style: "visibility: hidden" }, text.slice(now.length)));
     draw();
   }
@@ -135,13 +136,13 @@ export function crossAttention({ t, result: whole, kind, links, hasGold, choice,
   return { node, reveal, tell, stop, length: target.length };
 }
 
-/** A share in the least room. */
+/** Write a share as briefly as possible. */
 const brief = (share) => formatBrief(share).replace("1.00", "1");
 
-/** Only a mouse hovers: a finger's tap is a click. */
+/** Preview a row only under a mouse: the tap of a finger is a click. */
 const mouse = (listener) => (event) => { if (event.pointerType === "mouse") listener(); };
 
-/** The English words above, the Spanish below, and a line from the chosen one to each that it reads. */
+/** Draw the English words above, the Spanish words below, and a line from the chosen word to each word that it reads. */
 function linkView({ t, source, target, probabilities, gold, choose, peek }) {
   const numbers = source.map((_, j) => h("span", { class: "attn-w-number", "data-attn": "link-weight", "data-col": j }));
   const keys = source.map((token, j) => h("li", {}, h("span", {}, token), numbers[j]));
@@ -163,7 +164,7 @@ function linkView({ t, source, target, probabilities, gold, choose, peek }) {
 
   let state = null;
   let room = 0;
-  let tight = false; // whether the words stand upright, for want of room
+  let tight = false; // The words are written vertically when the columns are too narrow.
   const fit = () => {
     box.removeAttribute("data-tight");
     tight = box.scrollWidth > box.clientWidth;
@@ -216,7 +217,7 @@ function linkView({ t, source, target, probabilities, gold, choose, peek }) {
   return { node: box, update, stop: () => observer.disconnect() };
 }
 
-/** The whole matrix as a table, a row for each word written; frames mark what is known to be right. */
+/** Show the whole matrix as a table with a row for each written word. Frames mark the gold alignment. */
 function matrixView({ t, source, target, gold, known, choose, peek }) {
   const show = source.length > 6 ? brief : format;
   const heads = source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: "en" }, h("span", {}, token)));
@@ -234,7 +235,7 @@ function matrixView({ t, source, target, gold, known, choose, peek }) {
   const node = h("div", { class: "attn-explorer-matrix" }, scroller(t.heat, table),
     h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", known ? [mark("sure"), " ", mark("possible")] : null));
   let room = 0;
-  const observer = new ResizeObserver(() => { // names wider than their column stand upright
+  const observer = new ResizeObserver(() => { // A name that is wider than its column is written vertically.
     if (node.clientWidth === room) return;
     room = node.clientWidth;
     table.removeAttribute("data-upright");
@@ -246,7 +247,7 @@ function matrixView({ t, source, target, gold, known, choose, peek }) {
     tr.toggleAttribute("data-later", i >= written);
     cells[i].forEach((cell, j) => {
       const weight = weights[i][j];
-      cell.toggleAttribute("data-deep", weight > 0.757); // where black on the colour turns to white
+      cell.toggleAttribute("data-deep", weight > 0.757); // On a darker colour, white text has more contrast than black.
       cell.setAttribute("data-weight", weight);
       cell.style.backgroundColor = `rgb(var(--attn-heat) / ${weight.toFixed(3)})`;
       put(cell.firstChild, show(weight));

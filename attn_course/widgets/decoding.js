@@ -2,7 +2,7 @@
 import { wrong } from "./shared.js";
 import { EOS, SOS } from "./tokenizer.js";
 
-/** Add the most probable token, again and again: the prompt and the new tokens. */
+/** Add the most probable token again and again; return the prompt and the new tokens. */
 export function greedy(model, src, { maxNewTokens, prompt = [SOS], endId = EOS }) {
   checkSize("maxNewTokens", maxNewTokens, 0);
   const { memory } = model.encode(src);
@@ -22,9 +22,9 @@ export function greedy(model, src, { maxNewTokens, prompt = [SOS], endId = EOS }
  * Keep the `width` most probable beginnings, and let all of them grow: { hypotheses, tree }.
  *
  * The hypotheses, best first, are { ids, score, node }. The tree lists every beginning that was
- * looked at, { parent, token, logProbability, total, kept }: the place of its parent in this list,
- * the token added to it, the log-probability of that token and of all so far, and whether it
- * was among those that the search kept. Its first node is the prompt.
+ * scored, { parent, token, logProbability, total, kept }: the place of its parent in this list,
+ * the token added to it, the log-probability of that token and of all tokens so far, and whether
+ * the search kept it. Its first node is the prompt.
  */
 export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0, prompt = [SOS], endId = EOS }) {
   checkSize("width", width, 1);
@@ -34,7 +34,7 @@ export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0,
   const tree = [{ parent: null, token: null, logProbability: 0, total: 0, kept: true }];
   let beam = [{ node: 0, ids: prompt, next: prompt, past: null, running: true }];
   for (let n = 0; n < maxNewTokens && beam.some((hypothesis) => hypothesis.running); n++) {
-    // What has ended stays as it is, before all others.
+    // A hypothesis that has ended stays as it is, before all others.
     const ended = beam.filter((hypothesis) => !hypothesis.running);
     const running = beam.filter((hypothesis) => hypothesis.running);
     const steps = model.decodeAll(running.map(({ next, past }) => ({ ids: next, memory, past })));
@@ -58,10 +58,10 @@ export function beamSearch(model, src, { width, maxNewTokens, lengthPenalty = 0,
   return { hypotheses: hypotheses.sort((a, b) => b.score - a.score), tree };
 }
 
-/** The places of the largest logits, in order; of equals the first comes first. */
+/** Return the places of the largest logits, the largest first. Of equal logits, the first comes first. */
 function bestTokens(logits, count) {
   const best = [];
-  let least = -Infinity; // of the best so far, once there are enough of them
+  let least = -Infinity; // The smallest of the best logits so far, once there are enough of them.
   for (let token = 0; token < logits.length; token++) {
     if (best.length === count && !(logits[token] > least)) continue;
     const place = best.findIndex((other) => logits[token] > logits[other]);

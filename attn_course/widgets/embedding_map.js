@@ -1,5 +1,5 @@
-// Users and films as points of a plane: their dot products follow the reader's hand.
-import { announcer, dot, fill, format, h, put, scroller, watch } from "./shared.js";
+// Words, or users and films, as points of a plane: their dot products follow the reader's hand.
+import { announcer, dot, fill, format, h, largest, list, put, scroller, watch } from "./shared.js";
 
 export const STRINGS = {
   es: {
@@ -14,6 +14,11 @@ export const STRINGS = {
     user_says: "{name} ({x}, {y}): la película con mayor producto punto es {best}, {top}.",
     film_says: "{name} ({x}, {y}): su mayor producto punto es con {best}, {top}.",
     side: "Del lado al que apunta la flecha, el producto es positivo; del otro, negativo.",
+    words_plane: "Plano con palabras", word: "palabra",
+    words_legend: "Elige una palabra y arrástrala, o llega a ella con el tabulador y muévela con las flechas.",
+    words_table: "La palabra elegida con cada una de las otras", terms: "{name} con…", product: "producto punto", cosine: "coseno",
+    double: "El doble de largo", and: "y",
+    word_says: "{name} ({x}, {y}), de longitud {length}. Su mayor producto punto es con {best}; su mayor coseno, con {nearest}.",
   },
   en: {
     title: "Embedding map", plane: "Plane with users and films",
@@ -27,6 +32,11 @@ export const STRINGS = {
     user_says: "{name} ({x}, {y}): the film with the largest dot product is {best}, {top}.",
     film_says: "{name} ({x}, {y}): its largest dot product is with {best}, {top}.",
     side: "On the side the arrow points to, the product is positive; on the other, negative.",
+    words_plane: "Plane with words", word: "word",
+    words_legend: "Choose a word and drag it, or reach it with Tab and move it with the arrows.",
+    words_table: "The chosen word with each of the others", terms: "{name} with…", product: "dot product", cosine: "cosine",
+    double: "Twice as long", and: "and",
+    word_says: "{name} ({x}, {y}), of length {length}. Its largest dot product is with {best}; its largest cosine, with {nearest}.",
   },
 };
 
@@ -54,6 +64,12 @@ export function turn(points, degrees) {
   return points.map(([x, y]) => [cos * x - sin * y, sin * x + cos * y]);
 }
 
+/** The cosine of two vectors, 0 if one of them is all zeros. */
+export const cosine = (a, b) => dot(a, b) / (Math.hypot(...a) * Math.hypot(...b) || 1);
+
+/** A number with no more decimals than it has. */
+export const brief = (x) => format(x).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
 /** The path of an arrow from the middle of the plane, which ends short of the point it goes to. */
 export function arrowTo(x, y) {
   const length = Math.hypot(x, y);
@@ -63,6 +79,7 @@ export function arrowTo(x, y) {
   return tip < 3 ? "" : `M50 50L${at(tip, 0)}M${at(tip - 3, 2)}L${at(tip, 0)}L${at(tip - 3, -2)}`;
 }
 
+const bracketed = (x) => (x < 0 ? `(${brief(x)})` : brief(x));
 const RATE = 0.1;
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
@@ -70,6 +87,7 @@ function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
   const kinds = { user: { names: model.get("user_names"), trait: "user_vectors" }, film: { names: model.get("film_names"), trait: "film_vectors" } };
+  const words = kinds.film.names.length === 0;
   const ratings = model.get("ratings");
   const start = { user: model.get("user_vectors"), film: model.get("film_vectors") };
   const live = announcer();
@@ -121,7 +139,7 @@ function render({ model, el }) {
     }, h("i", {}), h("span", { "aria-hidden": "true" }, name));
     return { kind, i, name, node };
   }));
-  const plane = h("div", { class: "attn-map-plane", role: "group", "aria-label": t.plane, "data-attn": "plane" },
+  const plane = h("div", { class: "attn-map-plane", role: "group", "aria-label": words ? t.words_plane : t.plane, "data-attn": "plane" },
     svg, names, points.map((point) => point.node));
 
   // The table ---------------------------------------------------------------------------------
@@ -139,6 +157,17 @@ function render({ model, el }) {
     h("thead", {}, h("tr", {}, h("td", {}), heads)),
     h("tbody", {}, cells.map((row, i) => h("tr", {}, sides[i], row.map((cell) => cell.node)))));
 
+  // Words have a row each, and that of the chosen one is hidden.
+  const starter = h("th", { scope: "col" });
+  const compared = words ? kinds.user.names.map((name) => {
+    const [terms, product, angle] = ["terms", "product", "cosine"].map((kind) => h("td", { "data-attn": kind }));
+    return { node: h("tr", {}, h("th", { scope: "row", class: "attn-map-user-name" }, name), terms, product, angle), terms, product, angle };
+  }) : [];
+  const comparison = h("table", { class: "attn-w-table attn-map-words" },
+    h("caption", { class: "attn-w-hidden" }, t.words_table),
+    h("thead", {}, h("tr", {}, starter, h("td", {}), h("th", { scope: "col" }, t.product), h("th", { scope: "col" }, t.cosine))),
+    h("tbody", {}, compared.map(({ node }) => node)));
+
   const verdict = h("p", { class: "attn-w-summary", "data-attn": "error" });
   const saying = h("p", { "data-attn": "chosen" });
   const button = (name, action) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: () => { action(); model.save_changes(); } }, t[name]);
@@ -151,6 +180,7 @@ function render({ model, el }) {
   };
   const buttons = [
     ratings && button("step", () => down(1)), ratings && button("steps", () => down(50)),
+    words ? button("double", () => set("user", vectors("user").map((v, i) => (i === chosen.i ? v.map((x) => 2 * x) : v)))) : null,
     button("rotate", () => {
       turned = true;
       const [users, films] = ["user", "film"].map((kind) => turn(vectors(kind), 30));
@@ -168,7 +198,7 @@ function render({ model, el }) {
   function update() {
     const [users, films] = ["user", "film"].map(vectors);
     const held = points.some((point) => point.node.dataset.held);
-    if (!held) reach = Math.max(2, Math.ceil(Math.max(...[...users, ...films].flat().map(Math.abs)) - 1e-9));
+    if (!held) reach = Math.max(2, Math.ceil(Math.max(...[...users, ...films].flat().map(Math.abs)) + (words ? 0.5 : -1e-9)));
     const at = ([x, y]) => [50 + (50 * x) / reach, 50 - (50 * y) / reach];
     const lines = Array.from({ length: 2 * reach - 1 }, (_, k) => 50 + (50 * (k + 1 - reach)) / reach);
     grid.setAttribute("d", lines.map((v) => `M${v} 0V100M0 ${v}H100`).join(""));
@@ -181,7 +211,7 @@ function render({ model, el }) {
       node.toggleAttribute("data-left", left > 76);
       node.toggleAttribute("data-low", vector[1] < 0);
       node.toggleAttribute("data-chosen", kind === chosen.kind && i === chosen.i);
-      node.setAttribute("aria-label", fill(t.point, { kind: t[kind], name, ...where(vector) }));
+      node.setAttribute("aria-label", fill(t.point, { kind: words ? t.word : t[kind], name, ...where(vector) }));
       node.setAttribute("data-value", vector.join(" "));
     });
     const mine = vectors(chosen.kind)[chosen.i];
@@ -191,6 +221,10 @@ function render({ model, el }) {
     arrow.setAttribute("d", arrowTo(x - 50, y - 50));
     border.setAttribute("d", `M${50 - across} ${50 + up}L${50 + across} ${50 - up}`);
 
+    if (words) {
+      compare(users);
+      return;
+    }
     const predictions = predict(users, films);
     cells.forEach((row, i) => row.forEach(({ node, number }, j) => {
       const p = predictions[i][j];
@@ -216,6 +250,33 @@ function render({ model, el }) {
     verdict.setAttribute("data-value", now.error);
     model.set("error", now.error);
   }
+
+  function compare(vectors) {
+    const mine = vectors[chosen.i];
+    const others = [...vectors.keys()].filter((i) => i !== chosen.i);
+    const products = others.map((i) => dot(mine, vectors[i]));
+    const cosines = others.map((i) => cosine(mine, vectors[i]));
+    const [best, nearest] = [largest(products), largest(cosines)];
+    put(starter, fill(t.terms, { name: kinds.user.names[chosen.i] }));
+    compared[chosen.i].node.hidden = true;
+    others.forEach((i, k) => {
+      const { node, terms, product, angle } = compared[i];
+      node.hidden = false;
+      put(terms, mine.map((x, d) => `${bracketed(x)} × ${bracketed(vectors[i][d])}`).join(" + ").replaceAll(" × ", "×"));
+      put(product, brief(products[k]));
+      put(angle, format(cosines[k]));
+      product.setAttribute("data-value", products[k]);
+      angle.setAttribute("data-value", cosines[k]);
+      product.toggleAttribute("data-top", best.includes(k));
+      angle.toggleAttribute("data-top", nearest.includes(k));
+    });
+    const named = (places) => list(places.map((k) => kinds.user.names[others[k]]), t.and);
+    const [x, y] = mine.map(brief);
+    put(saying, fill(t.word_says, {
+      name: kinds.user.names[chosen.i], x, y, length: brief(Math.hypot(...mine)), best: named(best), nearest: named(nearest),
+    }));
+    model.set("predictions", predict(vectors, vectors));
+  }
   const traits = Object.values(kinds).map((kind) => kind.trait);
   const stops = [
     watch(model, traits, update),
@@ -223,12 +284,13 @@ function render({ model, el }) {
   ];
 
   el.append(h("div", { class: "attn-w attn-map", lang: language, role: "group", "aria-label": t.title, "data-attn": "map" },
-    h("p", { class: "attn-map-legend" }, t.legend),
+    h("p", { class: "attn-map-legend" }, words ? t.words_legend : t.legend),
     h("div", { class: "attn-map-stage" },
       plane,
-      h("div", { class: "attn-map-side" }, scroller(t.table, products), h("p", {}, h("small", {}, ratings ? t.key : t.bare)))),
+      h("div", { class: "attn-map-side" }, words ? [scroller(t.words_table, comparison), saying]
+        : [scroller(t.table, products), h("p", {}, h("small", {}, ratings ? t.key : t.bare))])),
     h("div", { class: "attn-map-buttons" }, buttons),
-    ratings && verdict, saying, live.node));
+    ratings && verdict, words ? null : saying, live.node));
   update();
   return () => stops.forEach((stop) => stop());
 }

@@ -1,9 +1,10 @@
-"""`EmbeddingMap`: users and films as points of a plane, and the ratings their products predict."""
+"""`EmbeddingMap`: words, or users and films, as points of a plane, and their dot products."""
 
 import numpy as np
 import traitlets
 
 from attn._checks import wrong
+from attn.reference import cosine_similarity
 from attn_course.widgets._base import Widget, check_labels, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -12,22 +13,27 @@ TEXT = {
         "caption": "Producto punto de cada usuario (fila) con cada película (columna); entre "
         "paréntesis, la valoración dada. Error: {}.",
         "bare": "Producto punto de cada usuario (fila) con cada película (columna).",
+        "words": "Producto punto de cada dos palabras; entre paréntesis, su coseno.",
     },
     "en": {
         "caption": "Dot product of each user (row) with each film (column); in brackets, the "
         "rating given. Error: {}.",
         "bare": "Dot product of each user (row) with each film (column).",
+        "words": "Dot product of every two words; in brackets, their cosine.",
     },
 }
 
 
 class EmbeddingMap(Widget):
-    """Drag users and films over a plane, and watch their dot products and the error.
+    """Drag points over a plane, and watch their dot products and the error.
 
     Parameters
     ----------
-    users, films : dict of str to (float, float)
+    users : dict of str to (float, float)
         The vector of each, by name.
+    films : dict of str to (float, float), optional
+        Without them the points are words, and each is compared with all the others by its dot
+        product and by its cosine.
     ratings : array_like, shape (n_users, n_films), optional
         What users said of films, NaN where they said nothing. Without it there is no error,
         and nothing to descend.
@@ -41,7 +47,7 @@ class EmbeddingMap(Widget):
     user_vectors, film_vectors : list of list of float
         Where the points are. They follow the reader's hand in JupyterLab, and can be set.
     predictions : list of list of float, shape (n_users, n_films)
-        The dot products.
+        The dot products; of words, those of every two.
     error : float or None
         The root of the mean squared difference from the ratings that there are.
 
@@ -55,6 +61,8 @@ class EmbeddingMap(Widget):
     >>> plane = EmbeddingMap({"Ana": [1, 0]}, {"Titanic": [2, 1]}, ratings=[[1.5]])
     >>> plane.predictions, plane.error
     ([[2.0]], 0.5)
+    >>> EmbeddingMap({"red": [4, 3], "blue": [3, 0]}).predictions
+    [[25.0, 12.0], [12.0, 9.0]]
     """
 
     _stem = "embedding_map"
@@ -71,9 +79,14 @@ class EmbeddingMap(Widget):
     predictions = traitlets.List().tag(sync=True)
     error = traitlets.Float(None, allow_none=True).tag(sync=True)
 
-    def __init__(self, users, films, ratings=None, axes=(), language=None):
-        names = [check_labels(*pair) for pair in (("users", users), ("films", films))]
-        vectors = [_points("users", users.values()), _points("films", films.values())]
+    def __init__(self, users, films=None, ratings=None, axes=(), language=None):
+        names, vectors = [], []
+        for name, group in (("users", users), ("films", films)):
+            given = group is not None
+            names.append(check_labels(name, group) if given else [])
+            vectors.append(_points(name, group.values()) if given else [])
+        if films is None and ratings is not None:
+            raise wrong("films", "a vector for each column of the ratings", "none")
         if ratings is not None:
             ratings = _check_ratings(ratings, (len(users), len(films)))
         if len(axes) not in (0, 2):
@@ -92,6 +105,8 @@ class EmbeddingMap(Widget):
     @traitlets.validate("user_vectors", "film_vectors")
     def _validate(self, proposal):
         name, value = proposal["trait"].name, proposal["value"]
+        if name == "film_vectors" and not self.film_names and not value:
+            return value
         points = _points(name, value)
         names = self.user_names if name == "user_vectors" else self.film_names
         if len(points) != len(names):
@@ -100,10 +115,11 @@ class EmbeddingMap(Widget):
 
     @traitlets.observe("user_vectors", "film_vectors")
     def _predict(self, change=None):
+        others = self.film_vectors if self.film_names else self.user_vectors
         # There is nothing to multiply before the constructor has set both.
-        if not (self.user_vectors and self.film_vectors):
+        if not (self.user_vectors and others):
             return
-        predictions = np.array(self.user_vectors) @ np.array(self.film_vectors).T
+        predictions = np.array(self.user_vectors) @ np.array(others).T
         self.predictions = predictions.tolist()
         if self.ratings is not None:
             errors = predictions - np.array(self.ratings, dtype=float)
@@ -111,6 +127,13 @@ class EmbeddingMap(Widget):
 
     def _fallback(self):
         text = TEXT[self.language]
+        if not self.film_names:
+            cosines = cosine_similarity(np.array(self.user_vectors), np.array(self.user_vectors))
+            rows = [
+                [name, *(f"{decimals(p)} ({decimals(c)})" for p, c in zip(line, own, strict=True))]
+                for name, line, own in zip(self.user_names, self.predictions, cosines, strict=True)
+            ]
+            return table(text["words"], ["", *self.user_names], rows)
         given = self.ratings or [[None] * len(self.film_names)] * len(self.user_names)
         rows = [
             [name, *(_cell(p, r, self.ratings) for p, r in zip(line, said, strict=True))]
@@ -121,7 +144,8 @@ class EmbeddingMap(Widget):
         return table(caption, ["", *self.film_names], rows)
 
     def __repr__(self):
-        return f"EmbeddingMap({self.user_names}, {self.film_names}, language={self.language!r})"
+        names = [self.user_names, *([self.film_names] if self.film_names else [])]
+        return f"EmbeddingMap({', '.join(map(str, names))}, language={self.language!r})"
 
 
 def _cell(prediction, rating, ratings):

@@ -5,7 +5,7 @@ import { BytePairTokenizer } from "./tokenizer.js";
 import { loadModel } from "./trained.js";
 import { embed, encoderLayer, lastNorm, linear, stack } from "./transformer.js";
 
-/** { config, parameters, tokenizer, maxTokens, emoji, seen, pictures } of the trained model, asked for once. */
+/** Load the trained model once: { config, parameters, tokenizer, maxTokens, emoji, seen, pictures }. */
 export function loadEmoji(model) {
   return loadModel("emoji", model.get("trained"), ({ weights, vocabulary, codes, maxTokens }) => {
     const { config, parameters } = readCheckpoint(weights, "TextTower");
@@ -19,10 +19,10 @@ export function loadEmoji(model) {
   });
 }
 
-/** A text as the model reads it: small letters without marks, after one space. */
+/** Normalise a text as in training: lower case, no accents, single spaces, one space in front. */
 export const plain = (text) => ` ${text.replace(/\p{Surrogate}/gu, "\ufffd").toLowerCase().normalize("NFD").replace(/\p{Mn}/gu, "").trim().split(/\s+/).join(" ")}`;
 
-/** The vector of a text, of length 1: the mean of those of its tokens, through the last projection. */
+/** Return the vector of a text: the mean of its token vectors, projected and scaled to length 1. */
 export function textVector({ config, parameters, tokenizer, maxTokens }, text) {
   const { x } = embed(parameters.embedding, tokenizer.encode(plain(text)).slice(0, maxTokens), 0, config);
   const [layers] = stack(parameters.encoder, [x], (layer, xs) => encoderLayer(layer, xs, config));
@@ -31,7 +31,7 @@ export function textVector({ config, parameters, tokenizer, maxTokens }, text) {
   return unit(linear(parameters.output, [mean])[0]);
 }
 
-/** The emoji nearest to a text, the nearest first: { emoji, cosine, seen }. */
+/** Return the emoji nearest to a text, the nearest first, as { emoji, cosine, seen }. */
 export function search(trained, text, n, onlyUnseen = false) {
   const vector = textVector(trained, text);
   const cosines = trained.pictures.map((picture) => dot(vector, picture));

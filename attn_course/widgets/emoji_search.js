@@ -24,14 +24,14 @@ export const STRINGS = {
 };
 
 const SHOWN = 12;
-const PAUSE = 200; // milliseconds after the last letter
+const PAUSE = 200; // The search begins this many milliseconds after the last letter.
 
 function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
   const live = announcer();
   let among = "all";
-  let asked = 0; // a late answer to an old text is not shown
+  let asked = 0; // Counts the searches, so that a late answer to an old text is not shown.
   let typing;
 
   const input = h("input", {

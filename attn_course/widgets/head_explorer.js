@@ -1,4 +1,4 @@
-// Every head of a pretrained model on stored sentences: as they stand, changed, and patched.
+// Shows every head of a pretrained model on stored sentences: the original, a changed one, and a patched run.
 import { announcer, fill, format, formatBrief, h, largest, list, put, roving, scroller, uid, visible } from "./shared.js";
 import { loadModel } from "./loading.js";
 
@@ -41,10 +41,10 @@ export const STRINGS = {
   },
 };
 
-const STEPS = 255; // a weight of 1
-const DOT = 3; // pixels of a weight in the small maps
+const STEPS = 255; // A weight of 1 is stored as 255.
+const DOT = 3; // A weight in the small maps is this many pixels wide.
 
-/** What is stored of a sentence, and `at(version, layer, head)`: the weights, row by row. */
+/** Unpack the stored data of a sentence. `at(version, layer, head)` returns the weights, row by row. */
 export function unpack(stored) {
   const { tokens, shape: [nLayers, nHeads], from, weights } = stored;
   const n = tokens[0].length;
@@ -53,7 +53,7 @@ export function unpack(stored) {
   for (const first of from) starts.push(starts.at(-1) + (nLayers - first) * nHeads * triangle);
   if (weights.length !== starts.at(-1)) throw new Error(`weights: expected ${starts.at(-1)} bytes, got ${weights.length}`);
   const at = (version, layer, head) => {
-    const kind = layer < from[version] ? 1 : version; // before a patch all is as in the exchanged one
+    const kind = layer < from[version] ? 1 : version; // Layers before the patch have the weights of the changed sentence.
     let place = starts[kind] + ((layer - from[kind]) * nHeads + head) * triangle;
     return Array.from({ length: n }, (_, i) =>
       Array.from({ length: n }, (_, j) => (j > i ? 0 : weights[place++] / STEPS)));
@@ -63,11 +63,11 @@ export function unpack(stored) {
 
 const average = (list) => list.reduce((total, x) => total + x, 0) / list.length;
 
-/** What a head does by some measure, from its weights, the tokens, and the weights it had before. */
+/** Measures of what a head does, computed from its weights, the tokens, and its weights in the original sentence. */
 export const MEASURES = {
   first: (weights) => average(weights.slice(1).map((row) => row[0])),
   before: (weights) => average(weights.slice(2).map((row, i) => row[i + 1])),
-  /** What the queries of tokens that are said again give to all that followed them; null if none is. */
+  /** The weight that a repeated token gives to the tokens after its earlier occurrences, averaged; null if no token is repeated. */
   induction(weights, tokens) {
     const found = weights.flatMap((row, i) => {
       const after = [...Array(i).keys()].filter((j) => tokens[j] === tokens[i]).map((j) => row[j + 1]);
@@ -75,7 +75,7 @@ export const MEASURES = {
     });
     return found.length ? average(found) : null;
   },
-  /** Half of what is moved from one key to others, a mean over queries. */
+  /** Half the sum of the absolute changes of the weights (the total variation distance), averaged over queries. */
   differs: (weights, _, old) => average(weights.map((row, i) => row.reduce((total, w, j) => total + Math.abs(w - old[i][j]), 0) / 2)),
 };
 
@@ -93,7 +93,7 @@ function render({ model, el }) {
   const joined = (side) => data.changed.map((i) => data.tokens[side][i]).join("").trim();
   const names = () => ({ old: joined(0), new: joined(1), layer: data.from[at.version] + 1 });
   const weightsOf = (layer, head) => (data ? data.at(at.version, layer, head) : shownFirst);
-  /** A head's weights, or by how much they are other than in the sentence as it stands. */
+  /** Return a head's weights, or their difference from the weights in the original sentence. */
   function shownOf(layer, head) {
     const weights = weightsOf(layer, head);
     if (!onlyChange()) return weights;
@@ -102,7 +102,7 @@ function render({ model, el }) {
   }
   const onlyChange = () => change.checked && at.version > 0;
 
-  // What is read ------------------------------------------------------------------------------
+  // The sentence ------------------------------------------------------------------------------
   const pick = h("select", { id: uid(), class: "attn-live-input", "data-attn": "pick", onchange: () => read(pick.value) },
     model.get("sentences").map(({ name, language: lang, text }) => h("option", { value: name, lang, selected: name === at.name }, text)));
   const text = h("p", { class: "attn-heads-text attn-all-text", "data-attn": "text" });
@@ -168,7 +168,7 @@ function render({ model, el }) {
   const box = scroller(t.heads, grid);
   box.classList.add("attn-all-box");
 
-  /** All heads on one sheet, as dark as their weights: the tiles show it through, in a colour of the page. */
+  /** Draw all heads into one image whose opacity is the weight: the tiles show it as a mask, in a colour of the page. */
   function sheets() {
     const { n } = data;
     const canvas = ["more", "less"].map(() => Object.assign(document.createElement("canvas"), { width: nHeads * n * DOT, height: nLayers * n * DOT }));
@@ -176,7 +176,7 @@ function render({ model, el }) {
     const from = sink.checked ? 1 : 0;
     const all = tiles.map((_, i) => shownOf(Math.floor(i / nHeads), i % nHeads).map((row) => row.fill(0, 0, from)));
     const tops = all.map((weights) => Math.max(0.1, ...weights.flat().map(Math.abs)));
-    const most = Math.max(...tops); // changes are small: the largest of all heads is the darkest, and roots are drawn
+    const most = Math.max(...tops); // Changes are small, so the largest change of all heads is the darkest, and square roots are drawn.
     all.forEach((weights, head) => weights.forEach((row, i) => row.forEach((w, j) => {
       if (Math.abs(w) < 0.01) return;
       const share = onlyChange() ? Math.sqrt(Math.abs(w) / most) : Math.abs(w) / (from ? tops[head] : 1);
@@ -239,7 +239,7 @@ function render({ model, el }) {
       h("p", { class: "attn-w-label" }, onlyChange() ? t.changes : t.rows));
   }
 
-  // Finding one -------------------------------------------------------------------------------
+  // Finding a head -------------------------------------------------------------------------------
   const found = h("p", { class: "attn-live-note", "data-attn": "found" });
   const finders = h("div", { class: "attn-all-find", role: "group", "aria-label": t.find },
     h("span", { class: "attn-w-label" }, t.find), Object.keys(MEASURES).map((name) => h("button", {
@@ -287,7 +287,7 @@ function render({ model, el }) {
     h("div", { class: "attn-w-controls" }, [[sink, t.sink], [change, t.change]].map(([input, name]) => h("label", { class: "attn-w-choice" }, input, name))),
     box, finders, found, big, live.node));
   draw();
-  // Who only reads past it pays nothing until it is on the screen.
+  // The data are loaded when the figure comes onto the screen, so that a reader who never sees it does not pay for it.
   const watcher = new IntersectionObserver((entries) => {
     if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
     watcher.disconnect();

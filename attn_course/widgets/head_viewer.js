@@ -1,4 +1,4 @@
-// Every head of the trained model on one sentence, and what the sentence becomes without some.
+// Shows every head of the trained model on one sentence, and the translation when some heads are removed.
 import { radios, words } from "./cross_attention.js";
 import { greedy } from "./decoding.js";
 import { announcer, examples, fill, format, formatBrief, h, largest, list, put, roving, scroller, softmax, uid } from "./shared.js";
@@ -49,8 +49,8 @@ export const STRINGS = {
 };
 
 /**
- * Run something while heads are cut, each { stack, layer, head }: the columns of the output
- * projection that read a head are zero meanwhile, so that what it computes reaches nothing.
+ * Run a function while heads are removed, each { stack, layer, head }. The columns of the output
+ * projection that read a removed head are zero meanwhile, so the head contributes nothing.
  */
 export function withoutHeads({ config, parameters }, cuts, run) {
   const kept = new Map();
@@ -69,11 +69,11 @@ export function withoutHeads({ config, parameters }, cuts, run) {
   }
 }
 
-/** What the model writes without those heads, and the weights of all its heads meanwhile. */
+/** Return the translation without some heads, and the weights of all heads in that run. */
 export function translateWithout({ transformer, source, target }, ids, cuts) {
   return withoutHeads(transformer, cuts, () => {
     const encoded = transformer.encode(ids);
-    const model = { ...transformer, encode: () => encoded }; // the source is read once
+    const model = { ...transformer, encode: () => encoded }; // The source is encoded only once.
     const written = greedy(model, ids, { maxNewTokens: 2 * ids.length + 10 });
     const { layers } = transformer.decode(written.slice(0, -1), encoded.memory);
     const weights = (some, name) => some.map((layer) => layer[name].weights);
@@ -84,7 +84,7 @@ export function translateWithout({ transformer, source, target }, ids, cuts) {
   });
 }
 
-/** The probability of a whole translation, the product of those of its tokens, without those heads. */
+/** Return the probability of a whole translation without some heads: the product of its tokens' probabilities. */
 export function probabilityWithout({ transformer }, ids, written, cuts) {
   return withoutHeads(transformer, cuts, () => {
     const { logits } = transformer.decode(written.slice(0, -1), transformer.encode(ids).memory);
@@ -92,7 +92,7 @@ export function probabilityWithout({ transformer }, ids, written, cuts) {
   });
 }
 
-/** For each token of `after`, whether it is in the longest part that it shares with `before`. */
+/** Tell for each token of `after` whether it belongs to the longest common subsequence with `before`. */
 export function sharedTokens(before, after) {
   const best = Array.from({ length: before.length + 1 }, () => new Array(after.length + 1).fill(0));
   for (let i = before.length - 1; i >= 0; i--) {
@@ -117,12 +117,12 @@ function render({ model, el }) {
   const example = model.get("example");
   const live = announcer();
   const at = { stack: model.get("stack"), layer: example.cross.length - 1, head: 0, row: Math.max(0, example.target.length - 2) };
-  const cuts = new Map(); // by name, so that the same head is cut once
+  const cuts = new Map(); // The removed heads by name, so that no head is removed twice.
   let translator = null;
   let ids = null;
   let whole = example;
   let shown = example;
-  let alone = null; // the probability of the translation without each head
+  let alone = null; // The probability of the translation when each head alone is removed.
   let before = null;
 
   const nameOf = (stack, layer, head) => `${stack} ${layer} ${head}`;
@@ -171,7 +171,7 @@ function render({ model, el }) {
     clearTimeout(waiting);
     return translator;
   }
-  /** Take a new sentence; return whether the model could. */
+  /** Take a new sentence; return whether the model could translate it. */
   async function read() {
     if (!await load()) return false;
     const { ids: found, unknown, tooLong } = encodeSource(translator, input.value);
@@ -188,7 +188,7 @@ function render({ model, el }) {
     again();
     return true;
   }
-  /** The same sentence without the heads that are cut now. */
+  /** Translate the same sentence without the heads that are removed now. */
   function again() {
     shown = cuts.size ? translateWithout(translator, ids, [...cuts.values()]) : whole;
     const after = probabilityWithout(translator, ids, whole.written, [...cuts.values()]);
@@ -252,7 +252,7 @@ function render({ model, el }) {
       query: quote(rows[at.row]), keys: list(places.map((j) => quote(columns[j])), t.and), weight: format(weights[places[0]]),
     });
   }
-  /** A row of weights as one gradient of hard steps: a picture, not a hundred elements. */
+  /** Draw a row of weights as one gradient of hard steps, which is one element instead of a hundred. */
   const strip = (weights) => `linear-gradient(90deg,${weights.map((w, j) =>
     `rgb(var(--attn-heat) / ${w.toFixed(3)}) ${percentOf(j, weights.length)} ${percentOf(j + 1, weights.length)}`).join(",")})`;
 

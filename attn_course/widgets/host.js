@@ -1,5 +1,5 @@
-// The mount for a page without a kernel: each div[data-anywidget] holds its state as
-// JSON and a fallback. The widget is the same one that JupyterLab shows.
+// Mounts the widgets of a page without a kernel. Each div[data-anywidget] holds the state of a widget as
+// JSON and a fallback. The widget runs the same module as in JupyterLab.
 
 function makeModel(state) {
   const listeners = {};
@@ -20,7 +20,7 @@ function makeModel(state) {
 function remember(model, state) {
   const place = `attn-quiz-${location.pathname.split("/").pop().replace(/\.html$/, "")}`;
   const read = () => {
-    try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; } // it is off, or not ours
+    try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; } // Storage is off, or another program has written there.
   };
   const kept = read();
   const own = state.questions.filter(({ id, options }) => options[kept[id]?.[0]]);
@@ -44,15 +44,15 @@ function mount(div) {
     const values = JSON.parse(state.textContent);
     const model = makeModel(values);
     if (values.questions) remember(model, values);
-    const fallback = div.querySelector(":scope > .attn-fallback"); // a kernel has none to give
+    const fallback = div.querySelector(":scope > .attn-fallback"); // A widget of a kernel has no fallback.
     widget.render({ model, el, fallback });
   } catch (error) {
     console.error(error);
-    div.dataset.attnFailed = "true"; // the fallback stays
+    div.dataset.attnFailed = "true"; // The fallback stays visible.
     return;
   }
   div.append(el);
-  div.dataset.attnMounted = "true"; // from here on the fallback is for paper only
+  div.dataset.attnMounted = "true"; // The style sheets now show the fallback on paper only.
 }
 
 /** Mount one widget after the other, so that the page answers its reader in between. */

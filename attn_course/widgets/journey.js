@@ -11,7 +11,7 @@ const average = (matrices) => matrices[0].map((row, i) => row.map((_, j) =>
   matrices.reduce((total, matrix) => total + matrix[i][j], 0) / matrices.length));
 const isLetter = (text) => /^\p{L}/u.test(text);
 
-/** What `journey` in Python returns, of a sentence that someone has just typed. */
+/** Compute for a typed sentence what `journey` in Python returns for a stored one. */
 export function journey(translator, ids) {
   const trace = dissect(translator, ids);
   const { encoder, decoder, tokens, model: { config } } = trace;
@@ -36,7 +36,7 @@ export function journey(translator, ids) {
   };
 }
 
-/** The head, the query and the key of the largest weight from the beginning of a word to that of another. */
+/** Find the head, the query and the key of the largest weight between the first tokens of two words, or of any weight if there are none. */
 export function wordInQuestion(weights, tokens) {
   const begins = tokens.map((token, i) => (i === 0 || token[0] === " ") && isLetter(token.trim()));
   let best = null;
@@ -58,7 +58,7 @@ function bestOf(logits, tokens) {
 
 const INSIDE = ["query", "scores", "weights", "mean"];
 
-/** What happens, in order: { kind, layer } in the encoder and { kind, word } in the decoder. */
+/** List the steps in order: { kind, layer } in the encoder and { kind, word } in the decoder. */
 export function stepsOf({ sizes, target }) {
   const layers = Array.from({ length: sizes.n_layers }, (_, layer) =>
     [...(layer < sizes.n_layers - 1 ? ["attention"] : INSIDE), "thought"].map((kind) => ({ kind, layer })));
@@ -69,7 +69,7 @@ export function stepsOf({ sizes, target }) {
 }
 
 const ATTENTION = "encoder-self_attention";
-/** The parts of the drawing that act in a step: the first is the one that the step is about. */
+/** List the parts of the drawing that are lit in a step; the step is about the first of them. */
 export const ACTING = {
   tokens: ["encoder-source"],
   embeddings: ["encoder-embeddings"],
@@ -92,16 +92,16 @@ export const ACTING = {
   stop: ["decoder-stop", "decoder-next_word"],
 };
 
-// Tokens as they are read --------------------------------------------------------------
+// Tokens as they are shown --------------------------------------------------------------
 
-/** A token without the space before it; one that goes on with a word begins with dots. */
+/** Show a token without the space before it. A token that continues a word begins with dots. */
 export function named(token, before = "") {
   if (!token.trim()) return "␣";
   return isLetter(token) && /\p{L}$/u.test(before) ? `…${token}` : token.trim();
 }
 export const namedAll = (tokens) => tokens.map((token, i) => named(token, tokens[i - 1]));
 
-/** So many neighbours with a place among them, as near to its middle as the ends allow. */
+/** Return a window of `count` neighbouring places, with `place` as near to its middle as the ends allow. */
 export function around(place, count, length) {
   const start = Math.max(0, Math.min(place - Math.floor(count / 2), length - count));
   return Array.from({ length: Math.min(count, length) }, (_, i) => start + i);

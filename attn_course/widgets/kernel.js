@@ -2,19 +2,19 @@
 // into them, and WebAssembly computes them several times faster than JavaScript: see `linear` in
 // transformer.js, which does without where a browser has no such instructions.
 
-const MOST_ROWS = 16; // vectors in one call
-const rooms = new WeakMap(); // by the buffer in which a model's numbers lie
+const MOST_ROWS = 16; // One call multiplies at most this many vectors.
+const rooms = new WeakMap(); // Each buffer that holds a model's numbers leads to its kernel.
 let compiled = null;
 
 /**
- * A Float32Array of so many numbers for the matrices of a model, of which no side is longer than
- * `widest`: where the kernel can read them, or an ordinary one where there is no kernel.
+ * Return a Float32Array for the matrices of a model, whose sides are at most `widest`. It lies in
+ * the memory of the kernel, or is an ordinary array if the browser has no SIMD instructions.
  */
 export function room(length, widest) {
   try {
     compiled ??= new WebAssembly.Module(assemble());
     const across = 4 * Math.ceil(widest / 4);
-    // The kernel takes four rows at once. What it reads beyond the last of a matrix is not used.
+    // The kernel reads four rows at once, and ignores the sums of rows beyond the last of a matrix.
     const input = 4 * Math.ceil(length / 4) + 3 * across;
     const output = input + MOST_ROWS * across;
     const memory = new WebAssembly.Memory({ initial: Math.ceil((4 * (output + MOST_ROWS * across)) / 65536) });
@@ -26,7 +26,7 @@ export function room(length, widest) {
   }
 }
 
-/** x Wᵀ for a list of vectors x, or null if W does not lie in a `room` or its rows are no fours of numbers. */
+/** Return x Wᵀ for a list of vectors x, or null if W is not in a `room` or the length of its rows is no multiple of 4. */
 export function multiply(weight, x) {
   const kernel = rooms.get(weight.buffer);
   const nIn = x[0].length;
@@ -45,8 +45,8 @@ export function multiply(weight, x) {
 }
 
 /**
- * The module, written by hand. Of four rows of the matrix and one vector it keeps four sums, each in
- * four lanes. All places and sizes are in bytes:
+ * Assemble the module. For four rows of the matrix and one vector it keeps four sums, each in
+ * four lanes. All addresses and sizes are in bytes:
  *
  *   multiply(matrix, row, x, xEnd, out, across):
  *     for (o = 0; o < across; o += 16, matrix += 4 * row)

@@ -1,4 +1,4 @@
-// A stack of encoder layers: its six steps, number by number, and what they are for.
+// Shows a stack of encoder layers: the six steps of a layer, number by number, and the purpose of each.
 import {
   announcer, attention, fill, format, h, put, rich, roving, scroller, uid, visible, watch,
 } from "./shared.js";
@@ -75,7 +75,7 @@ const size = (a) => Math.sqrt(total(a.flat().map((x) => x * x)));
 const columns = (a, from, to) => a.map((row) => row.slice(from, to));
 const joined = (parts) => parts[0].map((_, i) => parts.flatMap((part) => part[i]));
 
-/** Layer normalisation without gain and bias, and the way back through it. */
+/** Layer normalisation without gain and bias, with its backward pass. */
 export function normalise(x) {
   const means = x.map((row) => total(row) / row.length);
   const roots = x.map((row, i) => Math.sqrt(total(row.map((v) => (v - means[i]) ** 2)) / row.length + EPS));
@@ -88,7 +88,7 @@ export function normalise(x) {
   return { out, means, roots, back };
 }
 
-/** Multi-head self-attention, its weights by head, and the way back through it. */
+/** Multi-head self-attention with its weights by head and its backward pass. */
 export function attend(x, w) {
   const width = w.w_q[0].length / HEADS;
   const all = ["w_q", "w_k", "w_v"].map((name) => product(x, w[name]));
@@ -115,7 +115,7 @@ export function attend(x, w) {
   return { out, weights: heads.map((head) => head.weights), back };
 }
 
-/** The feed-forward network without biases, which units it switches on, and the way back. */
+/** The feed-forward network without biases, with its active units and its backward pass. */
 export function feed(x, w) {
   const hidden = product(x, w.w_1);
   const on = hidden.map((row) => row.map((v) => v > 0));
@@ -125,7 +125,7 @@ export function feed(x, w) {
   return { out, on, back };
 }
 
-/** One sub-layer: three of the six steps in their order, what comes out, and the way back. */
+/** One sub-layer: three of the six steps in their order, its output, and its backward pass. */
 function part(x, w, name, compute, { residual, norm }) {
   const before = norm === "pre" ? normalise(x) : null;
   const did = compute(before ? before.out : x, w);
@@ -216,7 +216,7 @@ function render({ model, el }) {
   function compute() {
     const [residual, norm] = [model.get("residual"), model.get("norm")];
     result = run(x, layers, readout, { residual, norm });
-    // The two lines are one: a dashed one would be looked for in vain.
+    // The two lines coincide, and a reader would look in vain for the dashed one.
     other.style.visibility = residual && norm === "post" ? "hidden" : "";
     model.set("similarity", result.similarity);
     draw();
@@ -265,7 +265,7 @@ function controls(t, model, count, change) {
   return { node, update };
 }
 
-/** A curve over the depth, the paper's beneath it, and a mark at the layer that is open. */
+/** Draw a curve over the depth, the curve of the paper's layer beneath it, and a mark at the open layer. */
 function chart(t, title, axis, name, count, scale, ticks, label) {
   const [low, high] = [ticks[0], ticks.at(-1)];
   const across = (i) => (100 * i) / count;
@@ -321,7 +321,7 @@ function stepper(t, tokens, change, model) {
   const next = turn(1, "next", t.next, arrow(" →"));
   const node = h("div", { class: "attn-explorer-steps" },
     h("div", { class: "attn-explorer-tabs attn-layers-tabs", role: "tablist", "aria-label": t.steps }, tabs),
-    // Above the panel, whose height changes with the step: the buttons stay under the finger.
+    // The buttons stand above the panel, whose height changes with the step, so that they stay under the finger.
     h("div", { class: "attn-explorer-turn" }, previous, next, h("small", {}, t.rounded)), panel);
   const update = (steps) => {
     const step = model.get("step");
@@ -367,7 +367,7 @@ function arithmetic(t, tokens, now, i) {
   })).join(" ");
 }
 
-/** One vector a row, each number on a ground as strong as it is large; a row can be chosen. */
+/** Show one vector a row. A larger number has a stronger background, and a row can be chosen. */
 function matrix(t, tokens, name, change) {
   const heads = tokens.map((token, i) => h("button", {
     type: "button", "data-attn": "row", "data-row": i, onclick: () => change("token", i),

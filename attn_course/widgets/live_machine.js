@@ -6,9 +6,9 @@ import { announcer, examples, fill, format, h, put, uid } from "./shared.js";
 import { textOf } from "./tokenizer.js";
 import { encodeSource, loadTranslator } from "./trained.js";
 
-const PACES = { slow: 4500, normal: 2200, fast: 800 }; // milliseconds a step
+const PACES = { slow: 4500, normal: 2200, fast: 800 }; // A step lasts this many milliseconds.
 const ROWS = 5;
-const SHOWN = 3; // components of a vector
+const SHOWN = 3; // This many components of a vector are shown.
 const TEXTS = { query: "query_", mean: "mean_" }; // the texts of two steps whose names are words of the figure
 
 function render({ model, el, fallback }) {
@@ -57,7 +57,7 @@ function render({ model, el, fallback }) {
       console.warn(error.message);
     }
     bar.hide();
-    if (turn !== wishes) return; // the last wish counts
+    if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
     if (!translator) return refuse(bar.told(t.failed));
     const { ids, tooLong } = encodeSource(translator, input.value);
     if (!ids.length) return refuse(t.empty);
@@ -111,7 +111,7 @@ function render({ model, el, fallback }) {
     clearInterval(timer);
     if (at === steps.length - 1) go(0);
     timer = setInterval(() => {
-      go(at + 1, steps[at + 1]?.kind !== "word"); // a voice follows by words
+      go(at + 1, steps[at + 1]?.kind !== "word"); // A screen reader is told each new word, not each step.
       if (at === steps.length - 1) stop();
     }, PACES[pace]);
     root.toggleAttribute("data-playing", true);
@@ -129,7 +129,7 @@ function render({ model, el, fallback }) {
     if (!quiet) live.say(told());
   }
 
-  // What is seen -------------------------------------------------------------------
+  // Drawing -------------------------------------------------------------------
   const title = h("b", { "data-attn": "step-title" });
   const text = h("span", { "data-attn": "step-text" });
   const chapter = h("a", { "data-attn": "chapter" });
@@ -181,7 +181,7 @@ function render({ model, el, fallback }) {
       icons(name).forEach((cell, i) => cell.setAttribute("opacity", places.length < 3 ? 0.4 : strength(matrix[i % 9]).toFixed(2)));
     }
   }
-  /** On a phone the drawing is taller than its place: what acts comes to the middle of it. */
+  /** Scroll the drawing, which on a phone is taller than its box, until the lit parts are in the middle. */
   function reveal(nodes) {
     const node = nodes.find((one) => one.matches(".box")) ?? nodes[0];
     if (!node || stage.scrollHeight <= stage.clientHeight) return;
@@ -189,7 +189,7 @@ function render({ model, el, fallback }) {
     stage.scrollTo({ top: stage.scrollTop + part.top + part.height / 2 - box.top - box.height / 2, behavior: still.matches ? "auto" : "smooth" });
   }
   const icons = (name) => [...stage.querySelectorAll(`.icon.at-inside-${name}`)];
-  /** The words in the chips of a part, in both layouts; a chip without a word is faint. */
+  /** Write the words into the chips of a part, in both layouts. A chip without a word is faint. */
   function chips(part, words) {
     for (const svg of stage.querySelectorAll("svg")) {
       [...svg.querySelectorAll(`rect.at-${part} + text`)].forEach((node, i) => {
@@ -209,7 +209,7 @@ function render({ model, el, fallback }) {
       });
     }
   }
-  /** The translation so far, the newest token marked. */
+  /** Show the translation so far, with the newest token marked. */
   function write(step) {
     const done = ["word", "stop"].includes(step.kind) ? step.word + 1 : step.word ?? 0;
     const before = textOf(numbers.target.slice(0, Math.max(0, done - 1)), kind);
@@ -233,20 +233,20 @@ function render({ model, el, fallback }) {
   return stop;
 }
 
-/** The drawing that stands in the page for those without a script, or, where a kernel speaks, the one it sends. */
+/** Return the drawing that the page shows without a script, or the one that a kernel has sent. */
 function drawing(fallback, model) {
   const found = fallback?.querySelector(".attn-machine")?.cloneNode(true);
   if (found) {
-    found.querySelectorAll("[id]").forEach((node) => node.removeAttribute("id")); // its name stays where it was
+    found.querySelectorAll("[id]").forEach((node) => node.removeAttribute("id")); // The original in the fallback keeps its ids.
     return found;
   }
   const box = document.createElement("template");
   box.innerHTML = model.get("drawing");
-  box.content.querySelectorAll("a").forEach((link) => link.removeAttribute("href")); // only the site has those pages
+  box.content.querySelectorAll("a").forEach((link) => link.removeAttribute("href")); // The linked pages exist on the site alone.
   return box.content;
 }
 
-let ruler; // a canvas measures a text that is not shown
+let ruler; // A canvas, which can measure a text that is not shown.
 function fitted(word, width, node) {
   ruler ??= document.createElement("canvas").getContext("2d");
   const { fontSize, fontFamily } = getComputedStyle(node);
@@ -309,7 +309,7 @@ export function show(all, step, t) {
   return { title, text, values, unit: fill(unit, { count: sizes.d_model }), rows };
 }
 
-/** By how many degrees rotary positions turn the first pairs of a query or a key. */
+/** Return by how many degrees rotary positions turn the first pairs of a query or a key. */
 const turnsOf = (position, d) => Array.from({ length: SHOWN }, (_, i) => ((position / 10000 ** ((2 * i) / d)) * 180) / Math.PI % 360);
 
 function rowOf({ name, numbers, text, share = null, hue, chosen, degrees }) {

@@ -1,4 +1,4 @@
-// What the drawing of the machine says while it works: a title and a text for each kind of step.
+// The texts of the drawing of the machine: a title and a sentence for each kind of step.
 export const STRINGS = {
   es: {
     title: "La máquina en marcha", sentence: "Escribe una oración en inglés", translate: "Traducir",

@@ -75,19 +75,19 @@ export const STRINGS = {
   },
 };
 
-const PACE = 120; // milliseconds from token to token
+const PACE = 120; // A new token appears after this many milliseconds.
 const PENALTIES = [0, 0.6, 1];
 
 /**
- * What the model writes for the ids of a sentence, and how it came to it: the tokens `source` and
- * `target`, `probabilities` of the latter, cross[l][h][i][j], what the query that predicts
- * target[i] takes from source[j], and of a beam `search`, its { tree, winner, width }.
+ * Translate the ids of a sentence. Returns the tokens `source` and `target`, the `probabilities` of
+ * the target tokens, cross[l][h][i][j], the weight that the query that predicts target[i] gives to
+ * source[j], and the { tree, winner, width } of a beam `search`.
  */
 export function translate({ transformer, source, target }, ids, width, lengthPenalty = 0) {
   const encoded = transformer.encode(ids);
-  const steps = []; // what greedy search computes is seen once it is there; a beam's winner is run again
+  const steps = []; // The traces of greedy search are kept; the winner of a beam is decoded once more.
   const model = {
-    ...transformer, encode: () => encoded, // the source is read once
+    ...transformer, encode: () => encoded, // The source is encoded only once.
     decode: (...given) => (steps.push(transformer.decode(...given)), steps.at(-1)),
   };
   const maxNewTokens = 2 * ids.length + 10;
@@ -150,7 +150,7 @@ function render({ model, el }) {
     wish();
   });
   const penalties = searched(t.penalty, "penalty", PENALTIES.map((penalty) => [penalty, String(penalty)]));
-  penalties.hidden = true; // one hypothesis has nothing to be compared with
+  penalties.hidden = true; // With one hypothesis there is nothing to compare.
   const widths = searched(t.search, "width", [1, 2, 3, 4].map((width) => [width, width > 1 ? String(width) : t.greedy]));
   const output = h("p", { class: "attn-live-output", "data-attn": "output" });
   const retry = h("button", {
@@ -173,7 +173,7 @@ function render({ model, el }) {
     figure = null;
     place.replaceChildren();
   }
-  /** No translation: why, and the words of the sentence, those that nobody knows marked. */
+  /** Say why there is no translation, and show the sentence with its unknown words marked. */
   function refuse(text, words = [], unknown = []) {
     clear();
     const bad = new Set(unknown.map(({ position }) => position));
@@ -181,7 +181,7 @@ function render({ model, el }) {
     output.replaceChildren(...words.flatMap((word, i) => [i ? " " : "", bad.has(i) ? h("mark", { "data-attn": "unknown" }, word) : word]));
     say(text, "bad");
   }
-  /** Whoever begins to write will want the model. */
+  /** Fetch the model when the reader begins to write, since it will be needed. */
   function fetchEarly() {
     const before = wishes;
     loadTranslator(model, bar.show).then(() => { if (wishes === before) put(note, t.here); }, () => {}).finally(bar.hide);
@@ -193,14 +193,14 @@ function render({ model, el }) {
     let translator;
     retry.hidden = true;
     note.removeAttribute("data-bad");
-    live.say(bar.told(t.loading)); // not said, if it has come before a voice could begin
+    live.say(bar.told(t.loading)); // If the model arrives at once, the next message replaces this one.
     try {
       translator = await loadTranslator(model, bar.show);
     } catch (error) {
       console.warn(error.message);
     }
     bar.hide();
-    if (turn !== wishes) return; // the last wish counts
+    if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
     retry.hidden = Boolean(translator);
     if (!translator) return refuse(bar.told(t.failed));
     const { ids, unknown, tooLong } = encodeSource(translator, text);
@@ -220,7 +220,7 @@ function render({ model, el }) {
     else write(0);
     figure.tell();
   }
-  /** One token more, until all are written. */
+  /** Show one token more, until all are written. */
   function write(count) {
     figure.reveal(count);
     if (count < figure.length) timer = setTimeout(() => write(count + 1), count ? PACE : 0);

@@ -1,13 +1,13 @@
-// What lies in scripts beside the page and is asked for only when it is needed.
+// Loads models, which lie in scripts beside the page, only when they are needed.
 import { fill, format, h, wrong } from "./shared.js";
 
-// Known only while a classic script runs; a module, as in JupyterLab, has no such address.
+// The address of this script is known only while a classic script runs. A module, as in JupyterLab, has none.
 const home = globalThis.document?.currentScript?.src;
-const loading = new Map(); // by name: the model to be, how much of it has come, and who wants to hear
+const loading = new Map(); // Each name leads to the promised model, the share that has arrived, and the listeners.
 
 /**
- * A model, made once for the page from what it consists of: from the kernel where there is one,
- * else from the scripts beside this one, asked for only now. `hear` is told what share has come.
+ * Load a model once for the page: from the kernel where there is one, else from the scripts beside
+ * this one. `hear` is called with the share that has arrived.
  */
 export function loadModel(name, trained, make, hear = () => {}) {
   if (!loading.has(name)) {
@@ -17,7 +17,7 @@ export function loadModel(name, trained, make, hear = () => {}) {
       one.listeners.forEach((listener) => listener(share));
     };
     one.model = parts(name, trained, tell).then(make);
-    one.model.catch(() => loading.delete(name)); // the next one to ask may fare better
+    one.model.catch(() => loading.delete(name)); // The next call tries again.
     loading.set(name, one);
   }
   const { model, share, listeners } = loading.get(name);
@@ -33,7 +33,7 @@ async function parts(name, trained, tell) {
   }
   const held = () => globalThis.attnModels?.[name];
   if (!held()) await runScript(`${name}.js`, held);
-  const { pieces } = held(); // those that came before a failure are still there
+  const { pieces } = held(); // Pieces that arrived before a failure are kept.
   const toCome = [...pieces.keys()].filter((i) => !pieces[i]);
   const share = () => pieces.filter(Boolean).length / pieces.length;
   const arrivals = await Promise.allSettled(toCome.map(async (i) => {
@@ -48,7 +48,7 @@ async function parts(name, trained, tell) {
   return { ...held(), weights };
 }
 
-/** A classic script may be loaded from file:// too, where fetch may not. */
+/** Load a classic script, which a page may do from file:// too, where `fetch` is not allowed. */
 function runScript(file, brought) {
   const src = new URL(file, home).href;
   return new Promise((resolve, reject) => {
@@ -66,8 +66,8 @@ function bytesOf(base64) {
 }
 
 /**
- * How much of a model of so many megabytes has come, while it comes: a bar, and for `write` a
- * sentence about it. { node, show, hide, told }: `show` takes a share, `told` fills a text with both sizes.
+ * Show how much of a model has arrived, as a bar and as a sentence that is passed to `write`. Returns
+ * { node, show, hide, told }: `show` takes a share, and `told` fills a text with both sizes.
  */
 export function progressBar(t, megabytes, write) {
   let some = 0;

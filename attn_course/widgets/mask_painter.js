@@ -1,4 +1,4 @@
-// A mask to paint: the weights it leaves, the rows it kills, and what leaks through the layers.
+// A mask to paint. The figure shows the weights that remain, fully masked rows, and leaks through the layers.
 import {
   announcer, fill, formatBrief, h, list, put, scroller, softmax, uid, visible, watch,
 } from "./shared.js";
@@ -46,7 +46,7 @@ export const STRINGS = {
 
 const MOST_LAYERS = 4;
 
-/** The masks on offer, by name. Those of padding need to know which tokens are real. */
+/** The masks on offer, by name. The padding masks need to know which tokens are real. */
 const PRESETS = {
   all: () => true,
   causal: (i, j) => j <= i,
@@ -62,7 +62,7 @@ export function preset(name, n, real) {
 
 const grid = (n, f) => Array.from({ length: n }, (_, i) => Array.from({ length: n }, (_, j) => f(i, j)));
 
-/** What each output depends on after some layers; the residual connection keeps its own input. */
+/** Return the inputs on which each output depends after some layers. The residual connection always keeps its own input. */
 export function reachable(mask, nLayers) {
   const n = mask.length;
   let reached = grid(n, (i, j) => i === j);
@@ -88,7 +88,7 @@ function render({ model, el }) {
   const n = tokens.length;
   const padding = model.get("padding");
   const live = announcer();
-  const name = (token) => (/^<.*>$/.test(token) ? token : fill(t.quoted, { token })); // <pad> needs no marks
+  const name = (token) => (/^<.*>$/.test(token) ? token : fill(t.quoted, { token })); // A name in angle brackets, such as <pad>, needs no quotation marks.
   const spoken = tokens.map((token, i) => {
     const alike = tokens.flatMap((other, j) => (other === token ? [j] : []));
     return alike.length > 1 ? `${name(token)} (${alike.indexOf(i) + 1})` : name(token);
@@ -164,7 +164,7 @@ function render({ model, el }) {
   return () => stops.forEach((stop) => stop());
 }
 
-/** A table of queries by keys; names wider than their column stand upright. */
+/** Show a table of queries by keys. A name that is wider than its column is written vertically. */
 function matrix({ tokens }, hook, title, cells) {
   const heads = tokens.map((token) => h("th", { scope: "col", class: "attn-w-key" }, h("span", {}, token)));
   const rowNames = tokens.map((token) => h("th", { scope: "row", class: "attn-w-query" }, h("span", {}, token)));
@@ -183,7 +183,7 @@ function paintedTable(figure) {
   const { t, tokens, paint, mask } = figure;
   const title = h("p", { class: "attn-painter-title", id: uid() }, t.weights);
   const n = tokens.length;
-  let brush = null; // what the mouse paints while its button is down
+  let brush = null; // The value that the mouse paints while its button is down.
   const focus = (i, j) => {
     buttons.flat().forEach((button) => { button.tabIndex = -1; });
     buttons[i][j].tabIndex = 0;
@@ -202,7 +202,7 @@ function paintedTable(figure) {
     type: "button", "data-attn": "cell", "data-row": i, "data-col": j, tabindex: i || j ? -1 : 0,
     onpointerdown: (event) => {
       brush = null;
-      if (event.pointerType === "touch" || event.button) return; // a finger taps, so that it can scroll
+      if (event.pointerType === "touch" || event.button) return; // A finger must be able to scroll, so it paints by tapping.
       brush = !mask()[i][j];
       event.preventDefault();
       focus(i, j);
@@ -212,7 +212,7 @@ function paintedTable(figure) {
       if (brush !== null && event.buttons === 1) paint(i, j, brush);
     },
     onclick: (event) => {
-      if (brush === null || event.detail === 0) paint(i, j, !mask()[i][j]); // a finger or a key
+      if (brush === null || event.detail === 0) paint(i, j, !mask()[i][j]); // The click came from a finger or a key.
     },
     onkeydown: (event) => move(event, i, j),
   }, h("span", {}))));

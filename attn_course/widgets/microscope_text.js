@@ -117,7 +117,7 @@ export const STRINGS = {
   },
 };
 
-/** Each stage's equation, as `rich` reads it. */
+/** The equation of each stage, in the notation that `rich` reads. */
 export const EQUATIONS = {
   tokens: "`text` → `ids`", embedding: "*x* = √d_model *E*[`id`]", position: "*x* ← *x* + *p*", rotaryPosition: "*x* ← *x*",
   norm: "*y* = *g* (*x* − *μ*) / *σ* + *b*", query: "*q* = *x* W_Q + b_Q", key: "*k* = *x* W_K + b_K", value: "*v* = *x* W_V + b_V",

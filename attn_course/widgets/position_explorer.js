@@ -32,8 +32,8 @@ export const STRINGS = {
   },
 };
 
-const FAR = 10; // steps from which two positions that look alike are worth a word
-const CLOCKS = 8; // at most, so that each can be read
+const FAR = 10; // Two similar positions are mentioned if they are more than this many steps apart.
+const CLOCKS = 8; // More clocks would be too small to read.
 
 /** How far each clock turns in one position: 1 for the first, then slower and slower. */
 export const frequencies = (dModel, base) =>
@@ -49,7 +49,7 @@ export function cosine(distance, dModel, base) {
   return speeds.reduce((total, w) => total + Math.cos(distance * w), 0) / speeds.length;
 }
 
-/** Of the positions more than FAR steps away, the one most like `position`; null if there is none. */
+/** Find the position most similar to `position` among those more than FAR steps away; null if there is none. */
 export function twin(position, nPositions, dModel, base) {
   let best = null;
   for (let q = 0; q < nPositions; q += 1) {
@@ -60,7 +60,7 @@ export function twin(position, nPositions, dModel, base) {
   return best;
 }
 
-/** Which of `n` clocks are shown: all, or the first, the last and some between. */
+/** Choose which of `n` clocks are shown: all, or the first, the last and some between. */
 export const shown = (n) => (n <= CLOCKS
   ? [...Array(n).keys()]
   : Array.from({ length: CLOCKS }, (_, i) => Math.round((i * (n - 1)) / (CLOCKS - 1))));
@@ -112,7 +112,7 @@ function render({ model, el }) {
   h("div", { class: "attn-w-controls attn-positions-controls" }, sliders.map((one) => one.node)),
   views[0].node, h("div", { class: "attn-positions-pair" }, views[1].node, views[2].node), summary, live.node));
   draw();
-  requestAnimationFrame(() => views[1].repaint()); // once its colours are known
+  requestAnimationFrame(() => views[1].repaint()); // The colours of the canvas are known only after the style sheet applies.
   return () => {
     colours.disconnect();
     stops.forEach((stop) => stop());
@@ -184,7 +184,7 @@ function clocks(t) {
   return { node, update };
 }
 
-/** From one angle on to another, as an arc; more than a turn is a whole ring. */
+/** Draw an arc from one angle to another. More than a turn is a whole ring. */
 function arcPath(from, to) {
   const point = (angle) => [4 * Math.sin(angle), -4 * Math.cos(angle)].map((x) => x.toFixed(3)).join(" ");
   const turn = to - from;
@@ -192,7 +192,7 @@ function arcPath(from, to) {
   return `M${point(from)}A4 4 0 ${turn > Math.PI ? 1 : 0} 1 ${point(to)}`;
 }
 
-/** All positions by all components, the two rows marked. */
+/** Show the encodings of all positions as a table, with the two chosen rows marked. */
 function heat(t, n) {
   const canvas = h("canvas", { role: "img", "data-attn": "heat" });
   const marks = ["here", "there"].map((name) => h("span", { class: `attn-positions-mark attn-positions-${name}`, "data-attn": `mark-${name}` }));
@@ -232,13 +232,13 @@ function heat(t, n) {
   return { node, update, repaint };
 }
 
-/** "#a1b2c3" as three numbers; before a style sheet is there, black. */
+/** Read "#a1b2c3" as three numbers. Without a style sheet the colour is empty and becomes black. */
 const channels = (colour) => {
   const hex = /^\s*#(\w{2})(\w{2})(\w{2})/.exec(colour);
   return hex ? hex.slice(1).map((part) => parseInt(part, 16)) : [0, 0, 0];
 };
 
-/** How alike the position is to every other, from −1 to 1. */
+/** Draw the similarity of the position to every other, from −1 to 1. */
 function curve(t, n) {
   const line = h("path", { class: "attn-positions-line", "data-attn": "curve" });
   const dots = ["there", "here"].map((name) => h("path", { class: `attn-positions-dot attn-positions-${name}`, "data-attn": `dot-${name}` }));

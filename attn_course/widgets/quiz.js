@@ -1,4 +1,4 @@
-// Questions with one right answer, and something to say about every other.
+// Questions with one right answer. Every wrong answer has an explanation of its own.
 import { h, put, rich, uid, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -53,7 +53,7 @@ function render({ model, el }) {
       const option = question.options[chosen];
       if (!option) return;
       inputs[chosen].checked = true;
-      options[chosen].dataset.verdict = option.correct ? "right" : "wrong"; // an answer once given keeps its mark
+      options[chosen].dataset.verdict = option.correct ? "right" : "wrong"; // An option that was once chosen keeps its verdict.
       put(marks[chosen], option.correct ? "✓" : "✗");
       status.dataset.verdict = options[chosen].dataset.verdict;
       status.replaceChildren(h("b", {}, option.correct ? t.right : t.wrong), " ", ...rich(option.feedback));

@@ -1,4 +1,4 @@
-// The next word of a translation: what temperature, top-k and top-p leave of it, and draws from it.
+// Shows the distribution of the next word after temperature, top-k and top-p, and draws from it.
 import {
   announcer, fill, format, h, list, put, softmax, temperatureSlider, uid, watch,
 } from "./shared.js";
@@ -40,14 +40,14 @@ export const STRINGS = {
 
 const SHOWN = 9;
 const NAMED = 6;
-/** A probability: one that is small, and not zero, must not look like zero. */
+/** Write a probability. A small probability must not look like zero. */
 const share = (p) => (p === 0 ? "0" : p < 0.0005 ? "<\u20090.001" : format(p, 3));
 const STEPS = [1, 2, 3, 5, 10, 20, 50, 100];
 
-/** The places of a row's numbers, the largest first; of equals the first comes first. */
+/** Return the places of a row's numbers, the largest first. Of equal numbers, the first comes first. */
 const ranked = (row) => [...row.keys()].sort((a, b) => row[b] - row[a] || a - b);
 
-/** What `attn.decoding.next_token_probabilities` gives: temperature, then top-k, then top-p. */
+/** Compute `attn.decoding.next_token_probabilities`: temperature, then top-k, then top-p. */
 export function nextTokenProbabilities(logits, { temperature = 1, topK = logits.length, topP = 1 } = {}) {
   const order = ranked(logits);
   const kept = new Set(order.slice(0, topK));
@@ -72,7 +72,7 @@ export function generator(seed) {
   };
 }
 
-/** One place, each with its probability, by a number in [0, 1). */
+/** Draw a place according to the probabilities, with a uniform number in [0, 1). */
 export function drawn(probabilities, random) {
   let left = random;
   const last = probabilities.findLastIndex((p) => p > 0);
@@ -190,7 +190,7 @@ function render({ model, el }) {
   }
   const forget = () => { draws = []; random = generator(1); update(); };
   const settings = ["context", "temperature", "top_k", "top_p"];
-  // Draws belong to the settings they were made with.
+  // The draws were made with the old settings, so a change of settings deletes them.
   const stops = [watch(model, settings, forget), watch(model, settings, () => live.say(summary.textContent))];
 
   el.append(h("div", {

@@ -13,9 +13,9 @@ export const SHAPES = {
   star: ["...#...", "...#...", "#######", ".#####.", "..###..", ".##.##.", "##...##"],
   tree: ["...#...", "..###..", ".#####.", "..###..", ".#####.", "#######", "...-..."],
 };
-const SHADES = { "#": [1, 0], "+": [0.5, 127], "-": [0.5, 0] }; // times the colour, plus this
+const SHADES = { "#": [1, 0], "+": [0.5, 127], "-": [0.5, 0] }; // A shade is the colour times the first number plus the second.
 
-/** As NumPy rounds: a half goes to the even neighbour. */
+/** Round as NumPy does: a half goes to the even neighbour. */
 function nearest(x) {
   const up = Math.round(x);
   return up - x === 0.5 && up % 2 ? up - 1 : up;
@@ -24,7 +24,7 @@ function nearest(x) {
 /** Red, green and blue of a mark. */
 export const shade = (mark, colour) => COLOURS[colour].map((x) => nearest(SHADES[mark][0] * x + SHADES[mark][1]));
 
-/** The 8 × 8 × 3 numbers of the patch of a thing, or of none. */
+/** Return the 8 × 8 × 3 numbers of a patch that shows a thing, or an empty one. */
 export function patchPixels(thing) {
   const pixels = [];
   for (let row = 0; row < PATCH_SIZE; row++) {
@@ -46,7 +46,7 @@ export function allQuestions() {
   ];
 }
 
-/** Of every two forms with a slash between them, the one for this gender: 0 or 1. */
+/** Choose one of every two forms with a slash between them, by gender: 0 or 1. */
 export const agree = (text, gender) => text.replace(/([\p{L}]+)\/([\p{L}]+)/gu, (_, ...forms) => forms[gender]);
 
 /** The words of a question, with the lexicon of a language. */
@@ -57,8 +57,9 @@ export function questionText({ kind, shape, colour, other }, { nouns, colours, a
 }
 
 /**
- * The right answer, or null where the question supposes something else than the scene shows:
- * one thing of the shape to have a colour and a place, columns that differ, at most four to count.
+ * Return the right answer, or null where the scene does not meet the assumptions of the question:
+ * a question for a colour or a place assumes one thing of that shape, a comparison assumes two
+ * different columns, and a count assumes at most four things.
  */
 export function rightAnswer({ kind, shape, colour, other }, things, { nouns, colours, numbers, places, truth }) {
   const all = (shape) => things.filter((thing) => thing.shape === shape);

@@ -1,7 +1,7 @@
 // The tree of a beam search: a column for each step, its hypotheses from the best to the worst.
 import { fill, format, h, rich, scroller, visible } from "./shared.js";
 
-/** `tree` as `beamSearch` returns it, with the place of the winner in it; `tokens` names the ids. */
+/** Draw the `tree` that `beamSearch` returns. `winner` is the place of the winner in it, and `tokens` names the ids. */
 export function searchTree({ t, tree, winner, width, tokens }) {
   const path = pathTo(tree, winner);
   const won = new Set(path);
@@ -25,7 +25,7 @@ export function searchTree({ t, tree, winner, width, tokens }) {
       h("span", { class: "attn-w-label" }, step ? fill(t.treeStep, { step }) : t.treeStart),
       h("ul", {}, places.map((place) => nodes[place])));
   });
-  // What was dropped lies under what was kept, and that under the winner.
+  // The lines to dropped hypotheses lie under the lines to kept ones, which lie under those to the winner.
   const order = [...tree.keys()].slice(1).sort((a, b) => rank(a) - rank(b));
   function rank(place) { return won.has(place) ? 2 : Number(tree[place].kept); }
   const edges = order.map((place) => h("path", { fill: "none", "data-kept": tree[place].kept, "data-won": won.has(place) }));
@@ -49,7 +49,7 @@ export function searchTree({ t, tree, winner, width, tokens }) {
   return { node, stop: () => observer.disconnect() };
 }
 
-/** A probability: one that is small, and not zero, must not look like zero. */
+/** Write a probability. A small probability must not look like zero. */
 const share = (p) => (p < 0.005 ? "<\u20090.01" : format(p));
 
 /** The places from the root of a tree to one of its nodes. */

@@ -21,7 +21,7 @@ function mean(weights, vectors) {
   return out;
 }
 
-/** Softmax of one row. An entry of −∞ gets 0; a row of nothing else, only zeros. */
+/** Softmax of one row. An entry of −∞ becomes 0, and a row of nothing but −∞ becomes zeros. */
 export function softmax(row) {
   const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
   if (top === -Infinity) return row.map(() => 0);
@@ -42,8 +42,8 @@ export function maskMatrix(name, n, padding = null) {
 }
 
 /**
- * Scaled dot-product attention, with every step on the way to the output: `scores` are the
- * plain dot products, `maskedScores` what the softmax is given, scaled and with −∞ where masked.
+ * Scaled dot-product attention with every intermediate result. `scores` are the plain dot products;
+ * `maskedScores` are scaled, have −∞ where the mask is false, and are the input of the softmax.
  */
 export function attention(query, key, value, { mask = null, scaled = true, temperature = 1 } = {}) {
   const root = scaled ? Math.sqrt(query[0].length) : 1;
@@ -74,10 +74,10 @@ export const formatBrief = (weight) => format(weight).replace(/^0/, "");
 
 export const signed = (x, digits = 2) => (format(x, digits).startsWith("−") ? "" : "+") + format(x, digits);
 
-/** A temperature, also one below a hundredth. */
+/** Write a temperature, which may be below a hundredth. */
 export const formatTemperature = (x) => (x < 0.1 ? x.toPrecision(2) : x.toFixed(2));
 
-/** Where the largest numbers of a row are: more than one place if they tie. */
+/** Return the places of the largest number of a row: more than one if they tie. */
 export function largest(row) {
   const top = Math.max(...row);
   return [...row.keys()].filter((i) => top - row[i] <= 1e-9);
@@ -95,14 +95,14 @@ export const wrong = (name, expected, got) => new Error(`${name}: expected ${exp
 
 // DOM ----------------------------------------------------------------------------
 
-/** An id no other widget on the page has, even one loaded from another module. */
+/** Return an id that no other widget on the page has, not even one loaded from another module. */
 export function uid() {
   globalThis.attnWidgetIds = (globalThis.attnWidgetIds ?? 0) + 1;
   return `attn-w-${globalThis.attnWidgetIds}`;
 }
 
-// JupyterLab must not take the arrows, or an x that cuts a cell, for its own: `h` says so of every control.
-// But what is pressed with Ctrl, Cmd or Alt is JupyterLab's, or Ctrl+S would save nothing without a sign.
+// JupyterLab would take the arrows and x, which cuts a cell, as its own shortcuts, so `h` marks every control
+// to suppress them. Shortcuts with Ctrl, Cmd or Alt stay JupyterLab's: otherwise Ctrl+S would silently save nothing.
 const SUPPRESS = "data-lm-suppress-shortcuts";
 globalThis.addEventListener?.("keydown", (event) => {
   if (!(event.ctrlKey || event.metaKey || event.altKey) || !event.target.closest?.(".attn-w")) return;
@@ -110,7 +110,7 @@ globalThis.addEventListener?.("keydown", (event) => {
   for (let node = event.target; node; node = node.parentElement) {
     if (node.hasAttribute(SUPPRESS) && node.closest(".attn-w")) held.push(node);
   }
-  for (const node of held) node.removeAttribute(SUPPRESS); // JupyterLab looks at it in this very event
+  for (const node of held) node.removeAttribute(SUPPRESS); // JupyterLab reads the attribute while it handles this event.
   setTimeout(() => { for (const node of held) node.setAttribute(SUPPRESS, "true"); });
 }, true);
 
@@ -151,10 +151,10 @@ export function rich(text) {
   });
 }
 
-/** A token as it is shown: the space that a word begins with, or one alone, must be seen. */
+/** Show a token so that a leading space, or a space alone, is visible. */
 export const visible = (token) => (token.trim() ? token.replace(/^ /, "␣") : "␣");
 
-/** One tab stop for a group of elements, so many to a row; arrows, Home and End move inside it. */
+/** Give a group of elements one tab stop, with `n` elements to a row. Arrows, Home and End move inside it. */
 export function roving(nodes, move, across = () => 1) {
   nodes.forEach((node, i) =>
     node.addEventListener("keydown", (event) => {
@@ -176,7 +176,7 @@ export function roving(nodes, move, across = () => 1) {
 /** A box that scrolls when its content is too wide or too long, by keyboard too. */
 export function scroller(label, ...children) {
   const box = h("div", { class: "attn-w-scroll", role: "group", "aria-label": label, tabindex: -1 }, ...children);
-  // As the site marks its own boxes: what goes on at the right fades there.
+  // The site marks its own boxes in the same way: content that continues to the right fades there.
   const fade = () => box.classList.toggle("attn-goes-on", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
   const check = () => {
     const overflows = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
@@ -190,7 +190,7 @@ export function scroller(label, ...children) {
   return box;
 }
 
-/** A sentence for screen readers, spoken once the reader's hand has come to rest. */
+/** A sentence for screen readers, which is announced when the reader has stopped changing the figure. */
 export function announcer() {
   const node = h("p", { class: "attn-w-hidden", role: "status", "data-attn": "status" });
   let timer;

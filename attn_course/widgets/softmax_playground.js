@@ -1,4 +1,4 @@
-// Scores on the left, weights on the right, and what temperature does to them.
+// Shows scores on the left, weights on the right, and the effect of the temperature.
 import {
   announcer, entropy, fill, format, h, largest, list, put, softmax, temperatureSlider, uid, visible, watch,
 } from "./shared.js";

@@ -26,7 +26,7 @@ export class WordTokenizer {
     this.ids = new Map(tokens.map((token, id) => [token, id]).slice(SPECIAL_TOKENS.length));
   }
 
-  /** The id of each word, after <sos> and before <eos> if asked for. */
+  /** Return the id of each word, between <sos> and <eos> if they are asked for. */
   encode(text, { sos = false, eos = false } = {}) {
     const ids = this.split(text).map((word) => this.ids.get(word) ?? UNK);
     return [...(sos ? [SOS] : []), ...ids, ...(eos ? [EOS] : [])];
@@ -37,7 +37,7 @@ export class WordTokenizer {
     return join(ids.filter((id) => ![PAD, SOS, EOS].includes(id)).map((id) => this.tokens[id]));
   }
 
-  /** The words of a text, as they are looked up. */
+  /** Return the words of a text in the form in which they are looked up. */
   split(text) {
     return split(normalise(text, this.lowercase));
   }
@@ -104,7 +104,7 @@ export class BytePairTokenizer {
     return [...(sos ? [SOS] : []), ...ids, ...(eos ? [EOS] : [])];
   }
 
-  /** Of all pairs of neighbours, the one that was learned first becomes one token, again and again. */
+  /** Merge the pair of neighbours that was learned first, and repeat until no learned pair is left. */
   merge(piece) {
     let ids = Array.from(new TextEncoder().encode(piece), (byte) => FIRST_BYTE + byte);
     while (ids.length > 1) {
@@ -123,7 +123,7 @@ export class BytePairTokenizer {
     return utf8(ids.filter((id) => ![PAD, SOS, EOS].includes(id)).flatMap((id) => this.bytes[id]));
   }
 
-  /** The pieces of a text, across whose borders nothing is merged. */
+  /** Return the pieces of a text. Tokens are merged inside a piece, never across its borders. */
   split(text) { return text.match(PIECE) ?? []; }
 
   /** Every byte has a token. */

@@ -14,22 +14,22 @@ export function loadTranslator(model, hear) {
 }
 
 /**
- * The ids of a sentence, and what there is to say against it: { ids, unknown, tooLong }. As in
- * Python, a full stop at the end is a habit of writing that there is nothing to translate of,
- * where the vocabulary has none; and a model of punctuated sentences is given one of them.
+ * Return the ids of a sentence and the reasons to refuse it: { ids, unknown, tooLong }. As in Python,
+ * a full stop at the end is removed if the vocabulary has none, and a model that was trained on
+ * punctuated sentences is given a punctuated sentence.
  */
 export function encodeSource({ source, maxLen, punctuated }, text) {
-  const whole = inOneLine(text.replace(/\p{Surrogate}/gu, "\ufffd")); // half a character, which no keyboard types
+  const whole = inOneLine(text.replace(/\p{Surrogate}/gu, "\ufffd")); // A lone surrogate is no character.
   const sentence = punctuated ? asSentence(whole)
     : source.tokens.includes(".") ? whole : whole.replace(/\.$/, "");
   const ids = sentence.trim() ? source.encode(sentence) : [];
   return { ids, unknown: source.unknown(sentence), tooLong: ids.length > maxLen };
 }
 
-/** A text with its accented letters composed and single spaces. What is a space, Python says. */
+/** Compose accented letters and write single spaces. The white space is Python's, not JavaScript's. */
 const inOneLine = (text) => text.normalize("NFC").split(/(?:[^\S\ufeff]|[\x1c-\x1f\x85])+/u).filter(Boolean).join(" ");
 
-/** A text with a capital letter in front and a mark in the end. */
+/** Give a text a capital letter in front and a punctuation mark at the end. */
 function asSentence(text) {
   const [first = "", ...rest] = text;
   return first.toUpperCase() + rest.join("") + (/[\p{L}\p{N}]$/u.test(text) ? "." : "");

@@ -26,8 +26,8 @@ export const STRINGS = {
   },
 };
 
-const PACE = 800; // milliseconds from one moment to the next
-const MOST_WORDS = 10; // of what it writes: a model that knows nothing does not stop
+const PACE = 800; // The next moment comes after this many milliseconds.
+const MOST_WORDS = 10; // An untrained model does not stop, so its text is cut after this many words.
 
 /** The first words of a text. */
 export function brief(text) {
@@ -35,7 +35,7 @@ export function brief(text) {
   return words.slice(0, MOST_WORDS).join(" ") + (words.length > MOST_WORDS ? " …" : "");
 }
 
-/** How many of the words that have a link give their largest weight to one. */
+/** Count the aligned words whose largest weight is on a word that they are aligned with. */
 export function looking({ target, sure, possible }, weights) {
   const links = target.map((_, i) => [...sure, ...possible].filter(([, t]) => t === i).map(([s]) => s));
   const linked = [...links.keys()].filter((i) => links[i].length);
@@ -84,7 +84,7 @@ function render({ model, el }) {
     timer = null;
     put(button, still.matches ? t.next : t.play);
   }
-  /** One moment further; from the last, back to the first. */
+  /** Go to the next moment, and from the last to the first. */
   const advance = () => set("frame", (model.get("frame") + 1) % steps.length);
   /** Play, or with reduced motion move on by one. */
   function press() {
@@ -184,7 +184,7 @@ function matrix(t, { source, target, sure, possible }) {
     h("p", { class: "attn-w-label" }, title, ". ", t.rows, " ", mark("sure"), " ", mark("possible")));
   const update = (weights) => weights.forEach((row, i) => row.forEach((per, j) => {
     const weight = per / 100;
-    cells[i][j].toggleAttribute("data-deep", weight > 0.757); // where black on the colour turns to white
+    cells[i][j].toggleAttribute("data-deep", weight > 0.757); // On a darker colour, white text has more contrast than black.
     cells[i][j].toggleAttribute("data-faint", weight < 0.1);
     cells[i][j].setAttribute("data-weight", weight);
     cells[i][j].style.backgroundColor = `rgb(var(--attn-heat) / ${weight})`;

@@ -1,13 +1,13 @@
 // The Transformer of attn.transformer, from token ids to logits.
 //
-// A sequence is a list of vectors, each a Float32Array, and a batch a list of sequences. What is
-// computed is never changed afterwards, and all of it is returned: whoever wants to look inside
-// finds it by its name.
+// A sequence is a list of vectors, each a Float32Array, and a batch is a list of sequences. Every
+// intermediate result is returned under its name and never changed afterwards, so that the widgets
+// can show it.
 import { readCheckpoint } from "./checkpoint.js";
 import { multiply } from "./kernel.js";
 import { attention, dot, wrong } from "./shared.js";
 
-// What this model can do in one way alone, although attn.transformer has others.
+// This model supports one value of each of these options; attn.transformer supports more.
 const ONLY = {
   attention: "scaled_dot_product", activation: "relu", normalization: "layer", normEps: 1e-5, bias: true,
   rotaryBase: 10000, rotaryScaling: null, nTokenTypes: 0, embeddingNorm: false,
@@ -59,7 +59,7 @@ export function loadTransformer(bytes) {
 
 // Layers -----------------------------------------------------------------------
 
-/** N layers, each taking what the one before has made of a batch: the layers of each sequence. */
+/** Run a batch through N layers, one after the other; return the layers of each sequence. */
 export function stack({ layers }, xs, run) {
   const all = xs.map(() => []);
   Object.values(layers).forEach((layer, l) => {
@@ -94,7 +94,7 @@ export function decoderLayer(layer, xs, memories, pasts, config) {
   return own.map((selfAttention, i) => ({ selfAttention, crossAttention: cross[i], feedForward: thought[i] }));
 }
 
-/** The last n queries of a causal mask over so many keys; none where it would hide nothing. */
+/** Return the rows of a causal mask for the last n queries, or no mask where it would hide nothing. */
 const causalMask = (n, nKeys) => (n === 1 ? null
   : Array.from({ length: n }, (_, i) => Array.from({ length: nKeys }, (_, j) => j <= nKeys - n + i)));
 
@@ -197,7 +197,7 @@ export function embed({ tokens, positions: learned }, ids, start, { dModel, maxL
   return { embeddings, positions, x: add(embeddings, positions) };
 }
 
-/** Components 2i and 2i + 1 turned by position / 10000^(2i/d_k): products depend on distances alone. */
+/** Rotate components 2i and 2i + 1 by position / 10000^(2i/d_k), so that dot products depend on the distance alone. */
 function rotary(x, position) {
   const turn = turnOf(position, x.length);
   const out = new Float32Array(x.length);
@@ -208,7 +208,7 @@ function rotary(x, position) {
   return out;
 }
 
-const turns = new Map(); // cosine and sine of each pair, for every position met so far
+const turns = new Map(); // The cosine and sine of each pair, cached by position.
 function turnOf(position, d) {
   const name = `${position} ${d}`;
   if (!turns.has(name)) {

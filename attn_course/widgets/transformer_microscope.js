@@ -1,4 +1,4 @@
-// One sentence through the whole trained model: every stage, every number, where it comes from.
+// Follows one sentence through the whole trained model: every stage, every number, and its computation.
 import { anatomy, contributions, dissect, explain, inHeads, kindOf, numbers, rowsOf, total } from "./anatomy.js";
 import { progressBar } from "./loading.js";
 import { CODE, EQUATIONS, STRINGS } from "./microscope_text.js";
@@ -8,7 +8,7 @@ import { encodeSource, loadTranslator } from "./trained.js";
 
 const SIGNS = { x: "x", w: "w", q: "q", k: "k", a: "α", v: "v", h: "h", f: "f", turn: "cos, sin" };
 const N_CANDIDATES = 10;
-const FEW = 6; // terms of a sum shown at first
+const FEW = 6; // At first, this many terms of a sum are shown.
 
 function render({ model, el }) {
   const language = model.get("language");
@@ -21,7 +21,7 @@ function render({ model, el }) {
   let parts = anatomy(trace.model?.config ?? { nLayers: example.encoder.length, norm: "pre", positions: "rotary" });
   const at = { part: parts.findLastIndex(({ part }) => part === "crossAttention"), step: 0, head: 0, rows: { encoder: 0, decoder: 0 }, cell: null, all: false };
   at.step = parts[at.part].steps.indexOf("weights");
-  let peeked = null; // the number under the mouse, while it is there
+  let peeked = null; // The number under the mouse, or null.
   let translator = null;
   let busy = false;
 
@@ -69,12 +69,12 @@ function render({ model, el }) {
     put(opener, t.open);
     busy = false;
     draw();
-    if (pressed && !opener.isConnected) { // where the hand goes on from a button that is no more
+    if (pressed && !opener.isConnected) { // The pressed button is gone, so the focus moves to the controls that replaced it.
       [tabs.querySelector("[aria-selected=true]"), select].find((node) => node.offsetParent).focus();
     }
   }
 
-  /** Take the sentence apart, or return what is wrong with it. */
+  /** Trace the sentence through the model; return a message if it cannot be translated. */
   function read() {
     if (!text.value.trim()) return t.empty;
     const { ids, unknown, tooLong } = encodeSource(translator, text.value);
@@ -120,7 +120,7 @@ function render({ model, el }) {
   }
   function chooseRow(row) {
     at.rows[place().side] = row;
-    if (kindOf(place().step) !== "vector") at.cell = null; // elsewhere the same component stays in view
+    if (kindOf(place().step) !== "vector") at.cell = null; // In a vector, the same component of the new row stays chosen.
     draw();
   }
 
@@ -182,12 +182,12 @@ function render({ model, el }) {
       : [h("p", { class: "attn-micro-closed" }, busy ? t.opening : t.closed)]));
     if (rows && kindOf(step) !== "tokens") panel.append(inspector);
     inspect();
-    const box = panel.querySelector("[data-size=many]"); // it scrolls: what is chosen must be in sight
+    const box = panel.querySelector("[data-size=many]"); // The box scrolls, and the chosen row must be visible.
     if (box) box.scrollTop = box.querySelector("[aria-pressed=true]").offsetTop - box.clientHeight / 2;
     if (focused) root.querySelector(`[data-key="${focused}"]`)?.focus();
   }
 
-  /** What happens here: a sentence, the equation, the line of code. */
+  /** Explain the stage: a sentence, the equation, the line of code. */
   function lesson(block, step) {
     const config = trace.model?.config;
     const rotary = step === "position" && config?.positions === "rotary";
@@ -203,7 +203,7 @@ function render({ model, el }) {
     ];
   }
 
-  /** Which head; and which token, unless the view lets choose one by itself. */
+  /** Offer the choice of a head where the stage has heads. */
   function pickers(step) {
     if (!inHeads(step)) return [];
     const count = trace.model?.config.nHeads ?? example.cross[0].length;
@@ -223,7 +223,7 @@ function render({ model, el }) {
       h("div", { role: "radiogroup", "aria-labelledby": title.id }, buttons));
   }
 
-  /** The tokens that are read; the decoder's each with the one that it predicts. */
+  /** Show the input tokens. Each token of the decoder stands with the token that it predicts. */
   const rowNames = (side) => trace.tokens[side].map((_, i) =>
     (side === "encoder" ? quoted(side, i) : [h("span", { class: "attn-w-reads" }, `${quoted(side, i)} →`), ` ${visible(trace.next[i])}`]));
   function tokenChoices(extra) {
@@ -325,7 +325,7 @@ function render({ model, el }) {
       mark();
     },
   });
-  /** The chosen number is marked where it stands, and taken apart below. */
+  /** Mark the chosen number in the table and show its computation below. */
   function mark() {
     at.all = false;
     const { row } = place();
@@ -348,7 +348,7 @@ function render({ model, el }) {
     const buttons = list.map(({ x, key, share, name, after, afterShare }) => {
       const button = cell({ x, share, label: name, ...pick(key), shown: "" });
       button.className = "attn-micro-bar";
-      button.removeAttribute("aria-label"); // its text says it
+      button.removeAttribute("aria-label"); // The text of the button is its name.
       button.replaceChildren(h("span", {}, name), h("span", { class: "attn-micro-track" }, h("b", {}), after === undefined ? null : h("i", { style: `--share: ${afterShare.toFixed(3)}` })),
         h("span", { class: "attn-w-number" }, format(x, 3), after === undefined ? null : h("small", {}, format(after))));
       return button;
@@ -357,7 +357,7 @@ function render({ model, el }) {
     walkGrid(box, buttons, () => 1);
     return box;
   }
-  /** One tab stop; arrows move in two directions. */
+  /** Give the table one tab stop. Arrows move in two directions. */
   function walkGrid(box, buttons, columns) {
     buttons.forEach((button) => { button.tabIndex = button.getAttribute("aria-pressed") === "true" ? 0 : -1; });
     if (!buttons.some((button) => button.tabIndex === 0)) buttons[0].tabIndex = 0;
@@ -439,10 +439,10 @@ function render({ model, el }) {
     h("div", { class: "attn-micro-bench" }, map, h("div", { class: "attn-micro-main-part" }, stepper, tabs, panel)), live.node);
   el.append(root);
   draw();
-  if (model.get("trained")?.weights) run({ quiet: true }); // a kernel has sent the model: nothing to wait for
+  if (model.get("trained")?.weights) run({ quiet: true }); // A kernel has already sent the model.
 }
 
-/** As much of a trace as the example holds: the tokens and the weights. */
+/** Make a trace from the example, which holds only the tokens and the weights. */
 function preview({ source, target, encoder, decoder, cross }, kind) {
   const layers = (own, others) => own.map((weights, l) => ({ selfAttention: { weights }, ...(others && { crossAttention: { weights: others[l] } }) }));
   return {
@@ -452,10 +452,10 @@ function preview({ source, target, encoder, decoder, cross }, kind) {
   };
 }
 
-/** A number in a cell: two decimals, one above ten. */
+/** Write a number in a cell with two decimals, or with one from ten on. */
 const brief = (x) => format(x, Math.abs(x) >= 9.995 ? 1 : 2);
 
-/** A number to six significant digits. */
+/** Write a number to six significant digits. */
 export function exact(x) {
   if (!Number.isFinite(x) || x === 0) return x === 0 ? "0" : format(x);
   const [mantissa, power] = Math.abs(x).toPrecision(6).split("e");
@@ -463,12 +463,12 @@ export function exact(x) {
   return `${x < 0 ? "−" : ""}${mantissa}${raised}`;
 }
 
-/** The places of a row's numbers, the largest first. */
+/** Return the places of a row's numbers, the largest first. */
 const order = (row) => [...row.keys()].sort((a, b) => row[b] - row[a]);
 const isCausal = ({ side, part }) => side === "decoder" && part === "selfAttention";
 const biggest = (row) => order(Array.from(row, (x) => (Number.isFinite(x) ? Math.abs(x) : -1)))[0];
 
-/** A vector as a background: a stripe for each number. */
+/** Draw a vector as a background with a stripe for each number. */
 function strip(vector, top) {
   const stripes = Array.from(vector, (x, i) => {
     const share = (100 * Math.abs(x)) / top;

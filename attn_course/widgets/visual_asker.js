@@ -58,14 +58,14 @@ export const STRINGS = {
   },
 };
 
-const SHOWN = 3; // answers, each with its probability
+const SHOWN = 3; // This many answers are shown, each with its probability.
 const ERASER = "nothing";
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().replace(/[¿?\s]+/g, " ").trim();
 
-/** What `rightAnswer` and `questionText` need of a language. */
+/** The parts of a language's lexicon that `rightAnswer` and `questionText` need. */
 export const lexicon = (language) => ({ ...STRINGS[language], places: STRINGS[language].places4 });
 
-/** The question of the list that a text is in any language, whatever its case and its marks: { question, words }. */
+/** Find the question of the list that a text asks, in either language and whatever its case and its marks: { question, words }. */
 export function findQuestion(text) {
   const found = Object.keys(STRINGS).flatMap((language) => {
     const words = lexicon(language);
@@ -75,8 +75,9 @@ export function findQuestion(text) {
 }
 
 /**
- * Answers in the language of the question. The model learned two, and mixes them when it is asked
- * what it never was in training: an answer and its translation are one, with the sum of their probabilities.
+ * Give the answers in the language of the question. The model learned two languages, and mixes them when
+ * a question is unlike those of its training. An answer and its translation therefore count as one answer,
+ * whose probability is the sum of both.
  */
 export function inOneLanguage(answers, { words, question }) {
   const said = ({ colours, numbers, places4, truth }) => [...Object.values(colours), ...numbers, ...places4, ...truth];
@@ -102,7 +103,7 @@ function render({ model, el }) {
   let without = null;
   const choice = { layer: null, head: null, row: 0 };
   let result = example;
-  let asked = 0; // a late answer to an old question is not shown
+  let asked = 0; // Counts the questions, so that a late answer to an old question is not shown.
 
   const at = (i) => things.find(({ row, column }) => row * N_COLUMNS + column === i);
   const place = (i) => ({ row: 1 + Math.floor(i / N_COLUMNS), column: 1 + (i % N_COLUMNS) });
@@ -159,7 +160,7 @@ function render({ model, el }) {
       live.say(summary.textContent);
     })));
 
-  /** The weights of the chosen query over the cells, in the mean over what was not chosen. */
+  /** Return the weights of the chosen query over the cells, averaged over layers and heads that are not fixed by the reader. */
   function weights() {
     const layers = result.weights.filter((_, l) => choice.layer === null || l === choice.layer);
     const rows = layers.flatMap((heads) => heads.filter((_, k) => choice.head === null || k === choice.head)).map((head) => head[choice.row]);
@@ -258,7 +259,7 @@ function render({ model, el }) {
     if (turn !== asked) return;
     if (!trained) return refuse(t.failed);
     const found = findQuestion(input.value);
-    const text = found ? questionText(found.question, found.words) : input.value; // with its accents
+    const text = found ? questionText(found.question, found.words) : input.value; // A known question is written with its accents.
     const ids = trained.tokenizer.encode(text, { sos: true });
     if (ids.length === 1) return refuse(t.noWords);
     const unknown = trained.tokenizer.unknown(text);
@@ -288,7 +289,7 @@ function render({ model, el }) {
   show(example, t.ready);
 }
 
-/** The pixels of a thing, as the model gets them: a path for each of its shades. */
+/** Draw the pixels of a thing as the model sees them, with a path for each of its shades. */
 function pixelPaths({ shape, colour }) {
   const marks = SHAPES[shape].flatMap((line, row) => [...line].map((mark, column) => [mark, row, column]));
   return ["#", "+", "-"].map((mark) => h("path", {

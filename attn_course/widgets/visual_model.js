@@ -8,9 +8,9 @@ import { add, decoderLayer, embed, feedForward, lastNorm, layerNorm, linear, sin
 
 const CONTRAST = 64;
 const SLOWEST = 100;
-const N_PADDED = 16; // tokens, where the padding is not hidden
+const N_PADDED = 16; // Without the mask, a question is padded to this many tokens.
 
-/** { config, parameters, tokenizer, answers } of the trained model, asked for once. */
+/** Load the trained model once: { config, parameters, tokenizer, answers }. */
 export function loadVisual(model) {
   return loadModel("visual_question", model.get("trained"), ({ weights, questions, answers }) => (
     { ...readCheckpoint(weights, "VisualQuestionModel"), tokenizer: new WordTokenizer(questions), answers }));
@@ -34,7 +34,7 @@ export function look({ config, parameters }, things, ids, without = null) {
   return { layers, logits, probabilities: softmax(Array.from(logits)) };
 }
 
-/** The vectors of the patches, row by row. No patch looks at another. */
+/** Return the vectors of the patches, row by row. Each patch is embedded by itself, without attention. */
 function patchVectors({ linear: projection, norm1, norm2, feedForward: inner }, things, { dModel }, placed) {
   const cells = Array.from({ length: N_ROWS * N_COLUMNS }, (_, i) => [Math.floor(i / N_COLUMNS), i % N_COLUMNS]);
   const pixels = cells.map(([row, column]) => {
@@ -48,7 +48,7 @@ function patchVectors({ linear: projection, norm1, norm2, feedForward: inner }, 
   return layerNorm(norm2, add(x, output));
 }
 
-/** A layer whose keys are nothing: every score is the same, and so is every weight. */
+/** Return a layer whose keys are zero, so that all scores are equal and so are all weights. */
 function evenly(layer) {
   const kProj = Object.fromEntries(Object.entries(layer.crossAttention.kProj).map(([name, values]) => [name, values.map(() => 0)]));
   return { ...layer, crossAttention: { ...layer.crossAttention, kProj } };

@@ -1,4 +1,4 @@
-// A word is hidden: what three models that read different parts of the sentence put in its place.
+// Hides a word and shows the guesses of three models, which read different parts of the sentence.
 import { announcer, fill, format, h, put, roving, uid, watch } from "./shared.js";
 
 export const STRINGS = {
@@ -21,7 +21,7 @@ export const STRINGS = {
 const MODELS = ["masked", "causal", "recurrent"];
 const share = (p) => (p < 0.0005 ? "<\u20090.001" : format(p, 3));
 
-/** What a model reads of a sentence when word `hidden` is not there. */
+/** Return the part of a sentence that a model reads when word `hidden` is hidden. */
 export function reading(name, words, hidden) {
   const [before, after] = [words.slice(0, hidden), words.slice(hidden + 1)];
   if (name === "causal") return [...before, "…"].join(" ");
@@ -29,7 +29,7 @@ export function reading(name, words, hidden) {
   return [...before, "▢", ...after].join(" ");
 }
 
-/** The rows of a model: its best words, and the right one if it is not among them. */
+/** Return the rows of a model: its best guesses, the last of them replaced by the right word if that is missing. */
 export function rowsOf({ best, right, rank }, word) {
   const rows = best.map(([token, p], i) => ({ token, p, rank: i + 1, right: token === word }));
   return rows.some((row) => row.right) ? rows : [...rows.slice(0, -1), { token: word, p: right, rank, right: true }];
@@ -50,7 +50,7 @@ function render({ model, el }) {
     h("label", { class: "attn-w-choice" },
       h("input", {
         type: "radio", name: group, value: i, checked: i === model.get("sentence"), "data-attn": "sentence",
-        // Not the place of the word in the other sentence: there may be no such word.
+        // The place begins again at 0, because the new sentence may be shorter.
         onchange: () => set({ hidden: 0, sentence: i }),
       }), h("span", { lang: "es" }, words.join(" "))));
 
@@ -90,7 +90,7 @@ function render({ model, el }) {
 
   function update() {
     const told = sentences[model.get("sentence")];
-    // Between two changes of one hand the place may be beyond the end of the new sentence.
+    // The sentence and the place change one after the other, so the place may be beyond the end for a moment.
     const hidden = Math.min(model.get("hidden"), told.words.length - 1);
     const word = told.words[hidden];
     if (drawn !== model.get("sentence")) showWords();

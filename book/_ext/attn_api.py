@@ -16,6 +16,7 @@ from pathlib import Path
 from docutils import nodes
 from docutils.utils import new_document
 from myst_parser.mocking import MockRSTParser
+from sphinx import addnodes
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
 
@@ -232,6 +233,10 @@ class Api(SphinxDirective):
         document = new_document(str(path), self.state.document.settings)
         document.reporter = self.state.document.reporter
         MockRSTParser().parse(text, document)
+        # From Sphinx 9 on, a word in the type of an argument would also link to an attribute.
+        for name in list(document.findall(addnodes.pending_xref)):
+            if name["reftype"] == "class" and name["reftarget"].islower():
+                name.replace_self(name.children)
         self.env.ref_context.pop("py:module", None)
         return [english("", *document.children)]
 

@@ -23,7 +23,6 @@ from sphinx.builders.html import StandaloneHTMLBuilder
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make book`
 
-import attn_asides
 import attn_citations
 import attn_code
 import attn_launch
@@ -34,12 +33,17 @@ from vendor import fetch, node
 from attn.io import write_whole
 from attn_course.palette import DARK, LIGHT, css_variables
 from notebooks.build import book_edition
+from notebooks.readable import chapter_of
 
 THEME = ROOT / "book" / "_theme" / "attn"
 FONTS = {
     "source-serif-4-latin-wght-normal.woff2": "serif.woff2",
     "source-serif-4-latin-wght-italic.woff2": "serif-italic.woff2",
 }
+
+
+# The caption of a part of the contents that has several: see _toc.yml.
+CAPTION = r'<p class="caption"><span class="caption-text">([^<:]+): ([^<]+)</span></p>'
 
 
 def page_address(docname):
@@ -69,6 +73,9 @@ class CourseBuilder(StandaloneHTMLBuilder):
 
     def get_outfilename(self, pagename):
         return super().get_outfilename(page_address(pagename))
+
+    def get_output_path(self, page_name, /):  # from Sphinx 9 on, it is asked instead
+        return super().get_output_path(page_address(page_name))
 
     def init_highlighter(self):
         super().init_highlighter()
@@ -215,6 +222,15 @@ def offer_labels(app, doctree):
             known.setdefault(label, (None, doctree.nameids[label], ""))
 
 
+def number_figures_by_chapter(app, env):
+    """Number figures by their page: 3.1 is the first of chapter 3, L3.1 that of its laboratory."""
+    for docname, kinds in env.toc_fignumbers.items():
+        chapter = chapter_of(page_address(docname))
+        for figures in kinds.values():
+            for i, name in enumerate(figures, start=1):
+                figures[name] = (chapter, i) if chapter else (i,)
+
+
 def keep_punctuation(app, doctree, docname):
     """Bind a formula to the mark that follows it: browsers may break a line between them."""
     for formula in list(doctree.findall(nodes.math)):
@@ -257,12 +273,8 @@ def page_context(app, pagename, templatename, context, doctree):
     ) + "_static/social-card.png"
     context["ui"] = UI[language]
     context["chapter"] = chapter_number(page_address(pagename))
-    asides = attn_asides.anchors(doctree)
-    context["contents"] = lambda tree: attn_asides.mark(
-        _contents(tree, context["chapter"]), asides, UI[language]["aside"]
-    )
+    context["contents"] = lambda tree: _contents(tree, context["chapter"])
     context["own_contents"] = "" if pagename == app.config.root_doc else _own_contents(context)
-    context["short_way"] = asides and _short_way(doctree, page_address(pagename), language)
     context["page_description"] = _description(doctree) or UI[language]["description"]
     body = context.get("body") or ""
     widgets = _widget_source()
@@ -290,7 +302,17 @@ def _contents(tree, chapter):
     )
     linked = r'(<a class="reference internal" href="(?:\.\./)*(\d\d)_[^"#]+">)'
     tree = re.sub(linked, lambda link: link[1] + _number(int(link[2])), tree)
-    return tree.replace(' role="heading"', "")
+    tree = tree.replace(' role="heading"', "")
+    part = None
+
+    def caption(found):
+        """Say the name of a part once, above the first of its captions, `part: what it does`."""
+        nonlocal part
+        before, part = part, found[1]
+        once = f'<p class="attn-part">{part}</p>' if part != before else ""
+        return f'{once}<p class="caption"><span class="caption-text">{found[2].capitalize()}</span></p>'
+
+    return re.sub(CAPTION, caption, tree)
 
 
 def _own_contents(context):
@@ -301,13 +323,6 @@ def _own_contents(context):
 
 def _number(chapter):
     return f'<span class="attn-number">{chapter}</span>'
-
-
-def _short_way(doctree, page, language):
-    """Return the line that says how long a chapter takes with its asides and without them."""
-    short, count = doctree["short_way"]
-    whole = attn_asides.CHAPTERS[page]["reading"]
-    return UI[language]["short_way"].format(short=short, count=count, whole=whole)
 
 
 def _description(doctree):
@@ -368,10 +383,6 @@ UI = {
         "twin_gone": "This copy of the course comes without its English edition.",
         "choose_language": "Elegir idioma",
         "chapter": "Capítulo",
-        "short_way": "Camino corto: {short} min. Con los {count} apartes: {whole} min.",
-        "aside": "aparte",
-        "open_asides": "Abrir los apartes",
-        "close_asides": "Cerrar los apartes",
         "copy": "Copiar",
         "copied": "Copiado",
         "source": "Ver en la bibliografía",
@@ -434,10 +445,6 @@ UI = {
         "twin_gone": "Esta copia del curso no trae la edición en español.",
         "choose_language": "Choose language",
         "chapter": "Chapter",
-        "short_way": "Short way: {short} min. With the {count} asides: {whole} min.",
-        "aside": "aside",
-        "open_asides": "Open the asides",
-        "close_asides": "Close the asides",
         "copy": "Copy",
         "copied": "Copied",
         "source": "See the bibliography",
@@ -497,13 +504,13 @@ def setup(app):
     app.setup_extension("attn_machine")
     app.setup_extension("attn_code")
     app.setup_extension("attn_figures")
-    app.setup_extension("attn_asides")
     app.add_builder(CourseBuilder, override=True)
     app.add_html_theme("attn", str(THEME))
     app.connect("config-inited", configure)
     app.connect("env-get-outdated", rebuild_everything)
     app.connect("source-read", read_source)
     app.connect("doctree-read", offer_labels)
+    app.connect("env-check-consistency", number_figures_by_chapter)
     app.connect("doctree-resolved", keep_punctuation)
     app.connect("doctree-resolved", attn_python.mark_cells)
     # Late, when the page is as the others made it.

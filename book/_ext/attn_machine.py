@@ -1,26 +1,41 @@
-"""The machine at the head of each chapter: `attn_course.drawings`, drawn while the site is built.
+"""The machine in each chapter: `attn_course.drawings`, drawn while the site is built.
 
 It is part of the page as the table of contents is, and no output of a cell: its links lead to pages
 that only the site has, and a new stroke in it runs no notebook again. On the opening page it stands in
 what a widget shows to those who read without a script, and with one the widget sets it in motion.
+
+A chapter that has a laboratory page tells a story: a strip stands above it, and the drawing at the end
+of the section that says what the reader now has, whose label is ``now-`` and the number of the chapter.
 """
 
 import re
+from pathlib import Path
 
 from docutils import nodes
 
 from attn_course.drawings import Machine, MovingMachine
 from attn_course.drawings.chapters import CHAPTERS
 
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks" / "src"
+
 
 def put_machine(app, doctree, docname):
-    """Put the drawing of a chapter after its first paragraph, which asks the question."""
+    """Put the drawing of a chapter after its first paragraph, which asks the question, or its strip before."""
     page = docname.rpartition("/")[2]
     if page not in CHAPTERS:
         return
-    drawn = Machine(page, app.config.language)._repr_html_()
-    opening = doctree.next_node(nodes.section).next_node(nodes.paragraph)
-    opening.parent.insert(opening.parent.index(opening) + 1, nodes.raw("", drawn, format="html"))
+    machine = Machine(page, app.config.language)
+    drawn = nodes.raw("", machine._repr_html_(), format="html")
+    chapter = doctree.next_node(nodes.section)
+    if not (NOTEBOOKS / f"L{page}.md").exists():
+        opening = chapter.next_node(nodes.paragraph)
+        opening.parent.insert(opening.parent.index(opening) + 1, drawn)
+        return
+    title = chapter.first_child_matching_class(nodes.title)
+    chapter.insert(title + 1, nodes.raw("", machine.strip(), format="html"))
+    for section in chapter.findall(nodes.section):
+        if f"now-{page[:2]}" in section["ids"] + section["names"]:
+            section.append(drawn)
 
 
 def put_moving_machine(app, doctree, docname):

@@ -1,6 +1,6 @@
 """Take the chapters out of the built site, as a book on paper or on a reading device wants them.
 
-Nothing moves there: a widget becomes a picture of itself, asides are open, code that the site folds
+Nothing moves there: a widget becomes a picture of itself, code that the site folds
 away is left out, and the answers to questions and exercises go to the end of their chapter.
 """
 
@@ -185,8 +185,13 @@ def listed(language):
         (ROOT / ("_toc.yml" if language == "es" else f"_toc.{language}.yml")).read_text("utf-8")
     )
     files = [(toc["root"], None)]
-    files += [(c["file"], part.get("caption")) for part in toc["parts"] for c in part["chapters"]]
-    pages = [(Path(file).name, part) for file, part in files]
+    for part in toc["parts"]:
+        for entry in part["chapters"]:
+            found = (
+                sorted(ROOT.glob(f"{entry['glob']}.ipynb")) if "glob" in entry else [entry["file"]]
+            )
+            files += [(file, part.get("caption")) for file in found]
+    pages = [(Path(file).stem, part) for file, part in files]
     return [(name, part) for name, part in pages if name not in ON_THE_SITE]
 
 
@@ -304,14 +309,6 @@ def _remove(element):
     parent.remove(element)
 
 
-def _unwrap(element):
-    """Put what an element holds in its place."""
-    parent, at = element.getparent(), element.getparent().index(element)
-    for child in reversed(element):
-        parent.insert(at, child)
-    _remove(element)
-
-
 def _make(tag, text=None, **attributes):
     element = etree.Element(XHTML + tag, {k.rstrip("_"): v for k, v in attributes.items()})
     element.text = text
@@ -334,8 +331,6 @@ def _settle(page, language, narrow):
         drop = tag in {"script", "button", "nav", "noscript"} or has(
             element,
             "headerlink",
-            "attn-way",
-            "attn-all",
             "attn-py-bar",
             "attn-erratum",
             "attn-steps",
@@ -366,10 +361,7 @@ def _settle(page, language, narrow):
         answers += _question(quiz, words, len([a for a in answers if a.tag == XHTML + "h3"]) + 1)
     for details in [*article.iter(f"{XHTML}details")]:
         summary = details.find(f"{XHTML}summary")
-        if has(details, "attn-more"):
-            details.remove(summary)
-            _unwrap(details)
-        elif has(details, "hide"):
+        if has(details, "hide"):
             section = next(e for e in details.iterancestors(f"{XHTML}section"))
             if re.match(r"(exercise|ejercicio)-", section.get("id", "")):
                 heading = next(e for e in section if re.fullmatch(r"h\d", etree.QName(e).localname))

@@ -64,7 +64,8 @@ def _use(device):
     from attn.transformer.checkpoint import Checkpoint
 
     device = torch.device(device)
-    if device.type == "cuda":  # Sums that add up in no fixed order differ from run to run.
+    # Sums that add up in no fixed order differ from run to run.
+    if device.type == "cuda":
         os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
     torch.set_default_device(device)
     # At the first call PyTorch lists the functions that make tensors: not yet those replaced below.

@@ -19,7 +19,7 @@ COPIES = (torch.ops.aten._to_copy.default, torch.ops.aten.copy_.default)
 class OtherTensor(torch.Tensor):
     """A tensor on the other device."""
 
-    is_meta = False  # It has values.
+    is_meta = False
 
     @staticmethod
     def __new__(cls, on_cpu):
@@ -64,7 +64,8 @@ class Makers(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if function is torch.Tensor.tolist:  # which PyTorch refuses to a class of one's own
+        # PyTorch refuses `tolist` to subclasses.
+        if function is torch.Tensor.tolist:
             args = (args[0].cpu(),)
         device = kwargs.get("device") or torch.get_default_device()
         if function in MAKERS and torch.device(device) == DEVICE:

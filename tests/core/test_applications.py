@@ -415,7 +415,8 @@ def assert_alike(found, expected, tolerance=1e-5):
 def other_device(monkeypatch):
     """A second device, of which decoding is told that it has no float64."""
     monkeypatch.setattr(_steps, "WITHOUT_FLOAT64", {DEVICE.type})
-    monkeypatch.setattr(summarizer, "MAX_TOKENS", 4)  # since every operation there takes long
+    # Every operation on the other device takes long.
+    monkeypatch.setattr(summarizer, "MAX_TOKENS", 4)
     with OtherDevice():
         yield DEVICE
 
@@ -428,7 +429,8 @@ def test_it_computes_where_its_model_is_and_is_saved_as_from_the_cpu(name, tmp_p
     assert {p.device for p in fitted.model.parameters()} == {other_device}
     assert_alike(ask(fitted), expected)
     fitted.save(tmp_path / "there")
-    fitted.model.to("cpu")  # without a word to the application
+    # The model is moved without a word to the application.
+    fitted.model.to("cpu")
     assert_alike(ask(fitted), expected)
     again = type(fitted).load(tmp_path / "there")
     assert all(map(torch.equal, again.model.state_dict().values(), weights.values()))
@@ -475,10 +477,12 @@ def test_it_computes_in_the_precision_of_its_model(name, dtype):
     expected = [x for x in ask(fitted) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
     fitted.model.to(dtype)
     arrays = [x for x in ask(fitted) if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
-    wanted = np.float64 if dtype == torch.float64 else np.float32  # NumPy has no bfloat16
+    # NumPy has no bfloat16.
+    wanted = np.float64 if dtype == torch.float64 else np.float32
     assert {array.dtype.type for array in arrays} == {wanted}
     for ours, theirs in zip(arrays, expected, strict=True):
-        if ours.shape == theirs.shape:  # unless it wrote other words
+        # The shapes differ if the model wrote other words.
+        if ours.shape == theirs.shape:
             np.testing.assert_allclose(ours, theirs, atol=1e-6 if wanted is np.float64 else 0.02)
 
 
@@ -519,11 +523,13 @@ LEARNED = {"positions": "learned", "n_layers": 1}
 @pytest.mark.parametrize("beam_width", [1, 2])
 def test_a_translation_ends_where_the_positions_that_were_learned_end(beam_width, monkeypatch):
     translator = fit("translation", sizes=LEARNED | {"max_len": 5})
-    translator.max_len = 100  # as where it was trained on longer texts
+    # The translator behaves as if it was trained on longer texts.
+    translator.max_len = 100
     output, word = translator.model.output, torch.tensor([translator.target.vocab_size - 1])
     output.register_forward_hook(lambda _, __, logits: logits.index_fill(-1, word, 99.0))
     assert len(translator.translate("the red house", beam_width=beam_width).split()) == 5
-    assert len(translator.attention("cat").target) == 5  # four words and the end
+    # The target is four words and the end.
+    assert len(translator.attention("cat").target) == 5
     message = "^text: expected at most 5 tokens, for which the model learned positions, got 6$"
     for use in (translator.translate, translator.attention):
         with pytest.raises(ValueError, match=message):

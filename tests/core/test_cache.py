@@ -493,7 +493,8 @@ def test_a_source_that_changed_is_refused(reordered):
         module(x, memory, value, cache=cache)
 
 
-@torch.no_grad()  # a copy may be made only of tensors that no gradient goes through
+# A cache can only be copied if no gradient goes through its tensors.
+@torch.no_grad()
 @pytest.mark.parametrize("changed", [None, "before", "after"])
 def test_a_copy_of_a_cache_knows_the_source_too(changed):
     """Tensors count their changes, and a copy of one begins anew."""

@@ -79,7 +79,8 @@ def test_each_thread_has_a_switch_of_its_own():
 
     def look():
         with attn.checks(False):
-            inside.wait(timeout=60)  # both blocks are entered before either is left
+            # Both blocks are entered before either is left.
+            inside.wait(timeout=60)
             seen = switch.on
             outside.wait(timeout=60)
         return seen, switch.on

@@ -110,7 +110,8 @@ def test_a_large_file_is_read_as_it_is_asked_for(tmp_path):
     pairs = iter(reader)
     assert next(pairs) == Pair("the number 0", "el número 0")
     path.write_bytes(path.read_bytes()[:200_000])
-    assert 5000 < sum(1 for _ in pairs) < 20_000  # what was in the buffer, and no more
+    # These pairs were in the buffer, and no more were read.
+    assert 5000 < sum(1 for _ in pairs) < 20_000
 
 
 def test_problems_are_kept_up_to_a_limit_and_all_counted(tmp_path):
@@ -170,7 +171,8 @@ def test_another_encoding_is_refused_by_name(read, encoding, end):
 
 def test_another_encoding_without_a_mark_and_without_ascii_gives_no_pair(read):
     pairs, problems = read("狗狗狗狗狗狗狗\t狗狗狗狗狗狗狗\n".encode("utf-16-le"))
-    assert pairs == [] and len(problems) == 2  # the second half of the end of line
+    # The second problem is the other byte of the line end.
+    assert pairs == [] and len(problems) == 2
 
 
 def test_no_character_nul_and_no_latin_1_is_learnt(read):

@@ -150,7 +150,8 @@ def test_fewer_pairs_of_training_are_a_part_of_more(real):
     lengths = [
         sum(len(p.source.split()) for p in some) / len(some) for some in (more, real["train"])
     ]
-    assert abs(lengths[0] - lengths[1]) < 0.5  # not the first of the file, which are the shortest
+    # The pairs held out are not the first of the file, which are the shortest.
+    assert abs(lengths[0] - lengths[1]) < 0.5
 
 
 def test_words_that_differ_in_a_vowel_sign_are_two_words():

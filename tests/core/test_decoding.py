@@ -893,7 +893,8 @@ def test_sampling_refuses(change, message):
     for max_new_tokens in (0, 3):
         with pytest.raises(ValueError, match=f"^{message}$"):
             sample(step, prompts(), end_id=1, max_new_tokens=max_new_tokens, **change)
-    step.assert_not_called()  # it would have used up a cache
+    # A step would have used up a cache.
+    step.assert_not_called()
 
 
 @pytest.mark.parametrize(

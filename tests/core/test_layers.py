@@ -178,7 +178,8 @@ def test_decoder_layer_returns_the_weights_of_both_attentions(norm):
 
 @pre_and_post
 def test_in_evaluation_mode_torch_takes_another_path_to_the_same_numbers(norm, monkeypatch):
-    sizes = (D_MODEL, 4, D_FF)  # With an odd number of heads PyTorch stays on the usual path.
+    # With an odd number of heads PyTorch stays on the usual path.
+    sizes = (D_MODEL, 4, D_FF)
     ours, theirs = pair(EncoderLayer, nn.TransformerEncoderLayer, norm, torch.float32, sizes)
     x = random(BATCH_SIZE, TGT_LEN, D_MODEL, dtype=torch.float32)
     fast = Mock(side_effect=torch._transformer_encoder_layer_fwd)

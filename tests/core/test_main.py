@@ -75,7 +75,8 @@ def test_an_output_that_takes_no_more_ends_it_without_a_trace():
     reader, closed = os.pipe()
     os.close(reader)
     outputs = {closed: (0, "")}
-    if os.path.exists("/dev/full"):  # Linux's disk on which there is never room
+    # On Linux this is a disk that is always full.
+    if os.path.exists("/dev/full"):
         outputs[os.open("/dev/full", os.O_WRONLY)] = (1, "output: No space left on device\n")
     for output, ends in outputs.items():
         done = subprocess.run(
@@ -274,7 +275,8 @@ def test_training_on_a_users_own_pairs(pairs, tmp_path, capsys, tokenizer):
     head, row, *signatures = capsys.readouterr().out.splitlines()
     assert head.split() == ["pairs", "exact", "match", "tokens", "BLEU", "chrF"]
     assert row.split()[:3] == ["pairs.tsv", str(len(LINES)), "100.0%"]
-    assert row.split()[-2:] == ["0.0", "100.0"]  # three words have no run of four, letters do
+    # Three words have no run of four, and their letters do.
+    assert row.split()[-2:] == ["0.0", "100.0"]
     assert [line.split()[0] for line in signatures] == ["BLEU", "chrF"]
     assert "tok:13a" in signatures[0] and "nc:6" in signatures[1]
 
@@ -305,7 +307,8 @@ def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):
         patch.setattr(Translator, "save", full)
         assert main([*arguments, str(tmp_path / "a")]) == 1
     assert (tmp_path / "a.checkpoint").exists()
-    assert main([*arguments, str(tmp_path / "a")]) == 0  # takes no step more
+    # The second run takes no more steps.
+    assert main([*arguments, str(tmp_path / "a")]) == 0
     assert main([*arguments, str(tmp_path / "b")]) == 0
     a, b = (Translator.load(tmp_path / name).model.state_dict() for name in "ab")
     assert all(torch.equal(a[name], b[name]) for name in a)

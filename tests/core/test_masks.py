@@ -111,7 +111,8 @@ def test_combine_refuses():
     with pytest.raises(ValueError, match=wanted):
         masks.combine_masks(torch.ones(2, 2), None)
     with pytest.raises(ValueError, match="^masks: expected a boolean array"):
-        masks.combine_masks(True)  # a truth value, but of nothing that has a shape
+        # True is boolean, but has no shape.
+        masks.combine_masks(True)
     for numpy in (np.ones((2, 2), bool), None), (masks.causal_mask(2), np.ones((2, 2), bool)):
         with pytest.raises(ValueError, match="^masks: expected tensors of bool, got ndarray$"):
             masks.combine_masks(*numpy)

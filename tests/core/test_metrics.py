@@ -122,7 +122,8 @@ def test_bleu_is_that_of_the_definition():
 def test_bleu_at_its_ends():
     assert bleu(["¿Qué tal está el niño?"], ["¿Qué tal está el niño?"]).score == pytest.approx(100)
     assert bleu(["nada de esto es así"], ["the house was red then"]).score == 0.0
-    assert bleu(["El gato come pescado"], ["el gato come pescado"]).score < 100  # case counts
+    # Case counts.
+    assert bleu(["El gato come pescado"], ["el gato come pescado"]).score < 100
 
 
 def test_bleu_splits_punctuation_and_counts_all_sentences_at_once():
@@ -155,7 +156,8 @@ def test_chrf_is_that_of_the_definition():
     other_way = chrf(REFERENCES, PREDICTIONS).score
     assert score == pytest.approx(brute_force_chrf(PREDICTIONS, REFERENCES))
     assert other_way == pytest.approx(brute_force_chrf(REFERENCES, PREDICTIONS))
-    assert score < other_way  # what is missing costs more than what is too much
+    # Missing words cost more than superfluous ones.
+    assert score < other_way
     assert (
         signature
         == f"nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{sacrebleu.__version__}"
@@ -165,7 +167,8 @@ def test_chrf_is_that_of_the_definition():
 def test_chrf_at_its_ends():
     assert chrf(["¿Qué tal está el niño?"], ["¿Qué talestá  el niño?"]).score == 100
     assert chrf(["nunca"], ["dijo"]).score == 0
-    assert chrf(["El gato"], ["el gato"]).score < 100  # case counts
+    # Case counts.
+    assert chrf(["El gato"], ["el gato"]).score < 100
 
 
 def f1(found, predicted, wanted):
@@ -188,8 +191,10 @@ def test_rouge_sees_accents_but_no_case_and_no_marks():
     assert set(rouge(["¿Está aquí el NIÑO?"], ["está aquí, el niño"]).values()) == {1.0}
     assert rouge(["esta"], ["está"])["rouge1"] == 0.0
     assert rouge(["nin\u0303o"], ["niño"])["rouge1"] == 1.0
-    assert rouge(["canta"], ["cantas"])["rouge1"] == 0.0  # no stemming
-    assert rouge(["Strasse"], ["Straße"])["rouge1"] == 0.0  # whose capitals are the same
+    # There is no stemming.
+    assert rouge(["canta"], ["cantas"])["rouge1"] == 0.0
+    # The capitals of both words are the same.
+    assert rouge(["Strasse"], ["Straße"])["rouge1"] == 0.0
     assert rouge([""], ["nada"])["rougeL"] == 0.0
 
 
@@ -235,7 +240,8 @@ def test_texts_are_lists_of_strings(metric):
 
 def test_a_token_is_linked_to_its_largest_weight():
     weights = np.array([[0.1, 0.7, 0.2], [0.4, 0.2, 0.4]])
-    assert align(weights) == {(1, 0), (0, 1)}  # of equals the first
+    # Of equal weights the first wins.
+    assert align(weights) == {(1, 0), (0, 1)}
     assert align(torch.tensor(weights)) == {(1, 0), (0, 1)}
     assert align(np.zeros((0, 3))) == set()
     assert all(type(i) is int for link in align(weights) for i in link)
@@ -301,7 +307,8 @@ def test_the_error_rate_needs_lists_of_one_length():
 def test_reading_the_wrong_query_is_wrong_by_one():
     """The query that reads token i predicts token i + 1: one row further, nothing fits."""
     gold = [{(j, j) for j in range(6)}]
-    weights = np.eye(7)  # row i reads token i - 1 and predicts token i, which comes from i
+    # Row i reads token i - 1 and predicts token i, which comes from source token i.
+    weights = np.eye(7)
     assert alignment_error_rate([align(weights[:6])], gold, gold) == 0
     assert alignment_error_rate([align(weights[1:])], gold, gold) == 1
 
@@ -310,7 +317,8 @@ def test_reading_the_wrong_query_is_wrong_by_one():
 def test_the_diagonal(src_len, tgt_len):
     links = diagonal_alignment(src_len, tgt_len)
     assert sorted(i for _, i in links) == list(range(tgt_len))
-    for j, i in links:  # the middle of token i lies in token j
+    # The middle of token i lies in token j.
+    for j, i in links:
         assert j / src_len <= (i + 0.5) / tgt_len + 1e-12
         assert (i + 0.5) / tgt_len < (j + 1) / src_len + 1e-12
     if src_len == tgt_len:
@@ -397,7 +405,8 @@ def test_words_find_their_translations():
 def test_words_may_be_of_any_kind_and_unknown():
     model = ibm_model_1([([1, 2], ["a", "b"]), ([1], ["a"])], iterations=20)
     assert model.align([2, 1], ["a", "b"]) == {(1, 0), (0, 1)}
-    assert model.align([7, 1], ["a", "z"]) == {(1, 0), (0, 1)}  # of equals the first
+    # Of equal weights the first wins.
+    assert model.align([7, 1], ["a", "z"]) == {(1, 0), (0, 1)}
     assert model.align([1], []) == set()
 
 
@@ -481,7 +490,8 @@ def test_nothing_aligns_with_no_source():
 
 
 @given(*[st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=8)] * 2)
-@example([["a", "b"]], [["a", "c"], ["a", "b"]])  # one word apart, and itself thereafter
+# The sentence is one word apart from the first, and equal to the second.
+@example([["a", "b"]], [["a", "c"], ["a", "b"]])
 def test_one_word_apart_is_what_comparing_with_each_finds(sources, known):
     found = one_word_apart([" ".join(words) for words in sources], [" ".join(w) for w in known])
     expected = [

@@ -632,7 +632,8 @@ def test_it_runs_on_the_meta_device_and_under_vmap():
 
 
 def compiled(module, **options):
-    torch.compiler.reset()  # or the variants of one function add up to more than PyTorch keeps
+    # Without a reset, the variants of one function add up to more than PyTorch keeps.
+    torch.compiler.reset()
     return torch.compile(module, fullgraph=True, **options)
 
 

@@ -61,7 +61,8 @@ def test_onnx_runtime_computes_the_same_logits(model_class, changes, tmp_path):
     model = model_class(TransformerConfig(**SIZES | changes, dropout=0.5))
     for parameter in model.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    wrapper = Logits(model).eval()  # the exporter gives a model back the mode of its wrapper
+    # The exporter restores the mode of the wrapper, not that of the model.
+    wrapper = Logits(model).eval()
 
     n_rows = torch.export.Dim("n_rows")
     of_source, of_target = (torch.export.Dim(f"{name}_len", max=LONGEST) for name in ("src", "tgt"))

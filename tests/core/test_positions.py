@@ -411,7 +411,8 @@ def test_every_row_can_stand_somewhere_else():
     turned, _ = RotaryPositions().rotate(query, query, positions)
     for row in range(2):
         assert_close(turned[row], rotary(query[row], positions[row]))
-    first = rotary(query[:, 0], positions)  # of one head, a row for each
+    # The queries of one head have a row of positions each.
+    first = rotary(query[:, 0], positions)
     assert_close(first, turned[:, 0])
 
 

@@ -6,7 +6,8 @@ import re
 import shutil
 from functools import partial
 
-os.environ["HF_HUB_OFFLINE"] = "1"  # before the first import: nothing is to come over the network
+# This stands before the first import, so that nothing comes over the network.
+os.environ["HF_HUB_OFFLINE"] = "1"
 
 import gguf as their_gguf
 import numpy as np

@@ -63,7 +63,8 @@ def flipped(content, dice, within):
             content[at : at + 1] = bytes([content[at] ^ 1 << dice.randrange(8)])
         elif kind == 1:
             content[at : at + 1] = bytes([dice.randrange(256)])
-        elif kind == 2:  # a count, a length or a type
+        elif kind == 2:
+            # The place holds a count, a length or a type.
             size = dice.choice("IQ")
             number = dice.choice((*NUMBERS, dice.randrange(2**32))) % 2 ** (
                 32 if size == "I" else 64

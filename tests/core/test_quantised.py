@@ -151,7 +151,8 @@ CONFIGS = [
 @all_models
 @pytest.mark.parametrize("changes", CONFIGS)
 def test_a_model_comes_back_rounded(model_class, changes, tmp_path):
-    if model_class is not Transformer:  # the others have no target
+    # The other models have no target.
+    if model_class is not Transformer:
         changes = {name: value for name, value in changes.items() if name != "tgt_vocab_size"}
     model, path = make(model_class, **changes), tmp_path / "model.safetensors"
     expected = dequantise(quantise(model.state_dict()))
@@ -204,7 +205,8 @@ def read(content):
     assert text[:1] == b"{" and text.rstrip(b" ").endswith(b"}") and length % 8 == 0
     header = json.loads(text)
     about = header.pop("__metadata__")
-    assert list(about) == ["attn"]  # one entry, or the library would write them in any order
+    # There is one entry, because the library would write several in any order.
+    assert list(about) == ["attn"]
     metadata = json.loads(about["attn"])
     arrays, covered = {}, 0
     for name, entry in header.items():

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from attn.applications import _sequences
 from attn.applications.question_answering import Answer, QuestionAnswerer
 from attn.applications.question_answering.answerer import TRAINING, span_loss
-from attn.applications.question_answering.answers import quote
-from attn.applications.question_answering.encoding import collate, encode
+from attn.applications.question_answering.encoding import collate, encode, quote
 from attn.applications.question_answering.spans import (
     CONTEXT,
     MARKED,
@@ -198,7 +197,8 @@ def test_all_kinds_are_asked_if_none_is_given():
 def test_one_question_in_five_has_no_answer_for_either_of_two_reasons():
     some = [question for question in questions(2000, seed=1) if not question.answer]
     assert 0.17 < len(some) / 2000 < 0.23
-    told = 0  # the fact is there, but not the slot that is asked for
+    # `told` counts passages that hold the fact, but not the slot that is asked for.
+    told = 0
     for context, question, *_ in some:
         for frame, _, given_values in readings_of(question):
             facts = [values for name, values in facts_of(context) if name == frame]
@@ -379,7 +379,8 @@ def test_encode_refuses(arguments, message):
 
 def test_a_span_is_quoted_with_its_place_in_the_passage():
     one = encode(WORDS, True, "The sky is blue.", "What is blue?")
-    span = (one.n_before + 1) * MAX_WORDS + 1  # the second word of the context and one more
+    # This span is the second word of the context and one more.
+    span = (one.n_before + 1) * MAX_WORDS + 1
     assert quote(one, span, 0.75) == Answer("sky is", 1, 3, 0.75)
     assert quote(one, 0, 0.25) == Answer("", None, None, 0.25)
 
@@ -582,7 +583,8 @@ def test_what_was_saved_comes_back(untrained, unseen, tmp_path):
     for context, question, *_ in unseen[::30]:
         assert loaded.answer(context, question) == untrained.answer(context, question)
     unmarking = QuestionAnswerer(untrained.model, untrained.tokenizer, False)
-    unmarking.save(tmp_path / "answerer")  # in place of the other
+    # The folder of the other application is replaced.
+    unmarking.save(tmp_path / "answerer")
     loaded = QuestionAnswerer.load(str(tmp_path / "answerer"))
     assert loaded.marks_question_words is False
     assert loaded.answer(ENIAC, ASKED) == unmarking.answer(ENIAC, ASKED)

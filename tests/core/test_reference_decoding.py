@@ -18,7 +18,8 @@ def test_steps_of_the_beam_make_beam_search(width, rng):
     # By step, last token and next token. If every step had the same table, two orders of the same
     # pairs of tokens would have the same score, and rounding would decide between them.
     table = torch.tensor(rng.normal(size=(4, 6, 6)))
-    table[..., 0] = -np.inf  # nothing ends, so that every hypothesis grows
+    # No row ends, so that every hypothesis grows.
+    table[..., 0] = -np.inf
     table = table.log_softmax(dim=-1)
     ids, scores = decoding.beam_search(
         lambda ids, cache: table[ids.shape[1] - 1, ids[:, -1]],
@@ -39,7 +40,8 @@ def test_steps_of_the_beam_make_beam_search(width, rng):
 
 def test_of_equals_the_first_are_kept():
     """Beyond sixteen, NumPy's sort reorders equals unless told not to."""
-    totals = np.tile([0.0, 1.0], (4, 20))  # every other token is the best of its hypothesis
+    # Every other token is the best of its hypothesis.
+    totals = np.tile([0.0, 1.0], (4, 20))
     parents, tokens, _ = reference.beam_step(totals, np.zeros(4), 50)
     assert parents.tolist() == [0] * 20 + [1] * 20 + [2] * 10
     assert tokens.tolist() == [*range(1, 40, 2)] * 2 + [*range(1, 20, 2)]

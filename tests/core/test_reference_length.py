@@ -148,7 +148,8 @@ def test_windowed_refuses(sizes, message):
 @pytest.mark.parametrize("cuts", [(), (1,), (4, 5), (2, 5, 9), (0, 11)])
 def test_parts_put_together_are_the_whole(cuts, mask_kind, slope):
     query, key, value = abs(random(3, 7, 6)), random(3, 11, 6), random(3, 11, 2)
-    key = key + slope * np.linspace(0, 1, 11)[:, None]  # the peak is in the last part, or the first
+    # The peak is in the last part, or in the first.
+    key = key + slope * np.linspace(0, 1, 11)[:, None]
     mask = {
         "none": np.ones((7, 11), dtype=bool),
         "causal": causal_mask(7, 11),
@@ -276,7 +277,8 @@ def test_linear_shapes_broadcast_and_empty_sequences_are_zero():
     close(found[1, 2], linear_attention(query[1, 0], key[2], value))
     assert not linear_attention(random(3, 4), random(0, 4), random(0, 2)).any()
     assert linear_attention(*(random(0, d) for d in (4, 4, 2)), is_causal=True).shape == (0, 2)
-    gone = np.full((3, 2), -1e4)  # exp(-10000) rounds to zero
+    # exp(-10000) rounds to zero.
+    gone = np.full((3, 2), -1e4)
     assert not linear_attention(gone, gone, random(3, 2)).any()
 
 
@@ -292,7 +294,8 @@ def test_linear_weights_on_what_is_looked_for_have_a_mean_below_features_over_to
     x = scale * random(50, 3)
     own = linear_attention(x, x, np.eye(50)).diagonal().sum()
     assert 0 < own <= 3 < scaled_dot_product_attention(10 * x, 10 * x, np.eye(50))[1].trace() + 3
-    corners = 1e9 * np.eye(3)  # each feature to one token: the bound is reached
+    # Each feature belongs to one token, so the bound is reached.
+    corners = 1e9 * np.eye(3)
     assert linear_attention(corners, corners, np.eye(3)).diagonal().sum() == pytest.approx(3)
 
 

@@ -211,7 +211,8 @@ def test_a_name_is_of_one_class(register):
     base = RelativePositions if register == positions.register else ScaledDotProduct
     first = type("First", (base,), {})
     assert register("mine")(first) is first
-    register("mine")(type("First", (base,), {}))  # the same, defined again
+    # The same class, defined again, replaces itself.
+    register("mine")(type("First", (base,), {}))
     elsewhere = type("First", (base,), {"__module__": "elsewhere"})
     for name, other in (("mine", type("Second", (base,), {})), ("mine", elsewhere), (3, first)):
         with pytest.raises(ValueError, match=f"^name: expected a string .*, got {name!r}$"):

@@ -347,7 +347,8 @@ def test_label_smoothing_and_sizes_are_used():
 
 def test_what_was_saved_comes_back(untrained, unseen, tmp_path):
     untrained.save(tmp_path / "summarizer")
-    untrained.save(tmp_path / "summarizer")  # in place of the other
+    # The folder of the other application is replaced.
+    untrained.save(tmp_path / "summarizer")
     loaded = Summarizer.load(str(tmp_path / "summarizer"))
     assert loaded.history is None
     for text, _ in unseen[:3]:

@@ -382,7 +382,8 @@ def naive_split(text):
         return "letter" if character.isalnum() else "mark"
 
     kinds = []
-    for character in text:  # a sign on a letter belongs to it
+    # A sign on a letter belongs to the letter.
+    for character in text:
         is_sign = unicodedata.category(character)[0] == "M" or character in "\u200c\u200d"
         signs = is_sign and kinds[-1:] == ["letter"]
         kinds.append("letter" if signs else kind(character))

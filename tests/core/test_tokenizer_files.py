@@ -176,11 +176,13 @@ def test_added_tokens_of_all_flags_have_the_ids_of_tokenizers(tmp_path, kind):
         contents = rng.sample(CONTENTS, rng.randint(1, 7))
         for content in contents:
             flags = {flag: rng.random() < 0.4 for flag in FLAGS}
-            flags["lstrip"] &= content[0].strip() != ""  # theirs may panic
+            # The other library may panic.
+            flags["lstrip"] &= content[0].strip() != ""
             theirs.add_tokens([tokenizers.AddedToken(content, **flags)])
         try:
             ours = read(tmp_path, theirs)
-        except ValueError as error:  # theirs takes one of the two, and not always the same one
+        except ValueError as error:
+            # The other library takes one of the two, and not always the same one.
             assert "added: expected tokens that differ once normalised" in str(error) or (
                 "added: expected tokens of which something is left" in str(error)
             )
@@ -191,7 +193,8 @@ def test_added_tokens_of_all_flags_have_the_ids_of_tokenizers(tmp_path, kind):
         special = set(ours.special.values()) - {ours.unk_id}
         ids = [i for i in ours.encode_marked(" ".join(lines)) if i not in special]
         assert ours.decode(ours.encode_marked(" ".join(lines))) == ours.decode(ids)
-        if kind != "byte pairs":  # theirs shows the normalised form of a token
+        # The other library shows the normalised form of a token.
+        if kind != "byte pairs":
             normalised = {
                 ours.tokens.index(token.content) for token in ours.added if token.normalized
             }
@@ -643,7 +646,8 @@ def test_a_damaged_file_is_read_as_tokenizers_reads_it_or_refused_in_a_sentence(
             assert message.startswith(f"{path}: ") and "\n" not in message and len(message) < 500
             continue
         theirs = None
-        with suppress(Exception):  # they read entries as well on which no id depends
+        # The other library also reads entries on which no id depends.
+        with suppress(Exception):
             theirs = tokenizers.Tokenizer.from_file(str(path))
         if theirs is None:
             continue

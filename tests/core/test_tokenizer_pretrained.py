@@ -126,7 +126,8 @@ def test_special_tokens_are_spelled_only_where_that_is_meant():
     assert ours.decode(ours.encode_marked(f"a{END}b")) == "ab"
     assert ours.encode("a", sos=True, eos=True) == [0, *ours.encode("a"), 0]
     without = ByteLevelTokenizer(list(byte_letters().values()), [])
-    text = "!hi! what!"  # "!" has the id 0
+    # "!" has the id 0.
+    text = "!hi! what!"
     assert 0 in without.encode(text) and without.decode(without.encode(text)) == text
     assert without.eos_id == 0
     merging = ByteLevelTokenizer([*byte_letters().values(), "th"], [("t", "h")])
@@ -260,7 +261,8 @@ def test_another_file_is_read_as_it_is_or_refused_in_a_sentence(tokenizer, tmp_p
             except ValueError as error:
                 message = str(error)
                 assert message.startswith(f"{path}: expected") and "\n" not in message
-            else:  # another token, say: what was read is what the file holds
+            else:
+                # Otherwise the damage made another token, and what was read is what the file holds.
                 assert json.loads(path.read_text("utf-8")) == damaged["whole"]
 
 

@@ -126,7 +126,8 @@ def test_layers(our_kind, their_kind, compare, choice, norm):
     compare(ours, to_torch(ours))
     assert_same_gradients(ours, to_torch(ours), inputs)
     compare(from_torch(to_torch(ours)), to_torch(ours))
-    with torch.no_grad():  # where PyTorch takes another path
+    # Without gradients PyTorch takes another path.
+    with torch.no_grad():
         compare(ours, to_torch(ours))
 
 

@@ -431,7 +431,8 @@ def test_a_batch_depends_on_the_seed_and_the_step_alone():
     batches = make()
     assert [batches[step] for step in reversed(range(40))][::-1] == forwards
     assert [make()[step] for step in range(40)] == forwards
-    assert len(set(forwards)) == 40  # another order in every epoch
+    # Every epoch has another order.
+    assert len(set(forwards)) == 40
     assert make(1)[0] != forwards[0]
 
 

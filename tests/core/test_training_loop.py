@@ -261,8 +261,10 @@ def test_muon_takes_what_are_matrices_if_there_are_any(model, kinds, decayed):
 class Table(RelativePositions):
     def __init__(self):
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(3, 2))  # of three distances and two heads
-        self.proj = nn.Linear(2, 2)  # inside a scheme, a matrix that multiplies is one
+        # The weights are those of three distances and two heads.
+        self.weight = nn.Parameter(torch.ones(3, 2))
+        # Inside a scheme, the matrix of a linear layer counts as a weight matrix.
+        self.proj = nn.Linear(2, 2)
 
 
 @pytest.mark.parametrize(
@@ -441,7 +443,8 @@ def test_validation_is_the_mean_without_dropout_and_changes_nothing():
     model, alone = make_model(), make_model()
     config = dataclasses.replace(CONFIG, steps=4, checkpoint_every=None)
     history = run(model, config=config, loss=loss)
-    assert modes == [(True, True)] * 4 + [(False, False)] * 2  # six examples, five a batch
+    # Six examples make two batches of up to five.
+    assert modes == [(True, True)] * 4 + [(False, False)] * 2
     batch = collate(EXAMPLES[:6])
     logits, _ = model(batch["src"], batch["inputs"], batch["src_mask"])
     mean = F.cross_entropy(logits.mT, batch["targets"], ignore_index=0, label_smoothing=0.1)
@@ -1093,7 +1096,8 @@ def test_an_interrupted_run_goes_on_to_the_same_end(step, whole, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run(make_model(), path, loss=stop_after(step))
     assert path.exists() == (step >= 3)
-    model = make_model(seed=0 if step < 3 else 5)  # what it starts from no longer matters
+    # After the checkpoint the starting weights no longer matter.
+    model = make_model(seed=0 if step < 3 else 5)
     torch.rand(step)
     history = run(model, str(path))
     assert_same(outcome(model, history), whole[1])
@@ -1255,7 +1259,8 @@ def test_a_file_that_is_no_whole_checkpoint(spoil, whole, tmp_path):
 
 
 def test_nothing_in_a_file_is_run(tmp_path, monkeypatch):
-    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")  # changes PyTorch's default
+    # The variable changes PyTorch's default.
+    monkeypatch.setenv("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "1")
 
     class Trap:
         def __reduce__(self):
@@ -1350,7 +1355,8 @@ def test_a_second_run_with_one_checkpoint_is_refused_at_once(tmp_path):
             with pytest.raises(ValueError) as caught:
                 go()
             refused.append(str(caught.value))
-            if os.fork() == 0:  # A child does not hold the lock of its parent.
+            # A child process does not hold the lock of its parent.
+            if os.fork() == 0:
                 os._exit(0)
             os.wait()
 
@@ -1399,7 +1405,8 @@ def killed(path, result, event, count):
 
 def kill_again_and_again(folder):
     """Kill one run at points drawn at random, then let it end; print what became of it."""
-    run(make_model(), config=dataclasses.replace(PLAIN, steps=1))  # what PyTorch loads late
+    # The first run loads the parts of PyTorch that are loaded late.
+    run(make_model(), config=dataclasses.replace(PLAIN, steps=1))
     path, rng, n_files = folder / "run.pt", random.Random(0), []
     plan = [
         ("training", rng.randint(1, 3)),
@@ -1532,7 +1539,8 @@ def test_two_processes_are_one(tmp_path):
     assert process.returncode == 0, process.stderr
     found = [torch.load(tmp_path / f"found {rank}.pt", weights_only=True) for rank in range(2)]
     names = {"run.pt", "of 0.pt", "found 0.pt", "found 1.pt"}
-    assert {file.name for file in tmp_path.iterdir()} == names  # the second writes no "of 1.pt"
+    # The second process writes no "of 1.pt".
+    assert {file.name for file in tmp_path.iterdir()} == names
 
     assert [part.pop("calls") for part in found] == [["0"], []]
     assert found[0]["from first"] == "of 0"

@@ -471,7 +471,8 @@ def test_dropout_falls_on_embeddings_and_sub_layers(positions):
     model = make(Transformer, torch.float32, dropout=0.3, positions=positions)
     src, tgt = random_ids(2, SRC_LEN), random_ids(2, TGT_LEN)
     in_evaluation, _ = model(src, tgt)
-    parts = copy.deepcopy(model)  # none of them drops anything in evaluation mode
+    # In evaluation mode no part drops anything.
+    parts = copy.deepcopy(model)
     torch.manual_seed(0)
     in_training, _ = model.train()(src, tgt)
     for p, logits in ((0.3, in_training), (0.0, in_evaluation)):
@@ -835,7 +836,8 @@ def test_the_cache_of_a_model_is_of_all_its_layers(model_class, given):
             run(random_ids(2, 3), given)
 
 
-@torch.no_grad()  # a copy may be made only of tensors that no gradient goes through
+# A cache can only be copied if no gradient goes through its tensors.
+@torch.no_grad()
 @pytest.mark.parametrize(
     "n_sources, rows",
     [(1, [2, 0, 0, 1]), (2, [1, 0]), (2, [1]), (2, [5, 4, 3, 0, 1, 1]), (2, [3, 4]), (3, [])],
@@ -929,7 +931,8 @@ def some_end(step, prompt):
 @pytest.mark.slow
 @pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
 def test_decoding_is_the_same_with_a_cache(search):
-    for seed in range(10):  # every two of norm, positions and heads meet
+    # In ten seeds every two of norm, positions and heads meet.
+    for seed in range(10):
         changes = {
             "vocab_size": 60,
             "norm": ["pre", "post"][seed % 2],

@@ -85,7 +85,8 @@ def test_several_sentences_are_those_one_by_one(translator):
     assert translator.translate(texts) == one_by_one
     assert one_by_one == ["la casa roja", "la luna", "la casa y el gato", "la casa roja"]
     assert translator.translate([]) == []
-    many = texts * 50  # more than are decoded at a time, of several lengths
+    # There are more texts than are decoded at a time, and of several lengths.
+    many = texts * 50
     assert translator.translate(many) == one_by_one * 50
 
 
@@ -192,7 +193,8 @@ def test_attention_is_that_of_the_model(translator):
         for layer, expected in zip(stack, layers, strict=True):
             np.testing.assert_allclose(layer, expected[0].numpy(), atol=1e-6)
     assert np.triu(got.decoder, 1).max() == 0
-    assert got.encoder.max() > 0 and got.encoder[..., 0, 1].max() > 0  # no causal mask there
+    # The encoder has no causal mask.
+    assert got.encoder.max() > 0 and got.encoder[..., 0, 1].max() > 0
 
 
 def test_without_a_translation_attention_reads_the_model_s_own(beginner):
@@ -659,4 +661,5 @@ def test_its_files_are_small():
     assert sum(path.stat().st_size for path in folder.iterdir()) < 400_000
     model = Translator.pretrained("grammar").model
     n_numbers = sum(parameter.numel() for parameter in model.parameters())
-    assert n_numbers < 350_000  # one byte each
+    # A number takes one byte.
+    assert n_numbers < 350_000

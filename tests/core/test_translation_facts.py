@@ -49,7 +49,8 @@ def rows(*places, n):
 def looking(translator, monkeypatch):
     """Give the translator attention that is known: head 0 of layer 0 alone aligns rightly."""
     right = rows(0, 2, 1, 3, 4, 0, n=5)
-    one_off = rows(0, 0, 2, 1, 3, 4, n=5)  # what the query of the token itself would look at
+    # These weights are those of the query of the token itself.
+    one_off = rows(0, 0, 2, 1, 3, 4, n=5)
     half = rows(0, 2, 2, 3, 3, 0, n=5)
     cross = np.array([[right, one_off], [half, one_off]])
     encoder = np.stack([np.stack([np.eye(5)] * 2)] * 2)
@@ -99,7 +100,8 @@ def test_means_over_heads_are_aligned_not_averaged(looking):
     """Two heads, each right about what the other is not."""
     a = looking.attention(SOURCE, TARGET)
     a.cross[:] = [[rows(0, 2, 4, 3, 0, 0, n=5), rows(1, 3, 1, 0, 4, 0, n=5)]] * 2
-    a.cross[:, 0, [2, 4]] = a.cross[:, 1, [0, 1, 3]] = 0.2  # even: no opinion
+    # Even weights express no preference.
+    a.cross[:, 0, [2, 4]] = a.cross[:, 1, [0, 1, 3]] = 0.2
     found = facts.alignment_errors(looking, [PAIR])
     assert found["heads"].min() > 0.2
     np.testing.assert_allclose(found["layers"], 0)

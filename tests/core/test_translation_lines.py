@@ -22,7 +22,8 @@ def translator():
 
 
 def test_each_line_has_its_place(translator, monkeypatch):
-    monkeypatch.setattr(lines, "AT_ONCE", 3)  # fewer than there are
+    # Fewer lines are read at once than there are.
+    monkeypatch.setattr(lines, "AT_ONCE", 3)
     texts = [f"{KNOWN[0]}\n", f" {KNOWN[1]} ", "\n", "the ornithopter\n", "", KNOWN[2], KNOWN[1]]
     found = list(translate_lines(translator, texts))
     own = {text: translator.translate(text) for text in KNOWN}
@@ -70,7 +71,8 @@ def test_the_search_and_the_number_of_tokens_are_those_of_the_translator(transla
     (line,) = translate_lines(translator, [KNOWN[1]], beam_width=4, length_penalty=0.6)
     assert list(translate_lines(translator, [KNOWN[1]])) == [line]
     sources = [translator.source_ids(KNOWN[1])]
-    assert asked == [(sources, 4, 0.6), (sources, 1, 0.0)]  # the greedy search, if none is named
+    # The second search is greedy, because none was named.
+    assert asked == [(sources, 4, 0.6), (sources, 1, 0.0)]
     assert line.n_tokens == 3 and line.translation == translator.target.decode([5, 6])
 
 

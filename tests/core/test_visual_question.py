@@ -84,7 +84,8 @@ def test_images_waver_in_place_colour_and_noise():
         for image in images
     }
     assert corners == {(0, 0), (0, 1), (1, 0), (1, 1)}
-    inside = images[:, 4:6, 1:3].mean(axis=(1, 2))  # of 4 pixels: the noise is halved
+    # The mean over 4 pixels halves the noise.
+    inside = images[:, 4:6, 1:3].mean(axis=(1, 2))
     assert 6 < inside.std(axis=0).mean() < 12
 
 
@@ -416,7 +417,8 @@ def test_words_look_ahead_and_padding_changes_nothing():
     assert weights is None and logits.shape == (2, 9)
     torch.testing.assert_close(model(image[1], ids[1, :3])[0], logits[1])
     other = ids.clone()
-    other[0, 4] = 10  # the last word reaches the first position, from which is read
+    # The answer is read from the first position, which the last word reaches.
+    other[0, 4] = 10
     assert (model(image, other, padding_mask([5, 3], 5))[0] - logits)[0].abs().max() > 1e-4
 
 

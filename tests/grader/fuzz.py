@@ -37,11 +37,16 @@ from grader.submitted import find
 from grader.wire import LENGTHS, read_frames, write_frame
 
 SET = "ps2"
-FIRST = ["softmax-with-temperature", "attend-once"]  # tasks of it
-KEPT = ["setup", *FIRST, *(f"{name}-answer" for name in FIRST)]  # cells of it
-MOST_SECONDS = 20  # for one of them; it takes milliseconds, on a busy machine a little more
-RENDERED = 100  # of so many, formgrader renders one
-DEEP, DIGITS, TWICE = "@deep@", "@digits@", "@twice@"  # put into the text, since `dumps` refuses
+# These are tasks of the set.
+FIRST = ["softmax-with-temperature", "attend-once"]
+# These are cells of the notebook.
+KEPT = ["setup", *FIRST, *(f"{name}-answer" for name in FIRST)]
+# One notebook takes milliseconds, and a little more on a busy machine.
+MOST_SECONDS = 20
+# Formgrader renders one of this many notebooks.
+RENDERED = 100
+# These marks are replaced in the text, because `dumps` refuses such values.
+DEEP, DIGITS, TWICE = "@deep@", "@digits@", "@twice@"
 
 VALUES = [
     *(None, True, False, 0, -1, 1.5, 2**31, 2**63, 10**40, float("nan"), float("inf")),
@@ -156,7 +161,7 @@ def mutate_tree(rng, tree):
     whole = [tree]
     for _ in range(rng.choice([1, 2, 4, 8])):
         everywhere = list(places(whole))
-        # Deep in there are sources and outputs by the hundred, and the odd part is further up.
+        # The deep levels hold hundreds of sources and outputs; the rarer parts are further up.
         near = rng.choice([2, 20] + [len(everywhere)] * 8)
         container, key = rng.choice(everywhere[:near])
         change = rng.randrange(6)
@@ -170,7 +175,8 @@ def mutate_tree(rng, tree):
             container[key] = [container[key]]
         elif change == 3:
             other, at = rng.choice(everywhere)
-            with contextlib.suppress(KeyError, IndexError):  # it may be gone
+            # An earlier change may have removed it.
+            with contextlib.suppress(KeyError, IndexError):
                 container[key] = deepcopy(other[at])
         elif change == 4 and isinstance(container, dict):
             container[rng.choice(KEYS)] = container.pop(key)
@@ -226,7 +232,7 @@ class Fuzz:
                     ]
         self.models = models
         self.batch = Batch(self.course, SET)
-        # Two of the tasks and a few of the cells: more of the same only takes longer.
+        # Two tasks and a few cells are enough; more of the same kind only takes longer.
         self.batch.set = replace(self.batch.set, tasks=self.batch.set.tasks[:2])
         for notebook in (*models.values(), *self.batch.released.values()):
             cells = notebook["cells"]
@@ -276,7 +282,8 @@ class Fuzz:
             if rng.random() < 0.1:
                 continue
             write_frame(stream, header, arrays)
-            if rng.random() < 0.3:  # and one that its own program would not write
+            # Some frames are written by hand, as the sandbox's own program would not write them.
+            if rng.random() < 0.3:
                 described = [[name, a.dtype.str, list(a.shape)] for name, a in arrays.items()]
                 packed = b"".join(a.tobytes() for a in arrays.values())
                 text = as_json(rng, mutate_tree(rng, json.loads(json.dumps([header, described]))))
@@ -337,7 +344,8 @@ class Fuzz:
         def record(config, student, name, points, unanswered, timestamp):
             assert all(0 <= worth <= 100 for worth in points.values())
             seen.update(points)
-            parse_utc(timestamp or None)  # what the gradebook does with it
+            # The gradebook parses the time in this way.
+            parse_utc(timestamp or None)
 
         def settle(config, student, name, lateness=None):
             grades = {

@@ -29,7 +29,7 @@ def softmax(scores):
     powers = np.exp(scores - np.maximum(scores.max(axis=-1, keepdims=True), -1e300))
     return powers / np.maximum(powers.sum(axis=-1, keepdims=True), 1e-300)
 """
-# In names of its own, so that cheating on the other task cannot help it.
+# The names are its own, so that cheating on the other task cannot help this one.
 RIGHT_ATTENTION = (
     RIGHT_SOFTMAX.replace("softmax", "own_softmax")
     + """

@@ -160,7 +160,7 @@ def the_last_second(place):
     place.write_bytes(b"9999-12-31 23:59:59 -14:00")
 
 
-# By the name of the file, what stands in its place.
+# Each file name leads to the text that replaces the file.
 ODD_FILES = {
     "timestamp.txt": [
         holding(b"1" * 29 + b"h1"),
@@ -268,7 +268,8 @@ def test_hostile_names_and_links_are_skipped_and_said(course, hand_in, tmp_path)
         "$(x)",
         "..%2f..",
         "x" * 101,
-        "試" * 80,  # too long for the files that would be called so
+        # A file with this name would have too long a name.
+        "試" * 80,
         "[a]",
         "a*",
         "=1+1",
@@ -350,7 +351,8 @@ def test_who_grades_anew_sees_what_would_change_and_decides(course, hand_in, cap
         "Submissions graded with another version of ps2 or of the grader: 1."
         in capfd.readouterr().out
     )
-    monkeypatch.setattr("sys.stdin", io.StringIO())  # no terminal: nobody to ask
+    # Without a terminal, nobody can be asked.
+    monkeypatch.setattr("sys.stdin", io.StringIO())
     assert main([*command, "--again"]) == 0
     said = capfd.readouterr().out
     assert "ana              attend-once: 3 -> 20\nMarks that would change: 1. They stay;" in said
@@ -438,7 +440,7 @@ def test_an_error_in_a_function_that_others_call_is_charged_once(course, hand_in
     assert {"attend-once", "packed-self-attention"} <= spared
     page = course.path("es", "feedback", "ana", "ps2", ".html").read_text(encoding="utf-8")
     assert page.count("para que cuente una sola vez") == len(spared)
-    # What is wrong by itself stays wrong.
+    # An answer that is wrong on its own stays wrong.
     text = path.read_text(encoding="utf-8")
     assert " / np.sqrt(query.shape[-1])" in text
     path.write_text(text.replace(" / np.sqrt(query.shape[-1])", ""), encoding="utf-8")
@@ -597,7 +599,7 @@ def test_the_command_grades_sums_up_and_refreshes(course, hand_in, capfd):
         grade.manual_score, grade.needs_manual_grade = 14, False
         book.find_comment("same-projection", "ps2", "ps2", "ana").manual_comment = "muy bien"
         book.db.commit()
-    # Nothing runs twice; what a person wrote reaches the student and the table.
+    # Nothing runs twice, and the comments of a person reach the student and the table.
     assert main(["grade", str(course.folder), "ps2"]) == 0
     assert "2 graded (2 of them before)" in capfd.readouterr().out
     page = course.path("es", "feedback", "ana", "ps2", ".html").read_text()
@@ -873,7 +875,7 @@ def test_a_full_disk_is_one_sentence(course, hand_in, capsys, monkeypatch):
         f"{course.folder}/grading/ps2.csv: No space left on device. What was done stays; put that "
         "right, and run the command again.\n"
     )
-    # What nbgrader makes of it is hundreds of lines.
+    # nbgrader would report this in hundreds of lines.
     config = course.config("es")
     full = "cannot be written: .*database or disk is full"
     with pytest.raises(CourseError, match=full), open_gradebook(config) as book:

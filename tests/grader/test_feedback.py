@@ -379,7 +379,7 @@ def test_no_inputs_and_no_expected_values_are_shown(course, hand_in):
             answer = answer if isinstance(answer, tuple) else (answer,)
             for array in (*case.values(), *answer):
                 if array.dtype.kind == "f":
-                    # Two decimals of a number are also those of another that the text has.
+                    # Two decimals of one number may also occur in another number of the text.
                     assert not shown & {f"{value:.3f}" for value in np.ravel(array)}
 
 
@@ -529,7 +529,8 @@ def test_pictures_are_bounded_by_what_they_take_once_they_are_drawn(course):
     shown = [
         [o.get("data", {}).get("image/png") for o in c.outputs] for c in cells if c.source == "1"
     ]
-    assert shown == [[large, small, None], [small, None]]  # the last says how many are missing
+    # The last line says how many pictures are missing.
+    assert shown == [[large, small, None], [small, None]]
 
 
 HOSTILE = [

@@ -23,7 +23,8 @@ from tests.grader.servers import free_ports, wait, wait_for
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 FIRST = "softmax-with-temperature-answer"
-PASSWORD = "any"  # DummyAuthenticator takes whatever comes
+# DummyAuthenticator accepts every password.
+PASSWORD = "any"
 
 ACCOUNTS = f"""
 load_subconfig({str(ROOT / "assignments/hub/jupyterhub_config.py")!r})
@@ -45,7 +46,7 @@ for service, port in zip(c.JupyterHub.services, services, strict=True):
     del service["user"]
 """
 
-# Everybody here is one account of the system, so nbgrader has to be told who somebody is.
+# All users share one account of the system, so nbgrader must be told who a user is.
 WHO = """
 import os
 c = get_config()
@@ -170,7 +171,7 @@ def test_two_students_and_a_grader_on_a_hub(hub, course, sandbox):
         rows = student.assignments("fetch", f"attn-{language}")
         assert set(rows) == {"fetched"}
 
-        # Ana answers everything as the model answers do, Emily only the first task.
+        # Ana gives the model answers to all tasks, Emily only to the first.
         place = f"api/contents/attn-{language}/ps2/ps2.ipynb"
         file = student.mine("GET", place)
         answers = model_answers(course, language)

@@ -140,7 +140,8 @@ def test_what_canvas_gives(course, tmp_path):
         [
             ("obrienpat_LATE_900_7001_ps2 (1).ipynb", notebook(course, "en", "p"), SATURDAY),
             ("núñezana_901_7002_ps2-1.ipynb", notebook(course, "en", "a"), SATURDAY),
-            ("903_7003_ps2.ipynb", notebook(course, "en", "e"), SATURDAY),  # graded without names
+            # The submissions are graded anonymously.
+            ("903_7003_ps2.ipynb", notebook(course, "en", "e"), SATURDAY),
             ("obrienpat_950_7004_ps2.ipynb", notebook(course, "en", "other"), SATURDAY),
         ],
     )
@@ -212,14 +213,15 @@ def test_two_people_of_one_name_are_not_taken_for_one(course, tmp_path):
 def test_of_two_notebooks_the_later_counts_and_the_same_one_keeps_its_time(course, tmp_path):
     box = tmp_path / "box"
     put(box / "ana" / "ps2.ipynb", notebook(course, mark="first"))
-    put(box / "ana" / "ps2_2.ipynb", notebook(course, mark="second"))  # of the same second
+    # Both files have the time of the same second.
+    put(box / "ana" / "ps2_2.ipynb", notebook(course, mark="second"))
     found = collect(course, "ps2", box)
     assert collected(course, "ana")[0] == "second"
     assert len(found.remarks) == 1 and "handed in 2 notebooks" in found.remarks[0]
     put(box / "ana" / "ps2.ipynb", notebook(course, mark="third"), SATURDAY)
     assert collect(course, "ps2", box).replaced == 1
     assert collected(course, "ana") == ("third", utc(SATURDAY))
-    # Downloaded again, all has the time of the download.
+    # After a second download, every file has the time of the download.
     os.utime(box / "ana" / "ps2.ipynb")
     assert collect(course, "ps2", box).same == 1
     assert collected(course, "ana") == ("third", utc(SATURDAY))
@@ -532,7 +534,7 @@ def test_zips_in_zips_and_attempts_that_came_to_nothing(course, tmp_path):
     ).write_bytes(b"")
     put(box / "zoe" / "ps2.ipynb", notebook(course, mark="z"), (2099, 1, 1, 0, 0, 0))
     found = collect(course, "ps2", box)
-    # When the zip came counts, and not what it says inside.
+    # The time at which the zip arrived counts, and not the times inside it.
     assert collected(course, "ana") == ("x", utc(FRIDAY))
     assert collected(course, "eva")[0] == "first"
     assert [sentence.rpartition("/")[2] for sentence in found.left_out] == [

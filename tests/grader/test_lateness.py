@@ -12,7 +12,8 @@ from grader.gradebook import open_gradebook, record, settle
 from grader.lateness import Lateness
 
 DUE = "2026-03-06 00:00 UTC"
-LATE = "2026-03-07 12:00:00.000000 UTC"  # by a day and a half
+# The submission is a day and a half late.
+LATE = "2026-03-07 12:00:00.000000 UTC"
 MARKS = {"attend-once": 20.0}
 
 
@@ -65,7 +66,8 @@ def test_a_due_date_from_the_command_line(course, capsys):
 
 
 def test_an_extension_before_or_after_grading(late, capsys):
-    run(late, "extend", "ps2", "bob", "--days", "2")  # who has not handed in yet
+    # Bob has not handed in yet.
+    run(late, "extend", "ps2", "bob", "--days", "2")
     assert "ps2, bob: 2 more days. The next `make grade` counts it." in capsys.readouterr().out
     hand_in(late, "bob")
     assert said(late, "bob") == (0, 0, 0, 0)
@@ -163,7 +165,8 @@ def test_slip_days_are_used_before_a_penalty_and_only_where_they_save_something(
     ("policy", "days", "wanted"),
     [
         ("none", 3, (36, 0, 0, 3)),
-        ("zero", 1, (36, 20, 0, 1)),  # one of two late days saves nothing
+        # An extension of one day does not help a submission that is two days late.
+        ("zero", 1, (36, 20, 0, 1)),
         ("zero", 2, (36, 0, 2, 0)),
     ],
 )

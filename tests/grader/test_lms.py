@@ -121,7 +121,7 @@ def test_the_tables_of_teachers_and_of_their_programs(course, text, encoding):
     assert import_roster(course, path)[3] == []
     ana = rows(course)["ana"]
     assert (ana.last_name, ana.first_name, ana.email) == ("Núñez", "Ana", "a@x.org")
-    # And where somebody saved the roster itself with such a program.
+    # The roster itself may have been saved with such a program.
     (course.folder / "roster.csv").write_bytes(text.encode(encoding))
     assert rows(course)["ana"] == ana
 
@@ -167,7 +167,8 @@ def marked(course):
 def exported(course, capsys, *arguments):
     assert main(["csv", str(course.folder), "ps2", *arguments]) == 0
     with open(capsys.readouterr().out.strip(), newline="", encoding="utf-8-sig") as file:
-        assert file.read(0) == "" and file.buffer.peek(3)[:3] == b"\xef\xbb\xbf"  # for Excel
+        # Excel needs a byte-order mark.
+        assert file.read(0) == "" and file.buffer.peek(3)[:3] == b"\xef\xbb\xbf"
         return list(csv.reader(file))
 
 

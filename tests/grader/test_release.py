@@ -50,7 +50,7 @@ def test_the_student_version_has_no_solutions_outputs_or_rubric(course, language
         if cell.metadata.get("nbgrader", {}).get("grade_id") == "faulty-self-attention"
     )
     assert "SOLUTION" not in released
-    # What the fifth task prints for them to mend is theirs to see.
+    # The fifth task prints code for the students to mend, so they may see it.
     assert [line for line in solutions if line in released and line not in faulty] == []
     assert all(not cell.get("outputs") for cell in cells(course, language, "release"))
 
@@ -67,7 +67,7 @@ def test_the_students_get_a_notebook_and_the_answers_without_what_gives_them(cou
     with np.load(folder / "ps2_check.npz", allow_pickle=False) as archive:
         kinds = {name: archive[name].dtype.kind for name in archive}
         told = " ".join(str(archive[name]) for name, kind in kinds.items() if kind == "U")
-        # Arrays and hints: nothing to run, and no name but those that the set itself says.
+        # The files hold arrays and hints, with no code and no name that the set itself does not show.
         assert set(kinds) == {f"{e}{end}" for e in answers.CORRECT for end in ("", ".data")}
         assert set(kinds.values()) == {"U", "u"}
         described = json.loads(str(archive["attend_once"]))

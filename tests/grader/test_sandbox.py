@@ -299,7 +299,7 @@ for place in ("/job/new", "/new", "/python/lib/new", "/tmp/new"):
     assert said == f"['lo'] True {sorted({*sandbox._ENVIRONMENT, 'PWD'})}\n/tmp/new\n"
 
 
-# Asked by student code of its own process, of the machine's devices and of its folder.
+# Student code asks these of its own process, of the machine's devices and of its folder.
 WHO = (
     "os.getresuid() + os.getresgid()",
     "os.getgroups()",
@@ -314,7 +314,8 @@ def test_student_code_is_an_unprivileged_user_whoever_grades():
     before = os.stat("/dev/null").st_mode
     ids, groups, sealed, chmod, utime, files = look(*WHO).values()
     assert ids == str((65534,) * 6)
-    assert eval(groups) in ([], [65534])  # a user namespace shows groups it does not know so
+    # A user namespace shows groups that it does not know as 65534.
+    assert eval(groups) in ([], [65534])
     assert sealed == "1"
     assert chmod.startswith("PermissionError") and utime.startswith("PermissionError")
     assert files.startswith("OSError: [Errno 28]")
@@ -392,7 +393,7 @@ def test_an_ordinary_user_can_grade():
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
 def test_root_refuses_where_nobody_could_not_read_a_package(tmp_path, monkeypatch):
-    # As a strict umask leaves it.
+    # A strict umask leaves these permissions.
     (tmp_path / "numpy").mkdir(mode=0o700)
     monkeypatch.setattr(sandbox, "_site", lambda: tmp_path)
     with pytest.raises(NoSandbox, match="^nothing .* cannot read numpy, which must be .* by all$"):
@@ -400,7 +401,7 @@ def test_root_refuses_where_nobody_could_not_read_a_package(tmp_path, monkeypatc
 
 
 def test_root_refuses_where_it_cannot_become_another_user():
-    # The root of a user namespace of which it is the only user.
+    # Inside the user namespace, the code is root and the only user.
     alone = ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"]
     code = "from grader import sandbox\nsandbox.available()"
     done = subprocess.run(
@@ -463,7 +464,8 @@ def test_a_step_is_ended_where_it_is_and_the_next_ones_run(unsafe, endless):
     late = [(h.get("cell"), h.get("late")) for h, _ in outcome.frames if "cell" in h]
     assert late == [(0, True)]
     tried = [h["answers"] is None for h, _ in outcome.frames if "task" in h]
-    assert tried == [False]  # the last that was defined
+    # The last definition counts.
+    assert tried == [False]
     assert seen.tolist() == [1, 2, 3]
 
 
@@ -731,7 +733,8 @@ def decide(program, architecture, number):
 
 def test_the_tables_are_those_of_the_kernel(needed):
     x86, arm = (syscalls.NUMBERS[machine] for machine in ("x86_64", "aarch64"))
-    assert set(x86) - set(arm) == {"fork", "vfork", "inotify_init"}  # older than that machine
+    # These calls are older than the ARM machine, which therefore lacks them.
+    assert set(x86) - set(arm) == {"fork", "vfork", "inotify_init"}
     assert set(arm) <= set(x86)
     header = needed("kernel_headers").read_text()
     lines = [line.split() for line in header.splitlines() if "__NR_" in line]

@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = ROOT / "build"
-# The modules to mutate, each with its own tests: those of what builds on it do not count.
+# The modules to mutate, each with its own tests. Tests of modules that import it do not count.
 TESTS = {
     "masks": ["test_masks", "test_reference_length"],
     "_checks": [
@@ -49,16 +49,16 @@ TESTS = {
         *("test_question_answering", "test_summarization", "test_visual_question"),
     ],
 }
-# Of these modules the slow tests are left out: they train for seconds, and for each mutant again.
+# The slow tests of these modules are left out, because they would train for seconds for each mutant.
 QUICK = {"applications"}
-# What the tests import from beside them.
+# Files beside the tests that the tests import.
 SHARED = [
     *("tests/__init__.py", "tests/conftest.py", "tests/machine.py", "book/_ext/vendor.py"),
     "Makefile",
     *("tests/core/__init__.py", "tests/core/no_float64.py", "tests/core/other_device.py"),
 ]
 LEAST = 0.95
-# By exit status of pytest. Stopped means that the tests took many times what they should.
+# The verdict for each exit status of pytest. "Stopped" means that the tests took far longer than usual.
 STOPS = (signal.SIGXCPU, signal.SIGPROF)
 FATES = {1: "killed", -signal.SIGSEGV: "killed", **{-stop: "stopped" for stop in STOPS}}
 
@@ -126,7 +126,8 @@ def try_mutants(modules, every, processes):
     environment = {**os.environ, **fixed}
     mutmut = Path(sys.executable).with_name("mutmut")
     command = [mutmut, "run", "--max-children", str(processes)]
-    command += names if every > 1 else []  # mutmut tries them all if it is told none
+    # Without names, mutmut tries all mutants.
+    command += names if every > 1 else []
     if subprocess.run(command, env=environment, check=False).returncode:
         # mutmut does not say which test failed.
         again = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "mutation_hooks", "tests"]
@@ -150,7 +151,8 @@ def prepare(modules):
         "also_copy": ["conftest.py", "book", "Makefile"],
         "pytest_add_cli_args_test_selection": tests,
         "pytest_add_cli_args": ["-p", "mutation_hooks", *(["-m", "not slow"] * (module in QUICK))],
-        "process_isolation": "forkserver",  # PyTorch is not forked once it has computed
+        # A process in which PyTorch has computed cannot be forked safely.
+        "process_isolation": "forkserver",
         # 5 * (18 s + what the tests took): a loop without end is stopped, a busy machine is not.
         "timeout_constant": 18,
         "timeout_multiplier": 5,

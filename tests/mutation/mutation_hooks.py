@@ -13,9 +13,10 @@ from hypothesis import Phase, settings
 
 
 def pytest_configure():
-    gc.freeze()  # pytest collects garbage at its end: 0.5 s a mutant, unless PyTorch is left out
-    # That a test fails is enough; making its example small takes longer than finding it. A mutant
-    # that a quarter of the examples lets live counts as alive: it asks for a test of its own.
+    # pytest collects garbage when it ends, which takes 0.5 s a mutant unless PyTorch is left out.
+    gc.freeze()
+    # A failing test is enough, and shrinking its example takes longer than finding it. A mutant that
+    # survives a quarter of the examples counts as alive and needs a test of its own.
     phases = (Phase.explicit, Phase.generate)
     settings.register_profile("mutation", settings.get_profile("quick"), phases=phases)
     settings.load_profile("mutation")
@@ -40,10 +41,12 @@ def pytest_runtest_setup():
 
 def pytest_collection_modifyitems(items):
     """Sort the tests: most mutants fall to the first quick one."""
-    measured = Path("mutmut-stats.json")  # what each took in the first run
+    # The first run has stored the duration of each test.
+    measured = Path("mutmut-stats.json")
     took = json.loads(measured.read_text())["duration_by_test"] if measured.exists() else {}
     items.sort(key=lambda item: (_compiles(item), took.get(item.nodeid, 0), *item.location))
 
 
 def _compiles(item):
-    return "compil" in item.name  # what the first run only pretends to do
+    # The first run does not compile, so it measured no time for these tests.
+    return "compil" in item.name

@@ -23,7 +23,7 @@ def lens_torch(stream, gain, table, token):
 
 
 def lens_without_norm(stream, gain, table, token):
-    # To divide a vector by a number changes no rank.
+    # Dividing a vector by a number does not change the ranks.
     logits = np.einsum("...d,d,vd->...v", stream, gain, table)
     return np.argsort(np.argsort(-logits, axis=-1), axis=-1)[..., token] + 1
 

@@ -74,8 +74,6 @@ def server(serve, site):
     return serve(site)
 
 
-# A page without an address of its own may not store anything.
-OPEN_ASIDES = "try { localStorage['attn-asides'] ??= 'open' } catch {}"
 # A page that is loaded again is laid out whole, for its reader may be anywhere in it.
 AGAIN = (
     "Object.defineProperty(PerformanceNavigationTiming.prototype, 'type', {get: () => 'reload'});"
@@ -86,25 +84,24 @@ AGAIN = (
 def browser(needed):
     """Chromium or a relative of it.
 
-    The asides of a chapter are open, as for a reader who wanted them so, and nothing of a page
-    waits until its reader comes near: what a test asks for is there. With `short=True` a context
-    is that of a reader who has not said anything yet and begins at the top.
+    Nothing of a page waits until its reader comes near: what a test asks for is there. With
+    `short=True` a context is that of a reader who begins at the top.
     """
     program = needed("browser")
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=program, args=QUIET)
         make = {name: getattr(running, name) for name in ("new_context", "new_page")}
 
-        def with_asides(kind):
+        def laid_out(kind):
             def made(short=False, **options):
                 context_or_page = make[kind](**options)
                 if not short:
-                    context_or_page.add_init_script(OPEN_ASIDES + AGAIN)
+                    context_or_page.add_init_script(AGAIN)
                 return context_or_page
 
             return made
 
-        running.new_context, running.new_page = map(with_asides, make)
+        running.new_context, running.new_page = map(laid_out, make)
         yield running
         running.close()
 

@@ -18,8 +18,9 @@ from tests.test_site.conftest import TWO_FRAMES
 ROOT = Path(__file__).resolve().parents[2]
 # From the table of contents, so that a page that fails to build is missed.
 NAMES = [
-    re.sub(r".*/", "", page)
-    for page in re.findall(r"(?:root|file): (\S+)", (ROOT / "_toc.yml").read_text())
+    path.stem
+    for page in re.findall(r"(?:root|file|glob): (\S+)", (ROOT / "_toc.yml").read_text())
+    for path in sorted(ROOT.glob(f"{page}.*"))
 ] + ["search"]
 CHAPTER = "03_self_attention.html"
 

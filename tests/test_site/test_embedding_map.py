@@ -21,10 +21,10 @@ def chapter(request, browser, server):
 
 @pytest.fixture
 def maps(chapter):
-    """The two maps as they are when the chapter is opened: with genres, and with gaps."""
+    """The two maps of films as they are when the chapter is opened: with genres, and with gaps."""
     chapter.reload()
-    chapter.locator("[data-attn=map]").nth(1).wait_for()
-    found = [chapter.locator("[data-attn=map]").nth(i) for i in range(2)]
+    chapter.locator("[data-attn=map]").nth(2).wait_for()
+    found = [chapter.locator("[data-attn=map]").nth(i) for i in (1, 2)]
     yield found
     assert chapter.errors == []
 
@@ -138,11 +138,39 @@ def test_the_keyboard_reaches_every_point_and_button(maps, chapter):
     assert reached == ["user-point"] * 5 + ["film-point"] * 6 + ["step", "steps", "rotate", "reset"]
 
 
+def cells(words, kind):
+    """Return the numbers of a column of the table of words, in the order of the rows that are shown."""
+    shown = words.locator(f"tbody tr:not([hidden]) [data-attn={kind}]")
+    return [float(cell.get_attribute("data-value")) for cell in shown.all()]
+
+
+def test_words_are_compared_by_product_and_by_cosine_and_length_moves_only_the_product(chapter):
+    chapter.reload()
+    words = chapter.locator("[data-attn=map]").nth(0)
+    words.wait_for()
+    assert cells(words, "product") == [12, 15, 8]
+    np.testing.assert_allclose(cells(words, "cosine"), [0.8, 0.6, 8 / 5 / 17**0.5])
+    tops = words.locator("[data-top]").evaluate_all("ns => ns.map(n => n.dataset.attn)")
+    assert tops == ["cosine", "product"]  # blue, by the angle; roses, by the product
+    words.locator("[data-attn=user-point]").nth(1).focus()
+    words.locator("[data-attn=double]").click()
+    words.locator("[data-attn=user-point]").nth(0).focus()
+    assert cells(words, "product") == [24, 15, 8]
+    np.testing.assert_allclose(cells(words, "cosine")[0], 0.8)
+    words.locator("[data-attn=rotate]").click()
+    np.testing.assert_allclose(cells(words, "product"), [24, 15, 8])
+    chapter.keyboard.press("Shift+Tab")
+    words.locator("[data-attn=user-point]").nth(0).focus()
+    chapter.keyboard.press("ArrowRight")
+    assert cells(words, "product") != [24, 15, 8]
+    assert "false" not in words.inner_text() and chapter.errors == []
+
+
 def test_a_phone_shows_it_whole(browser, server):
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
     page.goto(f"{server}/es/{CHAPTER}")
-    page.locator("[data-attn=map]").nth(1).wait_for()
+    page.locator("[data-attn=map]").nth(2).wait_for()
     for box in page.locator(".attn-map .attn-w-scroll").all():
         assert box.evaluate("b => b.scrollWidth - b.clientWidth") <= 1
     context.close()
@@ -152,6 +180,6 @@ def test_it_works_from_a_folder(browser, site):
     context = browser.new_context()
     page = context.new_page()
     page.goto((site / "en" / CHAPTER).as_uri())
-    page.locator("[data-attn=map]").nth(1).wait_for()
-    check_products(page.locator("[data-attn=map]").nth(0))
+    page.locator("[data-attn=map]").nth(2).wait_for()
+    check_products(page.locator("[data-attn=map]").nth(1))
     context.close()

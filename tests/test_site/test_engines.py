@@ -23,10 +23,9 @@ from tests.test_site.every_page import NAMES
 pytestmark = pytest.mark.engines
 SENTENCE = "My sister bought a red car."
 EXPLORER = "[data-attn=explorer]"
-# The first thing a page runs: note what goes wrong, and meet a reader who wants the asides open.
+# The first thing a page runs: note what goes wrong.
 LISTEN = """<script>
 localStorage.clear();
-localStorage["attn-asides"] = "open";
 window.wrong = [];
 for (const kind of ["error", "warn"]) {
   const say = console[kind];

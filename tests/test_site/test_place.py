@@ -96,7 +96,7 @@ def test_the_menu_of_a_phone_opens_where_one_is(tab, server):
     assert not page.locator(".attn-menu nav").is_visible()
 
 
-# How many are not laid out yet, of what is in no closed aside.
+# How many are not laid out yet.
 WAITING = """all => all.filter(node => node.checkVisibility()
     && !node.checkVisibility({contentVisibilityAuto: true})).length"""
 READ_ON = """async () => {

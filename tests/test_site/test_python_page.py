@@ -507,8 +507,6 @@ def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(visit):
     page = visit("en/notation.html")
     page.add_init_script(NO_STORAGE)
     page.goto(page.url.replace("notation", "03_self_attention"))
-    # The page does not remember either that its asides are to be open.
-    page.evaluate("document.querySelectorAll('details').forEach(aside => { aside.open = true; })")
     panel = exercise(page, "softmax").open()
     assert panel.check(SOFTMAX, "en").startswith("Correct.")
     assert "The browser keeps nothing" in panel.status.inner_text()
@@ -562,8 +560,6 @@ def test_the_machine_says_on_opening_how_many_parts_are_ready(visit, language, k
     bar, stored = machine.locator(".attn-py-bar"), machine.locator(".cell_output")
     said = {"es": "{} de 13 partes son tuyas", "en": "{} of 13 parts are yours"}[language]
     none = {"es": "Tu código: todavía ninguno.", "en": "Your code: none yet."}[language]
-    # Without storage the page does not remember that its asides are to be open.
-    page.evaluate("document.querySelectorAll('details').forEach(aside => { aside.open = true; })")
     expect(bar).to_contain_text(said.format(0))
     expect(stored.get_by_text(none)).to_be_visible()
     if not kept:

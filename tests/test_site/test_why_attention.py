@@ -26,22 +26,36 @@ def page(browser, address, request):
 
 
 def test_every_widget_is_alive_and_the_page_no_wider_than_the_window(page):
-    assert page.locator("[data-anywidget]").count() == 6
-    assert page.locator("[data-anywidget][data-attn-mounted]").count() == 6
+    assert page.locator("[data-anywidget]").count() == 8
+    assert page.locator("[data-anywidget][data-attn-mounted]").count() == 8
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_one_patch_of_nine_has_the_weight_that_the_prose_gives(page):
+def test_what_is_asked_for_gets_the_weight_by_keyboard(page):
+    asker = page.locator("[data-anywidget=patch_asker]")
+    weights = asker.locator("[data-attn=weight]")
+    assert weights.nth(7).inner_text() == "0.85"
+    asker.locator("input[type=radio]").first.focus()
+    for _ in range(3):  # the cross, the T, the L
+        page.keyboard.press("ArrowDown")
+    assert float(weights.nth(0).inner_text()) > 0.9
+    asker.locator("input[type=range]").focus()
+    page.keyboard.press("Home")
+    assert {weights.nth(i).inner_text() for i in range(9)} == {"0.11"}
+    assert "mancha" in asker.locator("[data-attn=summary]").inner_text()
+
+
+def test_the_marked_card_has_the_weight_that_the_prose_gives(page):
     playground = page.locator("[data-anywidget=softmax_playground]")
-    # Four at e⁴ against eight at 1, and a little more by keyboard.
-    assert f"{math.exp(4) / (math.exp(4) + 8):.3f}" in playground.inner_text()
-    playground.locator("input[type=range]").nth(1).focus()
+    # Four at e⁴ against two at 1, and a little more by keyboard.
+    assert f"{math.exp(4) / (math.exp(4) + 2):.3f}" in playground.inner_text()
+    playground.locator("input[type=range]").nth(2).focus()
     for _ in range(30):
         page.keyboard.press("ArrowRight")
-        if "0.900" <= playground.locator("[data-attn=weight]").first.inner_text():
+        if playground.locator("[data-attn=weight]").nth(1).inner_text() >= "0.990":
             break
     else:
-        pytest.fail("the first weight never reaches 0.9")
+        pytest.fail("the weight of card 2 never reaches 0.99")
 
 
 def test_the_translator_opens_on_the_red_house_and_translates_another(page):
@@ -54,7 +68,7 @@ def test_the_translator_opens_on_the_red_house_and_translates_another(page):
 
 
 def test_a_question_answers(page):
-    quiz = page.locator("[data-anywidget=quiz]").first
+    quiz = page.locator("[data-anywidget=quiz]").nth(1)
     quiz.locator("input[type=radio]").nth(1).check()
     quiz.get_by_role("button").click()
     assert "qué iba con qué" in quiz.inner_text()

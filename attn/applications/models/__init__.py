@@ -9,15 +9,5 @@ TRANSLATOR = "tatoeba"
 
 
 def folder(name: str) -> Path:
-    """Return the folder of a trained model.
-
-    Parameters
-    ----------
-    name : {"tatoeba_translator", "grammar_translator", "question_answerer", "summarizer",
-            "visual_question"}
-
-    Returns
-    -------
-    Path
-    """
+    """Return the folder of a trained model."""
     return Path(__file__).parent / name

@@ -13,8 +13,14 @@ from attn._checks import wrong
 from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
 from attn.applications._sequences import are_texts, check_fits, listed, placed
-from attn.applications.question_answering.answers import Answer, quote
-from attn.applications.question_answering.encoding import Encoded, collate, encode, words_of
+from attn.applications.question_answering.encoding import (
+    Answer,
+    Encoded,
+    collate,
+    encode,
+    quote,
+    words_of,
+)
 from attn.applications.question_answering.spans import SpanReader, flat_logits, span_loss
 from attn.metrics import exact_match
 from attn.metrics.text import as_array

@@ -1,4 +1,4 @@
-"""A passage and a question as the ids that the reader gets, and the right span."""
+"""A passage and a question as the ids that the reader gets; a span of them as an answer."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from attn._checks import wrong
 from attn.applications.question_answering.spans import CONTEXT, MARKED, MAX_WORDS, OUTSIDE
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.text import check_text
-from attn.tokenizer.words import normalise, split
+from attn.tokenizer.words import join, normalise, split
 from attn.training import pad
 
 
@@ -43,38 +43,10 @@ def encode(
     answer: str = "",
     start: int | None = None,
 ) -> Encoded:
-    """Encode a question and, to train on it, its answer.
+    """Encode a question and, to train on it, its answer, which begins at word `start` of the context.
 
-    Parameters
-    ----------
-    tokenizer : WordTokenizer
-    marks_question_words : bool
-        Whether words of the context that occur in the question get the role `MARKED`. The
-        texts of the words are compared, so that two unknown words differ.
-    context, question, answer, start
-        Three texts, and the index in the context of the first word of the answer.
-
-    Returns
-    -------
-    Encoded
-
-    Raises
-    ------
-    ValueError
-        If a text has no words, or the answer does not stand where it starts, or has more
-        than `MAX_WORDS` words.
-
-    Examples
-    --------
-    >>> from attn.tokenizer import WordTokenizer
-    >>> tokenizer = WordTokenizer(["is", "sky", "the", "blue"])
-    >>> encoded = encode(tokenizer, True, "The sky is blue", "What is blue?", "sky", start=1)
-    >>> encoded.tokens
-    ['<sos>', 'What', 'is', 'blue', '?', '<eos>', 'The', 'sky', 'is', 'blue']
-    >>> encoded.roles
-    [0, 0, 0, 0, 0, 0, 1, 1, 2, 2]
-    >>> divmod(encoded.span, MAX_WORDS)  # from position 7, no word more
-    (7, 0)
+    With `marks_question_words`, words of the context that occur in the question get the role
+    `MARKED`. The texts of the words are compared, so that two unknown words differ.
     """
     asked, told = words_of("question", question), words_of("context", context)
     ids = tokenizer.encode(question, sos=True, eos=True) + tokenizer.encode(context)
@@ -102,19 +74,38 @@ def words_of(name: str, text: str) -> list[str]:
 
 
 def collate(some: Sequence[Encoded]) -> dict[str, Tensor]:
-    """Make a batch of encoded questions.
-
-    Parameters
-    ----------
-    some : list of Encoded
-
-    Returns
-    -------
-    dict of str to Tensor
-        ``ids`` and ``roles``, shape (batch_size, seq_len); ``lengths`` and ``span``, shape
-        (batch_size,).
-    """
+    """Return ``ids`` and ``roles``, (batch_size, seq_len), ``lengths`` and ``span``, (batch_size,)."""
     ids, lengths = pad([one.ids for one in some], pad_id=0)
     roles, _ = pad([one.roles for one in some], pad_id=OUTSIDE)
     span = torch.tensor([one.span for one in some])
     return {"ids": ids, "roles": roles, "lengths": lengths, "span": span}
+
+
+class Answer(NamedTuple):
+    """The answer in a passage.
+
+    Attributes
+    ----------
+    text : str
+        Words of the context; empty if the context does not tell.
+    start, end : int or None
+        The words are ``split(context)[start:end]``, with `attn.tokenizer.words.split`.
+    probability : float
+        The probability of this answer among all spans of up to `MAX_WORDS` words and "no
+        answer".
+    """
+
+    text: str
+    start: int | None
+    end: int | None
+    probability: float
+
+
+def quote(encoded: Encoded, span: int, probability: float) -> Answer:
+    """Return the answer of a span, given by its index in the flat logits of one example."""
+    start, more = divmod(span, MAX_WORDS)
+    if start == 0:
+        return Answer("", None, None, probability)
+    text = join(encoded.tokens[start : start + more + 1])
+    start -= encoded.n_before
+    return Answer(text, start, start + more + 1, probability)

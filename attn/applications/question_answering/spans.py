@@ -25,23 +25,10 @@ class SpanReader(Checkpoint, nn.Module):
     A learned vector for the role of each token is added to its embedding. Without the mark on
     words that also occur in the question, the layers must first learn which words are equal.
 
-    Parameters
-    ----------
-    config : TransformerConfig
-
     References
     ----------
     Devlin et al. (2019), section 4.3: one sequence, a vector for starts and one for ends, the
     first token for "no answer". Chen et al. (2017), section 3.2, for the mark.
-
-    Examples
-    --------
-    >>> from attn.transformer import TransformerConfig
-    >>> reader = SpanReader(TransformerConfig(vocab_size=10, d_model=8, n_heads=2))
-    >>> ids, roles = torch.tensor([[2, 5, 3, 5, 6]]), torch.tensor([[0, 0, 0, 2, 1]])
-    >>> start, end, _ = reader(ids, roles, lengths=[5])
-    >>> start.shape, end.shape
-    (torch.Size([1, 5]), torch.Size([1, 5]))
     """
 
     unused = ("tgt_vocab_size", "prediction_head")
@@ -61,22 +48,10 @@ class SpanReader(Checkpoint, nn.Module):
         *,
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor, tuple[Tensor, ...] | None]:
-        """Score every position.
+        """Score every position as a start and as an end, each of shape (batch_size, seq_len).
 
-        Parameters
-        ----------
-        ids, roles : Tensor of int64, shape (batch_size, seq_len)
-            The first token stands for "no answer"; the question and the context follow.
-        lengths : Tensor or list of int, shape (batch_size,)
-            Numbers of tokens, padding left out.
-        need_weights : bool, default False
-            Also return the attention weights.
-
-        Returns
-        -------
-        start, end : Tensor, shape (batch_size, seq_len)
-        weights : tuple of Tensor, or None
-            The attention weights of each layer; None unless `need_weights`.
+        `ids` and `roles`, shape (batch_size, seq_len), begin with the token that stands for "no
+        answer"; the question and the context follow. The weights of each layer come third.
         """
         x = self.embedding(ids) + self.roles(roles)
         mask = padding_mask(torch.as_tensor(lengths, device=x.device), ids.shape[1])
@@ -88,25 +63,9 @@ class SpanReader(Checkpoint, nn.Module):
 def span_logits(start: Tensor, end: Tensor, roles: Tensor) -> Tensor:
     """Score every span of up to `MAX_WORDS` words: its start and its end together.
 
-    Parameters
-    ----------
-    start, end : Tensor, shape (batch_size, seq_len)
-    roles : Tensor of int64, shape (batch_size, seq_len)
-
-    Returns
-    -------
-    Tensor, shape (batch_size, seq_len, MAX_WORDS)
-        Entry [b, i, n] is the score of the span of n + 1 words from position i, or -inf if the
-        span leaves the context. Entry [b, 0, 0] is the score of "no answer".
-
-    Examples
-    --------
-    >>> start, end = torch.tensor([[1.0, 9.0, 2.0, 3.0]]), torch.tensor([[0.5, 9.0, 0.0, 0.25]])
-    >>> span_logits(start, end, torch.tensor([[0, 0, 1, 2]]))[..., :3]
-    tensor([[[1.5000,   -inf,   -inf],
-             [  -inf,   -inf,   -inf],
-             [2.0000, 2.2500,   -inf],
-             [3.2500,   -inf,   -inf]]])
+    Entry [b, i, n] of the result, shape (batch_size, seq_len, MAX_WORDS), is the score of the span
+    of n + 1 words from position i, or -inf if the span leaves the context. Entry [b, 0, 0] is the
+    score of "no answer".
     """
     no_answer = start[:, 0] + end[:, 0]
     outside = roles == OUTSIDE

@@ -1,9 +1,7 @@
 """Summaries in two ways: write a headline, or pick the sentences that attention rests on.
 
 ============  ======================================================================
-`encoding`    a text as ids, or why it has none
 `sentences`   a text cut into sentences; ``lead``, the summary to beat
-`results`     its attention weights and scores
 `summarizer`  ``Summarizer``: fit, generate, extract, look inside, measure, save, load
 ============  ======================================================================
 """

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, TypedDict
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn._checks import check_size
+from attn._checks import check_size, wrong
 from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
 from attn.applications._sequences import (
@@ -22,12 +22,12 @@ from attn.applications._sequences import (
     sequence_loss,
     write,
 )
-from attn.applications.summarization.encoding import encode
-from attn.applications.summarization.results import SummaryAttention, SummaryScores
 from attn.applications.summarization.sentences import lead, sentences_of
 from attn.metrics import exact_match, rouge
 from attn.metrics.text import as_array
 from attn.tokenizer import WordTokenizer
+from attn.tokenizer.base import Tokenizer
+from attn.tokenizer.text import check_text
 from attn.training import History, TrainingConfig
 from attn.training.loss import at_least_float32
 from attn.transformer import Transformer
@@ -46,6 +46,36 @@ SIZES: dict[str, Any] = {
 TRAINING = TrainingConfig(steps=800, batch_size=32, learning_rate=3e-3, device="cpu")
 # The most tokens of a headline.
 MAX_TOKENS = 30
+
+
+class SummaryAttention(NamedTuple):
+    """The attention weights while a headline is written.
+
+    Attributes
+    ----------
+    story, headline : list of str
+        The tokens. Row i of `decoder` and `cross` belongs to the query that *predicts*
+        ``headline[i]``, the last of which is ``<eos>``; what it reads begins with ``<sos>``.
+    encoder : array, shape (n_layers, n_heads, src_len, src_len)
+    decoder : array, shape (n_layers, n_heads, tgt_len, tgt_len)
+    cross : array, shape (n_layers, n_heads, tgt_len, src_len)
+    """
+
+    story: list[str]
+    headline: list[str]
+    encoder: NDArray[np.floating]
+    decoder: NDArray[np.floating]
+    cross: NDArray[np.floating]
+
+
+class SummaryScores(TypedDict):
+    """What `Summarizer.evaluate` returns."""
+
+    exact_match: float
+    generate: dict[str, float]
+    extract: dict[str, float]
+    lead: dict[str, float]
+    n_stories: int
 
 
 class Summarizer(Application[Transformer]):
@@ -290,3 +320,11 @@ def _checked(examples: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         return isinstance(example, (tuple, list)) and len(example) == 2 and are_texts(*example)
 
     return listed("examples", examples, "a pair of texts (text, headline)", is_one, "example")
+
+
+def encode(tokenizer: Tokenizer, name: str, text: str) -> list[int]:
+    """Return the ids of a text; an error for a text without words names the argument `name`."""
+    ids = tokenizer.encode(check_text(name, text))
+    if not ids:
+        raise wrong(name, "at least one word", repr(text))
+    return ids

@@ -5,15 +5,13 @@
 `recipes`       how the translators that come with the course are trained
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
 `lines`         a text of any length, line by line
-`results`       its attention weights and scores
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
 """
 
 from attn.applications.translation.lines import TranslatedLine, translate_lines
 from attn.applications.translation.recipes import PRETRAINED, RECIPES, SIZES, TRAINING, Recipe
-from attn.applications.translation.results import TranslationAttention
-from attn.applications.translation.translator import Translator
+from attn.applications.translation.translator import TranslationAttention, Translator
 from attn.applications.translation.vocabularies import UnknownWordError
 
 __all__ = [

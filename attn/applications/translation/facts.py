@@ -5,32 +5,96 @@ right words so far (teacher forcing), so that one mistake does not cause the nex
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence, Sized
-from typing import TypedDict
+from collections.abc import Callable, Iterator, Sequence, Sized
+from contextlib import contextmanager
+from typing import Any, TypedDict, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn._checks import wrong
+from attn._checks import check_choice, wrong
 from attn.applications._sequences import collate, placed, predict
-from attn.applications.translation._alignments import alignment_errors
-from attn.applications.translation._heads import STACKS, make_uniform, without_head
 from attn.applications.translation.translator import Translator
 from attn.applications.translation.vocabularies import checked_pairs
+from attn.attention import MultiHeadAttention
 from attn.corpus import Pair
+from attn.metrics import (
+    align,
+    alignment_error_rate,
+    diagonal_alignment,
+    ibm_model_1,
+    uniform_alignment,
+)
+from attn.transformer import Transformer
 
-__all__ = [
-    "STACKS",
-    "ablation",
-    "agreement",
-    "alignment_errors",
-    "coreference",
-    "make_uniform",
-    "polysemy",
-    "predictions",
-    "without_head",
-]
+STACKS = ("encoder", "decoder", "cross")
+
+
+def alignment_errors(
+    translator: Translator,
+    pairs: Sequence[Pair],
+    learn_from: Sequence[Pair] | None = None,
+    *,
+    rate: Callable[..., Any] = alignment_error_rate,
+) -> dict[str, Any]:
+    """Compare alignments read off the cross-attention with the right links.
+
+    Target token i is linked to the source token with the largest weight of the query that
+    *predicts* it.
+
+    Parameters
+    ----------
+    translator : Translator
+    pairs : sequence of attn.corpus.Pair
+    learn_from : sequence of attn.corpus.Pair, optional
+        The pairs from which IBM model 1 learns; by default `pairs`, which are usually too few.
+    rate : callable, default attn.metrics.alignment_error_rate
+        A function of the same arguments, which may also return an interval.
+
+    Returns
+    -------
+    dict
+        Error rates, from 0 to 1: ``heads``, an array of shape (n_layers, n_heads); ``layers``,
+        of the mean over the heads of each; ``average``, of the mean over all; and those of
+        three alignments without a network, ``diagonal``, ``uniform`` (at random) and
+        ``ibm_model_1``. Each is what `rate` returns.
+
+    References
+    ----------
+    Och and Ney (2003) for the rate.
+    """
+    pairs = checked_pairs(pairs)
+    if learn_from is not None:
+        learn_from = checked_pairs(learn_from, "learn_from")
+    attention = [translator.attention(pair.source, pair.target) for pair in pairs]
+    # The last row predicts <eos>, which translates no word.
+    cross = [a.cross[..., :-1, :] for a in attention]
+    sure, possible = ([getattr(p, name) for p in pairs] for name in ("sure", "possible"))
+
+    def rate_of(weights: list[NDArray[np.floating]]) -> Any:
+        return rate([align(w) for w in weights], sure, possible)
+
+    n_layers, n_heads = cross[0].shape[:2]
+    lengths = [(len(a.source), len(a.target) - 1) for a in attention]
+    rng = np.random.default_rng(0)
+    tokens = [(a.source, a.target[:-1]) for a in attention]
+    if learn_from is not None:
+        tokens = [(pair.source.split(), pair.target.split()) for pair in learn_from]
+    model_1 = ibm_model_1(tokens)
+    baselines = {
+        "diagonal": [diagonal_alignment(*length) for length in lengths],
+        "uniform": [uniform_alignment(*length, rng) for length in lengths],
+        "ibm_model_1": [model_1.align(a.source, a.target[:-1]) for a in attention],
+    }
+    return {
+        "heads": np.array(
+            [[rate_of([c[i, h] for c in cross]) for h in range(n_heads)] for i in range(n_layers)]
+        ),
+        "layers": np.array([rate_of([c[i].mean(axis=0) for c in cross]) for i in range(n_layers)]),
+        "average": rate_of([c.mean(axis=(0, 1)) for c in cross]),
+        **{name: rate(links, sure, possible) for name, links in baselines.items()},
+    }
 
 
 class CoreferenceFacts(TypedDict):
@@ -190,6 +254,65 @@ def ablation(
             with without_head(translator.model, name, layer, head):
                 numbers[layer, head] = measure(translator, pairs)
     return results
+
+
+@contextmanager
+def without_head(model: Transformer, stack: str, layer: int, head: int) -> Iterator[None]:
+    """Cut a head within a ``with`` block: its output is replaced by zeros.
+
+    Parameters
+    ----------
+    model : Transformer
+    stack : {"encoder", "decoder", "cross"}
+    layer, head : int
+    """
+    weight = _attention(model, stack)[layer].out_proj.weight
+    kept = weight.detach().clone()
+    d_v = weight.shape[1] // model.config.n_heads
+    try:
+        with torch.no_grad():
+            weight[:, head * d_v : (head + 1) * d_v] = 0
+        yield
+    finally:
+        with torch.no_grad():
+            weight.copy_(kept)
+
+
+def make_uniform(model: Transformer, stacks: Sequence[str] = STACKS) -> None:
+    """Make all attention weights of a query equal, for good.
+
+    The query projections become zero and are not trained, so every score is zero and attention
+    is the mean of the allowed values. This is a control that shows what the weights
+    contribute.
+
+    Parameters
+    ----------
+    model : Transformer
+    stacks : sequence of {"encoder", "decoder", "cross"}
+        The self-attention of the encoder, that of the decoder, and the cross-attention.
+
+    Examples
+    --------
+    >>> from attn.transformer import Transformer, TransformerConfig
+    >>> model = Transformer(TransformerConfig(vocab_size=9, d_model=8, n_heads=1, n_layers=1))
+    >>> make_uniform(model, ["decoder"])
+    >>> _, weights = model(torch.tensor([[5, 6]]), torch.tensor([[2, 7]]), need_weights=True)
+    >>> weights.decoder[0][0, 0].tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    for stack in stacks:
+        check_choice("stacks", stack, STACKS)
+        for attention in _attention(model, stack):
+            for parameter in attention.q_proj.parameters():
+                torch.nn.init.zeros_(parameter).requires_grad_(False)
+
+
+def _attention(model: Transformer, stack: str) -> list[MultiHeadAttention]:
+    """Return the attention module of each layer."""
+    layers = model.encoder.layers if stack == "encoder" else model.decoder.layers
+    name = "cross_attention" if stack == "cross" else "self_attention"
+    # The type of a ModuleList does not name the class of its modules.
+    return [cast(MultiHeadAttention, layer.get_submodule(name)) for layer in layers]
 
 
 @torch.no_grad()

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypedDict, TypeVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from attn._checks import check_choice, check_size, wrong
 from attn.applications import _sequences, models
@@ -13,13 +15,45 @@ from attn.applications._folder import About
 from attn.applications._sequences import Ids
 from attn.applications.translation import vocabularies
 from attn.applications.translation.recipes import SIZES, TRAINING
-from attn.applications.translation.results import TranslationAttention, TranslationScores, compare
 from attn.corpus import Pair
+from attn.metrics import bleu, chrf, exact_match
 from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig
 from attn.transformer import Transformer
 
 Text = TypeVar("Text", str, list[str])
+
+
+class TranslationAttention(NamedTuple):
+    """The attention weights while a sentence is translated.
+
+    Attributes
+    ----------
+    source, target : list of str
+        The tokens. Row i of `decoder` and `cross` belongs to the query that *predicts*
+        ``target[i]``, the last of which is ``<eos>``; what it can read begins with ``<sos>``.
+    encoder : array, shape (n_layers, n_heads, src_len, src_len)
+    decoder : array, shape (n_layers, n_heads, tgt_len, tgt_len)
+    cross : array, shape (n_layers, n_heads, tgt_len, src_len)
+    """
+
+    source: list[str]
+    target: list[str]
+    encoder: NDArray[np.floating]
+    decoder: NDArray[np.floating]
+    cross: NDArray[np.floating]
+
+
+class TranslationScores(TypedDict):
+    """What `Translator.evaluate` returns."""
+
+    exact_match: float
+    token_accuracy: float
+    bleu: float
+    bleu_signature: str
+    chrf: float
+    chrf_signature: str
+    n_pairs: int
 
 
 class Translator(Application[Transformer]):
@@ -223,7 +257,16 @@ class Translator(Application[Transformer]):
         written = self._write([src for src, _ in examples], beam_width, length_penalty)
         found = [self.target.decode(ids) for ids in written]
         right = [_sequences.as_written(pair.target, self.target) for pair in pairs]
-        return compare(found, right, _sequences.token_accuracy_of(self.model, examples))
+        by_words, by_characters = bleu(found, right), chrf(found, right)
+        return {
+            "exact_match": exact_match(found, right),
+            "token_accuracy": _sequences.token_accuracy_of(self.model, examples),
+            "bleu": by_words.score,
+            "bleu_signature": by_words.signature,
+            "chrf": by_characters.score,
+            "chrf_signature": by_characters.signature,
+            "n_pairs": len(pairs),
+        }
 
     def _about(self) -> About:
         kind = vocabularies.kind_of(self.source)

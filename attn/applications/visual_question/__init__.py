@@ -3,8 +3,6 @@
 ============  ===================================================================
 `patches`     how an image is cut
 `model`       ``VisualQuestionModel``: a decoder whose memory is the patches
-`example`     what it learns from, and is measured with
-`results`     ``Answer``, ``VisualAttention``: what it tells
 `answerer`    ``VisualQuestionAnswerer``: fit, answer, look, measure, save, load
 ============  ===================================================================
 
@@ -18,7 +16,10 @@ The answerer that comes with the course looks at an image of 6 by 6 patches:
 ['<sos>', 'what', 'colour', 'is', 'the', 'tree', '?']
 """
 
-from attn.applications.visual_question.answerer import VisualQuestionAnswerer
-from attn.applications.visual_question.results import Answer, VisualAttention
+from attn.applications.visual_question.answerer import (
+    Answer,
+    VisualAttention,
+    VisualQuestionAnswerer,
+)
 
 __all__ = ["Answer", "VisualAttention", "VisualQuestionAnswerer"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import torch
@@ -14,10 +14,8 @@ from attn.applications import models
 from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
 from attn.applications._sequences import are_texts, check_fits, listed, placed
-from attn.applications.visual_question.example import Example, MarkedExample
 from attn.applications.visual_question.model import VisualQuestionModel, answer_loss, collate
 from attn.applications.visual_question.patches import N_COLUMNS, N_ROWS, PATCH_SIZE
-from attn.applications.visual_question.results import Answer, VisualAttention
 from attn.masks import padding_mask
 from attn.metrics.text import as_array
 from attn.tokenizer import WordTokenizer
@@ -37,6 +35,48 @@ TRAINING = TrainingConfig(
     steps=2000, learning_rate=2e-3, betas=(0.9, 0.95), label_smoothing=0.0, device="cpu"
 )
 AT_A_TIME = 256
+
+
+class Example(Protocol):
+    """An image, a question about it and the right answer."""
+
+    @property
+    def image(self) -> NDArray[np.uint8]: ...
+    @property
+    def question(self) -> str: ...
+    @property
+    def answer(self) -> str: ...
+
+
+class MarkedExample(Example, Protocol):
+    """An example with its kind and the patches that show what it asks about."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def asked(self) -> NDArray[np.bool_]: ...
+
+
+class Answer(NamedTuple):
+    """An answer and its probability."""
+
+    text: str
+    probability: float
+
+
+class VisualAttention(NamedTuple):
+    """The weights with which the tokens of a question attend to the patches.
+
+    Attributes
+    ----------
+    tokens : list of str
+        ``<sos>``, at whose position the answer is read, and the tokens of the question.
+    weights : array, shape (n_layers, n_heads, n_tokens, n_rows, n_columns)
+        For each layer, head and token a map over the patches that sums to 1.
+    """
+
+    tokens: list[str]
+    weights: NDArray[np.floating]
 
 
 class VisualQuestionAnswerer(Application[VisualQuestionModel]):

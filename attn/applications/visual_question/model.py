@@ -19,8 +19,10 @@ from attn.transformer import Decoder, TransformerConfig
 from attn.transformer.checkpoint import Checkpoint
 from attn.transformer.stacks import TokenEmbedding
 
-SLOWEST = 100.0  # With six positions to tell apart, waves of thousands would stand still.
-CONTRAST = 64.0  # Colours differ from the ground by about so much.
+# The base of the sinusoidal positions. Over six positions, the waves of a base of 10,000 hardly move.
+SLOWEST = 100.0
+# The colours differ from the ground by about so much.
+CONTRAST = 64.0
 
 # Images, ids, lengths, answers.
 Batch: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor]
@@ -32,21 +34,10 @@ class PatchEmbedding(nn.Module):
     Patches do not attend to each other, so the vector of a patch holds nothing of the others.
     A map of the cross-attention weights therefore shows where an answer came from.
 
-    Parameters
-    ----------
-    config : TransformerConfig
-
     References
     ----------
     Dosovitskiy et al. (2021), An Image is Worth 16x16 Words, section 3.1, for patches as
     tokens; half the vector encodes the row and half the column, as in Carion et al. (2020).
-
-    Examples
-    --------
-    >>> from attn.transformer import TransformerConfig
-    >>> embedding = PatchEmbedding(TransformerConfig(vocab_size=10, d_model=8, n_heads=2))
-    >>> embedding(torch.zeros(2, 48, 48, 3, dtype=torch.uint8)).shape
-    torch.Size([2, 36, 8])
     """
 
     places: Tensor
@@ -67,16 +58,7 @@ class PatchEmbedding(nn.Module):
         self.feed_forward = FeedForward(d_model, config.d_ff)
 
     def forward(self, image: Tensor) -> Tensor:
-        """Return the vectors of the patches, row by row.
-
-        Parameters
-        ----------
-        image : Tensor of uint8, shape (..., N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3)
-
-        Returns
-        -------
-        Tensor, shape (..., N_ROWS * N_COLUMNS, d_model)
-        """
+        """Return the vectors of the patches, row by row: (..., N_ROWS * N_COLUMNS, d_model)."""
         check_shape("image", image, (..., N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3))
         pixels = (image - self.ground) / CONTRAST
         batch = image.shape[:-3]
@@ -94,30 +76,13 @@ class VisualQuestionModel(Checkpoint):
     same as that of two. The model counts by the *share* of the weight on the things asked
     about, which is why it needs the empty patches to take the rest.
 
-    Parameters
-    ----------
-    config : TransformerConfig
-        Its ``vocab_size`` counts the tokens of questions, its ``tgt_vocab_size`` the answers.
-
-    Raises
-    ------
-    ValueError
-        If `config` does not say how many answers there are.
+    The ``vocab_size`` of the configuration counts the tokens of questions, its ``tgt_vocab_size``
+    the answers.
 
     References
     ----------
     *Attention mechanisms & Transformers*, slides "Cross-attention", asks for the colour of a
     ball.
-
-    Examples
-    --------
-    >>> from attn.transformer import TransformerConfig
-    >>> model = VisualQuestionModel(
-    ...     TransformerConfig(vocab_size=20, tgt_vocab_size=7, d_model=8, n_heads=2)
-    ... )
-    >>> image, ids = torch.zeros(48, 48, 3, dtype=torch.uint8), torch.tensor([2, 5, 6])
-    >>> model(image, ids)[0].shape
-    torch.Size([7])
     """
 
     unused = ("prediction_head",)
@@ -134,26 +99,10 @@ class VisualQuestionModel(Checkpoint):
     def forward(
         self, image: Tensor, ids: Tensor, mask: Tensor | None = None, *, need_weights: bool = False
     ) -> tuple[Tensor, tuple[tuple[Tensor, ...], tuple[Tensor, ...]] | None]:
-        """Score every answer.
+        """Score every answer: logits of shape (..., tgt_vocab_size).
 
-        Parameters
-        ----------
-        image : Tensor of uint8
-            As in `PatchEmbedding`.
-        ids : Tensor of int64, shape (..., seq_len)
-            The question after ``<sos>``, from whose position the answer is read.
-        mask : Tensor of bool, broadcastable to (..., seq_len, seq_len), optional
-            For padding, `attn.masks.padding_mask`.
-        need_weights : bool, default False
-            Also return the attention weights.
-
-        Returns
-        -------
-        logits : Tensor, shape (..., tgt_vocab_size)
-        weights : pair of tuples of Tensor, or None
-            For each layer the weights of self-attention, shape (..., n_heads, seq_len,
-            seq_len), and of cross-attention, shape (..., n_heads, seq_len, N_ROWS *
-            N_COLUMNS).
+        The image is as in `PatchEmbedding`. The answer is read from the position of ``<sos>``, which
+        `ids` begin with; `mask` hides their padding. The weights are those of `Decoder`, or None.
         """
         x, weights = self.decoder(
             self.embedding(ids),
@@ -166,18 +115,7 @@ class VisualQuestionModel(Checkpoint):
 
 
 def collate(examples: Sequence[tuple[NDArray[np.uint8], list[int], int]]) -> Batch:
-    """Make a batch.
-
-    Parameters
-    ----------
-    examples : list of (image, ids, answer)
-        Each image is an array of uint8, `ids` a list of int, `answer` an int.
-
-    Returns
-    -------
-    images, ids, lengths, answers : Tensor
-        The ids are padded to one length; `lengths` holds the lengths before padding.
-    """
+    """Return images, padded ids, their lengths before padding, and answers."""
     images = torch.tensor(np.stack([image for image, _, _ in examples]))
     ids, lengths = pad([ids for _, ids, _ in examples], WordTokenizer.pad_id)
     return images, ids, lengths, torch.tensor([answer for _, _, answer in examples])

@@ -1,4 +1,4 @@
-// The page's own behaviour: colour scheme, menu, asides, copying code, wide boxes, paper, where you are.
+// The page's own behaviour: colour scheme, menu, copying code, wide boxes, paper, where you are.
 (function () {
   "use strict";
 
@@ -16,13 +16,13 @@
   });
   show();
 
-  // Paper is white, and shows the asides and the outputs that are folded. What else is folded is code,
+  // Paper is white, and shows the outputs that are folded. What else is folded is code,
   // or an answer: paper.js prints those at the end, and an open one where it stands as well.
   const folded = [];
   addEventListener("beforeprint", () => {
     root.dataset.screen = root.dataset.theme;
     root.dataset.theme = "light";
-    for (const details of document.querySelectorAll("main details:is(.below-input, .attn-more):not([open])")) {
+    for (const details of document.querySelectorAll("main details.below-input:not([open])")) {
       details.open = true;
       folded.push(details);
     }
@@ -39,50 +39,6 @@
   // From here on all of the page is laid out: a place in it is found by true heights.
   const layOutAll = () => { delete root.dataset.layout; };
 
-  // Asides are closed until they are asked for: by their line, their heading, a link into them, or
-  // all at once, which is remembered.
-  const asides = [...document.querySelectorAll("details.attn-more")];
-  const all = document.querySelector(".attn-all");
-  const allOpen = () => asides.every((aside) => aside.open);
-  const openAll = (open) => { for (const aside of asides) aside.open = open; };
-  const bodyOf = (aside) => aside.querySelector(":scope > .attn-more");
-  /** Open the asides that a node is in; say whether any had been closed. */
-  function reveal(node) {
-    let opened = false;
-    for (let aside = node?.closest(".attn-aside"); aside; aside = aside.parentElement.closest(".attn-aside")) {
-      opened ||= !bodyOf(aside).open;
-      bodyOf(aside).open = true;
-    }
-    return opened;
-  }
-  const named = (hash) => document.getElementById(decodeURIComponent(hash.slice(1)));
-  const arrive = () => { if (reveal(named(location.hash))) named(location.hash).scrollIntoView({ behavior: "instant" }); };
-  if (all) {
-    const name = () => { all.textContent = all.dataset[allOpen() ? "close" : "open"]; };
-    try {
-      openAll(localStorage.getItem("attn-asides") === "open");
-    } catch (error) {
-      // Storage is off: the page begins with its short way.
-    }
-    all.addEventListener("click", () => {
-      openAll(!allOpen());
-      try {
-        localStorage.setItem("attn-asides", allOpen() ? "open" : "closed");
-      } catch (error) {
-        // It lasts until the page is left.
-      }
-    });
-    for (const aside of asides) {
-      aside.addEventListener("toggle", name);
-      aside.parentElement.querySelector("h2, h3").addEventListener("click", (event) => {
-        if (!event.target.closest("a") && getSelection().isCollapsed) aside.open = !aside.open;
-      });
-    }
-    name();
-    addEventListener("hashchange", arrive);
-    arrive();
-  }
-  const isShown = (section) => !section.parentElement.closest("details:not([open])");
 
   const menu = document.querySelector(".attn-menu");
   document.addEventListener("keydown", (event) => {
@@ -189,7 +145,7 @@
       const { note, links } = known;
       const height = note.offsetHeight;
       const clear = (y) => wide.every(([top, bottom]) => y + height + 8 <= top || y >= bottom + 8);
-      known.beside = room ? links.find(isShown) ?? null : null; // the first that is not in a closed aside
+      known.beside = room ? links.find((link) => !link.closest("details:not([open])")) ?? null : null; // the first that is not folded away
       const line = known.beside ? known.beside.getBoundingClientRect().top - origin.top : NaN;
       const y = [0, 40, 80, 120, 160].map((up) => line - up).find(clear);
       if (y === undefined || Number.isNaN(line)) known.beside = null;
@@ -282,13 +238,12 @@
   // so the place is the number of a section and the part of it that is above the top, in thousandths.
   const sections = [...document.querySelectorAll("main section[id], .attn-api dt[id]")];
   const TOP = 100; // pixels from the top of the window, under the header
-  const after = (i) => sections.find((section, j) => j > i && isShown(section)) ?? document.querySelector("footer");
+  const after = (i) => sections[i + 1] ?? document.querySelector("footer");
   const heightOf = (i) => after(i).getBoundingClientRect().top;
   const READER = ["wheel", "touchmove", "keydown", "pointerdown"];
-  const arrived = /^#place-(\d+)-(\d+)(o?)$/.exec(location.hash);
+  const arrived = /^#place-(\d+)-(\d+)$/.exec(location.hash);
   if (arrived && sections[arrived[1]]) {
     const section = sections[arrived[1]];
-    reveal(arrived[3] ? section : section.parentElement);
     const go = () => {
       const { top } = section.getBoundingClientRect();
       const above = (heightOf(Number(arrived[1])) - top) * arrived[2] / 1000;
@@ -308,15 +263,14 @@
   const page = twin?.href;
   function keepPlace() {
     if (!twin) return;
-    const i = sections.findLastIndex((section) => isShown(section) && section.getBoundingClientRect().top <= TOP);
+    const i = sections.findLastIndex((section) => section.getBoundingClientRect().top <= TOP);
     if (scrollY === 0 || i < 0) {
       twin.href = page;
       return;
     }
     const { top } = sections[i].getBoundingClientRect();
     const above = Math.min(0.999, (TOP - top) / (heightOf(i) - top));
-    const open = sections[i].matches(".attn-aside") && bodyOf(sections[i]).open ? "o" : "";
-    twin.href = `${page}#place-${i}-${Math.round(1000 * above)}${open}`;
+    twin.href = `${page}#place-${i}-${Math.round(1000 * above)}`;
   }
 
   twin?.addEventListener("click", async (event) => {
@@ -370,7 +324,7 @@
     const line = Math.max(120, innerHeight - left);
     let current = null;
     for (const section of links.keys()) {
-      if (isShown(section) && section.getBoundingClientRect().top < line) current = section;
+      if (section.getBoundingClientRect().top < line) current = section;
     }
     const place = asked?.getBoundingClientRect().top;
     if (place >= 0 && place < innerHeight) current = asked;
@@ -414,7 +368,6 @@
     const link = event.target.closest("a[href^='#']");
     if (!link) return;
     layOutAll();
-    reveal(named(link.hash)); // before the browser goes there
     follow(decodeURIComponent(link.hash.slice(1)));
   });
   for (const own of READER) addEventListener(own, () => { asked = null; }, { passive: true });

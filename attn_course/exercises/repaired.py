@@ -1,0 +1,566 @@
+"""A small change of the learner's own code with which it passes: found by trying, and so true.
+
+Each candidate changes one thing, as a slip of the pen would: an operator, an axis, a name, an argument, a
+statement; or the same thing wherever it stands. It runs on the inputs of the exercise, the smallest of the
+failing ones first, until one input shows that it is wrong. Bounds are on counts, never on time.
+"""
+
+import ast
+import contextlib
+import copy
+import functools
+import inspect
+import io
+import itertools
+import sys
+import textwrap
+import types
+import warnings
+
+import numpy as np
+
+from attn_course.exercises.compare import run
+from attn_course.exercises.diagnose import wrong_on
+from attn_course.language import text
+
+MOST_CANDIDATES = 1200
+MOST_STEPS = 30_000  # rounds of loops and calls, over all candidates
+STEPS_ON_ONE_INPUT = 5000
+LONGEST = 90  # characters of code that a sentence quotes
+# Who uses these asks, draws or writes: not to be repeated hundreds of times.
+NOT_REPEATED = "input open exec eval breakpoint exit quit sys os plt torch"
+
+REPAIRED = {
+    "es": "Con un cambio es correcta: en {where}, escribe {what}.",
+    "en": "One change makes it right: in {where}, write {what}.",
+}
+REMOVED = {
+    "es": "Con un cambio es correcta: en {where}, sobra `{before}`.",
+    "en": "One change makes it right: in {where}, take out `{before}`.",
+}
+MOVED = {
+    "es": "Con un cambio es correcta: `{before}`, en {where}, va después del bucle y no dentro.",
+    "en": "One change makes it right: `{before}`, in {where}, belongs after the loop and not inside it.",
+}
+EXCHANGED = {
+    "es": "Con un cambio es correcta: en {where}, `{after}` va antes de `{before}`.",
+    "en": "One change makes it right: in {where}, `{after}` comes before `{before}`.",
+}
+
+
+def _rows(table):
+    """Return the words of each row; a tilde within one stands for a blank."""
+    return [[word.replace("~", " ") for word in row.split()] for row in table.split(";")]
+
+
+# By what stands in the code, what might have been meant.
+OPERATORS = {
+    first: others
+    for first, *others in _rows("+ - *; - + /; * / @ +; / * -; @ *; // % /; % //; ** * /; & |; | &")
+}
+COMPARISONS = {
+    first: others
+    for first, *others in _rows(
+        "< <= >= >; <= < > >=; > >= <= <; >= > < <=; == != < >; != == < >;"
+        "is is~not; is~not is; in not~in; not~in in"
+    )
+}
+# The functions of a row are taken for each other.
+FAMILIES = _rows(
+    "max min mean sum prod any all argmax argmin argsort cumsum std var; max maximum; min minimum;"
+    "maximum minimum add; sin cos; exp log sqrt square abs; tril triu; zeros ones zeros_like ones_like;"
+    "T mT; concatenate stack; logical_or logical_and; append extend; floor ceil"
+)
+INDICES = "...; ..., None; ..., None, :; :, None; None; ..., None, None, :; ..., None, None"
+WRAPS = """
+    -E; ~E; E + 1; E - 1; 1 - E; np.sqrt(E); E.mT; E[..., None]; E[..., None, :]; E[:, None];
+    E / E.sum(axis=-1, keepdims=True); E - E.max(axis=-1, keepdims=True); np.where(E == 0, 1, E);
+    np.where(np.isfinite(E), E, 0); np.maximum(E, 0); np.abs(E); np.square(E); 2 * E; E / 2; 1 / E; np.exp(E);
+    np.log(E); np.nan_to_num(E); E.copy(); E[::-1]; E[1:]; E[:-1]; E.ravel(); E.astype(bool); E.astype(float);
+    np.argsort(E); -np.sort(-E); min(E, 1); E.swapaxes(-3, -2)
+"""
+WITH_A_NAME = "E / np.sqrt(N.shape[-1]); E + N; E * N; E @ N; E / N; E - N; E & N; E | N"
+
+LARGEST = 2000  # numbers of an array, or rounds of a range, that a candidate may ask for
+BUILDERS = (
+    "arange empty eye full identity indices linspace ones tri zeros repeat tile pad broadcast_to"
+)
+
+
+class _Small:
+    """NumPy, but that it makes no large array: a size may have been changed into anything."""
+
+    def __getattr__(self, name):
+        found = getattr(np, name)
+        return functools.partial(_small, found) if name in BUILDERS.split() else found
+
+
+def _small(build, *arguments, **others):
+    """Call what takes sizes, if all the numbers it is given are small."""
+    for given in (*arguments, *others.values()):
+        sizes = isinstance(given, int | float | tuple | list | np.generic)
+        if sizes and not np.prod(np.ravel(given).astype(float)) < LARGEST:
+            raise MemoryError
+    return build(*arguments, **others)
+
+
+def _size(value):
+    if isinstance(value, int):
+        return value.bit_length()
+    return len(value) if isinstance(value, list | tuple | str) else getattr(value, "size", 0)
+
+
+class _Enough(BaseException):
+    """A candidate ran too long; no `except Exception` of a learner stops it."""
+
+
+SMALL = _Small()
+
+
+def repaired(record, attempt, failing, may_be_lists):
+    """Return a sentence on the one change with which an attempt passes, or an empty text.
+
+    Parameters
+    ----------
+    record : Record
+        Without an oracle, as a problem set comes, nothing is tried: its answers count.
+    attempt : callable
+    failing : list of int
+        The inputs on which it is wrong, the smallest first.
+    may_be_lists : bool
+        Whether a list or a tuple passes for an array.
+
+    Returns
+    -------
+    str
+        In the language in use.
+    """
+    source = _source(attempt) if record.oracle else None
+    if source is None:
+        return ""
+    order = sorted(range(len(record.cases)), key=lambda i: i not in failing)
+    trial = _Trial(record, order, attempt, source, may_be_lists)
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        with contextlib.suppress(_Enough):
+            for sentence, edits in _candidates(source):
+                if trial.passes(edits):
+                    return _told(sentence, edits, source, attempt)
+    return ""
+
+
+def _source(attempt):
+    """Return the tree of a function and of those that it calls and that stand beside it, or None."""
+    found, waiting = {}, [attempt]
+    while waiting:
+        function = waiting.pop(0)
+        plain = isinstance(function, types.FunctionType) and not hasattr(function, "__wrapped__")
+        if not plain or function.__name__ in found:
+            continue
+        try:
+            (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+        except (OSError, TypeError, SyntaxError, ValueError):
+            continue
+        if isinstance(tree, ast.FunctionDef) and tree.name == function.__name__:
+            ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+            found[tree.name] = tree
+            used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+            if used & {*NOT_REPEATED.split()}:
+                return None
+            others = (function.__globals__.get(name) for name in sorted(used))
+            same = attempt.__globals__
+            waiting += [f for f in others if getattr(f, "__globals__", None) is same]
+    if getattr(attempt, "__name__", None) not in found:
+        return None
+    for node in [n for tree in found.values() for n in ast.walk(tree)]:
+        if isinstance(node, ast.For | ast.While | ast.FunctionDef):
+            node.body.insert(0, ast.fix_missing_locations(ast.parse("_step_()").body[0]))
+    return ast.Module([*found.values()], [])
+
+
+class _Trial:
+    """Runs candidates, and counts what they cost."""
+
+    def __init__(self, record, order, attempt, source, may_be_lists):
+        self.record, self.order, self.attempt, self.source = record, order, attempt, source
+        self.may_be_lists = may_be_lists
+        self.candidates = self.steps = self.here = 0
+
+    def step(self):
+        if any(_size(value) > 10 * LARGEST for value in sys._getframe(1).f_locals.values()):
+            raise MemoryError  # what doubles in each round
+        self.steps += 1
+        self.here += 1
+        if self.here > STEPS_ON_ONE_INPUT or self.steps > MOST_STEPS:
+            raise _Enough
+
+    def passes(self, edits):
+        self.candidates += 1
+        if self.candidates > MOST_CANDIDATES or self.steps > MOST_STEPS:
+            raise _Enough
+        with _made(edits):
+            try:
+                code = compile(self.source, "<repaired>", "exec")
+            except (SyntaxError, ValueError, TypeError):
+                return False
+        try:
+            code_of = self.attempt.__code__
+            closed = zip(code_of.co_freevars, self.attempt.__closure__ or (), strict=True)
+            names = self.attempt.__globals__ | {name: cell.cell_contents for name, cell in closed}
+            names |= {"_step_": self.step, "range": functools.partial(_small, range)}
+            names |= {name: SMALL for name, value in names.items() if value is np}
+            exec(code, names)  # noqa: S102 - the learner's own, but for one change
+            return all(self.right(names[self.attempt.__name__], i) for i in self.order)
+        except (_Enough, Exception):  # noqa: BLE001 - whatever it raises, it is not right
+            return False
+
+    def right(self, function, i):
+        self.here = 0
+        answer = run(function, self.record.cases[i], self.record)
+        listed = answer.lists and not self.may_be_lists
+        return not (answer.modified or listed or wrong_on([answer], [self.record.expected[i]]))
+
+
+@contextlib.contextmanager
+def _made(edits):
+    """Change the tree, and undo it."""
+    for owner, key, _, new in edits:
+        _put(owner, key, new)
+    try:
+        yield
+    finally:
+        for owner, key, old, _ in reversed(edits):
+            _put(owner, key, old)
+
+
+def _put(owner, key, node):
+    if isinstance(key, str):
+        setattr(owner, key, node)
+    else:
+        owner[key] = node
+
+
+def _candidates(source):
+    """Yield sentences and edits: each is where, the key there, the old node and the new one."""
+    for changes in (_slips, _names, _wraps):
+        alike = {}
+        for function in source.body:
+            names, put_into = _named(function), _put_into(function)
+            for owner, key, node in _places(function):
+                for label, new in changes(node, names):
+                    if put_into.get(node) in _read(new) - _read(node):
+                        continue
+                    edit = (owner, key, node, ast.fix_missing_locations(new))
+                    yield REPAIRED, [edit]
+                    alike.setdefault(label, []).append(edit)
+        for edits in alike.values():
+            if 1 < len(edits) <= 4:
+                yield REPAIRED, edits
+        if changes is _slips:
+            for function in source.body:
+                yield from _statements(function)
+
+
+def _named(function):
+    """Return the names of arguments and of what is assigned, in their order."""
+    found = [n.arg if isinstance(n, ast.arg) else n.id for n in ast.walk(function)
+             if isinstance(n, ast.arg) or (isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))]  # fmt: skip
+    return list(dict.fromkeys(found))
+
+
+def _read(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _put_into(function):
+    """Return the list that an expression is put into: in itself, NumPy would unfold it for ever."""
+    found = {}
+    for node in ast.walk(function):
+        into, inner = None, []
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("append", "extend", "insert"):
+                into, inner = node.func.value, node.args
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            into, inner = node.targets[0].value, [node.value]
+        elif isinstance(node, ast.AugAssign):
+            into, inner = getattr(node.target, "value", node.target), [node.value]
+        if isinstance(into, ast.Name):
+            found |= {part: into.id for whole in inner for part in ast.walk(whole)}
+    return found
+
+
+def _places(function):
+    """Yield where expressions stand that are read."""
+    for node in ast.walk(function):
+        for field, value in ast.iter_fields(node):
+            several = isinstance(value, list)
+            called = isinstance(node, ast.Call) and field == "func"
+            for key, child in enumerate(value) if several else [(field, value)]:
+                read = isinstance(child, ast.expr) and not isinstance(
+                    getattr(child, "ctx", None), ast.Store
+                )
+                if read and not (called and isinstance(child, ast.Name)) and not _is_step(child):
+                    yield value if several else node, key, child
+
+
+def _is_step(node):
+    call = getattr(node, "value", node)
+    return isinstance(call, ast.Call) and getattr(call.func, "id", "") == "_step_"
+
+
+def _parsed(code):
+    return ast.parse(code, mode="eval").body
+
+
+class _Fill(ast.NodeTransformer):
+    """Puts expressions in the place of names."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def visit_Name(self, node):
+        return self.parts.get(node.id, node)
+
+
+def _written(template, **parts):
+    """Return the tree of a template in which names stand for expressions."""
+    return _Fill(parts).visit(_parsed(template))
+
+
+def _copied(node, **fields):
+    new = copy.copy(node)
+    for name, value in fields.items():
+        setattr(new, name, value)
+    return new
+
+
+def _symbol(op):
+    return ast.unparse(ast.BinOp(ast.Name("a"), op, ast.Name("b")))[2:-2]
+
+
+def _slips(node, names):
+    """Yield a label and another expression for each slip that an expression may be."""
+    if isinstance(node, ast.Constant):
+        yield from _numbers(node.value)
+    elif isinstance(node, ast.UnaryOp) and not isinstance(node.op, ast.Not):
+        yield "sign", node.operand
+    elif isinstance(node, ast.BinOp):
+        yield from _products(node)
+    elif isinstance(node, ast.BoolOp):
+        yield "and", _copied(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1:
+        now = ast.unparse(ast.Compare(ast.Name("a"), node.ops, [ast.Name("b")]))[2:-2]
+        for symbol in COMPARISONS[now]:
+            yield f"{now} {symbol}", _written(f"A {symbol} B", A=node.left, B=node.comparators[0])
+    elif isinstance(node, ast.Attribute):
+        for family in FAMILIES:
+            if node.attr in family:
+                yield from (
+                    (name, _copied(node, attr=name)) for name in family if name != node.attr
+                )
+        if node.attr in ("T", "mT"):
+            yield "transposed", node.value
+    elif isinstance(node, ast.Call):
+        yield from _calls(node)
+    elif isinstance(node, ast.Tuple | ast.List) and 1 < len(node.elts) <= 4:
+        for i in range(len(node.elts) - 1):
+            elts = list(node.elts)
+            elts[i : i + 2] = elts[i : i + 2][::-1]
+            yield "elements", _copied(node, elts=elts)
+    elif isinstance(node, ast.Slice):
+        for field, other in (("lower", "1"), ("upper", "-1"), ("step", "-1")):
+            now = getattr(node, field)
+            yield field, _copied(node, **{field: _parsed(other) if now is None else None})
+    elif isinstance(node, ast.Subscript):
+        yield "subscript", node.value
+        if isinstance(node.slice, ast.Name):
+            for index in ("..., I, :, :", "..., I, :", "..., I", ":, I"):
+                yield index, _written(f"A[{index}]", A=node.value, I=node.slice)
+        if "None" in ast.unparse(node.slice):
+            for index in INDICES.split("; "):
+                yield index, _written(f"A[{index}]", A=node.value)
+    elif isinstance(node, ast.IfExp):
+        yield "if", _copied(node, body=node.orelse, orelse=node.body)
+
+
+def _numbers(value):
+    if isinstance(value, bool):
+        yield "truth", ast.Constant(not value)
+    elif isinstance(value, int | float):
+        others = [value + 1, value - 1, -value, 0, 1, 2, -1, -2, 0.5, value / 2, 2 * value]
+        others += [1 - value] * isinstance(value, float)
+        for other in dict.fromkeys(o for o in others if o != value):
+            yield f"{value} {other}", _written(repr(other))
+        yield f"{value} inf", _written("-np.inf")
+
+
+def _products(node):
+    a, b, symbol = node.left, node.right, _symbol(node.op)
+    single = isinstance(a, ast.Constant) or isinstance(b, ast.Constant)
+    for other in OPERATORS.get(symbol, ()):
+        if not (single and other in "*/@" and symbol in "+-"):
+            yield f"{symbol} {other}", _written(f"A {other} B", A=a, B=b)
+    if symbol not in "+*&|":
+        yield "operands", _copied(node, left=b, right=a)
+    for part, inner in (("left", a), ("right", b)):
+        yield part, inner
+        if isinstance(inner, ast.BinOp):  # a parenthesis too many or missing
+            x, y = inner.left, inner.right
+            if part == "left":
+                yield "parenthesis", _copied(inner, left=x, right=_copied(node, left=y, right=b))
+                yield "later", _copied(inner, left=_copied(node, left=x, right=b), right=y)
+            else:
+                yield "parenthesis", _copied(inner, left=_copied(node, left=a, right=x), right=y)
+    if symbol == "@":
+        for template, part in (("A.mT @ B", a), ("A @ B.mT", b)):
+            if getattr(part, "attr", "") not in ("T", "mT"):
+                yield template, _written(template, A=a, B=b)
+
+
+def _calls(node):
+    name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+    keys = {k.arg: k.value for k in node.keywords}
+    keywords = node.keywords if "axis" in keys else [*node.keywords, ast.keyword("axis")]
+
+    def with_axis(n):
+        axis = ast.keyword("axis", _parsed(str(n)))
+        return _copied(node, keywords=[axis if k.arg == "axis" else k for k in keywords])
+
+    reduces = name in (*FAMILIES[0], "norm")
+    if reduces or "axis" in keys:
+        positive = "axis" in keys and not ast.unparse(keys["axis"]).startswith("-")
+        for n in (0, 1, 2, -1, -2, -3, (0, 1)) if positive else (-1, -2, 0, 1, -3, (-2, -1)):
+            yield f"axis {n}", with_axis(n)
+    if reduces and "keepdims" not in keys:
+        kept = ast.keyword("keepdims", ast.Constant(True))
+        yield "keepdims", _copied(node, keywords=[*node.keywords, kept])
+        if "axis" not in keys:
+            yield "axis and keepdims", _copied(node, keywords=[*with_axis(-1).keywords, kept])
+    for key in keys:
+        yield f"no {key}", _copied(node, keywords=[k for k in node.keywords if k.arg != key])
+    for i in range(len(node.args) - 1):
+        args = list(node.args)
+        args[i : i + 2] = args[i : i + 2][::-1]
+        yield "arguments", _copied(node, args=args)
+    if len(node.args) == 1:
+        yield "call", node.args[0]
+    elif not node.args and isinstance(node.func, ast.Attribute):
+        yield "call", node.func.value
+    if len(node.args) > 1:
+        yield "last argument", _copied(node, args=node.args[:-1])
+
+
+def _names(node, names):
+    number = isinstance(node, ast.Constant) and type(node.value) is int
+    if number or (isinstance(node, ast.Name) and node.id in names):
+        for other in names:
+            if ast.unparse(node) != other:
+                yield f"{ast.unparse(node)} {other}", ast.Name(other, ast.Load())
+    ranges = isinstance(node, ast.Call) and ast.unparse(node.func) in ("range", "np.arange")
+    if ranges and len(node.args) == 1:
+        for first in ("1", *names):
+            yield first, _copied(node, args=[_parsed(first), *node.args])
+
+
+def _wraps(node, names):
+    wrapped = ast.Call | ast.BinOp | ast.Subscript | ast.Compare | ast.Attribute
+    if isinstance(node, wrapped) or getattr(node, "id", "") in names:
+        for template in WRAPS.split(";"):
+            yield template, _written(template.strip(), E=node)
+        for template in () if isinstance(node, ast.Attribute) else WITH_A_NAME.split("; "):
+            for name in names:
+                new = _written(template, E=node, N=ast.Name(name, ast.Load()))
+                yield f"{template} {name}", new
+
+
+def _statements(function):
+    """Yield changes of whole statements: one removed, two exchanged, one moved out of a loop."""
+    for node in ast.walk(function):
+        body = getattr(node, "body", None)
+        for i, old in enumerate(body) if isinstance(body, list) else ():
+            if isinstance(old, ast.Assign | ast.AugAssign | ast.Expr) and not _is_step(old):
+                yield REMOVED, [(body, i, old, ast.copy_location(ast.Pass(), old))]
+                if i + 1 < len(body):
+                    after = body[i + 1]
+                    yield EXCHANGED, [(body, i, old, after), (body, i + 1, after, old)]
+            yield from _exchanged(old)
+            if isinstance(old, ast.Assign) and not isinstance(old.targets[0], ast.Tuple):
+                new = ast.AugAssign(old.targets[0], ast.Add(), old.value)
+                yield REPAIRED, [(body, i, old, ast.copy_location(new, old))]
+            if isinstance(old, ast.AugAssign):
+                for other in OPERATORS.get(_symbol(old.op), ()):
+                    op = _parsed(f"a {other} b").op
+                    yield REPAIRED, [(body, i, old, _copied(old, op=op))]
+            if isinstance(old, ast.For | ast.While) and len(old.body) > 2:
+                outside = [*body[: i + 1], old.body[-1], *body[i + 1 :]]
+                inside = (old, "body", old.body, old.body[:-1])
+                yield MOVED, [inside, (node, "body", body, outside)]
+
+
+def _exchanged(statement):
+    """Yield two names exchanged in a simple statement, or in all that a function does."""
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return):
+        places = [p for p in _places(statement) if isinstance(p[2], ast.Name | ast.Constant)]
+        kinds = {(type(node), ast.unparse(node)): node for _, _, node in places}
+        for a, b in itertools.combinations(kinds, 2):
+            other = {a: kinds[b], b: kinds[a]}
+            if a[0] is b[0]:
+                edits = [p for p in places if (type(p[2]), ast.unparse(p[2])) in other]
+                yield (
+                    REPAIRED,
+                    [(*p, copy.copy(other[type(p[2]), ast.unparse(p[2])])) for p in edits],
+                )
+
+
+def _told(sentence, edits, source, attempt):
+    """Return the sentence about a change, with enough code around it to be found."""
+    olds = [old[-1] if sentence is MOVED else old for _, _, old, _ in edits]
+    function = next(f for f in source.body if any(n is (olds[0]) for n in ast.walk(f)))
+    lines = sorted({old.lineno for old in (olds[:1] if sentence is MOVED else olds)})
+    where = _listed(lines)
+    where = (
+        text(es=f"la línea {where}", en=f"line {where}")
+        if len(lines) == 1
+        else text(es=f"las líneas {where}", en=f"lines {where}")
+    )
+    if function.name != attempt.__name__:
+        where += text(es=f" de `{function.name}`", en=f" of `{function.name}`")
+    if sentence is not REPAIRED:
+        before, after = ast.unparse(olds[0]), ast.unparse(olds[-1])
+        return text(**sentence).format(where=where, before=before, after=after)
+    olds.sort(key=lambda n: (n.lineno, n.col_offset))
+    around = dict.fromkeys(_around(function, old) for old in olds)
+    befores = [_code(node) for node in around]
+    with _made(edits):
+        new = {old: made for _, _, old, made in edits}
+        afters = [_code(new.get(node, node)) for node in around]
+    in_place = text(es="`{1}` en lugar de `{0}`", en="`{1}` in place of `{0}`")
+    what = [in_place.format(*pair) for pair in dict.fromkeys(zip(befores, afters, strict=True))]
+    return text(**sentence).format(where=where, what=_listed(what))
+
+
+def _listed(items):
+    *others, last = map(str, items)
+    return ", ".join(others) + text(es=" y ", en=" and ") + last if others else last
+
+
+def _code(node):
+    """Return the code of a node; a pair that is returned needs no parentheses."""
+    if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+        return f"return {', '.join(map(ast.unparse, node.value.elts))}"
+    return ast.unparse(node)
+
+
+def _around(function, node):
+    """Return the smallest expression or short statement around a node that shows what it is."""
+    above = {c: parent for parent in ast.walk(function) for c in ast.iter_child_nodes(parent)}
+    bare = (
+        ast.Constant | ast.Name | ast.Slice | ast.UnaryOp | ast.Tuple | ast.keyword | ast.Attribute
+    )
+    simple = ast.expr | ast.keyword | ast.Return | ast.Assign | ast.AugAssign
+    while isinstance(node, bare):
+        parent = above[node]
+        if not isinstance(parent, simple) or len(ast.unparse(parent)) > LONGEST:
+            break
+        node = parent
+    return node
