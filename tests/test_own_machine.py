@@ -5,6 +5,7 @@ import importlib
 import itertools
 import re
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -251,10 +252,30 @@ def test_parts_call_the_parts_that_are_solved(monkeypatch):
     assert theirs == {True}
 
 
-def test_of_two_slow_functions_the_one_inside_is_named(worked, monkeypatch):
-    monkeypatch.setattr(parts, "SECONDS", 0.25)
+class Clock:
+    """Stands still unless a function sleeps, so that no busy machine makes a quick one slow."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(parts, "time", clock)
+    monkeypatch.setattr(time, "sleep", clock.sleep)
+    return clock
+
+
+def test_of_two_slow_functions_the_one_inside_is_named(worked, clock):
     own = {"scaled_dot_product_attention": worked["scaled_dot_product_attention"]}
-    own["softmax"] = SOFTMAX.replace("    e =", "    __import__('time').sleep(0.01)\n    e =", 1)
+    own["softmax"] = SOFTMAX.replace("    e =", "    __import__('time').sleep(5)\n    e =", 1)
     found = own_machine.translate(SENTENCE, functions=own)
     assert found.targets == (RIGHT,)
     assert found.yours == ("scaled_dot_product_attention",)
@@ -278,16 +299,15 @@ WRONG = {
         "passed its check but fails on arrays of shapes (1, 691): OSError: too many.",
     ),
     "it is slow": (
-        "    if scores.shape[-1] > 20: sleep(0.3)\n    return right(scores)",
-        "right but too slow: in this translation it would have needed more than 0 seconds",
+        "    if scores.shape[-1] > 20: sleep(30)\n    return right(scores)",
+        "right but too slow: in this translation it would have needed more than 20 seconds",
     ),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_is_not_right_stays_out_and_is_named_in_a_sentence(case, monkeypatch):
+def test_what_is_not_right_stays_out_and_is_named_in_a_sentence(case, clock):
     body, said = WRONG[case]
-    monkeypatch.setattr(parts, "SECONDS", 0.25)
     code = f"from time import sleep\nright = reference.softmax\ndef softmax(scores):\n{body}\n"
     found = own_machine.translate(SENTENCE, functions={"softmax": code})
     assert found.targets == (RIGHT,)

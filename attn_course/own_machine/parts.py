@@ -250,7 +250,7 @@ class Parts:
         self._spent[name] = self._spent.get(name, 0.0) + time.perf_counter() - start
         # A part that another calls is timed more often, for the comparison too: it is named first.
         if self._spent[name] > SECONDS:
-            raise RefusedError(
+            self._blamed = RefusedError(
                 name,
                 text(
                     es=f"Tu `{name}` es correcta, pero demasiado lenta: en esta traducción habría "
@@ -259,6 +259,7 @@ class Parts:
                     f"needed more than {SECONDS:.0f} seconds.",
                 ),
             )
+            raise self._blamed
         return answer
 
     def _lent(self, name):
