@@ -7,6 +7,7 @@ import numbers
 import re
 
 import anywidget
+import numpy as np
 import traitlets
 
 from attn._checks import check_choice, wrong
@@ -131,6 +132,23 @@ def check_whole(name, x, low, high):
     if not isinstance(x, numbers.Integral) or isinstance(x, bool) or not low <= x <= high:
         raise wrong(name, f"a whole number from {low} to {high}", repr(x))
     return int(x)
+
+
+def check_array(name, x, *shape):
+    """Return `x` as an array of finite numbers of a shape, in which None is any size above 0.
+
+    Otherwise raise ``ValueError``.
+    """
+    found = np.asarray(x, dtype=object)
+    fits = len(found.shape) == len(shape) and all(
+        size == wanted or (wanted is None and size)
+        for size, wanted in zip(found.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        comma = "," * (len(shape) == 1)
+        raise wrong(name, f"shape ({wanted}{comma})", found.shape)
+    return np.array([check_real(name, number) for number in found.flat]).reshape(found.shape)
 
 
 def check_labels(name, labels):

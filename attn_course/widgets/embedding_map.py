@@ -5,7 +5,7 @@ import traitlets
 
 from attn._checks import wrong
 from attn.reference import cosine_similarity
-from attn_course.widgets._base import Widget, check_labels, decimals, table
+from attn_course.widgets._base import Widget, check_array, check_labels, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
 TEXT = {
@@ -84,7 +84,7 @@ class EmbeddingMap(Widget):
         for name, group in (("users", users), ("films", films)):
             given = group is not None
             names.append(check_labels(name, group) if given else [])
-            vectors.append(_points(name, group.values()) if given else [])
+            vectors.append(check_array(name, [*group.values()], None, 2).tolist() if given else [])
         if films is None and ratings is not None:
             raise wrong("films", "a vector for each column of the ratings", "none")
         if ratings is not None:
@@ -107,7 +107,7 @@ class EmbeddingMap(Widget):
         name, value = proposal["trait"].name, proposal["value"]
         if name == "film_vectors" and not self.film_names and not value:
             return value
-        points = _points(name, value)
+        points = check_array(name, value, None, 2).tolist()
         names = self.user_names if name == "user_vectors" else self.film_names
         if len(points) != len(names):
             raise wrong(name, f"{len(names)} points, one per name", len(points))
@@ -152,15 +152,6 @@ def _cell(prediction, rating, ratings):
     if ratings is None:
         return decimals(prediction)
     return f"{decimals(prediction)} ({'?' if rating is None else decimals(rating, 1)})"
-
-
-def _points(name, vectors):
-    points = np.asarray(list(vectors), dtype=float)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise wrong(name, "two components for each", f"shape {points.shape}")
-    if not np.isfinite(points).all():
-        raise wrong(name, "finite numbers", "NaN or infinite ones")
-    return points.tolist()
 
 
 def _check_ratings(ratings, shape):
