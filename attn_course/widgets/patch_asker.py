@@ -6,7 +6,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import (
     Widget,
     check_array,
@@ -73,14 +73,16 @@ class PatchAsker(Widget):
         patches = check_array("patches", patches, None, None).round(3)
         n, pixels = patches.shape
         if not all(round(size**0.5) ** 2 == size for size in (n, pixels)):
-            raise wrong("patches", "a square number of squares", f"shape {patches.shape}")
+            raise argument_error("patches", "a square number of squares", f"shape {patches.shape}")
         if not isinstance(queries, Mapping):
-            raise wrong("queries", "a dict of vectors by their names", type(queries).__name__)
+            raise argument_error(
+                "queries", "a dict of vectors by their names", type(queries).__name__
+            )
         labels = check_labels("queries", queries)
         vectors = check_array("queries", [*queries.values()], len(labels), pixels).round(3)
         strength = check_real("strength", strength)
         if not 0 <= strength <= 2:
-            raise wrong("strength", "a number from 0 to 2", strength)
+            raise argument_error("strength", "a number from 0 to 2", strength)
         super().__init__(
             language,
             patches=patches.tolist(),

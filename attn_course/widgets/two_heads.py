@@ -2,7 +2,7 @@
 
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import (
     Widget,
     check_array,
@@ -90,7 +90,7 @@ class TwoHeads(Widget):
         places = {"giver": giver, "verb": verb, "thing": thing, "receiver": receiver}
         places = [check_whole(name, at, 0, len(words) - 1) for name, at in places.items()]
         if len(set(places)) < len(places):
-            raise wrong("giver, verb, thing, receiver", "four different places", places)
+            raise argument_error("giver, verb, thing, receiver", "four different places", places)
         super().__init__(
             language,
             words=words,
@@ -152,5 +152,5 @@ class TwoHeads(Widget):
 def _check_looks(name, looks):
     looks = check_array(name, looks, 2).tolist()
     if not all(0 <= look <= 1 for look in looks):
-        raise wrong(name, "weights from 0 to 1", looks)
+        raise argument_error(name, "weights from 0 to 1", looks)
     return looks
