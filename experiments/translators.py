@@ -328,7 +328,7 @@ class Bench:
 
     @cached_property
     def groups(self):
-        """The sentences of the tests, by length and kind."""
+        """The sentences of the tests, by length and by their rarest word."""
         return Groups(self.parts)
 
     def rows(self):

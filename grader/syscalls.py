@@ -147,7 +147,7 @@ def program(machine):
 
 
 def forbid():
-    """Forbid them to this process, for good.
+    """Forbid those system calls to this process; nothing can allow them again.
 
     Raises
     ------

@@ -476,7 +476,7 @@ def answerer():
 
 @pytest.fixture(scope="module")
 def spanish():
-    """The same without having learned anything."""
+    """Return an answerer of the same kinds of question, trained for a single step."""
     examples = make_examples(200, "es", kinds=("colour", "exists"))
     return VisualQuestionAnswerer.fit(examples, sizes=SMALL, training=replace(QUICK, steps=1))
 

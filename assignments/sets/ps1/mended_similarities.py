@@ -52,7 +52,7 @@ def cases(seed):
 
 
 def _over(length):
-    """Return a function that divides the products by this of the lengths of row and column."""
+    """Return a function that divides the dot products by `length` of the norms of the rows."""
 
     def wrong(x):
         row = np.sqrt((x * x).sum(axis=-1, keepdims=True))

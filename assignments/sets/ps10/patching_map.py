@@ -64,7 +64,7 @@ def _map(
     late=0,
     hold=False,
 ):
-    """Patch everywhere, wrong in what is asked for."""
+    """Patch each layer and token in turn; the keywords exchange steps for mistaken ones."""
     runs = [[clean], [corrupted]]
     for run in runs:
         for mix, matrix in zip(mixing, matrices, strict=True):

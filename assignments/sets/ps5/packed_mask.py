@@ -56,7 +56,7 @@ def cases(seed):
     rng = np.random.default_rng(seed)
 
     def draw(*rows):
-        """Return rows from the lengths of their texts; 0 is a cut text before, -1 a pad."""
+        """Return the inputs whose rows hold texts of these lengths and kinds."""
         start_id = rng.integers(1, 4)
         ids = [[token for text in row for token in _text(rng, start_id, *text)] for row in rows]
         return {"ids": np.array(ids), "start_id": np.array(start_id)}
@@ -87,7 +87,7 @@ def cases(seed):
         draw(begun(rng.integers(5, 7))),
         draw(begun(two), cut(two)),
         draw(padded(begun(four - 2), 2), begun(four), padded(cut(four - 1), 1)),
-        # No table of the small masks holds these.
+        # These are larger, so that a table of the small masks cannot pass.
         draw(*map(cut, [rng.integers(10, 18)] * rng.integers(2, 4))),
     ]
 
@@ -100,7 +100,7 @@ def _text(rng, start_id, length, kind="whole"):
 
 
 def _shifted(ids, start_id):
-    """Count a start with the text that it ends."""
+    """Number the texts, but count each start token as part of the text before it."""
     return _texts(ids, start_id) - (ids == start_id)
 
 
