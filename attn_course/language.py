@@ -10,7 +10,7 @@ LANGUAGES = ("es", "en")
 
 try:
     _current = os.path.basename(os.getcwd())
-except FileNotFoundError:  # the folder is gone
+except FileNotFoundError:  # The current folder was deleted.
     _current = ""
 if _current not in LANGUAGES:
     _current = "es"

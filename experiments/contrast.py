@@ -77,7 +77,7 @@ def encode(things):
 
 
 def collate(some):
-    """Return images, texts, and which text j holds image i's things with their colours exchanged."""
+    """Return images, texts, and where text j is image i's with the colours exchanged."""
     images, things = zip(*some, strict=True)
     swaps = [[set(swap(one)) == set(other) for other in things] for one in things]
     ids = torch.tensor([encode(pair) for pair in things])
@@ -122,7 +122,7 @@ def make_model(seed):
 
 @cache
 def trained(seed, with_swaps):
-    """Return two rows: after 60 steps and after 240 more."""
+    """Return the measurements after 60 steps and after 300."""
     rng = np.random.default_rng(0)
     scenes, held_out = ([scene(rng) for _ in range(n)] for n in (2000, 300))
     rows, model = [], make_model(seed)

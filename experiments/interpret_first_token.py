@@ -1,4 +1,4 @@
-"""The attention sink of SmolLM2: the loss without the weight, or without the value, of a token.
+"""The attention sink of SmolLM2: the loss when a token is hidden, or when its value is 0.
 
 Chapter 12 measures how much attention the first token gets. Here a token is changed from one
 layer on. If it is ``hidden``, later tokens may not attend to it, and the others share its

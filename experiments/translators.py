@@ -141,7 +141,7 @@ def new_run(system, steps, rate, seed):
 
 
 def timed(systems, examples, n_steps=N_TIMED):
-    """Return the seconds of processor that a step of each system takes, of batches as they come.
+    """Return the CPU seconds that a training step of each system takes, over consecutive batches.
 
     They take turns, so that what else the machine does falls on all alike.
 
@@ -339,7 +339,7 @@ class Bench:
         }
 
     def after(self, measure, told):
-        """Measure, with the learning rates and the steps that are told."""
+        """Measure, with the learning rates and numbers of steps in `told`."""
         self.told = told or {}
         return measure()
 

@@ -179,11 +179,11 @@ def run_script(script, job, limits, package):
     Parameters
     ----------
     script : Path
-        The program. It is called as that of `run` is, with every package installed here and, in ``/course``, one of
+        The program. It is started like the program of `run`, with every package installed here and, in ``/course``, one of
         the course's own. It sets the limits that ``job.json`` holds on itself, forbids itself the
         rest, and writes frames.
     job : Path
-        A folder with what it may read; the script and ours are added.
+        A folder with what it may read; the script and the sandbox's own program are added.
     limits : Limits
     package : Path
         The folder of that package.
@@ -237,7 +237,7 @@ def _of_process(limits):
     """Return the limits that a process sets on itself, by the names of the system."""
     return {
         "AS": (limits.memory_bytes, limits.memory_bytes),
-        # The first limit sends a signal that tells what happened, the second one that kills.
+        # The soft limit sends SIGXCPU, which can be reported; the hard limit kills.
         "CPU": (limits.cpu_s, limits.cpu_s + 1),
         "FSIZE": (limits.file_bytes, limits.file_bytes),
         "NOFILE": (64, 64),

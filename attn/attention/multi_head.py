@@ -286,7 +286,7 @@ class Linear(nn.Linear):
 
     For a single row on the CPU, PyTorch calls a routine of MKL that reaches half of it on
     processors that are not Intel's. A batch of two products, one for each half of the matrix,
-    goes another way.
+    is computed by a faster routine.
     """
 
     def forward(self, x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ GPT-2 or a BERT. Each is one of our two models with its own `attn.transformer.Tr
 `hugging_face`   what such a folder says of its model, and its weights, in one file or several
 `tokenizers`     the tokenizer that either describes
 `families`       of a Llama, a GPT-2 and a BERT: which entries of ``config.json`` are read, what others
-                 must be, which change nothing; and what the tensors are called there and here
+                 must be, which change nothing; and the tensors' names in the file and in `attn`
 `published`      ``fetched``: two models to begin with, from the package that holds each
 ===============  ==========================================================================
 """

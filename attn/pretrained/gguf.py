@@ -46,7 +46,7 @@ def _halves(blocks: Bytes, start: int) -> Numbers:
 def _parts(packed: Bytes, run: int, n_bits: int) -> Bytes:
     """Return the whole numbers of `n_bits` that every byte of a run holds, the lowest bits first.
 
-    All bytes of a run give their lowest numbers before any gives its next.
+    The result holds the lowest number of every byte of a run, then the next number of every byte.
     """
     shifts = np.arange(0, 8, n_bits, dtype=np.uint8)[:, None]
     parts = packed.reshape(len(packed), -1, 1, run) >> shifts & np.uint8(2**n_bits - 1)
@@ -230,7 +230,7 @@ class _Reader:
                 raise argument_error(entry.name, "one tensor of this name", "two")
             stored = self.content[self.at + entry.start : self.at + entry.stop]
             blocks = np.frombuffer(stored, np.uint8).reshape(-1, entry.kind.n_bytes)
-            # A scale may be infinite, and a step zero.
+            # A damaged file may hold an infinite scale, or a step of 0: NumPy would warn of both.
             with np.errstate(all="ignore"):
                 found[entry.name] = entry.kind.unpack(blocks).reshape(entry.shape)
         return found

@@ -186,8 +186,8 @@ class DecoderOnly(Checkpoint):
         ----------
         room : int, optional
             Return an `attn.cache.FixedCache` for so many tokens, of the type and on the device
-            of the model, which `attn.transformer.Captured` needs; its rows begin alike, without
-            `mask` and `positions`. If not given, the cache grows as it is filled.
+            of the model, which `attn.transformer.Captured` needs; it takes no `mask` and no
+            `positions`, since all its rows begin at the same token. If not given, the cache grows as it is filled.
         n_rows : int, default 1
             Number of rows of a fixed cache.
         """

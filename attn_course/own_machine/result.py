@@ -1,4 +1,4 @@
-"""What the learner's machine wrote, whose parts wrote it, and how that shows itself."""
+"""What the learner's machine wrote, which parts are the learner's, and how both are displayed."""
 
 import html
 import re

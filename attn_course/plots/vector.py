@@ -16,10 +16,10 @@ STABLE = {"svg.fonttype": "none", "svg.hashsalt": "attn"}
 
 
 def svg(figure):
-    """Return a figure as SVG; where it is wide, with the one for phones among its metadata.
+    """Return a figure as SVG. A wide figure carries a second SVG, for phones, in its metadata.
 
-    What a program shows is the wide one. The site takes both (book/_ext/attn_figures.py), and
-    shows that which the page has room for.
+    Image viewers show the wide figure. The site reads both (book/_ext/attn_figures.py), and
+    shows the one that the page has room for.
 
     Parameters
     ----------

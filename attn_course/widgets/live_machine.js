@@ -9,7 +9,7 @@ import { encodeSource, loadTranslator } from "./trained.js";
 const PACES = { slow: 4500, normal: 2200, fast: 800 }; // A step lasts this many milliseconds.
 const ROWS = 5;
 const SHOWN = 3; // This many components of a vector are shown.
-const TEXTS = { query: "query_", mean: "mean_" }; // the texts of two steps whose names are words of the figure
+const TEXTS = { query: "query_", mean: "mean_" }; // Two steps are named like words of the figure, so their texts have other keys.
 
 function render({ model, el, fallback }) {
   const language = model.get("language");

@@ -56,7 +56,7 @@ class VisualAsker(Widget):
     answer : attn.applications.visual_question.Answer
         What the model answers to it: anything with `text` and `probability`.
     attention : attn.applications.visual_question.VisualAttention
-        And what it looks at: `tokens`, and `weights` of shape (n_layers, n_heads, n_tokens, 6, 6).
+        The model's attention: `tokens`, and `weights` of shape (n_layers, n_heads, n_tokens, 6, 6).
     language : {"es", "en"}, optional
         By default, the language in use.
 

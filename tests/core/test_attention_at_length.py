@@ -1,4 +1,4 @@
-"""What chapter 11 draws of `benchmarks.attention_at_length`: complete, fair, and in part again."""
+"""What chapter 11 draws of `benchmarks.attention_at_length`: complete, comparable, and measured again in part."""
 
 import json
 

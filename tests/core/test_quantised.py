@@ -56,7 +56,7 @@ def test_each_row_is_whole_numbers_and_a_scale(matrix):
 
 
 def test_steps_stay_within_a_byte_where_the_scale_is_rounded_most():
-    """190 of the smallest numbers there are: their scale, 1.5 of them, becomes 1."""
+    """A scale of 1.5 times the smallest float is rounded to that float, the largest relative error."""
     smallest = 2.0**-149
     tensors = quantise({"w": torch.tensor([[190 * smallest, -190 * smallest]])})
     assert tensors["w.scale"].tolist() == [smallest] and tensors["w"].tolist() == [[127, -127]]
@@ -73,7 +73,7 @@ def test_steps_stay_within_a_byte_where_the_scale_is_rounded_most():
     ],
 )
 def test_rows_by_hand(row, steps):
-    # Beside another row, whose scale must not matter.
+    # The row above has a larger scale, which must not matter to the row under test.
     tensors = quantise({"w": torch.tensor([[99.0, 1.0, 1.0, 1.0], row], dtype=torch.float64)})
     assert tensors["w"][1].tolist() == steps
 
@@ -151,7 +151,7 @@ CONFIGS = [
 @all_models
 @pytest.mark.parametrize("changes", CONFIGS)
 def test_a_model_comes_back_rounded(model_class, changes, tmp_path):
-    # The other models have no target.
+    # Only Transformer has a target vocabulary.
     if model_class is not Transformer:
         changes = {name: value for name, value in changes.items() if name != "tgt_vocab_size"}
     model, path = make(model_class, **changes), tmp_path / "model.safetensors"

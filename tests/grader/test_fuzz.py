@@ -22,6 +22,6 @@ def test_nothing_outside_the_sandbox_falls_over_a_submission(pristine, tmp_path,
     for number in numbers:
         try:
             fuzz.try_one(number)
-        except BaseException as error:  # noqa: BLE001 - all there are, each with its number
+        except BaseException as error:  # noqa: BLE001 - every failure is collected under its number
             found[number] = f"{type(error).__name__}: {error}"
     assert not found

@@ -56,7 +56,6 @@ def _group_of_words(case):
     return "base" if case["x"].any(axis=-1).all() else "zero vectors"
 
 
-# The mistakes stand as a table, one a line.
 SET = ProblemSet(
     (
         Task(

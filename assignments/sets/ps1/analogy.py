@@ -113,9 +113,6 @@ def _tells_apart(case):
     )
 
 
-# The wrong functions.
-
-
 def _with(**changes):
     return lambda vectors, a, b, c: _answer(vectors, a, b, c, **changes)
 

@@ -48,9 +48,6 @@ def cases(seed):
     ]
 
 
-# The wrong functions.
-
-
 def _over(length):
     """Return a function that divides the dot products by `length` of the norms of the rows."""
 

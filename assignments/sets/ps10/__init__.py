@@ -6,7 +6,7 @@ from assignments.problem_sets import ProblemSet, Slip, Task
 
 from . import head_scores, induction_circuit, mended_lens, patching_map, probe_selectivity
 
-LARGE = 50  # ordinary numbers stay far below
+LARGE = 50  # The inputs of the other groups stay far below this.
 
 
 def _group_of_heads(case):
@@ -37,7 +37,6 @@ def _group_of_probes(case):
     return "base" if set(case["ids"][n_train:]) <= set(case["ids"][:n_train]) else "new words"
 
 
-# The mistakes stand as a table, one a line.
 SET = ProblemSet(
     (
         Task(

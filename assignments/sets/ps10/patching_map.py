@@ -1,4 +1,4 @@
-"""Problem set 10, `patching_map`: which activation carries the answer, and ways to ask it wrong."""
+"""Problem set 10, `patching_map`: which activation carries the answer, and mistaken patches."""
 
 import numpy as np
 

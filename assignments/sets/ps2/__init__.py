@@ -12,7 +12,7 @@ from . import (
     softmax_with_temperature,
 )
 
-LARGE = 20  # ordinary numbers stay far below
+LARGE = 20  # The inputs of the other groups stay far below this.
 
 
 def _group_of_rows(case):

@@ -1,4 +1,4 @@
-"""Problem set 2, `softmax_with_temperature`: every row with its own, and how to get it wrong."""
+"""Problem set 2, `softmax_with_temperature`: a temperature for each row, and mistaken versions."""
 
 import numpy as np
 

@@ -32,14 +32,14 @@ def cases(seed):
     rng = np.random.default_rng(seed)
 
     def draw(tgt_len, src_len, batch=(), height=0.0, dead=(), alone=()):
-        """Forbid one or two keys of each row, the last of them the highest by far if large."""
+        """Forbid one or two keys of each row; with a `height`, their scores are by far the highest."""
         scores = rng.uniform(-1, 1, (*batch, tgt_len, src_len))
         mask = np.ones((tgt_len, src_len), dtype=bool)
         for i in range(tgt_len):
             mask[i, [i % src_len, (2 * i + 1) % src_len]] = False
-        # A whole number of units up or down: rows far apart, and what is forbidden above them.
+        # The rows lie far apart by whole numbers, and the forbidden scores above all others.
         scores += np.resize([height, -height], tgt_len)[:, None] + np.where(mask, 0, abs(height))
-        scores[..., 0] += 0.5  # one axis does not pass for another
+        scores[..., 0] += 0.5  # A softmax over the wrong axis gives other numbers.
         mask[list(dead)] = False
         mask[list(alone)] = np.arange(src_len) == 2
         gradient = rng.uniform(0.5, 2, scores.shape) * rng.choice([-1, 1], scores.shape)

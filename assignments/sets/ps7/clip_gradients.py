@@ -56,7 +56,7 @@ def _scale(norm, max_norm):
 
 
 def _measured_by(measure, told=None):
-    """Return a clipping by another size than the norm."""
+    """Return a clipping that measures the gradients with `measure` and not with their norm."""
 
     def wrong(w, b, max_norm):
         size = measure(w, b)
