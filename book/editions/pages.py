@@ -61,7 +61,7 @@ HERE = {
         },
         "how_to_use": {
             "y todo está a la vista, salvo las soluciones y el código de apoyo, que están plegados.": "y las respuestas y las soluciones están al final. Las figuras interactivas son imágenes.",
-            "Abre la solución plegada después": "Mira la solución que está al final del capítulo después",
+            "Abre la solución plegada cuando": "Mira la solución que está al final del capítulo cuando",
             "con las licencias que hay al pie": "con las licencias que nombra la primera página",
         },
         "02_tokens_and_embeddings": {
