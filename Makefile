@@ -7,7 +7,7 @@ course = $(if $(COURSE),"$$COURSE",$(error Say where the course is: make $(1) CO
 sets = $(if $(SETS),"$$SETS",$(error Say where your sets are: make $(1) SETS=../my-sets))
 # The set that was asked for, and not the one that stands here.
 named = $(if $(filter command line,$(origin SET)),$(SET))
-# The chapters that train for minutes.
+# The chapters that train for minutes: their code runs in the Spanish edition alone.
 LONG := notebooks/en/08_training.ipynb notebooks/en/11_landscape.ipynb
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
@@ -165,8 +165,8 @@ book-newest: ## Build the site with the newest Sphinx and MyST-NB, without Jupyt
 	@build/$@/bin/python book/build.py --sphinx-alone
 
 .PHONY: test-notebooks
-test-notebooks: .venv/full.stamp ## Run the notebooks that make test leaves out
-	@$(BIN)/python -m pytest --nbval $(LONG) notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
+test-notebooks: .venv/full.stamp ## Run the Spanish notebooks as another processor would (minutes)
+	@$(BIN)/python tests/other_processor.py $(BIN)/python -m pytest --nbval notebooks/es -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-grader
 test-grader: .venv/full.stamp book ## Run the slow tests of the grader: all sets, attacks, PostgreSQL, JupyterHub
@@ -182,10 +182,6 @@ test-editions: editions ## Check the PDF, the EPUB and the zip of notebooks
 test-engines: .venv/full.stamp book ## Test the site in Firefox and WebKit (minutes)
 	@$(BIN)/python -m tests.machine firefox webkit
 	@$(BIN)/python -m pytest tests/test_site/test_engines.py -m engines -p no:nbval -n 2 --dist worksteal
-
-.PHONY: test-processor
-test-processor: .venv/full.stamp ## Run the English notebooks as another processor would (minutes)
-	@$(BIN)/python tests/other_processor.py $(BIN)/python -m pytest --nbval notebooks/en -n 2 --dist loadfile
 
 .PHONY: mutation
 mutation: .venv/full.stamp ## Check that a test notices each small fault in attn (an hour; MODULES=masks, SAMPLE=10: minutes)

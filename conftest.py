@@ -81,7 +81,9 @@ def pytest_terminal_summary(terminalreporter, config):
     if "not engines" in config.option.markexpr:
         terminalreporter.line("Not run: the site in Firefox and WebKit (make test-engines).")
     if config.args == config.getini("testpaths"):
-        left_out = ["the Spanish notebooks", *(config.option.ignore or ())]
-        terminalreporter.line(f"Not run: {', '.join(left_out)} (make test-notebooks).")
+        spanish = ["the Spanish notebooks", *(config.option.ignore or ())]
+        terminalreporter.line(
+            f"Not run: {', '.join(spanish)} (make test-notebooks runs their code)."
+        )
     if "not slow" in config.option.markexpr:
         terminalreporter.line("Not run: what takes seconds, notebooks and the site (make test).")

@@ -35,7 +35,7 @@ class HasShape(Protocol):
     def shape(self) -> tuple[int, ...]: ...
 
 
-def wrong(name: str, expected: str, got: object) -> ValueError:
+def argument_error(name: str, expected: str, got: object) -> ValueError:
     """Return the ``ValueError`` for one bad argument, of which a long text is not quoted whole."""
     said = f"{got}"
     if len(said) > MOST_QUOTED:
@@ -57,9 +57,9 @@ def check_size(name: str, size: SupportsIndex, least: int = 0) -> int:
                 raise TypeError
             size = operator.index(size)
         except TypeError:
-            raise wrong(name, "an integer", repr(size)) from None
+            raise argument_error(name, "an integer", repr(size)) from None
     if size < least:
-        raise wrong(name, f"at least {least}", size)
+        raise argument_error(name, f"at least {least}", size)
     return size
 
 
@@ -72,7 +72,7 @@ def _is_int(size: object) -> TypeGuard[int]:
 def check_fraction(name: str, fraction: object) -> None:
     """Raise ``ValueError`` unless `fraction` is a number from 0 up to, but not including, 1."""
     if not _is_number(fraction) or fraction < 0 or not fraction < 1:
-        raise wrong(name, "a number in [0, 1)", repr(fraction))
+        raise argument_error(name, "a number in [0, 1)", repr(fraction))
 
 
 def check_number(name: str, number: object, least: float = 0) -> float:
@@ -81,7 +81,7 @@ def check_number(name: str, number: object, least: float = 0) -> float:
     most = sys.float_info.max
     if not _is_number(number) or number <= 0 or number < least or not number <= most:
         wanted = f"a finite number of at least {least}" if least else "a number above 0"
-        raise wrong(name, wanted, reprlib.repr(number))
+        raise argument_error(name, wanted, reprlib.repr(number))
     return float(number)
 
 
@@ -92,19 +92,19 @@ def _is_number(number: object) -> TypeGuard[numbers.Real]:
 def check_choice(name: str, choice: str, choices: Collection[str]) -> None:
     """Raise ``ValueError`` unless `choice` is one of `choices`."""
     if not isinstance(choice, str) or choice not in choices:
-        raise wrong(name, " or ".join(map(repr, choices)), repr(choice))
+        raise argument_error(name, " or ".join(map(repr, choices)), repr(choice))
 
 
 def check_divides(name: str, size: int, divisor_name: str, divisor: int) -> None:
     """Raise ``ValueError`` unless `size` is a multiple of `divisor`."""
     if size % divisor:
-        raise wrong(name, f"a multiple of {divisor_name} = {divisor}", size)
+        raise argument_error(name, f"a multiple of {divisor_name} = {divisor}", size)
 
 
 def check_repeats(n_rows: int, n_sources: int) -> int:
     """Return how many rows of ids each source has; raise ``ValueError`` if not all as many."""
     if n_rows % n_sources if n_sources else n_rows:
-        raise wrong("ids", f"a multiple of {n_sources} rows to match memory", n_rows)
+        raise argument_error("ids", f"a multiple of {n_sources} rows to match memory", n_rows)
     return n_rows // n_sources if n_sources else 1
 
 
@@ -114,7 +114,7 @@ def check_finite(name: str, is_finite: "NDArray[np.bool_] | Tensor") -> None:
     One NaN or infinity reaches all that looks at it; refusing it here tells where it came from.
     """
     if not is_finite.all():
-        raise wrong(name, "finite numbers", f"{int((~is_finite).sum())} NaN or infinite")
+        raise argument_error(name, "finite numbers", f"{int((~is_finite).sum())} NaN or infinite")
 
 
 def check_shape(
@@ -138,14 +138,16 @@ def check_shape(
         names = ", ".join("..." if size is ... else str(size) for size in expected)
         names += "," if len(expected) == 1 else ""
         source = f" to match {like}" if like else ""
-        raise wrong(name, f"shape ({names}){source}", shape)
+        raise argument_error(name, f"shape ({names}){source}", shape)
 
 
 def check_lengths(lengths: "Lengths", seq_len: int) -> None:
     """Raise ``ValueError`` unless every one of `lengths` is between 0 and `seq_len`."""
     outside = lengths[(lengths < 0) | (lengths > seq_len)]
     if len(outside):
-        raise wrong("lengths", f"values between 0 and seq_len = {seq_len}", int(outside[0]))
+        raise argument_error(
+            "lengths", f"values between 0 and seq_len = {seq_len}", int(outside[0])
+        )
 
 
 def check_attention(
@@ -162,16 +164,18 @@ def check_attention(
     axes = {"query": "tgt_len, d_k", "key": "src_len, d_k", "value": "src_len, d_v"}
     for name, shape in shapes.items():
         if len(shape) < 2:
-            raise wrong(name, f"shape (..., {axes[name]})", tuple(shape))
+            raise argument_error(name, f"shape (..., {axes[name]})", tuple(shape))
 
     tgt_len, d_k = query.shape[-2:]
     src_len = key.shape[-2]
     if d_k == 0:
-        raise wrong("query", "d_k of at least 1", f"shape {tuple(query.shape)}")
+        raise argument_error("query", "d_k of at least 1", f"shape {tuple(query.shape)}")
     if key.shape[-1] != d_k:
-        raise wrong("key", f"shape (..., src_len, {d_k}) to match query", tuple(key.shape))
+        raise argument_error("key", f"shape (..., src_len, {d_k}) to match query", tuple(key.shape))
     if value.shape[-2] != src_len:
-        raise wrong("value", f"shape (..., {src_len}, d_v) to match key", tuple(value.shape))
+        raise argument_error(
+            "value", f"shape (..., {src_len}, d_v) to match key", tuple(value.shape)
+        )
 
     batch = tuple(query.shape[:-2])
     for name, shape in shapes.items():
@@ -180,7 +184,7 @@ def check_attention(
             own = (*own[:-1], own[-1] * group)
         joined = broadcast_shapes(batch, own)
         if joined is None:
-            raise wrong(name, f"batch dimensions that broadcast with {batch}", own)
+            raise argument_error(name, f"batch dimensions that broadcast with {batch}", own)
         batch = joined
     if mask is not None:
         check_mask("mask", mask, (*batch, tgt_len, src_len))
@@ -195,9 +199,9 @@ def check_mask(name: str, mask: object, shape: tuple[int, ...] | None = None) ->
     """
     if not _is_boolean(mask):
         dtype = getattr(mask, "dtype", type(mask).__name__)
-        raise wrong(name, "a boolean array (True = may attend)", f"dtype {dtype}")
+        raise argument_error(name, "a boolean array (True = may attend)", f"dtype {dtype}")
     if shape is not None and broadcast_shapes(mask.shape, shape) != shape:
-        raise wrong(name, f"a shape that broadcasts to {shape}", tuple(mask.shape))
+        raise argument_error(name, f"a shape that broadcasts to {shape}", tuple(mask.shape))
 
 
 def _is_boolean(mask: object) -> TypeGuard[HasShape]:
@@ -263,7 +267,7 @@ class checks:
 
     def __init__(self, on: bool) -> None:
         if not isinstance(on, bool):
-            raise wrong("on", "True or False", repr(on))
+            raise argument_error("on", "True or False", repr(on))
         self._on, self._before = on, switch.on
         switch.on = on
 
@@ -306,7 +310,7 @@ def check_tensor(name: str, x: object, wanted: str) -> None:
     import torch
 
     if not isinstance(x, torch.Tensor):
-        raise wrong(name, wanted, type(x).__name__)
+        raise argument_error(name, wanted, type(x).__name__)
 
 
 def check_ids(name: str, ids: "Tensor", number: int) -> None:
@@ -315,10 +319,10 @@ def check_ids(name: str, ids: "Tensor", number: int) -> None:
 
     if not isinstance(ids, torch.Tensor) or ids.dtype not in (torch.int64, torch.int32):
         got = getattr(ids, "dtype", type(ids).__name__)
-        raise wrong(name, "a tensor of int64 or int32", got)
+        raise argument_error(name, "a tensor of int64 or int32", got)
     check_shape(name, ids, (..., "seq_len"))
     if holds(lambda: ((ids >= 0) & (ids < number)).all(), otherwise=True):
         return
     lowest, highest = ids.aminmax()
     wanted = f"values from 0 to {number - 1}"
-    raise wrong(name, wanted, int(lowest if lowest < 0 else highest))
+    raise argument_error(name, wanted, int(lowest if lowest < 0 else highest))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 # The commands import these names when they run, since PyTorch takes seconds to load.
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def translate(options: argparse.Namespace) -> None:
     search = {"beam_width": options.beam, "length_penalty": options.length_penalty}
     if options.file is not None:
         if options.text:
-            raise wrong("file", "no sentences beside it", options.file)
+            raise argument_error("file", "no sentences beside it", options.file)
         return _translate_file(translator, options.file, search)
     for text in options.text:
         print(translator.translate(text, **search))
@@ -159,7 +159,7 @@ def _checked_out(out: Path) -> Path:
         try:
             Translator.load(place)
         except ValueError:
-            raise wrong("out", "a new folder or a translator to replace", out) from None
+            raise argument_error("out", "a new folder or a translator to replace", out) from None
     return place
 
 
@@ -190,7 +190,9 @@ def _read(path: Path) -> "list[Pair]":
     if reader.n_problems > SHOWN:
         print(f"{path}: {reader.n_problems} such lines in all", file=sys.stderr)
     if not pairs:
-        raise wrong("pairs", "lines with a text, a tab and its translation", f"none in {path}")
+        raise argument_error(
+            "pairs", "lines with a text, a tab and its translation", f"none in {path}"
+        )
     return pairs
 
 

@@ -14,7 +14,7 @@ from http.client import HTTPException
 from pathlib import Path
 from urllib.request import urlopen
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.io import NotWritten, whole_file
 
 CHUNK = 2**16
@@ -58,7 +58,7 @@ def fetched(remote: Remote, *, download: bool = True) -> Path:
         fetch = partial(_downloaded, remote, path) if download else None
         return mended(lambda: check(path), fetch, "and fetch it again")
     if not download:
-        raise wrong(remote.name, _wanted(remote), "no such file on this machine")
+        raise argument_error(remote.name, _wanted(remote), "no such file on this machine")
     return _downloaded(remote, path)
 
 
@@ -95,14 +95,14 @@ def check_sum(path: Path, sha256: str, name: str | None = None) -> Path:
             file.seek(0)
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise wrong(name or str(path), "a file that can be read", error.strerror) from None
+        raise argument_error(name or str(path), "a file that can be read", error.strerror) from None
     if found != sha256:
         is_page = re.match(
             rb"(\xef\xbb\xbf)?\s*<(!doctype|!--|html|head|body|\?xml)", head, re.IGNORECASE
         )
         kind = "a web page, perhaps of an error" if is_page else "a file"
         got = f"{kind} of {path.stat().st_size:,} bytes with the sha256 {found}"
-        raise wrong(name or str(path), f"the sha256 {sha256}", got)
+        raise argument_error(name or str(path), f"the sha256 {sha256}", got)
     return path
 
 
@@ -134,4 +134,4 @@ def _chunks(remote: Remote) -> Iterator[bytes]:
                     print(f"{remote.name}: {mb}", file=sys.stderr, flush=True)
     except (OSError, HTTPException) as error:
         reason = str(error).removeprefix("<urlopen error ").removesuffix(">")
-        raise wrong(remote.name, f"a network, or {_wanted(remote)}", reason) from None
+        raise argument_error(remote.name, f"a network, or {_wanted(remote)}", reason) from None

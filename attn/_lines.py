@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from os import PathLike
 from typing import NamedTuple
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 # The limit is in bytes. A longer line is not a sentence, and a binary file may have no line ends.
 MAX_LINE = 2**16
@@ -41,7 +41,7 @@ def read_lines(path: str | PathLike[str]) -> Iterator[Line]:
         with open(path, "rb") as file:
             yield from lines_of(file.read, str(path))
     except OSError as error:
-        raise wrong(str(path), "a text file that can be read", error.strerror) from None
+        raise argument_error(str(path), "a text file that can be read", error.strerror) from None
 
 
 def lines_of(read: Callable[[int], bytes], name: str) -> Iterator[Line]:
@@ -87,5 +87,5 @@ def _begun(read: Callable[[int], bytes], name: str) -> bytes:
     if kind is None and 4 * begun.count(0) > len(begun):
         kind = "NUL characters, as in UTF-16 or in no text at all"
     if kind is not None:
-        raise wrong(name, "text that is saved as UTF-8", kind)
+        raise argument_error(name, "text that is saved as UTF-8", kind)
     return begun.removeprefix(_MARK)

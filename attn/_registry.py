@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 Base = TypeVar("Base")
 Entered = TypeVar("Entered")
@@ -51,11 +51,11 @@ class Registry(dict[str, type[Base]]):
             known = self.get(name)
             is_other = known is not None and _full_name(known) != _full_name(cls)
             if not isinstance(name, str) or is_other:
-                raise wrong("name", "a string that names no other class", repr(name))
+                raise argument_error("name", "a string that names no other class", repr(name))
             entry: type = cls
             if not issubclass(entry, self.bases):
                 bases = " or ".join(base.__name__ for base in self.bases)
-                raise wrong("class", f"one derived from {bases}", cls.__name__)
+                raise argument_error("class", f"one derived from {bases}", cls.__name__)
             self[name] = entry
             return cls
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from attn._checks import check_shape, check_size, check_tensor, holds, wrong
+from attn._checks import argument_error, check_shape, check_size, check_tensor, holds
 
 __all__ = ["DecoderCache", "FixedCache", "KVCache", "MemoryCache"]
 
@@ -141,7 +141,9 @@ class KVCache:
         if self._kept is not None:
             key, value = self._kept
             if key.ndim < 4:
-                raise wrong("rows", "a cache of a batch", f"keys of shape {tuple(key.shape)}")
+                raise argument_error(
+                    "rows", "a cache of a batch", f"keys of shape {tuple(key.shape)}"
+                )
             self._kept = key[rows], value[rows]
         if self.positions is not None:
             self.positions = self.positions[rows]
@@ -168,7 +170,7 @@ class KVCache:
             for aspect in ("dtype", "device"):
                 got, as_kept = getattr(tensor, aspect), getattr(kept, aspect)
                 if got != as_kept:
-                    raise wrong(name, f"{aspect} {as_kept} to match the cache", got)
+                    raise argument_error(name, f"{aspect} {as_kept} to match the cache", got)
 
     def _extended(self, key: Tensor, value: Tensor, stop: int) -> tuple[Tensor, Tensor]:
         """Return tensors that hold what is kept and then the new, and maybe room for more.
@@ -206,7 +208,7 @@ def check_kept(length: int, kept: int) -> int:
     """Return how many of `kept` tokens are to stay, as an int; raise ``ValueError`` if more."""
     length = check_size("length", length)
     if length > kept:
-        raise wrong("length", f"at most the {kept} tokens kept", length)
+        raise argument_error("length", f"at most the {kept} tokens kept", length)
     return length
 
 
@@ -341,7 +343,7 @@ class DecoderCache:
         if kept is None or kept.shape[-1] != self.length or torch.compiler.is_compiling():
             return
         if kept.shape[:-1] != ids.shape[:-1]:
-            raise wrong(
+            raise argument_error(
                 "ids",
                 f"rows of shape {tuple(kept.shape[:-1])}, as the cache has",
                 tuple(ids.shape[:-1]),
@@ -350,7 +352,7 @@ class DecoderCache:
         if not holds(lambda: (begin == kept).all(), otherwise=True, free=ids.is_cpu):
             place = int((begin != kept).flatten(0, -2).any(dim=0).nonzero()[0])
             wanted = "the tokens that filled the cache and then new ones: truncate it, or take a new cache"
-            raise wrong("ids", wanted, f"others from place {place} on")
+            raise argument_error("ids", wanted, f"others from place {place} on")
 
     def keep_ids(self, ids: Tensor) -> None:
         """Say that these are the tokens that were kept last, shape (..., n_new)."""
@@ -391,7 +393,9 @@ class DecoderCache:
 def check_cache(cache: object) -> None:
     """Raise ``ValueError`` unless this is the cache of a whole model."""
     if not isinstance(cache, DecoderCache):
-        raise wrong("cache", "a DecoderCache, as new_cache returns it", type(cache).__name__)
+        raise argument_error(
+            "cache", "a DecoderCache, as new_cache returns it", type(cache).__name__
+        )
 
 
 class FixedCache(DecoderCache):
@@ -440,7 +444,7 @@ class FixedCache(DecoderCache):
         length = self.length
         if length + n_new > self.room:
             wanted = f"at most the {self.room} tokens that the cache has room for"
-            raise wrong("ids", wanted, length + n_new)
+            raise argument_error("ids", wanted, length + n_new)
         return torch.arange(length, length + n_new, device=self.device)
 
     def place(self, slots: Tensor) -> Tensor:
@@ -487,7 +491,9 @@ class _FixedKVCache(KVCache):
         self._check(key, value)
         assert self._kept is not None and self._place.slots is not None
         if positions is not None:
-            raise wrong("positions", "None, since the room of the cache is fixed", "a tensor")
+            raise argument_error(
+                "positions", "None, since the room of the cache is fixed", "a tensor"
+            )
         for kept, new in zip(self._kept, (key, value), strict=True):
             kept.index_copy_(-2, self._place.slots, new.detach())
         return self._kept
@@ -506,7 +512,9 @@ class _FixedKVCache(KVCache):
         assert self._kept is not None
         n_rows = len(self._kept[0])
         if len(rows) != n_rows:
-            raise wrong("rows", f"{n_rows} rows, since the room of the cache is fixed", len(rows))
+            raise argument_error(
+                "rows", f"{n_rows} rows, since the room of the cache is fixed", len(rows)
+            )
         for kept in self._kept:
             kept.copy_(kept[rows])
 
@@ -573,7 +581,7 @@ class CacheOrigin:
             if _is_changed(kept, version) or not self._is_same(tensor, kept):
                 order = "" if self.rows is None else ", its rows reordered like those of the cache"
                 wanted = f"the memory that filled the cache{order}: for another, take a new cache"
-                raise wrong("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
+                raise argument_error("memory", wanted, f"other values, shape {tuple(tensor.shape)}")
 
     def reordered(self, rows: Tensor) -> "CacheOrigin":
         """Return the origin of a cache whose row i is a copy of row ``rows[i]`` of this one."""

@@ -14,13 +14,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attn._checks import (
+    argument_error,
     broadcast_shapes,
     check_choice,
     check_fraction,
     check_mask,
     check_shape,
     check_size,
-    wrong,
 )
 from attn.attention import Attended, MultiHeadAttention, ScaledDotProduct
 from attn.attention.multi_head import Linear
@@ -280,10 +280,12 @@ class DecoderLayer(_Layer):
                 cache.check(memory, memory)
             *rows, _, src_len, _ = cache.key.shape
         elif memory is None:
-            raise wrong("memory", "a tensor, which the cache does not know yet", None)
+            raise argument_error("memory", "a tensor, which the cache does not know yet", None)
         batch = broadcast_shapes(x.shape[:-2], tuple(rows))
         if batch is None:
-            raise wrong("memory", f"rows that broadcast with {tuple(x.shape[:-2])}", tuple(rows))
+            raise argument_error(
+                "memory", f"rows that broadcast with {tuple(x.shape[:-2])}", tuple(rows)
+            )
         if mask is not None:
             has_heads = getattr(mask, "ndim", 0) > len(batch) + 2
             heads = (self.cross_attention.n_heads,) if has_heads else ()

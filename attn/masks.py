@@ -6,13 +6,13 @@ import torch
 from torch import Tensor
 
 from attn._checks import (
+    argument_error,
     broadcast_shapes,
     check_lengths,
     check_mask,
     check_size,
     check_tensor,
     holds,
-    wrong,
 )
 
 
@@ -150,9 +150,9 @@ def padding_mask(lengths: Tensor | Sequence[int], seq_len: int) -> Tensor:
         # A tensor is left alone: as_tensor would move it to PyTorch's default device.
         lengths = lengths if isinstance(lengths, torch.Tensor) else torch.as_tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
-        raise wrong("lengths", "integers", lengths) from None
+        raise argument_error("lengths", "integers", lengths) from None
     if lengths.numel() and (lengths.is_floating_point() or lengths.dtype == torch.bool):
-        raise wrong("lengths", "integers", f"dtype {lengths.dtype}")
+        raise argument_error("lengths", "integers", f"dtype {lengths.dtype}")
     # The comparison needs int64, because in uint8 a seq_len of 300 is 44.
     lengths = lengths.long()
     if not holds(lambda: ((lengths >= 0) & (lengths <= seq_len)).all(), otherwise=True):
@@ -199,7 +199,9 @@ def combine_masks(*masks: Tensor | None) -> Tensor | None:
             combined = mask
         elif broadcast_shapes(combined.shape, mask.shape) is None:
             shape = tuple(combined.shape)
-            raise wrong("masks", f"a shape that broadcasts with {shape}", tuple(mask.shape))
+            raise argument_error(
+                "masks", f"a shape that broadcasts with {shape}", tuple(mask.shape)
+            )
         else:
             combined = combined & mask
     return combined

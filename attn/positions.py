@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import (
+    argument_error,
     broadcast_shapes,
     check_number,
     check_shape,
     check_size,
     holds,
     shown,
-    wrong,
 )
 from attn._registry import ModelConfig, Registry
 
@@ -316,11 +316,11 @@ class LearnedPositions(AbsolutePositions):
         if not isinstance(positions, torch.Tensor):
             stop = _stop(x, d_model, positions)
             if stop > n_positions:
-                raise wrong("x", self._wanted(), stop - 1)
+                raise argument_error("x", self._wanted(), stop - 1)
             return x + self.weight[positions:stop]
         _check_positions(x, d_model, positions)
         if not holds(lambda: (positions < n_positions).all(), otherwise=True):
-            raise wrong("positions", self._wanted(), int(positions.max()))
+            raise argument_error("positions", self._wanted(), int(positions.max()))
         return x + nn.functional.embedding(positions, self.weight)
 
     def _wanted(self) -> str:
@@ -365,7 +365,9 @@ def rotary(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     check_vectors(x, "d_k")
     shape = x.shape[:-1]
     if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
-        raise wrong("positions", f"shape ({shape[-1]},) to match x", tuple(positions.shape))
+        raise argument_error(
+            "positions", f"shape ({shape[-1]},) to match x", tuple(positions.shape)
+        )
     check_even("d_k", x.shape[-1])
     return _turned(x, Waves(base).at(positions, x.shape[-1], _turns_dtype(x.dtype)))
 
@@ -549,19 +551,21 @@ def _stop(x: Tensor, d_model: int, start: int) -> int:
 def _check_positions(x: Tensor, d_model: int, positions: Tensor) -> None:
     check_vectors(x, d_model)
     if positions.is_floating_point() or positions.dtype == torch.bool:
-        raise wrong("positions", "integers", f"dtype {positions.dtype}")
+        raise argument_error("positions", "integers", f"dtype {positions.dtype}")
     shape = tuple(x.shape[:-1])
     if positions.shape[-1:] != shape[-1:] or broadcast_shapes(positions.shape, shape) != shape:
-        raise wrong("positions", f"a shape that broadcasts to {shape}", tuple(positions.shape))
+        raise argument_error(
+            "positions", f"a shape that broadcasts to {shape}", tuple(positions.shape)
+        )
     if not holds(lambda: (positions >= 0).all(), otherwise=True):
-        raise wrong("positions", "at least 0", int(positions.min()))
+        raise argument_error("positions", "at least 0", int(positions.min()))
 
 
 def check_vectors(x: Tensor, size: int | str) -> None:
     """Raise ``ValueError`` unless `x` is a sequence of floating-point vectors of this size."""
     check_shape("x", x, (..., "seq_len", size))
     if not x.is_floating_point():
-        raise wrong("x", "a floating-point tensor", f"dtype {x.dtype}")
+        raise argument_error("x", "a floating-point tensor", f"dtype {x.dtype}")
 
 
 # Positions and speeds are multiplied limb by limb, 30 bits each, so that no product overflows.
@@ -585,7 +589,7 @@ class Waves:
 
     def __init__(self, base: float) -> None:
         if not 1 <= base < math.inf:
-            raise wrong("base", "a number of at least 1", base)
+            raise argument_error("base", "a number of at least 1", base)
         self.base = float(base)
         self._kept: Tensor | None = None
         self._speeds_kept: dict[int, list[list[int]]] = {}
@@ -658,13 +662,15 @@ class Waves:
 def check_even(name: str, size: int) -> None:
     """Raise ``ValueError`` unless `size` is an even integer of at least 2."""
     if check_size(name, size, least=2) % 2:
-        raise wrong(name, "an even number, two components a wave", size)
+        raise argument_error(name, "an even number, two components a wave", size)
 
 
 def refuse_odd(config: ModelConfig, size: int) -> None:
     """Raise ``ValueError`` if a configuration asks for waves of vectors of an odd size."""
     if size % 2:
-        raise wrong("positions", f"a kind for an odd size ({size})", repr(config.positions))
+        raise argument_error(
+            "positions", f"a kind for an odd size ({size})", repr(config.positions)
+        )
 
 
 TWO_PI = 6.283185307179586
@@ -717,10 +723,10 @@ class ScaledWaves(Waves):
 def check_waves(name: str, scaling: Scaling | None, size: int, base: float) -> None:
     """Raise ``ValueError`` if waves of this size and base cannot be scaled so."""
     if scaling and scaling["rope_type"] == "yarn" and base == 1:
-        raise wrong(name, "another kind than 'yarn' where all waves are as long", "'yarn'")
+        raise argument_error(name, "another kind than 'yarn' where all waves are as long", "'yarn'")
     if scaling and len(scaling.get("factors", range(size // 2))) != size // 2:
         wanted = f"{size // 2} numbers, one for each wave"
-        raise wrong(f"{name}.factors", wanted, len(scaling["factors"]))
+        raise argument_error(f"{name}.factors", wanted, len(scaling["factors"]))
 
 
 def _constant(number: Any) -> Any:
@@ -760,12 +766,12 @@ def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | N
     if scaling is None:
         return None
     if not isinstance(scaling, Mapping):
-        raise wrong(name, "a dictionary or None", shown(scaling))
+        raise argument_error(name, "a dictionary or None", shown(scaling))
     said = {entry: value for entry, value in scaling.items() if value is not None}
     kind = said.pop("rope_type", None)
     if kind != "default" and (not isinstance(kind, str) or kind not in NEEDED):
         kinds = " or ".join(map(repr, ("default", *NEEDED)))
-        raise wrong(f"{name}.rope_type", kinds, shown(kind))
+        raise argument_error(f"{name}.rope_type", kinds, shown(kind))
     found: Scaling = {"rope_type": kind}
     for entry in NEEDED.get(kind, ()):
         least = 1 if entry in ("factor", "original_max_position_embeddings") else 0
@@ -776,24 +782,24 @@ def checked_scaling(name: str, scaling: Mapping[str, Any] | None) -> Scaling | N
     if kind == "factors":
         factors = said.pop("factors", None)
         if not isinstance(factors, list | tuple) or not factors:
-            raise wrong(f"{name}.factors", "a list of numbers", shown(factors))
+            raise argument_error(f"{name}.factors", "a list of numbers", shown(factors))
         found["factors"] = [check_number(f"{name}.factors", factor, 1) for factor in factors]
     if kind == "yarn":
         found = _whole_yarn(name, found, said.pop("truncate", True))
     if said:
         entry, value = next(iter(said.items()))
         wanted = f"no entry of this name beside rope_type = {kind!r}"
-        raise wrong(f"{name}.{str(entry)[:80]}", wanted, shown(value))
+        raise argument_error(f"{name}.{str(entry)[:80]}", wanted, shown(value))
     if kind == "llama3" and not found["low_freq_factor"] < found["high_freq_factor"]:
         wanted = f"less than high_freq_factor = {found['high_freq_factor']}"
-        raise wrong(f"{name}.low_freq_factor", wanted, found["low_freq_factor"])
+        raise argument_error(f"{name}.low_freq_factor", wanted, found["low_freq_factor"])
     return None if kind == "default" else found
 
 
 def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
     """Return the scaling with what it does not say, as YaRN's authors chose it."""
     if not isinstance(truncate, bool):
-        raise wrong(f"{name}.truncate", "True or False", shown(truncate))
+        raise argument_error(f"{name}.truncate", "True or False", shown(truncate))
     growths = [said.pop("mscale", None), said.pop("mscale_all_dim", None)]
     if None in growths:
         growths = [1, 0]
@@ -801,7 +807,7 @@ def _whole_yarn(name: str, said: Scaling, truncate: object) -> Scaling:
     found = {"attention_factor": first / second, "beta_fast": 32.0, "beta_slow": 1.0} | said
     if found["beta_fast"] < found["beta_slow"]:
         wanted = f"at least beta_slow = {found['beta_slow']}"
-        raise wrong(f"{name}.beta_fast", wanted, found["beta_fast"])
+        raise argument_error(f"{name}.beta_fast", wanted, found["beta_fast"])
     return found | {"truncate": truncate}
 
 

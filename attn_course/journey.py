@@ -7,7 +7,7 @@ here; for a sentence that a reader types, the page computes them itself.
 import numpy as np
 import torch
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 # The number of components of each vector that are kept, since the drawing has as many cells.
 COMPONENTS = 7
@@ -55,7 +55,7 @@ def journey(translator, text):
     model, config = translator.model, translator.model.config
     if (config.positions, config.norm) != ("rotary", "pre"):
         wanted = "a model with rotary positions and pre-norm"
-        raise wrong("translator", wanted, f"{config.positions} and {config.norm}")
+        raise argument_error("translator", wanted, f"{config.positions} and {config.norm}")
     src = translator.source_ids(text)
     target = translator.attention(text).target
     seen = _Seen(model)

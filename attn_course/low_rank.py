@@ -5,7 +5,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 
 
 class LowRank(nn.Module):
@@ -85,7 +85,7 @@ def adapt(
         if isinstance(getattr(module, name, None), nn.Linear)
     ]
     if not found:
-        raise wrong("names", "those of linear layers of the model", names)
+        raise argument_error("names", "those of linear layers of the model", names)
     for module, name in found:
         setattr(module, name, LowRank(getattr(module, name), rank, alpha))
     return [p for p in model.parameters() if p.requires_grad]

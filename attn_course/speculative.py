@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 import torch
 from torch import Tensor
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.transformer import DecoderOnly
 
 # Takes ids of shape (length,) and a count, and returns the probabilities of the token after each of
@@ -76,7 +76,9 @@ def speculative(
     check_size("ahead", ahead, least=1)
     check_size("max_new_tokens", max_new_tokens, least=1)
     if prompt.ndim != 1 or not len(prompt):
-        raise wrong("prompt", "shape (prompt_len,), prompt_len at least 1", tuple(prompt.shape))
+        raise argument_error(
+            "prompt", "shape (prompt_len,), prompt_len at least 1", tuple(prompt.shape)
+        )
     ids, end = prompt, len(prompt) + max_new_tokens
     n_proposed = n_accepted = n_passes = 0
     while len(ids) < end:

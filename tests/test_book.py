@@ -147,7 +147,8 @@ def test_the_route_of_six_weeks_takes_the_hours_it_promises():
         in route["why"]["en"]
     )
     assert (
-        "unas cuatro horas por semana de media y nunca más de cinco y media" in route["why"]["es"]
+        "unas cuatro horas por semana en promedio y nunca más de cinco y media"
+        in route["why"]["es"]
     )
     assert round(sum(weeks) / len(weeks)) == 4
     assert 5 < max(weeks) <= 5.5

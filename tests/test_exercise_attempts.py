@@ -54,7 +54,6 @@ UNNAMED = {
     "alignment_error.rows_only": "another measure altogether",
     "question_match.sets_of_rows": "the shape says it, and depends on the words",
     "normed_scores.gains_exchanged_with_a_mean": ODD,
-    "swiglu.clipped": TWO,
     "accept.if_of_an_array": "the kind of what it returns says it: None in place of the rest",
     "patch_effect.first_pair": ODD,
     "patch_effect.regression": "another measure altogether",

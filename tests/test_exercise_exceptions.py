@@ -56,6 +56,14 @@ def test_what_is_not_written_yet_is_no_error(exercise_id, attempt, language):
     assert "`return`" in result.message and function in result.message
 
 
+def test_jupyterlab_says_nothing_of_what_nobody_has_begun(tmp_path, monkeypatch):
+    assert check(SOFTMAX, unwritten).status == "unanswered"
+    monkeypatch.setenv("ATTN_SOLVED", str(tmp_path))
+    assert check(SOFTMAX, unwritten) is None
+    assert check(SOFTMAX, ...).status == "unanswered"
+    assert check(ATTENTION, written_later).status == "unanswered"
+
+
 def test_the_line_that_needs_what_is_not_written_is_shown(language):
     message = check(SELF, self_attention_unpacking_an_unwritten_one).message
     error = "`TypeError: cannot unpack non-iterable NoneType object`"

@@ -23,7 +23,7 @@ from attn_course.in_page.session import Session
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
-CHAPTERS = sorted((ROOT / "notebooks" / "en").glob("[0-9A]*_*.ipynb"))
+CHAPTERS = sorted((ROOT / "notebooks" / "en").glob("[0-9AL]*_*.ipynb"))
 
 
 def cells_of(path):
@@ -57,6 +57,7 @@ def _keep_how_numpy_prints():
 
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
+    "L07_positional_encoding",
     *("13_what_attention_computes", "A2_documents"),
     *("A3_text_applications", "A4_image_applications"),
 }
@@ -92,6 +93,7 @@ DRAWN = {
     "05_encoder_decoder": 1,
     "07_positional_encoding": 4,
     "10_applications": 1,
+    "L03_self_attention": 3,
 }
 
 

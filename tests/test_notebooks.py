@@ -1,7 +1,8 @@
 """The chapters: one source, two editions that agree, outputs that are really there.
 
 Running the notebooks and comparing every output is nbval's part: of the English edition in
-`make test`, of the Spanish one in `make test-notebooks`. Here the outputs of the two are compared.
+`make test`, of the Spanish one, as another processor would, in `make test-notebooks`. Here the
+outputs of the two are compared.
 """
 
 import ast

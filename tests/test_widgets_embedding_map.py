@@ -100,9 +100,9 @@ def test_no_name_breaks_out():
         ({"users": {"": (0, 0)}}, "users: expected a list of one or more non-empty strings"),
         (
             {"films": {"a": (0, 0, 0)}},
-            r"films: expected two components for each, got shape \(1, 3\)",
+            r"films: expected shape \(any, 2\), got \(1, 3\)",
         ),
-        ({"users": {"a": (0, np.nan)}}, "users: expected finite numbers, got NaN"),
+        ({"users": {"a": (0, np.nan)}}, "users: expected a finite number, got nan"),
         ({"ratings": [[1.0]]}, r"ratings: expected shape \(2, 3\), one row per user, got \(1, 1\)"),
         ({"ratings": np.full((2, 3), np.nan)}, "ratings: expected finite numbers, NaN where"),
         ({"ratings": np.full((2, 3), np.inf)}, "ratings: expected finite numbers, NaN where"),

@@ -96,7 +96,9 @@ def test_its_name_and_state():
         ({"key": [[1, 2]]}, r"key: expected shape \(3, 2\), got \(1, 2\)"),
         ({"value": [1, 2]}, r"value: expected shape \(3, 2\), got \(2,\)"),
         ({"query": [1]}, r"query: expected shape \(2,\), got \(1,\)"),
-        ({"query": [1, np.inf]}, "query: expected finite numbers"),
+        ({"query": [1, np.inf]}, "query: expected a finite number, got inf"),
+        ({"key": [[1, 2], [3], [4, 5]]}, r"key: expected shape \(3, 2\), got \(3,\)"),
+        ({"key": [["x", 2], [3, 4], [5, 6]]}, "key: expected a finite number, got 'x'"),
         ({"word": ""}, "word: expected"),
     ],
 )

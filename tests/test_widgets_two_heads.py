@@ -54,8 +54,10 @@ def test_the_fallback_tells_both_sentences():
         ({"receiver": 5}, "receiver: expected a whole number from 0 to 4, got 5"),
         ({"receiver": 0}, "giver, verb, thing, receiver: expected four different places"),
         ({"n_heads": 3}, "n_heads: expected a whole number from 1 to 2, got 3"),
-        ({"looks": [0.5]}, "looks: expected two weights from 0 to 1"),
-        ({"looks": [0.5, 1.5]}, "looks: expected two weights from 0 to 1"),
+        ({"looks": [0.5]}, r"looks: expected shape \(2,\), got \(1,\)"),
+        ({"looks": 0.5}, r"looks: expected shape \(2,\), got \(\)"),
+        ({"looks": ["x", 0]}, "looks: expected a finite number, got 'x'"),
+        ({"looks": [0.5, 1.5]}, "looks: expected weights from 0 to 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(bad, message):

@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, Self, TypeAlias, TypeVar
 import torch
 from torch import Tensor, nn
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.applications._folder import About, check_sums, read_folder, whole_folder
 from attn.applications._sequences import Sequenced, by_length
 from attn.tokenizer import WordTokenizer
@@ -163,7 +163,7 @@ class Application(Generic[Model]):
         `attn.training.train`.
         """
         if not isinstance(training, TrainingConfig):
-            raise wrong("training", "a TrainingConfig", type(training).__name__)
+            raise argument_error("training", "a TrainingConfig", type(training).__name__)
         # Weights are drawn on the CPU, because every device has its own random numbers.
         with torch.random.fork_rng(devices=[]), torch.device("cpu"):
             torch.default_generator.manual_seed(training.seed)
@@ -200,11 +200,13 @@ def configured(
 ) -> TransformerConfig:
     """Return the default configuration of a model with the `sizes` that a user gave."""
     if not isinstance(sizes, Mapping) and sizes != ():
-        raise wrong("sizes", "a dict", type(sizes).__name__)
+        raise argument_error("sizes", "a dict", type(sizes).__name__)
     known = {field.name for field in fields(TransformerConfig)} - {"vocab_size", "tgt_vocab_size"}
     others = sorted(map(repr, dict(sizes).keys() - known))
     if others:
-        raise wrong("sizes", "fields of TransformerConfig, but no vocab_size", ", ".join(others))
+        raise argument_error(
+            "sizes", "fields of TransformerConfig, but no vocab_size", ", ".join(others)
+        )
     return TransformerConfig(vocab_size, tgt_vocab_size, **{**usual, **dict(sizes)})
 
 
@@ -216,7 +218,7 @@ def present(device: str | torch.device) -> torch.device:
         found = torch.device(device)
         torch.zeros((), device=found).item()
     except (AssertionError, ImportError, RuntimeError, TypeError, ValueError):
-        raise wrong("device", "one that this machine has", repr(device)) from None
+        raise argument_error("device", "one that this machine has", repr(device)) from None
     return found
 
 
@@ -225,5 +227,5 @@ def read_words(folder: Path, vocab_size: int) -> WordTokenizer:
     tokenizer = WordTokenizer.load(folder / "words.json")
     if tokenizer.vocab_size != vocab_size:
         wanted = f"{vocab_size} words, as its model has"
-        raise wrong("folder", wanted, f"{folder}, with {tokenizer.vocab_size}")
+        raise argument_error("folder", wanted, f"{folder}, with {tokenizer.vocab_size}")
     return tokenizer

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.io import NotWritten, locked, write_whole
 from attn.io.locks import beside
 
@@ -128,8 +128,10 @@ def resolved(name: str, folder: str | Path) -> Path:
     except (OSError, RuntimeError) as error:
         # The name may be too long, or a link may lead to itself.
         reason = getattr(error, "strerror", None) or error
-        raise wrong(name, "a name in a folder that exists", f"{folder}: {reason}") from None
-    raise wrong(name, "a name in a folder that exists", place)
+        raise argument_error(
+            name, "a name in a folder that exists", f"{folder}: {reason}"
+        ) from None
+    raise argument_error(name, "a name in a folder that exists", place)
 
 
 def read_folder(folder: str | Path, wanted: str) -> About:
@@ -158,7 +160,7 @@ def check_sums(folder: str | Path, about: About) -> None:
         damaged = getattr(error, "filename", None) or ABOUT
     if damaged:
         got = f"{folder}, whose {os.path.basename(damaged)} is another"
-        raise wrong("folder", "the files that were saved", got)
+        raise argument_error("folder", "the files that were saved", got)
 
 
 def _read_about(folder: Path, wanted: str) -> About:
@@ -171,7 +173,7 @@ def _read_about(folder: Path, wanted: str) -> About:
         found = "something else" if os.path.exists(folder) else "nothing"
         old = _old(Path(os.path.realpath(folder)))
         found += f"; what it held is in {old}" if old.exists() else ""
-        raise wrong(
+        raise argument_error(
             "folder", f"a folder of the format {wanted!r}", f"{folder}, which holds {found}"
         )
     return about

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.corpus.pairs_file import normalise
 from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
@@ -38,13 +38,13 @@ def listed(
 ) -> list[Any]:
     """Return items as a list; refuse a single item, an empty list and items of another kind."""
     if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
-        raise wrong(name, f"several, each {wanted}", reprlib.repr(given))
+        raise argument_error(name, f"several, each {wanted}", reprlib.repr(given))
     some = list(given)
     if not some:
-        raise wrong(name, f"at least one {kind}", "none")
+        raise argument_error(name, f"at least one {kind}", "none")
     for i, one in enumerate(some):
         if not is_one(one):
-            raise wrong(f"{name}[{i}]", wanted, reprlib.repr(one))
+            raise argument_error(f"{name}[{i}]", wanted, reprlib.repr(one))
     return some
 
 
@@ -64,7 +64,7 @@ def check_fits(name: str, n_tokens: int, config: TransformerConfig, beside: int 
     most = most_tokens(config)
     if most is not None and n_tokens + beside > most:
         wanted = f"at most {most - beside} tokens, for which the model learned positions"
-        raise wrong(name, wanted, n_tokens)
+        raise argument_error(name, wanted, n_tokens)
 
 
 def placed(model: nn.Module, *tensors: Tensor) -> tuple[Tensor, ...]:
@@ -171,7 +171,7 @@ def write(
     """Return what the model writes for each source: ids after ``<sos>``, up to ``<eos>``."""
     if check_size("beam_width", beam_width, least=1) == 1 and length_penalty:
         wanted = "0 with a beam_width of 1, which leaves nothing to choose from"
-        raise wrong("length_penalty", wanted, length_penalty)
+        raise argument_error("length_penalty", wanted, length_penalty)
     src, lengths = placed(model, *pad(sources, Tokenizer.pad_id))
     src_mask = padding_mask(lengths, src.shape[1])
     memory, _ = model.encode(src, src_mask)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import (
+    argument_error,
     broadcast_shapes,
     check_attention,
     check_divides,
@@ -16,7 +17,6 @@ from attn._checks import (
     check_shape,
     check_size,
     check_tensor,
-    wrong,
 )
 from attn.attention.scaled_dot_product import Attended, ScaledDotProduct
 from attn.cache import KVCache, MemoryCache, restored_on_error
@@ -244,23 +244,23 @@ class MultiHeadAttention(nn.Module):
         """Raise ``ValueError`` for arguments of `forward` that do not fit, but for the mask."""
         check_shape("query", query, (..., "length", self.d_model))
         if cache is not None and not isinstance(cache, KVCache | MemoryCache):
-            raise wrong("cache", "a KVCache or a MemoryCache", type(cache).__name__)
+            raise argument_error("cache", "a KVCache or a MemoryCache", type(cache).__name__)
         if key is None and value is not None:
-            raise wrong("key", "a tensor, since value is given", None)
+            raise argument_error("key", "a tensor, since value is given", None)
         if key is None and not isinstance(cache, MemoryCache):
             if positions is not None:
                 check_tensor("positions", positions, "a tensor of int64")
                 shape = tuple(query.shape[:-1])
                 if broadcast_shapes(positions.shape, shape) != shape:
                     wanted = f"a shape that broadcasts to {shape}"
-                    raise wrong("positions", wanted, tuple(positions.shape))
+                    raise argument_error("positions", wanted, tuple(positions.shape))
             return
         for name, given in {"relative": self.relative, "positions": positions}.items():
             if given is not None:
-                raise wrong("key", f"None, since {name} is for self-attention", "a memory")
+                raise argument_error("key", f"None, since {name} is for self-attention", "a memory")
         if isinstance(cache, KVCache):
             wanted = "a MemoryCache for cross-attention; a KVCache is for attention(x)"
-            raise wrong("cache", wanted, type(cache).__name__)
+            raise argument_error("cache", wanted, type(cache).__name__)
         if key is not None:
             value = key if value is None else value
             check_shape("key", key, (..., "length", self.d_model))
@@ -272,7 +272,7 @@ class MultiHeadAttention(nn.Module):
             fits = (..., self.n_kv_heads, "src_len", self.d_model // self.n_heads)
             check_shape("cache", cache.key, fits)
         elif key is None or value is None:
-            raise wrong("key", "the memory that is to fill the cache", None)
+            raise argument_error("key", "the memory that is to fill the cache", None)
         else:
             check_attention(query, key, value)
 

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from attn._checks import (
+    argument_error,
     broadcast_shapes,
     check_attention,
     check_divides,
@@ -27,7 +28,6 @@ from attn._checks import (
     check_tensor,
     holds,
     readable,
-    wrong,
 )
 from attn._registry import ModelConfig, Registry
 from attn.masks import causal_mask, combine_masks
@@ -126,7 +126,7 @@ def scaled_dot_product_attention(
     for name, tensor in inputs.items():
         if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
             got = f"{type(tensor).__name__} of dtype {getattr(tensor, 'dtype', None)}"
-            raise wrong(name, "a floating-point tensor", got)
+            raise argument_error(name, "a floating-point tensor", got)
     if not query.dtype == key.dtype == value.dtype:
         _refuse_dtypes(inputs)
     group = _group(query, key, value) if enable_gqa else 1
@@ -136,7 +136,7 @@ def scaled_dot_product_attention(
     tgt_len, src_len = query.shape[-2], key.shape[-2]
     shape = (*batch, tgt_len, src_len)
     if bias is not None and broadcast_shapes(bias.shape, shape) != shape:
-        raise wrong("bias", f"a shape that broadcasts to {shape}", tuple(bias.shape))
+        raise argument_error("bias", f"a shape that broadcasts to {shape}", tuple(bias.shape))
     check_fraction("dropout", dropout)
 
     # A single query stands at the last key: there is no future to hide.
@@ -169,14 +169,16 @@ def _refuse_dtypes(inputs: dict[str, Tensor]) -> None:
     if not autocasts(query.device):
         other = next(name for name in ("key", "value") if inputs[name].dtype != query.dtype)
         wanted = f"dtype {query.dtype} to match query"
-        raise wrong(other, wanted, f"dtype {inputs[other].dtype}")
+        raise argument_error(other, wanted, f"dtype {inputs[other].dtype}")
 
 
 def _group(query: Tensor, key: Tensor, value: Tensor) -> int:
     """Return how many heads of queries share a head of keys and values."""
     for name, x in {"query": query, "key": key, "value": value}.items():
         if x.ndim < 3:
-            raise wrong(name, "shape (..., n_heads, length, d_k) for enable_gqa", tuple(x.shape))
+            raise argument_error(
+                name, "shape (..., n_heads, length, d_k) for enable_gqa", tuple(x.shape)
+            )
     n_kv_heads = check_size("n_kv_heads", key.shape[-3], least=1)
     check_divides("n_heads", query.shape[-3], "n_kv_heads", n_kv_heads)
     return query.shape[-3] // n_kv_heads
@@ -389,7 +391,7 @@ def refuse_non_finite(
     for name, tensor in inputs.items():
         if tensor is not None:
             check_finite(name, tensor.isfinite())
-    raise wrong("query, key, value", f"products that fit in {query.dtype}", "an overflow")
+    raise argument_error("query, key, value", f"products that fit in {query.dtype}", "an overflow")
 
 
 def _all_finite(tensors: Sequence[Tensor]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from typing import Protocol
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.corpus.pair import Pair
 
 GROUP = "attn.corpora"
@@ -51,6 +51,6 @@ def named(name: str) -> Corpus:
     offered = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in offered:
         expected = " or ".join(map(repr, sorted(offered))) or "an installed corpus (attn[course])"
-        raise wrong("corpus", expected, repr(name))
+        raise argument_error("corpus", expected, repr(name))
     corpus: Corpus = offered[name].load()
     return corpus

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from os import PathLike
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn._lines import Line, read_lines
 from attn.corpus.pair import Pair
 
@@ -125,13 +125,13 @@ def read_pairs(path: str | PathLike[str], columns: tuple[int, int] = (0, 1)) -> 
     try:
         source, target = (check_size("columns", column) for column in columns)
     except TypeError:
-        raise wrong("columns", "two columns", repr(columns)) from None
+        raise argument_error("columns", "two columns", repr(columns)) from None
     except ValueError as error:
         if str(error).startswith("columns:"):
             raise
-        raise wrong("columns", "two columns", repr(columns)) from None
+        raise argument_error("columns", "two columns", repr(columns)) from None
     if source == target:
-        raise wrong("columns", "two different columns", repr(columns))
+        raise argument_error("columns", "two different columns", repr(columns))
     return PairReader(path, (source, target))
 
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 import torch
 from torch import Tensor
 
-from attn._checks import check_size, holds, shown, wrong
+from attn._checks import argument_error, check_size, holds, shown
 
 # Apple's GPUs have no float64. What is to be accurate is computed on the CPU instead.
 WITHOUT_FLOAT64 = {"mps"}
@@ -34,10 +34,10 @@ def next_logits(
     logits = step(ids, cache)
     if not is_float(logits) or logits.shape[:-1] != running.shape:
         shape = f"({len(ids)}, vocab_size)"
-        raise wrong("step", f"floating-point logits of shape {shape}", describe(logits))
+        raise argument_error("step", f"floating-point logits of shape {shape}", describe(logits))
     for name, token in (*(("end_id", end_id) for end_id in end_ids), ("pad_id", pad_id)):
         if token >= logits.shape[1]:
-            raise wrong(name, f"a token below vocab_size = {logits.shape[1]}", token)
+            raise argument_error(name, f"a token below vocab_size = {logits.shape[1]}", token)
     logits = logits.masked_fill(~running[:, None], 0.0)
     check_rows("step", logits)
     return logits
@@ -61,7 +61,7 @@ def check_arguments(
     fits = isinstance(prompt, torch.Tensor) and prompt.dtype == torch.int64
     if not fits or prompt.ndim != 2 or prompt.shape[1] == 0:
         shape = "(batch_size, prompt_len), prompt_len at least 1"
-        raise wrong("prompt", f"an int64 tensor of shape {shape}", describe(prompt))
+        raise argument_error("prompt", f"an int64 tensor of shape {shape}", describe(prompt))
     check_size("pad_id", pad_id)
     return _listed(end_id), check_size("max_new_tokens", max_new_tokens)
 
@@ -73,7 +73,7 @@ def _listed(end_id: Ends) -> list[int]:
         several: Iterable[int] = [operator.index(end_id)]  # type: ignore[arg-type]
     except TypeError:
         if not isinstance(end_id, Iterable) or isinstance(end_id, str | bytes):
-            raise wrong("end_id", "an integer, several, or None", shown(end_id)) from None
+            raise argument_error("end_id", "an integer, several, or None", shown(end_id)) from None
         several = end_id
     return [check_size("end_id", i) for i in several]
 
@@ -90,7 +90,7 @@ def check_rows(name: str, logits: Tensor) -> None:
     largest = logits.amax(dim=-1)
     if not holds(lambda: largest.isfinite().all(), otherwise=True, free=largest.is_cpu):
         got = largest[~largest.isfinite()][0]
-        raise wrong(name, "logits whose largest is finite in every row", got)
+        raise argument_error(name, "logits whose largest is finite in every row", got)
 
 
 def is_number(value: object) -> bool:

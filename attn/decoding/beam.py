@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.decoding._steps import (
     Ends,
     Reorderable,
@@ -89,7 +89,7 @@ def beam_search(
     end_ids, max_new_tokens = check_arguments(prompt, end_id, max_new_tokens, pad_id)
     width = check_size("width", width, least=1)
     if not is_number(length_penalty) or not -10 <= length_penalty <= 10:
-        raise wrong("length_penalty", "a number from -10 to 10", repr(length_penalty))
+        raise argument_error("length_penalty", "a number from -10 to 10", repr(length_penalty))
 
     device = prompt.device
     prompt = prompt.to(device_for_float64(device))

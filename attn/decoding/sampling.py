@@ -6,7 +6,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.decoding._steps import (
     Ends,
     Step,
@@ -186,7 +186,9 @@ def next_token_probabilities(
     """
     _check_options(temperature, top_k, top_p)
     if not is_float(logits) or (0, *logits.shape)[-1] == 0:
-        raise wrong("logits", "floating-point logits of shape (..., vocab_size)", describe(logits))
+        raise argument_error(
+            "logits", "floating-point logits of shape (..., vocab_size)", describe(logits)
+        )
     check_rows("logits", logits)
     best, tokens = as_float64(logits).sort(descending=True, stable=True)
     # Subtracting the largest logit leaves the probabilities unchanged, and a low temperature cannot
@@ -206,11 +208,11 @@ def next_token_probabilities(
 def _check_options(temperature: float, top_k: int | None, top_p: float | None) -> None:
     if not is_number(temperature) or not 0 < temperature < math.inf:
         wanted = "a finite number above 0 (for 0, use greedy)"
-        raise wrong("temperature", wanted, repr(temperature))
+        raise argument_error("temperature", wanted, repr(temperature))
     if top_k is not None:
         check_size("top_k", top_k, least=1)
     if top_p is not None and (not is_number(top_p) or not 0 < top_p <= 1):
-        raise wrong("top_p", "a number above 0 and at most 1", repr(top_p))
+        raise argument_error("top_p", "a number above 0 and at most 1", repr(top_p))
 
 
 def _generate(

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.io.locks import beside, try_lock
 
 
@@ -22,7 +22,9 @@ class NotWritten(OSError, ValueError):
     """
 
     def __init__(self, name: str, path: str | Path, reason: str) -> None:
-        super().__init__(*wrong(name, "a place that can be written", f"{path}: {reason}").args)
+        super().__init__(
+            *argument_error(name, "a place that can be written", f"{path}: {reason}").args
+        )
         self.strerror = reason
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 # Seconds between two attempts to take a lock.
 PAUSE = 0.1
@@ -104,7 +104,7 @@ def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Itera
             descriptor = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
         except OSError as error:
             got = f"{path}: {error.strerror}"
-            raise wrong(name, "a place that can be written", got) from None
+            raise argument_error(name, "a place that can be written", got) from None
         if try_lock(descriptor):
             # The previous holder deletes the file when it releases the lock. A lock on a deleted
             # file protects nothing.
@@ -116,7 +116,7 @@ def locked(path: str | Path, name: str = "path", *, wait: bool = False) -> Itera
         os.close(descriptor)
         if not wait:
             got = f"{path}, which {holder} is using"
-            raise wrong(name, "a place that no other process is using", got)
+            raise argument_error(name, "a place that no other process is using", got)
         if not told:
             print(f"{path}: waiting for {holder}, which is using it", file=sys.stderr, flush=True)
             told = True

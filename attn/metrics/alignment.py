@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attn._checks import check_finite, check_size, wrong
+from attn._checks import argument_error, check_finite, check_size
 from attn.metrics.text import as_array
 
 # Pairs of indices: of a source token, and of the target token that translates it.
@@ -49,7 +49,9 @@ def align(weights: ArrayLike) -> Links:
     """
     weights = as_array(weights).astype(float)
     if weights.ndim != 2 or weights.shape[1] == 0:
-        raise wrong("weights", "shape (tgt_len, src_len), src_len at least 1", weights.shape)
+        raise argument_error(
+            "weights", "shape (tgt_len, src_len), src_len at least 1", weights.shape
+        )
     check_finite("weights", np.isfinite(weights))
     return {(int(j), i) for i, j in enumerate(weights.argmax(axis=1))}
 
@@ -96,13 +98,13 @@ def alignment_error_rate(
     """
     for name, links in (("sure", sure), ("possible", possible)):
         if len(links) != len(predicted):
-            raise wrong(name, f"{len(predicted)} sentences, as in predicted", len(links))
+            raise argument_error(name, f"{len(predicted)} sentences, as in predicted", len(links))
     found = size = 0
     for a, s, p in zip(map(set, predicted), map(set, sure), map(set, possible), strict=True):
         found += len(a & s) + len(a & (s | p))
         size += len(a) + len(s)
     if size == 0:
-        raise wrong("predicted, sure", "at least one link", "none")
+        raise argument_error("predicted, sure", "at least one link", "none")
     return 1 - found / size
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.metrics.alignment import Links, align
 
 
@@ -155,9 +155,9 @@ def ibm_model_1(
     iterations = check_size("iterations", iterations)
     for source, target in pairs:
         if not len(source) or not len(target):
-            raise wrong("pairs", "at least one word in every sentence", (source, target))
+            raise argument_error("pairs", "at least one word in every sentence", (source, target))
     if not len(pairs):
-        raise wrong("pairs", "at least one", "none")
+        raise argument_error("pairs", "at least one", "none")
 
     source_ids: dict[Hashable, int] = {}
     target_ids: dict[Hashable, int] = {}

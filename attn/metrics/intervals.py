@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attn._checks import check_finite, check_size, wrong
+from attn._checks import argument_error, check_finite, check_size
 from attn.metrics.text import as_array
 
 # The normal quantile that leaves 2.5% on each side.
@@ -44,7 +44,7 @@ def wilson_interval(n_right: int, n: int) -> tuple[float, float]:
     # Python integers cannot overflow when they are squared.
     n, n_right = check_size("n", n, least=1), check_size("n_right", n_right)
     if n_right > n:
-        raise wrong("n_right", f"at most n = {n}", n_right)
+        raise argument_error("n_right", f"at most n = {n}", n_right)
     share = n_right / n
     middle = share + Z**2 / (2 * n)
     half = Z * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
@@ -99,14 +99,16 @@ def bootstrap_interval(
         denominators = np.ones_like(numerators)
     denominators = as_array(denominators).astype(float)
     if numerators.ndim != 1 or not len(numerators):
-        raise wrong("numerators", "one number for each of some sentences", numerators.shape)
+        raise argument_error(
+            "numerators", "one number for each of some sentences", numerators.shape
+        )
     if denominators.shape != numerators.shape:
-        raise wrong(
+        raise argument_error(
             "denominators", f"shape {numerators.shape} to match numerators", denominators.shape
         )
     check_finite("numerators", np.isfinite(numerators))
     if not ((denominators >= 0) & (denominators < math.inf)).all():
-        raise wrong("denominators", "finite numbers of at least 0", denominators.tolist())
+        raise argument_error("denominators", "finite numbers of at least 0", denominators.tolist())
     n_resamples = check_size("n_resamples", n_resamples, least=1)
     drawn = np.random.default_rng(check_size("seed", seed)).integers(
         len(numerators), size=(n_resamples, len(numerators))
@@ -114,6 +116,6 @@ def bootstrap_interval(
     sums, totals = numerators[drawn].sum(axis=1), denominators[drawn].sum(axis=1)
     counts = totals > 0
     if not counts.any():
-        raise wrong("denominators", "a number above 0", denominators.tolist())
+        raise argument_error("denominators", "a number above 0", denominators.tolist())
     low, high = np.percentile(sums[counts] / totals[counts], [2.5, 97.5])
     return float(low), float(high)

@@ -9,7 +9,7 @@ import numpy as np
 import regex
 from numpy.typing import ArrayLike, NDArray
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn._letters import LETTERS
 
 # The functions import sacrebleu when they run, because loading it is slow.
@@ -58,7 +58,7 @@ def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> float:
     """
     for name, given in (("predictions", predictions), ("references", references)):
         if isinstance(given, str):
-            raise wrong(name, "a list", "one text")
+            raise argument_error(name, "a list", "one text")
     _check_pairs(predictions, references)
     n_right: int = sum(map(operator.eq, map(_plain, predictions), map(_plain, references)))
     return n_right / len(references)
@@ -103,10 +103,12 @@ def token_accuracy(predictions: ArrayLike, targets: ArrayLike, pad_id: int = 0) 
     """
     predictions, targets = as_array(predictions), as_array(targets)
     if predictions.shape != targets.shape:
-        raise wrong("predictions", f"shape {targets.shape} to match targets", predictions.shape)
+        raise argument_error(
+            "predictions", f"shape {targets.shape} to match targets", predictions.shape
+        )
     counts = targets != pad_id
     if not counts.any():
-        raise wrong("targets", "a token other than padding", "none")
+        raise argument_error("targets", "a token other than padding", "none")
     return float((predictions == targets)[counts].mean())
 
 
@@ -238,16 +240,18 @@ def _by_sacrebleu(
 
 def _check_pairs(predictions: Sequence[Any], references: Sequence[Any]) -> None:
     if len(predictions) != len(references):
-        raise wrong("predictions", f"{len(references)}, as many as references", len(predictions))
+        raise argument_error(
+            "predictions", f"{len(references)}, as many as references", len(predictions)
+        )
     if not len(references):
-        raise wrong("references", "at least one", "none")
+        raise argument_error("references", "at least one", "none")
 
 
 def _check_texts(predictions: Sequence[str], references: Sequence[str]) -> None:
     for name, texts in (("predictions", predictions), ("references", references)):
         if isinstance(texts, str):
-            raise wrong(name, "a list of texts", "one text")
+            raise argument_error(name, "a list of texts", "one text")
         for text in texts:
             if not isinstance(text, str):
-                raise wrong(name, "texts", type(text).__name__)
+                raise argument_error(name, "texts", type(text).__name__)
     _check_pairs(predictions, references)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 
 class PairLike(Protocol):
@@ -59,7 +59,7 @@ def translation_memory(
     (['la casa roja', 'un gato'], [0.5, 1.0])
     """
     if not len(pairs):
-        raise wrong("pairs", "at least one pair of sentences", "none")
+        raise argument_error("pairs", "at least one pair of sentences", "none")
     words = [set(pair.source.split()) for pair in pairs]
     sizes = np.array([len(known) for known in words])
     numbers_with: defaultdict[str, list[int]] = defaultdict(list)

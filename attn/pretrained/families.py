@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-from attn._checks import check_number, shown, wrong
+from attn._checks import argument_error, check_number, shown
 from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
 from attn.transformer import DecoderOnly, EncoderOnly, TransformerConfig
 
@@ -348,9 +348,11 @@ def check_entries(
         if value is None or name in read or re.fullmatch(free, name):
             continue
         if name not in must:
-            raise wrong(name[:80], "no entry of this name, whose effect is not known", shown(value))
+            raise argument_error(
+                name[:80], "no entry of this name, whose effect is not known", shown(value)
+            )
         if value not in must[name]:
-            raise wrong(name, " or ".join(map(repr, must[name])), shown(value))
+            raise argument_error(name, " or ".join(map(repr, must[name])), shown(value))
 
 
 def read_sizes(
@@ -376,14 +378,14 @@ def read_sizes(
         most = n_tensors if ours == "n_layers" else LARGEST_SIZE
         if type(value) is not int or not least <= value <= most:
             got = "none" if value is None else shown(value)
-            raise wrong(theirs, f"an integer from {least} to {most}", got)
+            raise argument_error(theirs, f"an integer from {least} to {most}", got)
         sizes[ours] = value
     if sizes["d_ff"] is None:
         sizes["d_ff"] = 4 * sizes["d_model"]
     for size, divisor in (("d_model", "n_heads"), ("n_heads", "n_kv_heads")):
         if sizes.get(divisor) and sizes[size] % sizes[divisor]:
             wanted = f"a multiple of {names[divisor]} = {sizes[divisor]}"
-            raise wrong(names[size], wanted, sizes[size])
+            raise argument_error(names[size], wanted, sizes[size])
     return sizes
 
 
@@ -391,7 +393,7 @@ def head_size(sizes: Mapping[str, Any], names: Mapping[str, str]) -> int:
     """Return the size of a Llama's heads; raise ``ValueError`` if nothing can turn in pairs."""
     size: int = sizes["d_model"] // sizes["n_heads"]
     if size % 2:
-        raise wrong(names["n_heads"], "heads of an even size", f"heads of {size} numbers")
+        raise argument_error(names["n_heads"], "heads of an even size", f"heads of {size} numbers")
     return size
 
 
@@ -418,7 +420,7 @@ def filled(found: Found) -> Model:
     for name, tensor in found.state.items():
         now = names.now(name)
         if now in tensors:
-            raise wrong(name, "one tensor for each place", f"{own_names[now]} as well")
+            raise argument_error(name, "one tensor for each place", f"{own_names[now]} as well")
         own_names[now], tensors[now] = name, tensor
     predicts = any(name.startswith("cls.predictions.") for name in tensors)
     if predicts:
@@ -438,7 +440,9 @@ def filled(found: Found) -> Model:
             model = family.model(config)
     except (RuntimeError, OverflowError):
         # The bytes of a tensor cannot be counted in 64 bits.
-        raise wrong("sizes", "those of a model that fits in memory", shown(found.options)) from None
+        raise argument_error(
+            "sizes", "those of a model that fits in memory", shown(found.options)
+        ) from None
     wanted = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
     if tied:
         tensors.pop(names.head, None)
@@ -469,7 +473,7 @@ def _name_last_bias(tensors: dict[str, Tensor], own_names: dict[str, str], tied:
     if other in tensors:
         tensors[bias], own_names[bias] = tensors.pop(other), own_names[other]
     elif not tied:
-        raise wrong(other, UNTIED, "none")
+        raise argument_error(other, UNTIED, "none")
 
 
 def _weights(
@@ -485,17 +489,21 @@ def _weights(
     for theirs, _ in stored.values():
         if theirs not in tensors:
             name = theirs if has_prefix else theirs.removeprefix(names.prefix)
-            raise wrong(name, UNTIED if theirs == names.head else "a tensor of this name", "none")
+            raise argument_error(
+                name, UNTIED if theirs == names.head else "a tensor of this name", "none"
+            )
     unused = tensors.keys() - {theirs for theirs, _ in stored.values()}
     for theirs in sorted(unused):
         if not re.fullmatch(names.harmless, theirs):
-            raise wrong(own_names[theirs], "no tensor of this name, whose use is not known", "one")
+            raise argument_error(
+                own_names[theirs], "no tensor of this name, whose use is not known", "one"
+            )
     weights = {}
     for ours, (theirs, shape) in stored.items():
         tensor = tensors[theirs]
         if tensor.dtype not in FLOATS:
-            raise wrong(own_names[theirs], "floating-point numbers", tensor.dtype)
+            raise argument_error(own_names[theirs], "floating-point numbers", tensor.dtype)
         if tensor.shape != shape:
-            raise wrong(own_names[theirs], f"shape {shape}", tuple(tensor.shape))
+            raise argument_error(own_names[theirs], f"shape {shape}", tuple(tensor.shape))
         weights[ours] = names.taken(ours, tensor.float(), config).contiguous()
     return weights

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Numbers: TypeAlias = NDArray[np.float32]
@@ -141,13 +141,15 @@ def read(path: Path) -> tuple[dict[str, Any], dict[str, Numbers]]:
         with open(path, "rb") as file:
             kind = file.read(4)
     except OSError as error:
-        raise wrong(str(path), "a file that can be read", error.strerror) from None
+        raise argument_error(str(path), "a file that can be read", error.strerror) from None
     if kind != b"GGUF":
-        raise wrong(str(path), "a file of the format GGUF", "another kind of file")
+        raise argument_error(str(path), "a file of the format GGUF", "another kind of file")
     try:
         return _Reader(np.memmap(path, np.uint8, mode="r")).all()
     except (struct.error, UnicodeDecodeError, KeyError, IndexError, OverflowError, MemoryError):
-        raise wrong(str(path), "a whole file of the format GGUF", "one that is damaged") from None
+        raise argument_error(
+            str(path), "a whole file of the format GGUF", "one that is damaged"
+        ) from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -162,17 +164,17 @@ class _Reader:
     def all(self) -> tuple[dict[str, Any], dict[str, Numbers]]:
         version, n_tensors, n_values = self.values("IQQ")
         if version not in (2, 3):
-            raise wrong("version", "2 or 3", version)
+            raise argument_error("version", "2 or 3", version)
         metadata: dict[str, Any] = {}
         for _ in range(n_values):
             name = self.string()
             if name in metadata:
-                raise wrong(name, "one value", "two")
+                raise argument_error(name, "one value", "two")
             metadata[name] = self.value(*self.values("I"))
         entries = [self.entry() for _ in range(n_tensors)]
         alignment = metadata.get("general.alignment", 32)
         if type(alignment) is not int or alignment < 1 or alignment & (alignment - 1):
-            raise wrong("general.alignment", "a power of two", repr(alignment)[:80])
+            raise argument_error("general.alignment", "a power of two", repr(alignment)[:80])
         self.at += -self.at % alignment
         return metadata, self.tensors(entries)
 
@@ -199,15 +201,17 @@ class _Reader:
     def entry(self) -> "_Entry":
         name, (n_axes,) = self.string(), self.values("I")
         if n_axes > MOST_AXES:
-            raise wrong(name, f"at most {MOST_AXES} axes", n_axes)
+            raise argument_error(name, f"at most {MOST_AXES} axes", n_axes)
         # GGUF names the axis that moves fastest first.
         shape = self.values(f"{n_axes}Q")[::-1]
         number, offset = self.values("IQ")
         if number not in KINDS:
             known = ", ".join(kind.name for kind in KINDS.values())
-            raise wrong(name, f"one of the types {known}", f"type {number} of ggml")
+            raise argument_error(name, f"one of the types {known}", f"type {number} of ggml")
         if 0 in shape or math.prod(shape[-1:]) % KINDS[number].n_numbers:
-            raise wrong(name, f"rows of whole blocks of {KINDS[number].name}", f"shape {shape}")
+            raise argument_error(
+                name, f"rows of whole blocks of {KINDS[number].name}", f"shape {shape}"
+            )
         return _Entry(name, shape, KINDS[number], offset)
 
     def tensors(self, entries: "list[_Entry]") -> dict[str, Numbers]:
@@ -215,15 +219,15 @@ class _Reader:
         # No byte may serve two tensors: else a small file could ask for any amount of memory.
         for entry in sorted(entries, key=lambda entry: entry.start):
             if entry.start < stop:
-                raise wrong(entry.name, "bytes of its own", "some of another tensor")
+                raise argument_error(entry.name, "bytes of its own", "some of another tensor")
             stop = entry.stop
             if stop > len(self.content) - self.at:
                 wanted = f"{math.prod(entry.shape)} numbers of type {entry.kind.name}"
-                raise wrong(entry.name, wanted, "fewer: the file is damaged")
+                raise argument_error(entry.name, wanted, "fewer: the file is damaged")
         found: dict[str, Numbers] = {}
         for entry in entries:
             if entry.name in found:
-                raise wrong(entry.name, "one tensor of this name", "two")
+                raise argument_error(entry.name, "one tensor of this name", "two")
             stored = self.content[self.at + entry.start : self.at + entry.stop]
             blocks = np.frombuffer(stored, np.uint8).reshape(-1, entry.kind.n_bytes)
             # A scale may be infinite, and a step zero.

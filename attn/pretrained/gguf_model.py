@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from attn._checks import check_number, shown, wrong
+from attn._checks import argument_error, check_number, shown
 from attn.positions import Scaling, checked_scaling
 from attn.pretrained import gguf
 from attn.pretrained.families import (
@@ -75,14 +75,14 @@ def read(path: Path) -> Found:
     metadata, arrays = gguf.read(path)
     kind = metadata.get("general.architecture")
     if metadata.get("split.count", 1) in (0, 1) and kind != "llama":
-        raise wrong(str(path), "the architecture 'llama'", shown(kind))
+        raise argument_error(str(path), "the architecture 'llama'", shown(kind))
     try:
         state = {name: torch.from_numpy(array) for name, array in arrays.items()}
         factors = state.pop("rope_freqs.weight", None)
         options = _options(metadata, len(state), factors)
         tokenizer = of_gguf(path, metadata)
     except (KeyError, TypeError) as error:
-        raise wrong(str(path), "the metadata of a Llama", f"none named {error}") from None
+        raise argument_error(str(path), "the metadata of a Llama", f"none named {error}") from None
     return Found(FAMILIES["llama"], GGUF_NAMES, options, True, state, tokenizer)
 
 
@@ -91,7 +91,7 @@ def _options(said: dict[str, Any], n_tensors: int, factors: torch.Tensor | None)
     sizes = read_sizes(said, SIZES, DEFAULTS, n_tensors)
     tokens = said.get("tokenizer.ggml.tokens")
     if not isinstance(tokens, list) or not tokens:
-        raise wrong("tokenizer.ggml.tokens", "a list of tokens", shown(tokens))
+        raise argument_error("tokenizer.ggml.tokens", "a list of tokens", shown(tokens))
     d_k = head_size(sizes, SIZES)
     must = MUST | {
         "llama.attention.key_length": (d_k,),
@@ -105,9 +105,9 @@ def _options(said: dict[str, Any], n_tensors: int, factors: torch.Tensor | None)
     scaling = _scaling(said, base, sizes["max_len"])
     if factors is not None and not torch.all(factors == 1):
         if scaling:
-            raise wrong("rope_freqs.weight", "none beside a scaling", "one")
+            raise argument_error("rope_freqs.weight", "none beside a scaling", "one")
         if factors.shape != (d_k // 2,):
-            raise wrong("rope_freqs.weight", f"shape ({d_k // 2},)", tuple(factors.shape))
+            raise argument_error("rope_freqs.weight", f"shape ({d_k // 2},)", tuple(factors.shape))
         scaling = {"rope_type": "factors", "factors": factors.tolist()}
         scaling = checked_scaling("rope_freqs.weight", scaling)
     return {
@@ -123,7 +123,7 @@ def _scaling(said: dict[str, Any], base: float, max_len: int) -> Scaling | None:
     """Return how rotary positions are scaled, which has a type or else is linear."""
     kind = said.get(ROTARY["kind"], "linear")
     if kind not in ("none", "linear", "yarn"):
-        raise wrong(ROTARY["kind"], "'none' or 'linear' or 'yarn'", shown(kind))
+        raise argument_error(ROTARY["kind"], "'none' or 'linear' or 'yarn'", shown(kind))
     name = ROTARY["factor"] if ROTARY["factor"] in said else ROTARY["older factor"]
     factor = said.get(name, 0)
     if factor != 0:
@@ -133,7 +133,7 @@ def _scaling(said: dict[str, Any], base: float, max_len: int) -> Scaling | None:
     scaling = {"rope_type": kind, "factor": factor}
     if kind == "yarn":
         if base == 1:
-            raise wrong(ROTARY["base"], "more than 1 for 'yarn'", base)
+            raise argument_error(ROTARY["base"], "more than 1 for 'yarn'", base)
         scaling["original_max_position_embeddings"] = max_len
         for ours in ("original_max_position_embeddings", "beta_fast", "beta_slow"):
             if ROTARY[ours] in said:

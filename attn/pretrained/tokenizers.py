@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from attn._checks import shown, wrong
+from attn._checks import argument_error, shown
 from attn.tokenizer import AddedToken, ByteLevelTokenizer, WordPieceTokenizer
 from attn.tokenizer._json import read_json
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
@@ -220,12 +220,12 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
         _entries("tokenizer", said, TOKENIZER, optional=TOKENIZER.keys() - {"model"})
         kind, after = said["model"].get("type"), said.get("post_processor")
         if kind not in ("WordPiece", "BPE"):
-            raise wrong("model.type", "'WordPiece' or 'BPE'", shown(kind))
+            raise argument_error("model.type", "'WordPiece' or 'BPE'", shown(kind))
         if said.get("decoder") is not None:
             _entries("decoder", said["decoder"], DECODERS[kind])
         if after is not None and after.get("type") not in POST_PROCESSORS:
             wanted = f"one of {', '.join(POST_PROCESSORS)}"
-            raise wrong("post_processor.type", wanted, shown(after.get("type")))
+            raise argument_error("post_processor.type", wanted, shown(after.get("type")))
         if kind == "WordPiece":
             tokenizer: ByteLevelTokenizer | WordPieceTokenizer = _word_pieces(said)
         else:
@@ -250,11 +250,11 @@ def of_folder(folder: Path, config: Said) -> ByteLevelTokenizer | WordPieceToken
 def _entries(name: str, said: object, wanted: Wanted, optional: Iterable[str] = ()) -> Said:
     """Return an object of JSON if all its entries are known, and each is one that is wanted."""
     if not isinstance(said, dict):
-        raise wrong(name, "an object of JSON", shown(said))
+        raise argument_error(name, "an object of JSON", shown(said))
     for key in said:
         if key not in wanted:
             named = key if re.fullmatch(r"[\w.]{1,60}", key) else shown(key)
-            raise wrong(f"{name}.{named}", "no entry of this name", shown(said[key]))
+            raise argument_error(f"{name}.{named}", "no entry of this name", shown(said[key]))
     for key, allowed in wanted.items():
         value = said.get(key)
         if allowed is None or key in optional and value is None:
@@ -262,9 +262,11 @@ def _entries(name: str, said: object, wanted: Wanted, optional: Iterable[str] = 
         if isinstance(allowed, type):
             if type(value) is not allowed:
                 kind = {list: "a list", dict: "an object", str: "a text", int: "an integer"}
-                raise wrong(f"{name}.{key}", kind.get(allowed, "true or false"), shown(value))
+                raise argument_error(
+                    f"{name}.{key}", kind.get(allowed, "true or false"), shown(value)
+                )
         elif not any(type(value) is type(one) and value == one for one in allowed):
-            raise wrong(f"{name}.{key}", " or ".join(map(repr, allowed)), shown(value))
+            raise argument_error(f"{name}.{key}", " or ".join(map(repr, allowed)), shown(value))
     return said
 
 
@@ -272,11 +274,11 @@ def _vocabulary(said: Said) -> tuple[list[str], list[AddedToken]]:
     """Return the tokens in the order of their ids, and the added ones among them."""
     ids = dict(said["model"]["vocab"])
     if not all(type(i) is int for i in ids.values()):
-        raise wrong("model.vocab", "integers as ids", "others")
+        raise argument_error("model.vocab", "integers as ids", "others")
     vocabulary = sorted(ids, key=ids.__getitem__)
     for i, token in enumerate(vocabulary):
         if ids[token] != i:
-            raise wrong(
+            raise argument_error(
                 "model.vocab", "the ids 0, 1, 2, ..., each once", f"{ids[token]} in place of {i}"
             )
     added = []
@@ -288,7 +290,9 @@ def _vocabulary(said: Said) -> tuple[list[str], list[AddedToken]]:
             ids[content] = len(vocabulary)
             vocabulary.append(content)
         if given != ids[content]:
-            raise wrong("added_tokens", f"the id {ids[content]} for {shown(content)}", given)
+            raise argument_error(
+                "added_tokens", f"the id {ids[content]} for {shown(content)}", given
+            )
     return vocabulary, added
 
 
@@ -299,7 +303,9 @@ def _word_pieces(said: Said) -> WordPieceTokenizer:
     lowercase = normalizer["lowercase"]
     if normalizer.get("strip_accents") not in (None, lowercase):
         got = repr(normalizer["strip_accents"])
-        raise wrong("normalizer.strip_accents", f"None or {lowercase}, as lowercase is", got)
+        raise argument_error(
+            "normalizer.strip_accents", f"None or {lowercase}, as lowercase is", got
+        )
     vocabulary, added = _vocabulary(said)
     return WordPieceTokenizer(vocabulary, lowercase, added, len(model["vocab"]))
 
@@ -307,7 +313,7 @@ def _word_pieces(said: Said) -> WordPieceTokenizer:
 def _byte_pairs(said: Said) -> ByteLevelTokenizer:
     model = _entries("model", said["model"], BYTE_PAIRS, optional={"unk_token"})
     if said.get("normalizer") is not None:
-        raise wrong("normalizer", "none for byte pairs", shown(said["normalizer"]))
+        raise argument_error("normalizer", "none for byte pairs", shown(said["normalizer"]))
     patterns = _patterns(said.get("pre_tokenizer"))
     vocabulary, added = _vocabulary(said)
     # Where every byte has a token nothing is unknown, and these entries say nothing.
@@ -315,12 +321,12 @@ def _byte_pairs(said: Said) -> ByteLevelTokenizer:
         for name in ("unk_token", "byte_fallback"):
             if model.get(name):
                 lacking = "nothing, since bytes lack a token"
-                raise wrong(f"model.{name}", lacking, shown(model[name]))
+                raise argument_error(f"model.{name}", lacking, shown(model[name]))
     merges = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
     for merge in merges:
         is_pair = isinstance(merge, list) and all(isinstance(part, str) for part in merge)
         if not is_pair or not model["vocab"].keys() >= {*merge, "".join(merge)}:
-            raise wrong("model.merges", "pairs of tokens that make a token", shown(merge))
+            raise argument_error("model.merges", "pairs of tokens that make a token", shown(merge))
     whole_words = bool(model.get("ignore_merges"))
     return ByteLevelTokenizer(vocabulary, merges, added, patterns, whole_words=whole_words)
 
@@ -341,7 +347,7 @@ def _patterns(splitter: Said | None) -> list[str]:
         kind = step.get("type") if isinstance(step, dict) else None
         if (kind == "ByteLevel") != (n == len(steps)):
             wanted = "a ByteLevel as the last step, and there alone"
-            raise wrong("pre_tokenizer", wanted, shown(kind or step))
+            raise argument_error("pre_tokenizer", wanted, shown(kind or step))
         if kind == "ByteLevel":
             by_bytes = _entries("pre_tokenizer", step, BYTE_LEVEL)
             found += [GPT2_WORDS] if by_bytes.get("use_regex") is not False else []
@@ -360,12 +366,14 @@ def _patterns(splitter: Said | None) -> list[str]:
             regex = _entries("pre_tokenizer.pattern", pattern, {"Regex": str})["Regex"]
             if not regex or not PATTERN.fullmatch(regex):
                 wanted = "a Regex that means the same in Python"
-                raise wrong("pre_tokenizer.pattern", wanted, shown(regex))
+                raise argument_error("pre_tokenizer.pattern", wanted, shown(regex))
             found.append(regex)
         else:
-            raise wrong("pre_tokenizer", "Split, Digits or ByteLevel", shown(kind or step))
+            raise argument_error("pre_tokenizer", "Split, Digits or ByteLevel", shown(kind or step))
     if not found:
-        raise wrong("pre_tokenizer", "something that cuts words", "a ByteLevel without its regex")
+        raise argument_error(
+            "pre_tokenizer", "something that cuts words", "a ByteLevel without its regex"
+        )
     return found
 
 
@@ -378,16 +386,18 @@ def _check_config(path: Path, tokenizer: ByteLevelTokenizer | WordPieceTokenizer
         lowercase = isinstance(tokenizer, WordPieceTokenizer) and tokenizer.lowercase
         for name in ("do_lower_case", "strip_accents"):
             if said.get(name) not in (None, lowercase):
-                raise wrong(name, f"{lowercase}, as in tokenizer.json", said[name])
+                raise argument_error(name, f"{lowercase}, as in tokenizer.json", said[name])
         added = {token.content: token for token in tokenizer.added}
         by_id = said.get("added_tokens_decoder") or {}
         if not isinstance(by_id, dict):
-            raise wrong("added_tokens_decoder", "an object", shown(by_id))
+            raise argument_error("added_tokens_decoder", "an object", shown(by_id))
         for i, entry in by_id.items():
             token = {**_entries("added_tokens_decoder", entry, {**ADDED, "id": None})}
             content, same = token["content"], added.get(token["content"])
             if same != AddedToken(**token) or i != str(tokenizer._ids[content]):
-                raise wrong("added_tokens_decoder", "the tokens of tokenizer.json", shown(content))
+                raise argument_error(
+                    "added_tokens_decoder", "the tokens of tokenizer.json", shown(content)
+                )
         for name in NAMED:
             given = said.get(name)
             given = (
@@ -398,7 +408,7 @@ def _check_config(path: Path, tokenizer: ByteLevelTokenizer | WordPieceTokenizer
             for one in given if isinstance(given, list) else [given]:
                 one = one.get("content") if isinstance(one, dict) else one
                 if one is not None and (not isinstance(one, str) or one not in added):
-                    raise wrong(name, "added tokens of tokenizer.json", shown(one))
+                    raise argument_error(name, "added tokens of tokenizer.json", shown(one))
     except ValueError as error:
         prefix = "" if str(error).startswith(str(path)) else f"{path}: "
         raise ValueError(f"{prefix}{error}") from None
@@ -407,10 +417,10 @@ def _check_config(path: Path, tokenizer: ByteLevelTokenizer | WordPieceTokenizer
 def read_object(path: Path) -> Said:
     """Return the object in a JSON file that is not too large for a configuration."""
     if path.is_file() and path.stat().st_size > LARGEST_JSON:
-        raise wrong(str(path), f"at most {LARGEST_JSON} bytes", path.stat().st_size)
+        raise argument_error(str(path), f"at most {LARGEST_JSON} bytes", path.stat().st_size)
     said = read_json(path)
     if not isinstance(said, dict):
-        raise wrong(str(path), "an object of JSON", shown(said))
+        raise argument_error(str(path), "an object of JSON", shown(said))
     return said
 
 
@@ -426,7 +436,9 @@ def _ends(folder: Path, config: Said, vocab_size: int) -> Said:
         ids = given if isinstance(given, list) and name == "eos" else [given]
         for i in ids:
             if i is not None and (type(i) is not int or not 0 <= i < vocab_size):
-                raise wrong(f"{file}: {key}", f"an id below vocab_size = {vocab_size}", shown(i))
+                raise argument_error(
+                    f"{file}: {key}", f"an id below vocab_size = {vocab_size}", shown(i)
+                )
         found[f"{name}_id"] = [i for i in ids if i is not None] if name == "eos" else given
     return found
 
@@ -448,26 +460,30 @@ def of_gguf(path: Path, metadata: dict[str, Any]) -> ByteLevelTokenizer:
 def _of_gguf(metadata: Said) -> ByteLevelTokenizer:
     if metadata.get("ggml.model") != "gpt2":
         wanted = "'gpt2', a byte-level BPE"
-        raise wrong("tokenizer.ggml.model", wanted, shown(metadata.get("ggml.model")))
+        raise argument_error("tokenizer.ggml.model", wanted, shown(metadata.get("ggml.model")))
     pre = metadata.get("ggml.pre")
     if not isinstance(pre, str) or pre not in SPLITS:
-        raise wrong("tokenizer.ggml.pre", " or ".join(map(repr, SPLITS)), shown(pre))
+        raise argument_error("tokenizer.ggml.pre", " or ".join(map(repr, SPLITS)), shown(pre))
     _entries("tokenizer", metadata, GGUF)
     said = {name.removeprefix("ggml."): value for name, value in metadata.items()}
     for name, kind in {"tokens": str, "token_type": int, "merges": str}.items():
         if not all(type(value) is kind for value in said[name]):
-            raise wrong(f"tokenizer.ggml.{name}", f"values of the type {kind.__name__}", "others")
+            raise argument_error(
+                f"tokenizer.ggml.{name}", f"values of the type {kind.__name__}", "others"
+            )
     tokens, kinds = said["tokens"], said["token_type"]
     if len(kinds) != len(tokens):
-        raise wrong("tokenizer.ggml.token_type", f"{len(tokens)} types", len(kinds))
+        raise argument_error("tokenizer.ggml.token_type", f"{len(tokens)} types", len(kinds))
     for token, kind in zip(tokens, kinds, strict=True):
         if not NORMAL <= kind <= BYTE:
-            raise wrong("tokenizer.ggml.token_type", "1 to 6", f"{kind} for {shown(token)}")
+            raise argument_error(
+                "tokenizer.ggml.token_type", "1 to 6", f"{kind} for {shown(token)}"
+            )
     ids = {name: said.get(f"{name}_token_id") for name in ("bos", "padding", "eos", "eot", "eom")}
     for name, i in ids.items():
         if i is not None and (type(i) is not int or not 0 <= i < len(tokens)):
             wanted = f"an id below {len(tokens)}"
-            raise wrong(f"tokenizer.ggml.{name}_token_id", wanted, shown(i))
+            raise argument_error(f"tokenizer.ggml.{name}_token_id", wanted, shown(i))
     ends = (ids[name] for name in ("eos", "eot", "eom"))
     both = list(zip(tokens, kinds, strict=True))
     added = [

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from attn._checks import check_ids, check_shape, check_size, wrong
+from attn._checks import argument_error, check_ids, check_shape, check_size
 
 
 class BidirectionalRecurrent(nn.Module):
@@ -70,7 +70,7 @@ class BidirectionalRecurrent(nn.Module):
         check_shape("ids", ids, ("batch_size", "seq_len"))
         check_shape("lengths", lengths, (len(ids),))
         if len(ids) == 0 or lengths.min() < 3 or lengths.max() > ids.shape[1]:
-            raise wrong("lengths", f"from 3 to seq_len = {ids.shape[1]}", lengths.tolist())
+            raise argument_error("lengths", f"from 3 to seq_len = {ids.shape[1]}", lengths.tolist())
         x = self.embedding(ids)
         before, _ = self.forwards(x)
         after, _ = self.backwards(_reverse(x, lengths))

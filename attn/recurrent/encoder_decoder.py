@@ -7,12 +7,12 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attn._checks import (
+    argument_error,
     check_choice,
     check_divides,
     check_fraction,
     check_repeats,
     check_size,
-    wrong,
 )
 from attn.masks import padding_mask
 from attn.recurrent._inputs import check_lengths, check_tokens
@@ -137,7 +137,7 @@ class RecurrentEncoderDecoder(nn.Module):
         check_tokens("source", source, ("batch_size", "src_len"), self.vocab_size)
         check_tokens("target", target, (len(source), "tgt_len"), self.vocab_size)
         if need_weights and not self.attention:
-            raise wrong("need_weights", "False without attention", need_weights)
+            raise argument_error("need_weights", "False without attention", need_weights)
         memory, last = self.encode(source, lengths)
         logits, _, weights = self._decode(target, last, memory, lengths)
         return logits, weights if need_weights else None
@@ -207,9 +207,11 @@ class RecurrentEncoderDecoder(nn.Module):
         cache = RecurrentCache() if cache is None else cache
         state = last if cache.state is None else cache.state
         if state.shape[1] != len(ids):
-            raise wrong("ids", f"{state.shape[1]} rows, as the cache has", len(ids))
+            raise argument_error("ids", f"{state.shape[1]} rows, as the cache has", len(ids))
         if ids.shape[1] <= cache.length:
-            raise wrong("ids", f"more than the {cache.length} tokens read before", ids.shape[1])
+            raise argument_error(
+                "ids", f"more than the {cache.length} tokens read before", ids.shape[1]
+            )
         logits, cache.state, _ = self._decode(ids[:, cache.length :], state, memory, lengths)
         cache.length = ids.shape[1]
         return logits[:, -1]

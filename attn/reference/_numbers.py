@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import check_attention, check_finite, check_shape, wrong
+from attn._checks import argument_error, check_attention, check_finite, check_shape
 from attn.reference._types import ArrayLike, Bools, Floats, Shape
 
 
@@ -11,7 +11,7 @@ def as_numbers(**given: ArrayLike | None) -> list[Floats]:
     arrays = {name: np.asarray(array) for name, array in given.items()}
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu":
-            raise wrong(name, "real numbers", f"dtype {array.dtype}")
+            raise argument_error(name, "real numbers", f"dtype {array.dtype}")
     common = np.result_type(*(array.dtype for array in arrays.values()))
     dtype = common if common.kind == "f" else np.dtype(np.float64)
     return [array.astype(dtype, copy=False) for array in arrays.values()]
@@ -57,7 +57,7 @@ def linear(**named: ArrayLike | None) -> Floats:
 def check_overflow(names: str, products: Floats) -> None:
     """Raise ``ValueError`` unless all `products` of the named arrays are finite."""
     if not np.isfinite(products).all():
-        raise wrong(names, f"products that fit in {products.dtype}", "an overflow")
+        raise argument_error(names, f"products that fit in {products.dtype}", "an overflow")
 
 
 def finite_peak(peak: Floats) -> Floats:
@@ -65,5 +65,5 @@ def finite_peak(peak: Floats) -> Floats:
     # If any score of a row is NaN or +inf, so is the maximum of the row: checking the maxima is
     # enough, and cheaper than checking every score.
     if (np.isnan(peak) | (peak == np.inf)).any():
-        raise wrong("scores", "numbers below +inf", "NaN or +inf")
+        raise argument_error("scores", "numbers below +inf", "NaN or +inf")
     return np.where(peak == -np.inf, 0, peak)

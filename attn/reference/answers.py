@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import check_shape, wrong
+from attn._checks import argument_error, check_shape
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Bools, Floats, Ints
 
@@ -43,9 +43,9 @@ def best_span(start: ArrayLike, end: ArrayLike, max_words: int) -> Ints:
     check_shape("start", start, ("seq_len",))
     check_shape("end", end, (len(start),), like="start")
     if len(start) == 0:
-        raise wrong("start", "at least one token", "none")
+        raise argument_error("start", "at least one token", "none")
     if max_words < 1:
-        raise wrong("max_words", "at least 1", max_words)
+        raise argument_error("max_words", "at least 1", max_words)
     first, last = np.indices((len(start), len(start)))
     allowed = (first <= last) & (last < first + max_words)
     totals = np.where(allowed, start[:, None] + end, -np.inf)
@@ -128,5 +128,5 @@ def sentence_attention(weights: ArrayLike, sentence: ArrayLike) -> Floats:
     received = weights.mean(axis=(0, 1, 2))
     counts = np.bincount(sentence)
     if n == 0 or (counts == 0).any():
-        raise wrong("sentence", "numbers from 0, none left out", sentence)
+        raise argument_error("sentence", "numbers from 0, none left out", sentence)
     return np.bincount(sentence, weights=received) / counts

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import check_shape, wrong
+from attn._checks import argument_error, check_shape
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Floats
 from attn.reference.similarity import cosine_similarity
@@ -43,10 +43,10 @@ def contrastive_loss(images: ArrayLike, texts: ArrayLike, temperature: float = 0
     check_shape("images", images, ("batch_size", "d_model"))
     check_shape("texts", texts, images.shape, like="images")
     if not temperature > 0:
-        raise wrong("temperature", "a number above 0", temperature)
+        raise argument_error("temperature", "a number above 0", temperature)
     for name, vectors in {"images": images, "texts": texts}.items():
         if len(vectors) == 0 or not vectors.any(axis=-1).all():
-            raise wrong(name, "at least one vector, none of them zero", "none, or a zero")
+            raise argument_error(name, "at least one vector, none of them zero", "none, or a zero")
     logits = cosine_similarity(images, texts) / temperature
     return (_surprise(logits) + _surprise(logits.T)) / 2
 

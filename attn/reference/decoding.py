@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import check_shape, check_size, wrong
+from attn._checks import argument_error, check_shape, check_size
 from attn.reference._numbers import as_numbers
 from attn.reference._types import ArrayLike, Floats, Ints
 from attn.reference.attention import softmax
@@ -52,7 +52,7 @@ def beam_step(
     beam_width = check_size("beam_width", beam_width, least=1)
     totals = scores[:, None] + log_probabilities
     if beam_width > totals.size:
-        raise wrong("beam_width", f"at most {totals.size} candidates", beam_width)
+        raise argument_error("beam_width", f"at most {totals.size} candidates", beam_width)
     best = np.argsort(-totals, axis=None, kind="stable")[:beam_width]
     parents, tokens = np.divmod(best, totals.shape[1])
     return parents, tokens, totals[parents, tokens]
@@ -91,10 +91,10 @@ def top_p_filter(logits: ArrayLike, p: float) -> Floats:
     (logits,) = as_numbers(logits=logits)
     check_shape("logits", logits, (..., "vocab_size"))
     if not 0 < p <= 1:
-        raise wrong("p", "a number above 0 and at most 1", p)
+        raise argument_error("p", "a number above 0 and at most 1", p)
     probabilities = softmax(logits)
     if not probabilities.any(axis=-1).all():
-        raise wrong("logits", "a number above -inf in every row", "a row without one")
+        raise argument_error("logits", "a number above -inf in every row", "a row without one")
     order = np.argsort(-probabilities, axis=-1, kind="stable")
     best = np.take_along_axis(probabilities, order, axis=-1)
     # A token is kept while the sum of the tokens before it is below p, so the token that reaches p

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from attn._checks import check_shape, check_size, wrong
+from attn._checks import argument_error, check_shape, check_size
 from attn.reference._types import ArrayLike, Floats
 
 
@@ -61,7 +61,7 @@ def sentence_bleu(
 def _tokens(name: str, sequence: ArrayLike) -> list[int]:
     tokens = np.asarray(sequence).tolist()
     if not isinstance(tokens, list) or not tokens:
-        raise wrong(name, "at least one token", tokens)
+        raise argument_error(name, "at least one token", tokens)
     return tokens
 
 
@@ -103,7 +103,7 @@ def alignment_error(predicted: ArrayLike, sure: ArrayLike, possible: ArrayLike) 
         check_shape(name, links, predicted.shape, "predicted")
     size = predicted.sum() + sure.sum()
     if size == 0:
-        raise wrong("predicted, sure", "at least one link", "none")
+        raise argument_error("predicted, sure", "at least one link", "none")
     right = (predicted & sure).sum() + (predicted & (sure | possible)).sum()
     rate: np.float64 = 1 - right / size
     return rate

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Literal
 
-from attn._checks import check_choice, check_shape, wrong
+from attn._checks import argument_error, check_choice, check_shape
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Floats
 from attn.reference.multi_head import multi_head_attention
@@ -197,7 +197,9 @@ def _step(
         except ValueError as error:
             raise ValueError(f"{name}.{error}") from None
         if output.shape[-1] != x.shape[-1]:
-            raise wrong(name, f"output of the size of its input, {x.shape[-1]}", output.shape[-1])
+            raise argument_error(
+                name, f"output of the size of its input, {x.shape[-1]}", output.shape[-1]
+            )
         return output
 
     return step
@@ -207,7 +209,7 @@ def _check_names(
     what: str, mapping: object, needed: Collection[str], optional: Collection[str] = ()
 ) -> None:
     if not isinstance(mapping, Mapping):
-        raise wrong(what, "a dict", type(mapping).__name__)
+        raise argument_error(what, "a dict", type(mapping).__name__)
     if not set(needed) <= set(mapping) <= {*needed, *optional}:
         names = ", ".join(needed) + (f" and perhaps {', '.join(optional)}" if optional else "")
-        raise wrong(what, f"the names {names}", ", ".join(map(str, mapping)) or "none")
+        raise argument_error(what, f"the names {names}", ", ".join(map(str, mapping)) or "none")

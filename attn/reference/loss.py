@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import check_fraction, wrong
+from attn._checks import argument_error, check_fraction
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Ints
 
@@ -40,10 +40,10 @@ def teacher_forcing(tokens: ArrayLike, sos_id: int, eos_id: int, pad_id: int) ->
     tokens = np.asarray(tokens)
     if tokens.ndim != 2 or tokens.dtype.kind not in "iu":
         got = f"{tokens.dtype} of shape {tokens.shape}"
-        raise wrong("tokens", "integers of shape (batch_size, tgt_len)", got)
+        raise argument_error("tokens", "integers of shape (batch_size, tgt_len)", got)
     lengths = (tokens != pad_id).sum(axis=1)
     if (tokens != pad_id)[np.arange(tokens.shape[1]) >= lengths[:, None]].any():
-        raise wrong("tokens", "padding only at the end of a row", "a token after it")
+        raise argument_error("tokens", "padding only at the end of a row", "a token after it")
     beside = np.full((len(tokens), 1), pad_id)
     targets = np.concatenate([tokens, beside], axis=1)
     targets[np.arange(len(tokens)), lengths] = eos_id
@@ -90,13 +90,15 @@ def smoothed_cross_entropy(
     check_fraction("smoothing", float(smoothing))
     if targets.dtype.kind not in "iu" or targets.shape != logits.shape[:-1]:
         got = f"{targets.dtype} of shape {targets.shape}"
-        raise wrong("targets", f"integers of shape {logits.shape[:-1]} to match logits", got)
+        raise argument_error(
+            "targets", f"integers of shape {logits.shape[:-1]} to match logits", got
+        )
     counts = targets != pad_id
     if not counts.any():
-        raise wrong("targets", "at least one that is not padding", "none")
+        raise argument_error("targets", "at least one that is not padding", "none")
     last = logits.shape[-1] - 1
     if targets.min() < 0 or targets.max() > last:
-        raise wrong("targets", f"from 0 to {last}", f"{targets.min()} to {targets.max()}")
+        raise argument_error("targets", f"from 0 to {last}", f"{targets.min()} to {targets.max()}")
     shifted = logits - logits.max(axis=-1, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
     right = np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]

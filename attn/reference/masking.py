@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Ints
 
@@ -64,13 +64,13 @@ def mask_tokens(
     chance, dice = finite_numbers(chance=chance, dice=dice)
     for name, array in (("chance", chance), ("dice", dice), ("others", others)):
         if array.shape != tokens.shape:
-            raise wrong(name, f"shape {tokens.shape} to match tokens", array.shape)
+            raise argument_error(name, f"shape {tokens.shape} to match tokens", array.shape)
     for name, array in (("tokens", tokens), ("others", others)):
         if array.dtype.kind not in "iu":
-            raise wrong(name, "integers", array.dtype)
+            raise argument_error(name, "integers", array.dtype)
     for name, value in (("mask_id", mask_id), ("ignore_id", ignore_id)):
         if np.asarray(value).dtype.kind not in "iu" or np.ndim(value):
-            raise wrong(name, "an integer", repr(value))
+            raise argument_error(name, "an integer", repr(value))
     # A narrow integer type of the tokens may not be able to hold `ignore_id`.
     tokens, others = tokens.astype(np.int64), others.astype(np.int64)
     chosen = (chance < CHOSEN) & (tokens >= N_SPECIAL)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import check_lengths, check_mask, check_size, wrong
+from attn._checks import argument_error, check_lengths, check_mask, check_size
 from attn.reference._types import ArrayLike, Bools, Ints
 
 
@@ -130,7 +130,7 @@ def padding_mask(lengths: ArrayLike, seq_len: int) -> Bools:
     counts: Ints = np.asarray(lengths)
     seq_len = check_size("seq_len", seq_len)
     if counts.size and counts.dtype.kind not in "iu":
-        raise wrong("lengths", "integers", f"dtype {counts.dtype}")
+        raise argument_error("lengths", "integers", f"dtype {counts.dtype}")
     check_lengths(counts, seq_len)
     real: Bools = np.arange(seq_len) < counts[..., None, None]
     return real
@@ -175,7 +175,7 @@ def reachable(mask: ArrayLike, n_layers: int) -> Bools:
     mask, n_layers = np.asarray(mask), check_size("n_layers", n_layers)
     check_mask("mask", mask)
     if mask.ndim < 2 or mask.shape[-1] != mask.shape[-2]:
-        raise wrong("mask", "shape (..., seq_len, seq_len)", mask.shape)
+        raise argument_error("mask", "shape (..., seq_len, seq_len)", mask.shape)
     own = np.eye(mask.shape[-1], dtype=bool)
     reached = np.broadcast_to(own, mask.shape)
     for _ in range(n_layers):

@@ -3,12 +3,12 @@
 import numpy as np
 
 from attn._checks import (
+    argument_error,
     broadcast_shapes,
     check_divides,
     check_mask,
     check_shape,
     check_size,
-    wrong,
 )
 from attn.reference._numbers import finite_numbers, linear
 from attn.reference._types import ArrayLike, Bools, Floats, Shape
@@ -100,7 +100,7 @@ def multi_head_attention(
     leads = [x.shape[:-2] for x in (query, key, value)]
     batch = broadcast_shapes(*leads)
     if batch is None:
-        raise wrong("query, key, value", "batch dimensions that broadcast", leads)
+        raise argument_error("query, key, value", "batch dimensions that broadcast", leads)
 
     query = linear(query=query, w_q=w_q, b_q=b_q)
     key = linear(key=key, w_k=w_k, b_k=b_k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Floats
 
@@ -53,9 +53,9 @@ def adam_step(
     theta, gradient, m, v = finite_numbers(theta=theta, gradient=gradient, m=m, v=v)
     for name, array in (("gradient", gradient), ("m", m), ("v", v)):
         if array.shape != theta.shape:
-            raise wrong(name, f"shape {theta.shape} to match theta", array.shape)
+            raise argument_error(name, f"shape {theta.shape} to match theta", array.shape)
     if not t >= 1:
-        raise wrong("t", "at least 1", t)
+        raise argument_error("t", "at least 1", t)
     m = BETA_1 * m + (1 - BETA_1) * gradient
     v = BETA_2 * v + (1 - BETA_2) * gradient**2
     m_hat, v_hat = m / (1 - BETA_1**t), v / (1 - BETA_2**t)
@@ -93,7 +93,7 @@ def warmup_schedule(t: ArrayLike, d_model: int, warmup: int) -> Floats:
     (t,) = finite_numbers(t=t)
     for name, number in (("t", np.min(t)), ("d_model", d_model), ("warmup", warmup)):
         if not number >= 1:
-            raise wrong(name, "at least 1", number)
+            raise argument_error(name, "at least 1", number)
     # An integer array cannot be raised to a negative power, so all three become floats.
     rates: Floats = float(d_model) ** -0.5 * np.minimum(t**-0.5, t * float(warmup) ** -1.5)
     return rates

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from attn._checks import broadcast_shapes, check_shape, wrong
+from attn._checks import argument_error, broadcast_shapes, check_shape
 from attn.reference._numbers import as_numbers, check_overflow, finite_peak, prepare
 from attn.reference._types import ArrayLike, Floats
 
@@ -118,7 +118,9 @@ def merge_attention(
     check_shape("output_a", output_a, (..., "tgt_len", "d_v"))
     check_shape("output_b", output_b, (..., *output_a.shape[-2:]), "output_a")
     if broadcast_shapes(output_a.shape, output_b.shape) is None:
-        raise wrong("output_b", f"a shape that broadcasts with {output_a.shape}", output_b.shape)
+        raise argument_error(
+            "output_b", f"a shape that broadcasts with {output_a.shape}", output_b.shape
+        )
     for name, array in {"peak_a": peak_a, "total_a": total_a}.items():
         _check_rows(name, array, (*output_a.shape[:-1], 1), "output_a")
     for name, array in {"peak_b": peak_b, "total_b": total_b}.items():

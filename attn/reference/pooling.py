@@ -1,6 +1,6 @@
 """Attention with a single query: many vectors become one."""
 
-from attn._checks import check_shape, wrong
+from attn._checks import argument_error, check_shape
 from attn.reference._numbers import check_overflow, finite_numbers
 from attn.reference._types import ArrayLike, Floats
 from attn.reference.attention import softmax
@@ -51,7 +51,9 @@ def attention_pooling(query: ArrayLike, key: ArrayLike, value: ArrayLike) -> tup
     check_shape("key", key, (..., "src_len", len(query)), like="query")
     check_shape("value", value, (..., key.shape[-2], "d_v"), like="key")
     if value.shape[:-2] != key.shape[:-2]:
-        raise wrong("value", f"batch dimensions {key.shape[:-2]} to match key", value.shape[:-2])
+        raise argument_error(
+            "value", f"batch dimensions {key.shape[:-2]} to match key", value.shape[:-2]
+        )
     scores = key @ query
     check_overflow("query, key", scores)
     weights = softmax(scores)

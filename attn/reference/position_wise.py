@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.reference._numbers import check_overflow, finite_numbers, finite_vector, linear
 from attn.reference._types import ArrayLike, Floats
 
@@ -44,9 +44,9 @@ def layer_norm(
     """
     (x,) = finite_numbers(x=x)
     if x.ndim == 0 or x.shape[-1] == 0:
-        raise wrong("x", "shape (..., d_model) with d_model of at least 1", x.shape)
+        raise argument_error("x", "shape (..., d_model) with d_model of at least 1", x.shape)
     if not 0 < eps < np.inf:
-        raise wrong("eps", "a positive number", eps)
+        raise argument_error("eps", "a positive number", eps)
     gain = 1 if gain is None else finite_vector("gain", gain, x.shape[-1], "x")
     bias = 0 if bias is None else finite_vector("bias", bias, x.shape[-1], "x")
     deviation = x - x.mean(axis=-1, keepdims=True)

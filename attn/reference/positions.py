@@ -6,7 +6,7 @@ There are three ways: add a vector to each token (sinusoidal), rotate queries an
 
 import numpy as np
 
-from attn._checks import broadcast_shapes, check_shape, check_size, wrong
+from attn._checks import argument_error, broadcast_shapes, check_shape, check_size
 from attn.reference._numbers import finite_numbers
 from attn.reference._types import ArrayLike, Floats
 
@@ -95,7 +95,9 @@ def rotary(x: ArrayLike, positions: ArrayLike | None = None, base: float = 10000
     seq_len, d_k = x.shape[-2:]
     (positions,) = finite_numbers(positions=np.arange(seq_len) if positions is None else positions)
     if broadcast_shapes(positions.shape, x.shape[:-1]) != x.shape[:-1]:
-        raise wrong("positions", f"a shape that broadcasts to {x.shape[:-1]}", positions.shape)
+        raise argument_error(
+            "positions", f"a shape that broadcasts to {x.shape[:-1]}", positions.shape
+        )
     angles = positions[..., None] * _frequencies("d_k", d_k, base)
     # Angles are computed in float64, because float16, for example, cannot hold odd positions above
     # 2048.
@@ -192,9 +194,9 @@ def _frequencies(name: str, size: int, base: float) -> Floats:
     """Return the speed of each pair of components: 1, then slower and slower."""
     size = check_size(name, size, least=2)
     if size % 2:
-        raise wrong(name, "an even number", size)
+        raise argument_error(name, "an even number", size)
     if not 1 <= base < np.inf:
-        raise wrong("base", "a number of at least 1", base)
+        raise argument_error("base", "a number of at least 1", base)
     return base ** (-np.arange(0, size, 2) / size)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.reference._types import ArrayLike, Ints
 
 
@@ -39,9 +39,11 @@ def corrupt_spans(tokens: ArrayLike, hidden: ArrayLike, first_sentinel: int) -> 
     """
     tokens, hidden = np.asarray(tokens), np.asarray(hidden).astype(bool)
     if tokens.ndim != 1 or tokens.dtype.kind not in "iu":
-        raise wrong("tokens", "integers of shape (seq_len,)", f"{tokens.dtype} of {tokens.shape}")
+        raise argument_error(
+            "tokens", "integers of shape (seq_len,)", f"{tokens.dtype} of {tokens.shape}"
+        )
     if hidden.shape != tokens.shape:
-        raise wrong("hidden", f"shape {tokens.shape} to match tokens", hidden.shape)
+        raise argument_error("hidden", f"shape {tokens.shape} to match tokens", hidden.shape)
     inputs, targets, sentinel = [], [], int(first_sentinel)
     for i, (token, is_hidden) in enumerate(zip(tokens.tolist(), hidden, strict=True)):
         if not is_hidden:

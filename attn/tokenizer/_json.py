@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from attn._checks import shown, wrong
+from attn._checks import argument_error, shown
 
 
 def to_json(content: dict[str, Any]) -> str:
@@ -29,9 +29,9 @@ def read_json(path: str | Path) -> Any:
         text = Path(path).read_bytes().decode()
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_number)
     except OSError as error:
-        raise wrong(str(path), "a file that can be read", error.strerror) from None
+        raise argument_error(str(path), "a file that can be read", error.strerror) from None
     except (ValueError, RecursionError) as error:
-        raise wrong(str(path), "JSON in UTF-8", f"something else ({error})") from None
+        raise argument_error(str(path), "JSON in UTF-8", f"something else ({error})") from None
 
 
 def _distinct(entries: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.tokenizer.text import check_text
 
 # The white space of Unicode. `str.isspace` accepts four separators of ASCII as well.
@@ -45,10 +45,10 @@ class AddedToken:
 
     def __post_init__(self) -> None:
         if not check_text("content", self.content):
-            raise wrong("content", "at least one character", "''")
+            raise argument_error("content", "at least one character", "''")
         for name in ("special", "lstrip", "rstrip", "single_word", "normalized"):
             if type(getattr(self, name)) is not bool:
-                raise wrong(name, "True or False", repr(getattr(self, name)))
+                raise argument_error(name, "True or False", repr(getattr(self, name)))
 
 
 class AddedTokens:
@@ -68,14 +68,14 @@ class AddedTokens:
             if token.normalized:
                 where, text = normalised, normalise(token.content)
             if not text:
-                raise wrong(
+                raise argument_error(
                     "added",
                     "tokens of which something is left once normalised",
                     repr(token.content),
                 )
             if text in where:
                 got = f"{where[text][0].content!r} and {token.content!r}"
-                raise wrong("added", "tokens that differ once normalised", got)
+                raise argument_error("added", "tokens that differ once normalised", got)
             where[text] = token, i
         self._finders = _Finder(as_they_are), _Finder(normalised)
 

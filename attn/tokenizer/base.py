@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from attn._checks import shown, wrong
+from attn._checks import argument_error, shown
 from attn.io import write_whole
 from attn.tokenizer._json import read_json, to_json
 from attn.tokenizer.text import check_text
@@ -131,7 +131,7 @@ class Tokenizer:
         # A list counts as one-dimensional.
         shape = tuple(getattr(ids, "shape", (None,)))
         if len(shape) != 1:
-            raise wrong("ids", "shape (seq_len,)", shape)
+            raise argument_error("ids", "shape (seq_len,)", shape)
         silent = self._silent()
         checked = [self._check_id(i) for i in ids]
         return self._to_text([i for i in checked if i not in silent])
@@ -144,9 +144,9 @@ class Tokenizer:
         try:
             i = operator.index(given)
         except TypeError:
-            raise wrong("ids", "integers", shown(given)) from None
+            raise argument_error("ids", "integers", shown(given)) from None
         if not 0 <= i < self.vocab_size:
-            raise wrong("ids", f"at least 0 and below vocab_size = {self.vocab_size}", i)
+            raise argument_error("ids", f"at least 0 and below vocab_size = {self.vocab_size}", i)
         return i
 
     def save(self, path: str | Path) -> None:
@@ -197,31 +197,35 @@ class Tokenizer:
         content = read_json(path)
         kind = content.get("format") if isinstance(content, dict) else None
         if kind != cls._format:
-            raise wrong(str(path), f"the format {cls._format!r}", shown(kind))
+            raise argument_error(str(path), f"the format {cls._format!r}", shown(kind))
         version = shown(content.get("version"))
         if version != str(VERSION):
-            raise wrong(str(path), f"version {VERSION}", version)
+            raise argument_error(str(path), f"version {VERSION}", version)
         for name, wanted in cls._fields:
             if type(content.get(name)) is not wanted:
                 got = shown(content.get(name))
-                raise wrong(str(path), f"{name!r} to be a {wanted.__name__}", got)
+                raise argument_error(str(path), f"{name!r} to be a {wanted.__name__}", got)
         try:
             tokenizer = cls._from_fields(content)
         except ValueError as error:
             # The message begins with the name of an argument, which the path replaces.
             raise ValueError(f"{path}: {str(error).partition(': ')[2]}") from None
         except Exception:  # noqa: BLE001 - what is nested in a field can be of any type
-            raise wrong(str(path), f"the parts of {cls._format!r}", "others") from None
+            raise argument_error(str(path), f"the parts of {cls._format!r}", "others") from None
         if tokenizer.vocab_size != len(content["tokens"]):
-            raise wrong(str(path), f"{tokenizer.vocab_size} tokens", len(content["tokens"]))
+            raise argument_error(
+                str(path), f"{tokenizer.vocab_size} tokens", len(content["tokens"])
+            )
         for i, token in enumerate(content["tokens"]):
             if token != tokenizer.tokens[i]:
-                raise wrong(str(path), f"token {i} to be {tokenizer.tokens[i]!r}", shown(token))
+                raise argument_error(
+                    str(path), f"token {i} to be {tokenizer.tokens[i]!r}", shown(token)
+                )
         kept = tokenizer._content()
         for name, _ in cls._fields:
             expected = f"{name!r} to be {shown(kept[name])}"
             if json.dumps(kept[name]) != json.dumps(content[name]):
-                raise wrong(str(path), expected, shown(content[name]))
+                raise argument_error(str(path), expected, shown(content[name]))
         return tokenizer
 
     def _to_ids(self, text: str) -> list[int]:

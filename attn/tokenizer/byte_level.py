@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
-from attn._checks import shown, wrong
+from attn._checks import argument_error, shown
 from attn.tokenizer.added import AddedToken
 from attn.tokenizer.byte_pair import MergedWords
 from attn.tokenizer.pretrained import PretrainedTokenizer
@@ -106,10 +106,10 @@ class ByteLevelTokenizer(PretrainedTokenizer):
         made: dict[tuple[int, int], tuple[int, int]] = {}
         for rank, merge in enumerate(self.merges):
             if len(merge) != 2 or not ids.keys() >= {*merge, "".join(merge)}:
-                raise wrong("merges", "pairs of tokens that make a token", shown(merge))
+                raise argument_error("merges", "pairs of tokens that make a token", shown(merge))
             left, right = (ids[token] for token in merge)
             if made.setdefault((left, right), (rank, ids["".join(merge)]))[0] != rank:
-                raise wrong("merges", "distinct pairs", f"{shown(merge)} twice")
+                raise argument_error("merges", "distinct pairs", f"{shown(merge)} twice")
         # A vocabulary may lack bytes that did not occur in its corpus. Such bytes of a text are
         # left out.
         self._letters = {b: ids[letter] for b, letter in letters.items() if letter in ids}
@@ -134,7 +134,7 @@ class ByteLevelTokenizer(PretrainedTokenizer):
             self.vocabulary, tokens, added, pad_id=pad_id, sos_id=sos_id, eos_id=eos_id
         )
         if not self._ids.keys() >= set(self.unused):
-            raise wrong("unused", "tokens of the vocabulary", shown(self.unused))
+            raise argument_error("unused", "tokens of the vocabulary", shown(self.unused))
         self.ends = [self.pad_id, self.sos_id, *self.end_ids]
         self._compiled = [_compiled(pattern) for pattern in self.patterns]
 
@@ -196,7 +196,9 @@ def _compiled(pattern: str) -> "regex.Pattern[str]":
         # between them.
         compiled = regex.compile(f"({pattern})")
     except (regex.error, RecursionError, OverflowError) as error:
-        raise wrong("patterns", "regular expressions", f"{shown(pattern)}: {error}") from None
+        raise argument_error(
+            "patterns", "regular expressions", f"{shown(pattern)}: {error}"
+        ) from None
     if compiled.groups > 1:
-        raise wrong("patterns", "patterns without groups", shown(pattern))
+        raise argument_error("patterns", "patterns without groups", shown(pattern))
     return compiled

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import regex
 
-from attn._checks import check_size, shown, wrong
+from attn._checks import argument_error, check_size, shown
 from attn._letters import JOINERS, SPACE
 from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer
 from attn.tokenizer.text import check_texts
@@ -75,7 +75,7 @@ class BytePairTokenizer(Tokenizer):
             left, right = _check_pair(pair, len(self._bytes))
             token = self._bytes[left] + self._bytes[right]
             if token in known:
-                raise wrong("merges", "distinct tokens", f"{token!r} twice")
+                raise argument_error("merges", "distinct tokens", f"{token!r} twice")
             known.add(token)
             made[left, right] = (len(made), len(self._bytes))
             self._bytes.append(token)
@@ -266,5 +266,7 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
 def _check_pair(pair: tuple[int, int], n_ids: int) -> tuple[int, int]:
     is_pair = isinstance(pair, list | tuple) and len(pair) == 2
     if not is_pair or not all(type(i) is int and FIRST_BYTE <= i < n_ids for i in pair):
-        raise wrong("merges", f"pairs of ids from {FIRST_BYTE} to {n_ids - 1}", shown(pair))
+        raise argument_error(
+            "merges", f"pairs of ids from {FIRST_BYTE} to {n_ids - 1}", shown(pair)
+        )
     return pair

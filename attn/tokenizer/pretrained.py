@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from attn._checks import shown, wrong
+from attn._checks import argument_error, shown
 from attn.tokenizer.added import AddedToken, AddedTokens
 from attn.tokenizer.base import Tokenizer
 from attn.tokenizer.text import check_text
@@ -51,15 +51,15 @@ class PretrainedTokenizer(Tokenizer):
         self._ids: dict[str, int] = {}
         for i, token in enumerate(vocabulary):
             if self._ids.setdefault(check_text("tokens", token), i) != i:
-                raise wrong("tokens", "distinct tokens", f"{shown(token)} twice")
+                raise argument_error("tokens", "distinct tokens", f"{shown(token)} twice")
         self.added = [t if isinstance(t, AddedToken) else AddedToken(t) for t in added]
         ids_of_added: dict[AddedToken, int] = {}
         for one in self.added:
             if one.content not in self._ids:
-                raise wrong("added", "tokens of the vocabulary", shown(one.content))
+                raise argument_error("added", "tokens of the vocabulary", shown(one.content))
             ids_of_added[one] = self._ids[one.content]
         if len(set(ids_of_added.values())) < len(self.added):
-            raise wrong("added", "each token once", "one of them twice")
+            raise argument_error("added", "each token once", "one of them twice")
         self._added = AddedTokens(ids_of_added, self._normalise)
         self.special = {token.content: i for token, i in ids_of_added.items() if token.special}
         ends = [] if eos_id is None else [eos_id] if not isinstance(eos_id, Sequence) else eos_id

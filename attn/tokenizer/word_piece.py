@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any, Self
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.tokenizer.added import SPACES, AddedToken
 from attn.tokenizer.pretrained import PretrainedTokenizer
 
@@ -71,9 +71,13 @@ class WordPieceTokenizer(PretrainedTokenizer):
         tokens = list(tokens)
         self.n_pieces = len(tokens) if n_pieces is None else check_size("n_pieces", n_pieces)
         if self.n_pieces > len(tokens):
-            raise wrong("n_pieces", f"at most {len(tokens)}, the number of tokens", n_pieces)
+            raise argument_error(
+                "n_pieces", f"at most {len(tokens)}, the number of tokens", n_pieces
+            )
         if not set(tokens) >= set(MARKS):
-            raise wrong("tokens", f"{', '.join(MARKS)} among them", f"{len(tokens)} others")
+            raise argument_error(
+                "tokens", f"{', '.join(MARKS)} among them", f"{len(tokens)} others"
+            )
         pad_id, unk_id, sos_id, eos_id = map(tokens.index, MARKS)
         if added is None:
             added = [*MARKS, *({"[MASK]"} & set(tokens))]

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import regex
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn._letters import JOINERS, LETTERS, SPACE
 from attn.tokenizer.base import SPECIAL_TOKENS, Tokenizer
 from attn.tokenizer.text import check_text, check_texts
@@ -69,9 +69,11 @@ class WordTokenizer(Tokenizer):
         self._ids: dict[str, int] = {}
         for i, word in enumerate(self.tokens[len(SPECIAL_TOKENS) :], start=len(SPECIAL_TOKENS)):
             if split(normalise(check_text("words", word), self.lowercase)) != [word]:
-                raise wrong("words", "words that `normalise` and `split` leave alone", repr(word))
+                raise argument_error(
+                    "words", "words that `normalise` and `split` leave alone", repr(word)
+                )
             if word in self._ids:
-                raise wrong("words", "distinct words", f"{word!r} twice")
+                raise argument_error("words", "distinct words", f"{word!r} twice")
             self._ids[word] = i
 
     @classmethod

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 # The tensors that `collate` returns.
 Batch: TypeAlias = dict[str, Tensor] | tuple[Tensor, ...]
@@ -54,7 +54,9 @@ def pad(sequences: Sequence[Sequence[int]], pad_id: int) -> tuple[Tensor, Tensor
         return ids.long(), torch.tensor(lengths)
     except (TypeError, ValueError, RuntimeError):
         got = reprlib.repr(sequences)
-        raise wrong("sequences", "a list of lists of integers, at least one", got) from None
+        raise argument_error(
+            "sequences", "a list of lists of integers, at least one", got
+        ) from None
 
 
 def fault(name: str, expected: str, error: Exception) -> NoReturn:
@@ -66,7 +68,7 @@ def fault(name: str, expected: str, error: Exception) -> NoReturn:
     if is_of_compiler or isinstance(error, MemoryError | torch.OutOfMemoryError):
         raise error
     said = textwrap.shorten(f"{type(error).__name__}: {error}", 300, placeholder=" ...")
-    raise wrong(name, expected, said.removesuffix(":")) from error
+    raise argument_error(name, expected, said.removesuffix(":")) from error
 
 
 def checked(collate: Collate) -> Collate:
@@ -79,11 +81,11 @@ def checked(collate: Collate) -> Collate:
         except Exception as error:  # noqa: BLE001 - a user's function can raise anything
             fault("collate", expected, error)
         if not isinstance(batch, dict | tuple | list):
-            raise wrong("collate", expected, kind_of(batch))
+            raise argument_error("collate", expected, kind_of(batch))
         for part in batch.values() if isinstance(batch, dict) else batch:
             if not isinstance(part, Tensor) or part.layout != torch.strided or part.is_nested:
                 got = f"a {type(batch).__name__} with {kind_of(part)} in it"
-                raise wrong("collate", expected, got)
+                raise argument_error("collate", expected, got)
         return batch
 
     return collate_checked
@@ -135,10 +137,12 @@ class Batches:
     def _share_tokens(self, batch_tokens: int, has_length: bool) -> tuple[int, int]:
         """Return the number of batches of about `batch_tokens`, and the size of the smallest."""
         if not has_length:
-            raise wrong("batch_tokens", "None without length", batch_tokens)
+            raise argument_error("batch_tokens", "None without length", batch_tokens)
         longest, total = int(self.lengths.max()), int(self.lengths.sum())
         if batch_tokens < longest:
-            raise wrong("batch_tokens", f"at least {longest}, the longest example", batch_tokens)
+            raise argument_error(
+                "batch_tokens", f"at least {longest}, the longest example", batch_tokens
+            )
         n_batches = max(total // batch_tokens, 1)
         return n_batches, total // n_batches // max(longest, 1)
 
@@ -186,6 +190,6 @@ def _lengths(examples: Sequence[Any], length: Callable[[Any], int]) -> list[int]
             fault("length", expected, error)
         number = found.item() if isinstance(found, Tensor) and found.ndim == 0 else found
         if not isinstance(number, numbers.Real) or not 0 <= number < np.inf:
-            raise wrong("length", expected, kind_of(found))
+            raise argument_error("length", expected, kind_of(found))
         lengths.append(found)
     return lengths

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.io import place_of, whole_file
 from attn.training.batches import Batch
 from attn.training.config import TrainingConfig
@@ -96,11 +96,11 @@ class CheckpointFile:
             found = saved["config"].get(name)
             if found != wanted:
                 expected = f"one of a run with {name} = {wanted!r}"
-                raise wrong("checkpoint", expected, f"{self.path}, of one with {found!r}")
+                raise argument_error("checkpoint", expected, f"{self.path}, of one with {found!r}")
         for part in ("model", "examples"):
             if saved[part] != self.run[part]:
                 expected = f"one of a run with the same {part}"
-                raise wrong("checkpoint", expected, f"{self.path}, of one with another")
+                raise argument_error("checkpoint", expected, f"{self.path}, of one with another")
         state: dict[str, Any] = saved["state"]
         return state
 
@@ -114,4 +114,4 @@ class CheckpointFile:
             if whole and saved["format"] == FORMAT and saved.keys() == {*self.run, "state"}:
                 return saved
         got = f"{self.path}, which is damaged or another kind of file"
-        raise wrong("checkpoint", "a checkpoint of training", got)
+        raise argument_error("checkpoint", "a checkpoint of training", got)

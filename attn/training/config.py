@@ -5,7 +5,7 @@ import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attn._checks import check_choice, check_fraction, check_size, wrong
+from attn._checks import argument_error, check_choice, check_fraction, check_size
 
 SCHEDULES = ("cosine", "inverse_sqrt")
 PRECISIONS = ("float32", "bfloat16")
@@ -115,13 +115,13 @@ class TrainingConfig:
             object.__setattr__(self, name, check_size(name, getattr(self, name), least=1))
         object.__setattr__(self, "seed", check_size("seed", self.seed))
         if self.seed >= 2**63:
-            raise wrong("seed", "below 2**63", self.seed)
+            raise argument_error("seed", "below 2**63", self.seed)
         self._check_number("learning_rate", "a finite number above 0", lambda x: 0 < x < math.inf)
         self._check_number("weight_decay", "a finite number from 0", lambda x: 0 <= x < math.inf)
         self._check_number("clip_norm", "a number above 0", lambda x: x > 0)
         self._check_number("label_smoothing", "a number in [0, 1)", lambda x: 0 <= x < 1)
         if not isinstance(self.betas, (tuple, list)) or len(self.betas) != 2:
-            raise wrong("betas", "two numbers", repr(self.betas))
+            raise argument_error("betas", "two numbers", repr(self.betas))
         for beta in self.betas:
             check_fraction("betas", beta)
         object.__setattr__(self, "betas", tuple(map(float, self.betas)))
@@ -131,13 +131,13 @@ class TrainingConfig:
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("device", self.device, DEVICES)
         if not isinstance(self.compile, bool):
-            raise wrong("compile", "True or False", repr(self.compile))
+            raise argument_error("compile", "True or False", repr(self.compile))
         if self.patience is not None and self.validate_every is None:
-            raise wrong("patience", "None without validate_every", self.patience)
+            raise argument_error("patience", "None without validate_every", self.patience)
 
     def _check_number(self, name: str, expected: str, holds: Callable[[float], bool]) -> None:
         number = getattr(self, name)
         is_real = isinstance(number, numbers.Real) and not isinstance(number, bool)
         if not is_real or not holds(number):
-            raise wrong(name, expected, repr(number))
+            raise argument_error(name, expected, repr(number))
         object.__setattr__(self, name, float(number))

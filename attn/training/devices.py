@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from attn._checks import check_choice, wrong
+from attn._checks import argument_error, check_choice
 from attn.training.config import DEVICES
 
 
@@ -43,12 +43,14 @@ def choose_device(name: str = "auto", local_rank: int = 0) -> torch.device:
     if name == "auto":
         name = next(name for name in available if available[name])
     if not available[name]:
-        raise wrong("device", "one that this machine has", repr(name))
+        raise argument_error("device", "one that this machine has", repr(name))
     if name != "cuda":
         return torch.device(name)
     if local_rank >= torch.cuda.device_count():
         n_devices = torch.cuda.device_count()
-        raise wrong("device", f"at most {n_devices} processes, one a device", local_rank + 1)
+        raise argument_error(
+            "device", f"at most {n_devices} processes, one a device", local_rank + 1
+        )
     return torch.device("cuda", local_rank)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from torch import nn
 from tqdm import tqdm
 
-from attn._checks import checks, wrong
+from attn._checks import argument_error, checks
 from attn.io import locked, place_of
 from attn.training.batches import Batches, Collate, checked, kind_of
 from attn.training.checkpoints import CheckpointFile, uncompiled
@@ -94,10 +94,10 @@ def train(
     for name, function in functions.items():
         may_lack = name in ("length", "report") and function is None
         if not callable(function) and not may_lack:
-            raise wrong(name, "a function", kind_of(function))
+            raise argument_error(name, "a function", kind_of(function))
     if not isinstance(model, nn.Module) or not any(p.requires_grad for p in model.parameters()):
         got = "one without any" if isinstance(model, nn.Module) else kind_of(model)
-        raise wrong("model", "a module with a parameter to train", got)
+        raise argument_error("model", "a module with a parameter to train", got)
     collate = checked(collate)
     sizes = (config.batch_size, config.seed)
     batches = Batches(examples, collate, length, *sizes, batch_tokens=config.batch_tokens)
@@ -111,7 +111,7 @@ def train(
         for name, some in (("examples", batches), ("validation", held_out)):
             if some.n_batches and some.smallest < processes.count:
                 wanted = f"{processes.count} or more in every batch, one a process"
-                raise wrong(name, wanted, some.smallest)
+                raise argument_error(name, wanted, some.smallest)
         run = Run(model.to(processes.device), loss, config, processes)
         file = None
         if checkpoint is not None:
@@ -154,20 +154,26 @@ def _check(
 ) -> None:
     """Check the arguments before anything takes time."""
     if not isinstance(config, TrainingConfig):
-        raise wrong("config", "a TrainingConfig", kind_of(config))
+        raise argument_error("config", "a TrainingConfig", kind_of(config))
     given = {"examples": examples} | ({} if validation is None else {"validation": validation})
     for name, some in given.items():
         has_items = hasattr(some, "__len__") and hasattr(some, "__getitem__")
         if not has_items or isinstance(some, Mapping):
-            raise wrong(name, "a sequence, such as a list", type(some).__name__)
+            raise argument_error(name, "a sequence, such as a list", type(some).__name__)
         if not len(some):
-            raise wrong(name, "at least one example", "none")
+            raise argument_error(name, "at least one example", "none")
     if validation is None and config.validate_every is not None:
-        raise wrong("validation", f"examples for validate_every = {config.validate_every}", None)
+        raise argument_error(
+            "validation", f"examples for validate_every = {config.validate_every}", None
+        )
     if validation is not None and config.validate_every is None:
-        raise wrong("validation", "None without validate_every", f"{len(validation)} examples")
+        raise argument_error(
+            "validation", "None without validate_every", f"{len(validation)} examples"
+        )
     if checkpoint is None and config.checkpoint_every is not None:
-        raise wrong("checkpoint", f"a path for checkpoint_every = {config.checkpoint_every}", None)
+        raise argument_error(
+            "checkpoint", f"a path for checkpoint_every = {config.checkpoint_every}", None
+        )
     if checkpoint is not None:
         place_of(checkpoint, "checkpoint")
 

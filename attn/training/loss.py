@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from attn._checks import check_fraction, holds, wrong
+from attn._checks import argument_error, check_fraction, holds
 
 
 def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
@@ -42,7 +42,7 @@ def shift(ids: Tensor) -> tuple[Tensor, Tensor]:
     """
     if not isinstance(ids, Tensor) or ids.shape[-1:] < (2,):
         got = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids).__name__
-        raise wrong("ids", "a tensor of shape (..., tgt_len), tgt_len at least 2", got)
+        raise argument_error("ids", "a tensor of shape (..., tgt_len), tgt_len at least 2", got)
     return ids[..., :-1], ids[..., 1:]
 
 
@@ -126,12 +126,14 @@ def _all_possible(logits: Tensor) -> bool:
 
 def _check(logits: Tensor, target: Tensor) -> None:
     if not isinstance(logits, Tensor) or not logits.is_floating_point() or not logits.ndim:
-        raise wrong("logits", "a floating-point tensor of shape (..., vocab_size)", _kind(logits))
+        raise argument_error(
+            "logits", "a floating-point tensor of shape (..., vocab_size)", _kind(logits)
+        )
     if not isinstance(target, Tensor) or target.dtype != torch.int64:
-        raise wrong("target", "a tensor of int64", _kind(target))
+        raise argument_error("target", "a tensor of int64", _kind(target))
     shape = tuple(logits.shape[:-1])
     if target.shape != shape:
-        raise wrong("target", f"shape {shape} to match logits", tuple(target.shape))
+        raise argument_error("target", f"shape {shape} to match logits", tuple(target.shape))
     last = logits.shape[-1] - 1
 
     def is_within() -> Tensor:
@@ -140,7 +142,7 @@ def _check(logits: Tensor, target: Tensor) -> None:
 
     if target.numel() and not holds(is_within, otherwise=True, free=target.is_cpu):
         low, high = target.aminmax()
-        raise wrong("target", f"values from 0 to {last}", int(low if low < 0 else high))
+        raise argument_error("target", f"values from 0 to {last}", int(low if low < 0 else high))
 
 
 def _kind(value: object) -> str:

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.positions import PositionScheme
 from attn.training.config import TrainingConfig
 
@@ -27,7 +27,9 @@ def make_optimizers(model: nn.Module, config: TrainingConfig) -> list[Optimizer]
     rest = {"params": others, "weight_decay": 0.0}
     if config.optimizer == "muon":
         if not hasattr(torch.optim, "Muon"):
-            raise wrong("optimizer", "'adamw', since Muon comes with PyTorch 2.9", "'muon'")
+            raise argument_error(
+                "optimizer", "'adamw', since Muon comes with PyTorch 2.9", "'muon'"
+            )
         # Muon takes two-dimensional parameters. AdamW takes those with more axes, such as kernels
         # of convolutions.
         flat = [p for p in matrices if p.ndim == 2]

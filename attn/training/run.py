@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.training.batches import Batch, Batches, fault, kind_of
 from attn.training.checkpoints import uncompiled
 from attn.training.config import TrainingConfig
@@ -123,7 +123,7 @@ class Run:
         value: float
         value, norm, n_terms = torch.stack((all_total / all_count, norm, all_count)).tolist()
         if n_terms < 0:
-            raise wrong("loss", LOSS, f"the number {n_terms:g} in step {step}")
+            raise argument_error("loss", LOSS, f"the number {n_terms:g} in step {step}")
         _refuse_non_finite("loss", value, step)
         _refuse_non_finite("gradient", norm, step)
         for optimizer in self.optimizers:
@@ -206,17 +206,17 @@ def _told_of_loss() -> Iterator[None]:
 def _checked(found: object) -> tuple[Tensor, int | Tensor]:
     """Check that a loss returned a sum and a number, and return them."""
     if not isinstance(found, tuple | list) or len(found) != 2:
-        raise wrong("loss", LOSS, kind_of(found))
+        raise argument_error("loss", LOSS, kind_of(found))
     total, count = found
     if not isinstance(total, Tensor) or total.ndim or not total.is_floating_point():
-        raise wrong("loss", LOSS, f"{kind_of(total)} as the sum")
+        raise argument_error("loss", LOSS, f"{kind_of(total)} as the sum")
     is_number = isinstance(count, numbers.Real) and not isinstance(count, bool)
     if isinstance(count, Tensor):
         is_number = not count.ndim and not count.is_complex()
     if not is_number:
-        raise wrong("loss", LOSS, f"{kind_of(count)} as the number")
+        raise argument_error("loss", LOSS, f"{kind_of(count)} as the number")
     if torch.is_grad_enabled() and not total.requires_grad:
-        raise wrong(
+        raise argument_error(
             "loss", "a sum that depends on a parameter of the model", "one without gradient"
         )
     return total, count
@@ -236,4 +236,4 @@ def _move(batch: Batch, device: torch.device) -> Batch:
 
 def _refuse_non_finite(name: str, number: float, step: int) -> None:
     if not math.isfinite(number):
-        raise wrong(name, "a finite number", f"{number} in step {step}")
+        raise argument_error(name, "a finite number", f"{number} in step {step}")

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from attn._checks import check_ids, checks, wrong
+from attn._checks import argument_error, check_ids, checks
 from attn.cache import FixedCache
 from attn.transformer.decoder_only import DecoderOnly
 from attn.transformer.stacks import new_tokens
@@ -49,15 +49,19 @@ class Captured:
         that is not fixed or is full, a model in training mode and autocast are refused.
         """
         if not isinstance(cache, FixedCache):
-            raise wrong("cache", "a FixedCache, from model.new_cache(room)", type(cache).__name__)
+            raise argument_error(
+                "cache", "a FixedCache, from model.new_cache(room)", type(cache).__name__
+            )
         if self.model.training:
-            raise wrong("model", "evaluation mode, as after model.eval()", "training mode")
+            raise argument_error("model", "evaluation mode, as after model.eval()", "training mode")
         new_ids, _, _ = new_tokens(ids, cache)
         if new_ids.shape[-1] > 1 or not new_ids.is_cuda:
             logits: Tensor = self.model(new_ids, cache=cache)[0][:, -1]
             return logits
         if torch.is_autocast_enabled("cuda"):
-            raise wrong("autocast", "off: give the model its type, as model.bfloat16()", "on")
+            raise argument_error(
+                "autocast", "off: give the model its type, as model.bfloat16()", "on"
+            )
         check_ids("ids", new_ids, self.model.config.vocab_size)
         slots = cache.slots(1)
         address = self.model.output.weight.data_ptr()

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.io import place_of, write_whole
 from attn.transformer.config import TransformerConfig
 from attn.transformer.quantised import dequantise, quantise
@@ -34,12 +34,12 @@ class Checkpoint(nn.Module):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
         if not isinstance(config, TransformerConfig):
-            raise wrong("config", "a TransformerConfig", type(config).__name__)
+            raise argument_error("config", "a TransformerConfig", type(config).__name__)
         for option in dataclasses.fields(config):
             given = getattr(config, option.name)
             if option.name in self.unused and given != option.default:
                 wanted = f"{option.default}, since {type(self).__name__} does nothing with it"
-                raise wrong(option.name, wanted, given)
+                raise argument_error(option.name, wanted, given)
         self.config = config
 
     def save(self, path: str | Path, *, quantised: bool = False) -> None:
@@ -84,15 +84,15 @@ class Checkpoint(nn.Module):
         wanted = f"a checkpoint of {cls.__name__}"
         tensors, about = _read(path, wanted)
         if not isinstance(about, dict) or about.get("format") != FORMAT:
-            raise wrong("path", wanted, f"{path}, which holds something else")
+            raise argument_error("path", wanted, f"{path}, which holds something else")
         if about.get("model") != cls.__name__:
-            raise wrong("path", wanted, f"{path}, which holds a {about.get('model')}")
+            raise argument_error("path", wanted, f"{path}, which holds a {about.get('model')}")
         try:
             # PyTorch's default device may be another one.
             with torch.device("cpu"):
                 return cls._from_parts(tensors, about).eval()
         except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-            raise wrong(
+            raise argument_error(
                 "path", wanted, f"{path}, whose parts do not fit: {_short(error)}"
             ) from None
 
@@ -117,16 +117,20 @@ class Checkpoint(nn.Module):
 
     def _to_bytes(self, quantised: bool) -> bytes:
         if not isinstance(self.config, TransformerConfig):
-            raise wrong("model", "a TransformerConfig as its config", type(self.config).__name__)
+            raise argument_error(
+                "model", "a TransformerConfig as its config", type(self.config).__name__
+            )
         # A tensor that has two names is stored under the first.
         names: dict[tuple[object, ...], list[str]] = {}
         stored: dict[str, Tensor] = {}
         for name, tensor in self.state_dict().items():
             if not isinstance(tensor, Tensor) or tensor.layout != torch.strided:
                 kind = getattr(tensor, "layout", type(tensor).__name__)
-                raise wrong("model", "dense tensors", f"{kind} in {name}")
+                raise argument_error("model", "dense tensors", f"{kind} in {name}")
             if tensor.is_meta:
-                raise wrong("model", "tensors with numbers in them", f"{name} on the meta device")
+                raise argument_error(
+                    "model", "tensors with numbers in them", f"{name} on the meta device"
+                )
             place = tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride()
             names.setdefault(place, []).append(name)
             stored.setdefault(names[place][0], tensor)
@@ -143,7 +147,9 @@ class Checkpoint(nn.Module):
         try:
             return pack(stored, about)
         except Exception as error:  # noqa: BLE001 - the library has its own, and changes them
-            raise wrong("model", "tensors that safetensors can hold", _short(error)) from None
+            raise argument_error(
+                "model", "tensors that safetensors can hold", _short(error)
+            ) from None
 
     def _check_comes_back(self, tensors: dict[str, Tensor], about: Metadata) -> None:
         """Raise ``ValueError`` unless `load` would make a model like this one of these parts."""
@@ -153,12 +159,12 @@ class Checkpoint(nn.Module):
             with torch.device("meta"):
                 other = self._from_parts(tensors, json.loads(json.dumps(about)))
         except Exception as error:  # noqa: BLE001 - any step of making a model can fail
-            raise wrong("model", wanted, _short(error)) from None
+            raise argument_error("model", wanted, _short(error)) from None
         parts, others = _parts_of(self), _parts_of(other)
         for name, part in others.items():
             if parts.get(name) != part:
                 got = f"{name} {parts.get(name)!r}, which by config is {part!r}"
-                raise wrong("model", wanted, got)
+                raise argument_error("model", wanted, got)
 
 
 def _parts_of(model: nn.Module) -> dict[str, Any]:
@@ -182,9 +188,11 @@ def _read(path: str | Path, wanted: str) -> tuple[dict[str, Tensor], Metadata]:
     try:
         return unpack(Path(path).read_bytes())
     except OSError as error:
-        raise wrong("path", wanted, f"{path}: {error.strerror}") from None
+        raise argument_error("path", wanted, f"{path}: {error.strerror}") from None
     except Exception:  # noqa: BLE001 - damage can break any step of reading
-        raise wrong("path", wanted, f"{path}, which is damaged or another kind of file") from None
+        raise argument_error(
+            "path", wanted, f"{path}, which is damaged or another kind of file"
+        ) from None
 
 
 def pack(tensors: Mapping[str, Tensor], metadata: Metadata) -> bytes:

@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from attn._checks import (
+    argument_error,
     check_choice,
     check_divides,
     check_fraction,
     check_number,
     check_size,
-    wrong,
 )
 from attn.attention import VARIANTS
 from attn.layers import ACTIVATIONS, NORMS, Norm, new_norm
@@ -150,16 +150,18 @@ class TransformerConfig:
         scaling = checked_scaling("rotary_scaling", self.rotary_scaling)
         object.__setattr__(self, "rotary_scaling", scaling)
         if self.positions != "rotary" and self.rotary_base != 10000:
-            raise wrong("rotary_base", "10000 unless positions are rotary", self.rotary_base)
+            raise argument_error(
+                "rotary_base", "10000 unless positions are rotary", self.rotary_base
+            )
         if self.positions != "rotary" and scaling:
             kind = repr(scaling["rope_type"])
-            raise wrong("rotary_scaling", "None unless positions are rotary", kind)
+            raise argument_error("rotary_scaling", "None unless positions are rotary", kind)
         SCHEMES[self.positions].check(self)
         check_choice("attention", self.attention, VARIANTS)
         flags = ("tie_embeddings", "scale_embeddings", "bias", "embedding_norm", "prediction_head")
         for name in flags:
             if not isinstance(getattr(self, name), bool):
-                raise wrong(name, "True or False", repr(getattr(self, name)))
+                raise argument_error(name, "True or False", repr(getattr(self, name)))
 
     def new_norm(self) -> Norm:
         """Return a norm of vectors of `d_model`, as this configuration asks for it."""

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.attention.multi_head import Linear
 from attn.cache import DecoderCache, FixedCache, restored_on_error
 from attn.transformer.checkpoint import Checkpoint
@@ -79,7 +79,9 @@ class DecoderOnly(Checkpoint):
         if isinstance(cache, FixedCache):
             for name, given in {"mask": mask, "positions": positions}.items():
                 if given is not None:
-                    raise wrong(name, "None, since the room of the cache is fixed", "a tensor")
+                    raise argument_error(
+                        name, "None, since the room of the cache is fixed", "a tensor"
+                    )
             logits, weights = self.in_room(ids, cache, cache.slots(ids.shape[-1]), need_weights)
             cache.advance(ids.shape[-1])
             cache.keep_ids(ids)
@@ -194,9 +196,9 @@ class DecoderOnly(Checkpoint):
         if self.config.attention != "scaled_dot_product":
             # Other attentions may assume that the last query stands at the last key.
             wanted = "None, since the attention is not scaled_dot_product"
-            raise wrong("room", wanted, room)
+            raise argument_error("room", wanted, room)
         if self.config.positions == "learned" and room > self.config.max_len:
-            raise wrong("room", f"at most max_len = {self.config.max_len}", room)
+            raise argument_error("room", f"at most max_len = {self.config.max_len}", room)
         config, weight = self.config, self.embedding.tokens.weight
         return FixedCache(
             config.n_layers,

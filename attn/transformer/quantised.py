@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from attn._checks import check_finite, wrong
+from attn._checks import argument_error, check_finite
 from attn.attention.multi_head import Linear
 
 LARGEST = 127
@@ -140,12 +140,14 @@ def packed(model: Model, bits: int = 16) -> Model:
     True
     """
     if bits not in (16, 4):
-        raise wrong("bits", "16 or 4", repr(bits))
+        raise argument_error("bits", "16 or 4", repr(bits))
     if not {"x86", "fbgemm"} & {*torch.backends.quantized.supported_engines}:
-        raise wrong("model", "a processor that PyTorch packs weights for, x86", "another one")
+        raise argument_error(
+            "model", "a processor that PyTorch packs weights for, x86", "another one"
+        )
     for name, tensor in model.state_dict().items():
         if tensor.is_floating_point() and (tensor.dtype != torch.float32 or not tensor.is_cpu):
-            raise wrong(name, "float32 on the CPU", f"{tensor.dtype} on {tensor.device}")
+            raise argument_error(name, "float32 on the CPU", f"{tensor.dtype} on {tensor.device}")
     copied = deepcopy(model).eval().requires_grad_(False)
     for path, parent in [*copied.named_modules()]:
         for name, child in [*parent.named_children()]:
@@ -168,14 +170,14 @@ class _Packed(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.dtype != torch.float32 or not x.is_cpu or x.shape[-1:] != (self.in_features,):
             wanted = f"float32 of shape (..., {self.in_features}) on the CPU, as the weights"
-            raise wrong("x", wanted, f"{x.dtype} of shape {tuple(x.shape)} on {x.device}")
+            raise argument_error("x", wanted, f"{x.dtype} of shape {tuple(x.shape)} on {x.device}")
         return self.product(x)
 
     def product(self, x: Tensor) -> Tensor:
         raise NotImplementedError
 
     def _save_to_state_dict(self, *_: Any) -> None:
-        raise wrong(
+        raise argument_error(
             "model", "one whose weights are not packed, to save or copy them", "a packed one"
         )
 

@@ -7,13 +7,13 @@ import torch
 from torch import Tensor, nn
 
 from attn._checks import (
+    argument_error,
     broadcast_shapes,
     check_ids,
     check_mask,
     check_shape,
     check_tensor,
     holds,
-    wrong,
 )
 from attn.attention import VARIANTS
 from attn.cache import DecoderCache, KVCache, MemoryCache, check_cache, restored_on_error
@@ -85,10 +85,10 @@ class TokenEmbedding(nn.Module):
             check_ids("types", types, self.types.num_embeddings)
             if broadcast_shapes(types.shape, ids.shape) != ids.shape:
                 wanted = f"a shape that broadcasts to {tuple(ids.shape)}"
-                raise wrong("types", wanted, tuple(types.shape))
+                raise argument_error("types", wanted, tuple(types.shape))
             x = x + self.types(types)
         elif types is not None:
-            raise wrong("types", "None, since n_token_types = 0", "a tensor")
+            raise argument_error("types", "None, since n_token_types = 0", "a tensor")
         x = self.dropout(self.norm(x))
         return x
 
@@ -138,7 +138,7 @@ class _Stack(nn.Module):
         check_cache(cache)
         pairs = list(zip(cache.self_attention, cache.cross_attention, strict=True))
         if len(pairs) != len(self.layers):
-            raise wrong("cache", f"one of n_layers = {len(self.layers)}", len(pairs))
+            raise argument_error("cache", f"one of n_layers = {len(self.layers)}", len(pairs))
         return pairs
 
 
@@ -291,7 +291,7 @@ def new_tokens(
         check_cache(cache)
     start, (n_rows, length) = 0 if cache is None else cache.length, ids.shape
     if length <= start:
-        raise wrong("ids", f"more than the {start} tokens that were read before", length)
+        raise argument_error("ids", f"more than the {start} tokens that were read before", length)
     if cache is not None:
         cache.check_ids(ids)
     if mask is not None:
@@ -299,7 +299,9 @@ def new_tokens(
         check_mask("mask", mask)
         check_shape("mask", mask, ("n_prompts", 1, "prompt_len"))
         if not holds(mask[..., -1:].all, otherwise=True):
-            raise wrong("mask", "prompts padded on the left, True at the end", "False there")
+            raise argument_error(
+                "mask", "prompts padded on the left, True at the end", "False there"
+            )
         mask, n_written = _each_row("mask", mask, ids)
         mask = torch.cat((mask, mask.new_ones(n_rows, 1, n_written)), dim=-1)
         if positions is None:
@@ -317,7 +319,11 @@ def _each_row(name: str, given: Tensor, ids: Tensor) -> tuple[Tensor, int]:
     """Return what is given for prompts for each row that grew from them, and by how much."""
     n_rows, n_written = len(ids), ids.shape[-1] - given.shape[-1]
     if n_rows % len(given) if len(given) else n_rows:
-        raise wrong(name, f"prompts that share {n_rows} rows evenly", f"{len(given)} prompts")
+        raise argument_error(
+            name, f"prompts that share {n_rows} rows evenly", f"{len(given)} prompts"
+        )
     if n_written < 0:
-        raise wrong(name, f"prompts of at most {ids.shape[-1]} tokens, as ids", given.shape[-1])
+        raise argument_error(
+            name, f"prompts of at most {ids.shape[-1]} tokens, as ids", given.shape[-1]
+        )
     return given.repeat_interleave(n_rows // max(len(given), 1), dim=0), n_written

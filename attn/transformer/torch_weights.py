@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.attention.multi_head import Linear
 from attn.layers import DecoderLayer, EncoderLayer, FeedForward
@@ -174,7 +174,7 @@ def _ours_like(theirs: nn.Module) -> nn.Module:
             return same
     kinds = (nn.MultiheadAttention, *LAYERS.values(), *STACKS.values())
     expected = ", ".join(f"nn.{kind.__name__}" for kind in kinds)
-    raise wrong("module", f"{expected} or nn.Transformer", type(theirs).__name__)
+    raise argument_error("module", f"{expected} or nn.Transformer", type(theirs).__name__)
 
 
 def _torch_like(ours: nn.Module) -> nn.Module:
@@ -218,7 +218,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         whole.encoder, whole.decoder = _torch_like(ours.encoder), _torch_like(ours.decoder)
         return whole
     kinds = ("MultiHeadAttention", "EncoderLayer", "DecoderLayer", "Encoder", "Decoder")
-    raise wrong("module", f"{', '.join(kinds)} or Transformer", type(ours).__name__)
+    raise argument_error("module", f"{', '.join(kinds)} or Transformer", type(ours).__name__)
 
 
 def _with_parts(copy: Copy, module: nn.Module, names: Iterable[tuple[str, str]]) -> Copy:
@@ -278,44 +278,48 @@ def our_activation(theirs: object) -> str:
 def torch_activation(ours: FeedForward) -> Callable[[Tensor], Tensor]:
     """Return what a layer of PyTorch has to have between its linear layers."""
     if type(ours) is not FeedForward:
-        raise wrong("module", "feed_forward a FeedForward for PyTorch", type(ours).__name__)
+        raise argument_error(
+            "module", "feed_forward a FeedForward for PyTorch", type(ours).__name__
+        )
     if ours.activation not in ACTIVATIONS:
         raise _wrong_activation(ours.activation)
     return deepcopy(ACTIVATIONS[ours.activation])
 
 
 def _wrong_activation(name: str) -> ValueError:
-    return wrong("module", f"activation = {' or '.join(ACTIVATIONS)}", name)
+    return argument_error("module", f"activation = {' or '.join(ACTIVATIONS)}", name)
 
 
 def check_theirs(attention: nn.MultiheadAttention) -> None:
     if attention.bias_k is not None:
-        raise wrong("module", "add_bias_kv = False", True)
+        raise argument_error("module", "add_bias_kv = False", True)
     if attention.add_zero_attn:
-        raise wrong("module", "add_zero_attn = False", True)
+        raise argument_error("module", "add_zero_attn = False", True)
     if attention.in_proj_weight is None:
         sizes = f"{attention.kdim} and {attention.vdim}"
-        raise wrong("module", f"kdim = vdim = embed_dim = {attention.embed_dim}", sizes)
+        raise argument_error("module", f"kdim = vdim = embed_dim = {attention.embed_dim}", sizes)
     _check_names(attention, {"in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"})
 
 
 def check_ours(attention: MultiHeadAttention) -> None:
     if attention.n_kv_heads != attention.n_heads:
         expected = f"n_kv_heads = n_heads = {attention.n_heads} for PyTorch"
-        raise wrong("module", expected, attention.n_kv_heads)
+        raise argument_error("module", expected, attention.n_kv_heads)
     if attention.relative is not None:
         kind = type(attention.relative).__name__
-        raise wrong("module", "relative = None for PyTorch", kind)
+        raise argument_error("module", "relative = None for PyTorch", kind)
     if type(attention.attention) is not ScaledDotProduct:
         kind = type(attention.attention).__name__
-        raise wrong("module", "attention a ScaledDotProduct for PyTorch", kind)
+        raise argument_error("module", "attention a ScaledDotProduct for PyTorch", kind)
     for part in (attention.q_proj, attention.k_proj, attention.v_proj, attention.out_proj):
         check_part(part)
 
 
 def check_part(part: nn.Module) -> None:
     if type(part) not in (nn.Linear, Linear, nn.LayerNorm):
-        raise wrong("module", "linear layers nn.Linear and norms nn.LayerNorm", type(part).__name__)
+        raise argument_error(
+            "module", "linear layers nn.Linear and norms nn.LayerNorm", type(part).__name__
+        )
     _check_names(part, {"weight", "bias"})
 
 
@@ -323,4 +327,6 @@ def _check_names(module: nn.Module, known: set[str]) -> None:
     """Refuse what has other numbers than usual: one that was pruned, say, has a mask."""
     others = sorted(module.state_dict().keys() - known)
     if others:
-        raise wrong("module", f"{type(module).__name__} of {sorted(known)}", f"{others} as well")
+        raise argument_error(
+            "module", f"{type(module).__name__} of {sorted(known)}", f"{others} as well"
+        )

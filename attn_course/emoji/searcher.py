@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import torch
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.tokenizer import BytePairTokenizer
 from attn_course.emoji import FOLDER, plain
 from attn_course.emoji.model import TextTower, batch_of
@@ -80,7 +80,7 @@ class EmojiSearcher:
         """
         check_size("n", n, least=1)
         if not plain(text).strip():
-            raise wrong("text", "a word or more", repr(text))
+            raise argument_error("text", "a word or more", repr(text))
         (cosines,) = self.tower.cosines(*batch_of(self.tokenizer, [text]))
         best = cosines.argsort(descending=True, stable=True)[:n].tolist()
         return [Found(self.emoji[i], cosines[i].item(), self.seen[i]) for i in best]

@@ -9,7 +9,9 @@ here: interrupt the kernel (the stop button, or I twice), mend the loop and run 
 again. Nothing here protects against an attempt that means harm.
 """
 
+import ast
 import functools
+import inspect
 import textwrap
 from dataclasses import replace
 from functools import partial
@@ -26,7 +28,7 @@ from attn_course.exercises.explain import (
     problem,
     raised,
 )
-from attn_course.exercises.kept import keep
+from attn_course.exercises.kept import folder, keep
 from attn_course.exercises.patterns import pattern
 from attn_course.exercises.record import read_record, record_of
 from attn_course.exercises.repaired import repaired
@@ -58,8 +60,10 @@ def check(exercise_id, attempt):
 
     Returns
     -------
-    Result
-        The verdict. It shows itself as the last line of a cell; nothing is printed.
+    Result or None
+        The verdict. It shows itself as the last line of a cell; nothing is printed. It is None for a
+        function whose body is still ``...`` where solved exercises are kept, as in JupyterLab: *Run All*
+        then says nothing of exercises that nobody has begun.
 
     Raises
     ------
@@ -74,10 +78,21 @@ que no quede ningún `...`, que termine con `return` y que ninguna función a la
 devuelva todavía `None`.
     """
     result = verdict(_find(exercise_id), attempt)
+    if result.status == "unanswered" and folder() and _is_untouched(attempt):
+        return None
     if result and exercise_id in modules():
         said = keep(exercise_id, attempt, partial(verdict, record_of_chapter(exercise_id)))
         result = replace(result, message="\n\n".join(filter(None, (result.message, said))))
     return result
+
+
+def _is_untouched(attempt):
+    """Return whether the body of a function is `...` alone, as an exercise comes."""
+    try:
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(attempt))).body
+    except (OSError, TypeError, SyntaxError, ValueError):
+        return False
+    return [ast.unparse(line) for line in getattr(tree, "body", ())] == ["..."]
 
 
 def _find(exercise_id):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.exercises.compare import Answer, family, run
 
 SEED = 0
@@ -188,7 +188,7 @@ def read_record(file, exercise_id):
             data = archive[f"{exercise_id}.data"].tobytes()
     except (ValueError, TypeError, EOFError, zipfile.BadZipFile):
         expected = "the file that came with the notebook"
-        raise wrong(Path(file).name, expected, "a damaged file") from None
+        raise argument_error(Path(file).name, expected, "a damaged file") from None
 
     def get(dtype, shape, place):
         return np.frombuffer(data, dtype, math.prod(shape), place).reshape(shape).copy()

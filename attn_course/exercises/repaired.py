@@ -188,7 +188,8 @@ class _Trial:
 
     def step(self):
         if any(_size(value) > 10 * LARGEST for value in sys._getframe(1).f_locals.values()):
-            raise MemoryError  # what doubles in each round
+            # A value that doubles in each round of a loop would fill the memory within the steps.
+            raise MemoryError
         self.steps += 1
         self.here += 1
         if self.here > STEPS_ON_ONE_INPUT or self.steps > MOST_STEPS:
@@ -209,9 +210,9 @@ class _Trial:
             names = self.attempt.__globals__ | {name: cell.cell_contents for name, cell in closed}
             names |= {"_step_": self.step, "range": functools.partial(_small, range)}
             names |= {name: SMALL for name, value in names.items() if value is np}
-            exec(code, names)  # noqa: S102 - the learner's own, but for one change
+            exec(code, names)  # noqa: S102 - This is the learner's own code with one change.
             return all(self.right(names[self.attempt.__name__], i) for i in self.order)
-        except (_Enough, Exception):  # noqa: BLE001 - whatever it raises, it is not right
+        except (_Enough, Exception):  # noqa: BLE001 - A candidate that raises anything is not right.
             return False
 
     def right(self, function, i):
@@ -263,8 +264,10 @@ def _candidates(source):
 
 def _named(function):
     """Return the names of arguments and of what is assigned, in their order."""
-    found = [n.arg if isinstance(n, ast.arg) else n.id for n in ast.walk(function)
-             if isinstance(n, ast.arg) or (isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))]  # fmt: skip
+    nodes = [*ast.walk(function)]
+    stored = [n for n in nodes if isinstance(getattr(n, "ctx", None), ast.Store)]
+    found = [n.arg for n in nodes if isinstance(n, ast.arg)]
+    found += [n.id for n in stored if isinstance(n, ast.Name)]
     return list(dict.fromkeys(found))
 
 
@@ -418,6 +421,11 @@ def _products(node):
 
 
 def _calls(node):
+    # To take a call away comes first: `np.round(x, 6)` is mended by no other number of digits.
+    if node.args:
+        yield "call", node.args[0]
+    if isinstance(node.func, ast.Attribute):
+        yield "method", node.func.value
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
     keys = {k.arg: k.value for k in node.keywords}
     keywords = node.keywords if "axis" in keys else [*node.keywords, ast.keyword("axis")]
@@ -442,10 +450,6 @@ def _calls(node):
         args = list(node.args)
         args[i : i + 2] = args[i : i + 2][::-1]
         yield "arguments", _copied(node, args=args)
-    if len(node.args) == 1:
-        yield "call", node.args[0]
-    elif not node.args and isinstance(node.func, ast.Attribute):
-        yield "call", node.func.value
     if len(node.args) > 1:
         yield "last argument", _copied(node, args=node.args[:-1])
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from attn._checks import wrong
+from attn._checks import argument_error
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Exercise:
         surplus = sorted(hints.keys() - mistakes.keys())
         if missing or surplus:
             got = f"none for {missing} and some for {surplus}, which are no mistakes"
-            raise wrong(path.name, "a hint for each mistake", got)
+            raise argument_error(path.name, "a hint for each mistake", got)
         known = tuple(Misconception(name, mistakes[name], hint) for name, hint in hints.items())
         return cls(id_of(path.stem), outputs, oracle, cases, known)
 

@@ -1,6 +1,6 @@
 """From a seed to sentences, and from a sentence to its translation."""
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn_course.grammar import compound_sentences as compound
 from attn_course.grammar import sentences as simple
 from attn_course.grammar.choice import Dice, Impossible, Search
@@ -89,7 +89,7 @@ def translate(source):
     ('la casa roja', [(0, 0), (1, 2), (2, 1)])
     """
     if not isinstance(source, str):
-        raise wrong("source", "a string", type(source).__name__)
+        raise argument_error("source", "a string", type(source).__name__)
     for frame, (_, word) in FRAMES.items():
         if word and word not in source.split():
             continue
@@ -104,4 +104,4 @@ def translate(source):
                 if " ".join(word.text for word in phrase.source) == source:
                     return to_pair(phrase, frame.__name__)
             going = search.advance()
-    raise wrong("source", "a sentence of the grammar", repr(source))
+    raise argument_error("source", "a sentence of the grammar", repr(source))

@@ -5,7 +5,7 @@ import tomllib
 from collections import defaultdict
 from importlib.resources import files
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.grammar.entries import Adjective, Adverb, Determiner, Noun, Place, Verb
 from attn_course.grammar.inflection import (
     english_plural,
@@ -85,7 +85,7 @@ class Lexicon:
             for name in lists:
                 for kind in getattr(entry, name, ()):
                     if kind not in known:
-                        raise wrong(f"{entry.en}: {name}", "kinds or nouns", repr(kind))
+                        raise argument_error(f"{entry.en}: {name}", "kinds or nouns", repr(kind))
         for verb in self.verbs:
             for name, entries in (
                 ("then", self.verbs),
@@ -96,7 +96,9 @@ class Lexicon:
             ):
                 for word in getattr(verb, name):
                     if word not in {entry.en for entry in entries}:
-                        raise wrong(f"{verb.en}: {name}", "words of the lexicon", repr(word))
+                        raise argument_error(
+                            f"{verb.en}: {name}", "words of the lexicon", repr(word)
+                        )
 
 
 @functools.cache

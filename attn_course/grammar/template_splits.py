@@ -5,7 +5,7 @@ import random
 from collections import Counter
 from dataclasses import dataclass, fields
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.metrics import one_word_apart
 from attn_course.grammar.lexicon import lexicon
 from attn_course.grammar.splits import COMMON, Splits
@@ -148,7 +148,7 @@ def without_neighbours(parts, n_train=20_000, n_templates=300, seed=0):
     kept = [pair for pair, is_near in zip(others, near, strict=True) if not is_near]
     for name, found, wanted in (("train", kept, n_train), ("templates", chosen, n_templates)):
         if len(found) < wanted:
-            raise wrong("parts", f"training for {wanted} pairs of {name}", len(found))
+            raise argument_error("parts", f"training for {wanted} pairs of {name}", len(found))
     same = {field.name: getattr(parts, field.name) for field in fields(Splits)}
     apart = same | {"train": tuple(kept[:n_train]), "templates": tuple(chosen)}
     return TemplateSplits(**apart, missing=missing)

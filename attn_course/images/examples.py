@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attn._checks import check_choice, check_size, wrong
+from attn._checks import argument_error, check_choice, check_size
 from attn_course.images.questions import KINDS, LANGUAGES, Question, patches
 from attn_course.images.scenes import (
     COLOURS,
@@ -84,7 +84,7 @@ def make_examples(n_examples, language, seed=0, *, kinds=KINDS, held_out=False):
     check_size("n_examples", n_examples)
     check_choice("language", language, LANGUAGES)
     if isinstance(kinds, str) or not len(kinds):
-        raise wrong("kinds", f"a sequence of {', '.join(KINDS)}", repr(kinds))
+        raise argument_error("kinds", f"a sequence of {', '.join(KINDS)}", repr(kinds))
     for kind in kinds:
         check_choice("kinds", kind, KINDS)
     rng = np.random.default_rng(check_size("seed", seed))

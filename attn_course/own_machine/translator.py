@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.own_machine.weights import trained
 
 PAD, SOS, EOS = "<pad>", "<sos>", "<eos>"
@@ -42,7 +42,7 @@ def words_of(sentence):
     words = re.findall(r"[\w'’-]+|\S", sentence.strip().removesuffix(".").lower())
     most = trained().max_len
     if not 1 <= len(words) <= most:
-        raise wrong("sentence", f"1 to {most} words", len(words))
+        raise argument_error("sentence", f"1 to {most} words", len(words))
     return words
 
 

@@ -7,9 +7,10 @@ import numbers
 import re
 
 import anywidget
+import numpy as np
 import traitlets
 
-from attn._checks import check_choice, wrong
+from attn._checks import argument_error, check_choice
 from attn.applications.models import TRANSLATOR, TRANSLATORS
 from attn_course.language import check_language, get_language
 from attn_course.widgets._source import translator
@@ -122,20 +123,37 @@ def check_real(name, x, above=-math.inf):
     real = isinstance(x, numbers.Real) and not isinstance(x, bool) and math.isfinite(x)
     if not real or x <= above:
         bound = "" if above == -math.inf else f" above {above}"
-        raise wrong(name, f"a finite number{bound}", repr(x))
+        raise argument_error(name, f"a finite number{bound}", repr(x))
     return float(x)
 
 
 def check_whole(name, x, low, high):
     """Return `x` as an int if it lies from `low` to `high`; otherwise raise ``ValueError``."""
     if not isinstance(x, numbers.Integral) or isinstance(x, bool) or not low <= x <= high:
-        raise wrong(name, f"a whole number from {low} to {high}", repr(x))
+        raise argument_error(name, f"a whole number from {low} to {high}", repr(x))
     return int(x)
+
+
+def check_array(name, x, *shape):
+    """Return `x` as an array of finite numbers of a shape, in which None is any size above 0.
+
+    Otherwise raise ``ValueError``.
+    """
+    found = np.asarray(x, dtype=object)
+    fits = len(found.shape) == len(shape) and all(
+        size == wanted or (wanted is None and size)
+        for size, wanted in zip(found.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        comma = "," * (len(shape) == 1)
+        raise argument_error(name, f"shape ({wanted}{comma})", found.shape)
+    return np.array([check_real(name, number) for number in found.flat]).reshape(found.shape)
 
 
 def check_labels(name, labels):
     """Return `labels` as a list if it is a sequence of non-empty str; otherwise raise ``ValueError``."""
     labels = [labels] if isinstance(labels, str) else list(labels)
     if len(labels) == 0 or not all(isinstance(label, str) and label for label in labels):
-        raise wrong(name, "a list of one or more non-empty strings", repr(labels))
+        raise argument_error(name, "a list of one or more non-empty strings", repr(labels))
     return labels

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import check_labels
 
 
@@ -39,9 +39,11 @@ def plain_translation(example):
         layers = weights.shape[:2] if layers is None else layers
         if weights.ndim != 4 or 0 in layers or weights.shape != (*layers, *size):
             expected = f"shape (n_layers, n_heads, {size[0]}, {size[1]}), as the others"
-            raise wrong(f"example.{name}", expected, weights.shape)
+            raise argument_error(f"example.{name}", expected, weights.shape)
         if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():
-            raise wrong(f"example.{name}", "finite numbers", f"dtype {weights.dtype} or NaN")
+            raise argument_error(
+                f"example.{name}", "finite numbers", f"dtype {weights.dtype} or NaN"
+            )
         plain[name] = weights.astype(float).tolist()
     return plain
 

@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_real, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -128,12 +128,14 @@ class AttentionExplorer(Widget):
         d_k = len(vectors["query"][0])
         if len(vectors["key"][0]) != d_k:
             got = (len(tokens), len(vectors["key"][0]))
-            raise wrong("key", f"shape ({len(tokens)}, {d_k}) to match query", got)
+            raise argument_error("key", f"shape ({len(tokens)}, {d_k}) to match query", got)
         if padding is not None:
             padding = np.asarray(padding)
             if padding.dtype != bool or padding.shape != (len(tokens),):
                 got = f"{padding.dtype} of shape {padding.shape}"
-                raise wrong("padding", f"{len(tokens)} booleans (True = a real token)", got)
+                raise argument_error(
+                    "padding", f"{len(tokens)} booleans (True = a real token)", got
+                )
             padding = padding.tolist()
         _check_mask(mask, padding)
         temperature = check_real("temperature", temperature, above=0)
@@ -205,17 +207,19 @@ class AttentionExplorer(Widget):
 def _matrix(name, vectors, seq_len):
     array = np.asarray(vectors)
     if array.dtype.kind not in "fiu":
-        raise wrong(name, "real numbers", f"dtype {array.dtype}")
+        raise argument_error(name, "real numbers", f"dtype {array.dtype}")
     if array.ndim != 2 or array.shape[0] != seq_len or array.shape[1] == 0:
-        raise wrong(name, f"shape ({seq_len}, d), one row per token", array.shape)
+        raise argument_error(name, f"shape ({seq_len}, d), one row per token", array.shape)
     if not np.isfinite(array).all():
-        raise wrong(name, "finite numbers", f"{int((~np.isfinite(array)).sum())} NaN or infinite")
+        raise argument_error(
+            name, "finite numbers", f"{int((~np.isfinite(array)).sum())} NaN or infinite"
+        )
     return array.astype(float).tolist()
 
 
 def _check_mask(mask, padding):
     if mask not in MASKS:
-        raise wrong("mask", f"one of {MASKS}", repr(mask))
+        raise argument_error("mask", f"one of {MASKS}", repr(mask))
     if mask == "padding" and padding is None:
-        raise wrong("padding", "a list of bool for mask='padding'", "None")
+        raise argument_error("padding", "a list of bool for mask='padding'", "None")
     return mask

@@ -3,9 +3,9 @@
 import numpy as np
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.reference import cosine_similarity
-from attn_course.widgets._base import Widget, check_labels, decimals, table
+from attn_course.widgets._base import Widget, check_array, check_labels, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
 TEXT = {
@@ -84,13 +84,13 @@ class EmbeddingMap(Widget):
         for name, group in (("users", users), ("films", films)):
             given = group is not None
             names.append(check_labels(name, group) if given else [])
-            vectors.append(_points(name, group.values()) if given else [])
+            vectors.append(check_array(name, [*group.values()], None, 2).tolist() if given else [])
         if films is None and ratings is not None:
-            raise wrong("films", "a vector for each column of the ratings", "none")
+            raise argument_error("films", "a vector for each column of the ratings", "none")
         if ratings is not None:
             ratings = _check_ratings(ratings, (len(users), len(films)))
         if len(axes) not in (0, 2):
-            raise wrong("axes", "two names, or none", repr(axes))
+            raise argument_error("axes", "two names, or none", repr(axes))
         super().__init__(
             language,
             user_names=names[0],
@@ -107,10 +107,10 @@ class EmbeddingMap(Widget):
         name, value = proposal["trait"].name, proposal["value"]
         if name == "film_vectors" and not self.film_names and not value:
             return value
-        points = _points(name, value)
+        points = check_array(name, value, None, 2).tolist()
         names = self.user_names if name == "user_vectors" else self.film_names
         if len(points) != len(names):
-            raise wrong(name, f"{len(names)} points, one per name", len(points))
+            raise argument_error(name, f"{len(names)} points, one per name", len(points))
         return points
 
     @traitlets.observe("user_vectors", "film_vectors")
@@ -154,19 +154,12 @@ def _cell(prediction, rating, ratings):
     return f"{decimals(prediction)} ({'?' if rating is None else decimals(rating, 1)})"
 
 
-def _points(name, vectors):
-    points = np.asarray(list(vectors), dtype=float)
-    if points.ndim != 2 or points.shape[1] != 2:
-        raise wrong(name, "two components for each", f"shape {points.shape}")
-    if not np.isfinite(points).all():
-        raise wrong(name, "finite numbers", "NaN or infinite ones")
-    return points.tolist()
-
-
 def _check_ratings(ratings, shape):
     ratings = np.asarray(ratings, dtype=float)
     if ratings.shape != shape:
-        raise wrong("ratings", f"shape {shape}, one row per user", ratings.shape)
+        raise argument_error("ratings", f"shape {shape}, one row per user", ratings.shape)
     if not np.isfinite(ratings).any() or np.isinf(ratings).any():
-        raise wrong("ratings", "finite numbers, NaN where there is none", "none or infinite ones")
+        raise argument_error(
+            "ratings", "finite numbers, NaN where there is none", "none or infinite ones"
+        )
     return [[None if np.isnan(r) else r for r in row] for row in ratings.tolist()]

@@ -2,7 +2,7 @@
 
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_real, decimals, table
 from attn_course.widgets._source import emoji, module, stylesheet
 
@@ -60,7 +60,7 @@ class EmojiSearch(Widget):
     def __init__(self, query, found, *, language=None):
         (query,) = check_labels("query", query)
         if not found:
-            raise wrong("found", "at least one emoji", "none")
+            raise argument_error("found", "at least one emoji", "none")
         told = []
         for i, one in enumerate(found):
             cosine = round(check_real(f"found[{i}].cosine", one.cosine), 3)

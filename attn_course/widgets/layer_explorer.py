@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -121,7 +121,7 @@ class LayerExplorer(Widget):
     ):
         tokens = check_labels("tokens", tokens)
         if len(tokens) < 2:
-            raise wrong("tokens", "two or more", len(tokens))
+            raise argument_error("tokens", "two or more", len(tokens))
         n_layers = check_whole("n_layers", n_layers, 1, 24)
         rng = np.random.default_rng(check_whole("seed", seed, 0, 2**32 - 1))
         x, readout = rng.normal(size=(2, len(tokens), D_MODEL)).round(2)
@@ -230,5 +230,5 @@ def _mean_cosine(x):
 
 def _check_norm(norm):
     if norm not in NORMS:
-        raise wrong("norm", f"one of {NORMS}", repr(norm))
+        raise argument_error("norm", f"one of {NORMS}", repr(norm))
     return norm

@@ -2,7 +2,7 @@
 
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.applications.models import TRANSLATOR
 from attn_course.drawings import MovingMachine
 from attn_course.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
@@ -89,7 +89,7 @@ class LiveMachine(TranslatorWidget):
         sentences = check_labels("sentences", sentences) if len(sentences) else []
         missing = [part for part in self._parts if part not in journey]
         if missing:
-            raise wrong(
+            raise argument_error(
                 "journey", "what attn_course.journey.journey returns", f"one without {missing}"
             )
         super().__init__(language, pretrained, journey=dict(journey), sentences=sentences)

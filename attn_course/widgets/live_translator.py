@@ -3,7 +3,7 @@
 import numpy as np
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.applications.models import TRANSLATOR
 from attn_course.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
 from attn_course.widgets._source import module, stylesheet
@@ -70,19 +70,23 @@ class LiveTranslator(TranslatorWidget):
     def __init__(self, example, *, gold=None, sentences=(), pretrained=TRANSLATOR, language=None):
         if missing := [n for n in ("source", "target", "cross") if not hasattr(example, n)]:
             expected = "what `Translator.attention` returns"
-            raise wrong("example", expected, f"{type(example).__name__} without `{missing[0]}`")
+            raise argument_error(
+                "example", expected, f"{type(example).__name__} without `{missing[0]}`"
+            )
         source = check_labels("example.source", example.source)
         target = check_labels("example.target", example.target)
         cross = np.asarray(example.cross)
         shape = (len(target), len(source))
         if cross.ndim != 4 or 0 in cross.shape or cross.shape[2:] != shape:
             expected = f"shape (n_layers, n_heads, {shape[0]}, {shape[1]})"
-            raise wrong("example.cross", expected, cross.shape)
+            raise argument_error("example.cross", expected, cross.shape)
         if cross.dtype.kind not in "fiu" or not np.isfinite(cross).all():
-            raise wrong("example.cross", "finite numbers", f"some others, of dtype {cross.dtype}")
+            raise argument_error(
+                "example.cross", "finite numbers", f"some others, of dtype {cross.dtype}"
+            )
         cross = cross.astype(float).round(4).tolist()
         if isinstance(sentences, str):
-            raise wrong("sentences", "a sequence of sentences", repr(sentences))
+            raise argument_error("sentences", "a sequence of sentences", repr(sentences))
         if gold is not None:
             gold = _links("gold", gold, len(source), len(target))
         super().__init__(
@@ -114,12 +118,12 @@ class LiveTranslator(TranslatorWidget):
 def _sentence(name, pair):
     if isinstance(pair, str):
         if not pair.strip():
-            raise wrong(name, "a sentence", repr(pair))
+            raise argument_error(name, "a sentence", repr(pair))
         return {"source": pair}
     texts = {side: getattr(pair, side) for side in ("source", "target")}
     for side, text in texts.items():
         if not isinstance(text, str) or not text.strip():
-            raise wrong(f"{name}.{side}", "a sentence", repr(text))
+            raise argument_error(f"{name}.{side}", "a sentence", repr(text))
     return texts | _links(name, pair, *(len(text.split()) for text in texts.values()))
 
 
@@ -133,5 +137,5 @@ def _links(name, gold, n_source, n_target):
         ]
         if outside:
             expected = f"(source, target) within {n_source} and {n_target} words"
-            raise wrong(f"{name}.{kind}", expected, tuple(outside[0]))
+            raise argument_error(f"{name}.{kind}", expected, tuple(outside[0]))
     return found

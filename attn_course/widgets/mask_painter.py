@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -94,9 +94,9 @@ class MaskPainter(Widget):
         scores = np.asarray(scores)
         if scores.dtype.kind not in "fiu" or scores.shape != (seq_len, seq_len):
             got = f"{scores.dtype} of shape {scores.shape}"
-            raise wrong("scores", f"numbers of shape ({seq_len}, {seq_len})", got)
+            raise argument_error("scores", f"numbers of shape ({seq_len}, {seq_len})", got)
         if not np.isfinite(scores).all():
-            raise wrong("scores", "finite numbers", "NaN or infinity")
+            raise argument_error("scores", "finite numbers", "NaN or infinity")
         if padding is not None:
             padding = _check_booleans("padding", padding, (seq_len,))
         mask = reference.causal_mask(seq_len) if mask is None else mask
@@ -147,5 +147,5 @@ def _check_booleans(name, given, shape):
     array = np.asarray(given)
     if array.dtype != bool or array.shape != shape:
         got = f"{array.dtype} of shape {array.shape}"
-        raise wrong(name, f"booleans of shape {shape} (True = may attend)", got)
+        raise argument_error(name, f"booleans of shape {shape} (True = may attend)", got)
     return array.tolist()

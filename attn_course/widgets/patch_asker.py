@@ -1,11 +1,21 @@
 """`PatchAsker`: ask for something in a picture, and the weights go to the patches that hold it."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
-from attn_course.widgets._base import Widget, check_labels, check_real, check_whole, decimals, table
+from attn._checks import argument_error
+from attn_course.widgets._base import (
+    Widget,
+    check_array,
+    check_labels,
+    check_real,
+    check_whole,
+    decimals,
+    table,
+)
 from attn_course.widgets._source import module, stylesheet
 
 TEXT = {
@@ -60,17 +70,19 @@ class PatchAsker(Widget):
     strength = traitlets.Float(1.0).tag(sync=True)
 
     def __init__(self, patches, queries, asked=0, strength=1.0, *, language=None):
-        patches = _check_vectors("patches", patches)
+        patches = check_array("patches", patches, None, None).round(3)
         n, pixels = patches.shape
         if not all(round(size**0.5) ** 2 == size for size in (n, pixels)):
-            raise wrong("patches", "a square number of squares", f"shape {patches.shape}")
+            raise argument_error("patches", "a square number of squares", f"shape {patches.shape}")
+        if not isinstance(queries, Mapping):
+            raise argument_error(
+                "queries", "a dict of vectors by their names", type(queries).__name__
+            )
         labels = check_labels("queries", queries)
-        vectors = _check_vectors("queries", list(queries.values()))
-        if vectors.shape[1] != pixels:
-            raise wrong("queries", f"{pixels} numbers each, as the patches", vectors.shape[1])
+        vectors = check_array("queries", [*queries.values()], len(labels), pixels).round(3)
         strength = check_real("strength", strength)
         if not 0 <= strength <= 2:
-            raise wrong("strength", "a number from 0 to 2", strength)
+            raise argument_error("strength", "a number from 0 to 2", strength)
         super().__init__(
             language,
             patches=patches.tolist(),
@@ -100,10 +112,3 @@ class PatchAsker(Widget):
 
     def __repr__(self):
         return f"PatchAsker({self.labels!r}, language={self.language!r})"
-
-
-def _check_vectors(name, vectors):
-    found = np.asarray(vectors, dtype=object)
-    if found.ndim != 2 or 0 in found.shape:
-        raise wrong(name, "one or more vectors of the same length", f"shape {found.shape}")
-    return np.array([[check_real(name, x) for x in row] for row in found]).round(3)

@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_real, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -130,11 +130,11 @@ class PositionExplorer(Widget):
 def _check(name, x, n_positions):
     if name == "d_model":
         if x not in SIZES:
-            raise wrong(name, f"one of {SIZES}", repr(x))
+            raise argument_error(name, f"one of {SIZES}", repr(x))
         return x
     if name == "base":
         x = check_real(name, x)
         if not BASES[0] <= x <= BASES[1]:
-            raise wrong(name, f"a number from {BASES[0]:g} to {BASES[1]:g}", x)
+            raise argument_error(name, f"a number from {BASES[0]:g} to {BASES[1]:g}", x)
         return x
     return check_whole(name, x, 0, n_positions - 1)

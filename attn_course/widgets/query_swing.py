@@ -4,8 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
-from attn_course.widgets._base import Widget, check_labels, decimals, table
+from attn_course.widgets._base import Widget, check_array, check_labels, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
 TEXT = {
@@ -74,16 +73,16 @@ class QuerySwing(Widget):
 
     def __init__(self, labels, key, query, word, value=None, language=None):
         labels = check_labels("labels", labels)
-        key = _vectors("key", key, (len(labels), 2))
-        value = [] if value is None else _vectors("value", value, (len(labels), 2))
-        query = _vectors("query", query, (2,))
+        key = check_array("key", key, len(labels), 2).tolist()
+        value = [] if value is None else check_array("value", value, len(labels), 2).tolist()
+        query = check_array("query", query, 2).tolist()
         (word,) = check_labels("word", word)
         super().__init__(language, labels=labels, key=key, value=value, query=query, word=word)
         self._attend()
 
     @traitlets.validate("query")
     def _validate(self, proposal):
-        return _vectors("query", proposal["value"], (2,))
+        return check_array("query", proposal["value"], 2).tolist()
 
     @traitlets.observe("query")
     def _attend(self, change=None):
@@ -114,12 +113,3 @@ class QuerySwing(Widget):
 
 def _pair(vector):
     return ", ".join(map(decimals, vector))
-
-
-def _vectors(name, vectors, shape):
-    vectors = np.asarray(vectors, dtype=float)
-    if vectors.shape != shape:
-        raise wrong(name, f"shape {shape}", vectors.shape)
-    if not np.isfinite(vectors).all():
-        raise wrong(name, "finite numbers", "NaN or infinite ones")
-    return vectors.tolist()

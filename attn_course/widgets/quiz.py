@@ -7,7 +7,7 @@ from pathlib import Path
 
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.exercises.kept import answered, keep_answers
 from attn_course.language import LANGUAGES
 from attn_course.widgets._base import Widget, escape
@@ -122,7 +122,7 @@ def load_quiz(chapter, *names):
     """
     chapters = sorted(path.stem for path in FOLDER.glob("*.toml"))
     if chapter not in chapters:
-        raise wrong("chapter", f"one of {chapters}", repr(chapter))
+        raise argument_error("chapter", f"one of {chapters}", repr(chapter))
     path = FOLDER / f"{chapter}.toml"
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -138,7 +138,7 @@ def load_quiz(chapter, *names):
     by_id = {question["id"]: question for question in check_questions(questions)}
     unknown = [name for name in names if name not in by_id]
     if unknown:
-        raise wrong("names", f"some of {list(by_id)}", unknown)
+        raise argument_error("names", f"some of {list(by_id)}", unknown)
     return [by_id[name] for name in names] if names else questions
 
 
@@ -146,33 +146,33 @@ def check_questions(questions):
     """Return a list of `questions` if each has all it needs; otherwise raise ``ValueError``."""
     questions = list(questions)
     if not questions:
-        raise wrong("questions", "one or more questions", repr(questions))
+        raise argument_error("questions", "one or more questions", repr(questions))
     seen = set()
     for question in questions:
         if not isinstance(question, Mapping):
-            raise wrong(
+            raise argument_error(
                 "questions", "mappings, each with an id, a prompt and options", repr(question)
             )
         name = question.get("id")
         if not isinstance(name, str) or not name or name in seen:
-            raise wrong("id", "a name no other question has", repr(name))
+            raise argument_error("id", "a name no other question has", repr(name))
         seen.add(name)
         _check_text(f"{name}: prompt", question.get("prompt"))
         options = question.get("options", [])
         if len(options) < 2:
-            raise wrong(f"{name}: options", "two or more", len(options))
+            raise argument_error(f"{name}: options", "two or more", len(options))
         for number, option in enumerate(options, 1):
             _check_text(f"{name}: text of option {number}", option.get("text"))
             _check_text(f"{name}: feedback of option {number}", option.get("feedback"))
             if not isinstance(option.get("correct"), bool):
-                raise wrong(
+                raise argument_error(
                     f"{name}: correct of option {number}",
                     "true or false",
                     repr(option.get("correct")),
                 )
         correct = sum(option["correct"] for option in options)
         if correct != 1:
-            raise wrong(f"{name}: options", "exactly one correct", correct)
+            raise argument_error(f"{name}: options", "exactly one correct", correct)
     return questions
 
 
@@ -181,7 +181,7 @@ def _check_text(name, text):
         isinstance(text.get(key), str) and text[key].strip() for key in LANGUAGES
     )
     if not ok:
-        raise wrong(name, f"a text in each of {LANGUAGES}", repr(text))
+        raise argument_error(name, f"a text in each of {LANGUAGES}", repr(text))
 
 
 def _in_language(question, language):

@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_real, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -87,7 +87,7 @@ class SamplingExplorer(Widget):
         tokens = check_labels("tokens", tokens)
         contexts = [_context(f"contexts[{i}]", len(tokens), *c) for i, c in enumerate(contexts)]
         if not contexts:
-            raise wrong("contexts", "at least one", "none")
+            raise argument_error("contexts", "at least one", "none")
         top_k = len(tokens) if top_k is None else top_k
         super().__init__(
             language,
@@ -144,14 +144,14 @@ class SamplingExplorer(Widget):
 def _context(name, n_tokens, source, written, logits):
     for side, words in (("source", source), ("written", written)):
         if not isinstance(words, str) or (side == "source" and not words.strip()):
-            raise wrong(f"{name}.{side}", "a sentence", repr(words))
+            raise argument_error(f"{name}.{side}", "a sentence", repr(words))
     logits = [check_real(f"{name}.logits", x) for x in np.asarray(logits, dtype=object).ravel()]
     if len(logits) != n_tokens:
-        raise wrong(f"{name}.logits", f"{n_tokens}, one per token", len(logits))
+        raise argument_error(f"{name}.logits", f"{n_tokens}, one per token", len(logits))
     return {"source": source, "written": written, "logits": logits}
 
 
 def _check_share(p):
     if check_real("top_p", p, above=0) > 1:
-        raise wrong("top_p", "a number above 0 and at most 1", p)
+        raise argument_error("top_p", "a number above 0 and at most 1", p)
     return float(p)

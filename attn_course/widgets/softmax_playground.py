@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_real, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -66,7 +66,7 @@ class SoftmaxPlayground(Widget):
             labels = [f"s{str(i + 1).translate(_SUBSCRIPTS)}" for i in range(len(scores))]
         labels = check_labels("labels", labels)
         if len(labels) != len(scores):
-            raise wrong("labels", f"{len(scores)}, one per score", len(labels))
+            raise argument_error("labels", f"{len(scores)}, one per score", len(labels))
         temperature = check_real("temperature", temperature, above=0)
         super().__init__(language, scores=scores, labels=labels, temperature=temperature)
         self._share()
@@ -77,7 +77,7 @@ class SoftmaxPlayground(Widget):
         if name == "temperature":
             return check_real(name, value, above=0)
         if len(value) != len(self.labels):
-            raise wrong("scores", f"{len(self.labels)}, one per label", len(value))
+            raise argument_error("scores", f"{len(self.labels)}, one per label", len(value))
         return _check_scores(value)
 
     @traitlets.observe("scores", "temperature")
@@ -110,5 +110,5 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def _check_scores(scores):
     scores = [check_real("scores", x) for x in np.asarray(scores, dtype=object).ravel()]
     if not scores:
-        raise wrong("scores", "one or more numbers", "none")
+        raise argument_error("scores", "one or more numbers", "none")
     return scores

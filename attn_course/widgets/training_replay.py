@@ -3,7 +3,7 @@
 import numpy as np
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -115,16 +115,16 @@ def _checked(replay):
     """Check that the parts of a replay fit, and return those that are shown."""
     missing = [name for name in ("steps", *MEASURES, "sentences") if name not in replay]
     if missing:
-        raise wrong("replay", f"an entry {missing[0]!r}", sorted(replay))
+        raise argument_error("replay", f"an entry {missing[0]!r}", sorted(replay))
     n_steps = len(replay["steps"])
     if n_steps < 2 or not len(replay["sentences"]):
         got = f"{n_steps} and {len(replay['sentences'])}"
-        raise wrong("replay", "two steps or more, and a sentence", got)
+        raise argument_error("replay", "two steps or more, and a sentence", got)
     plain = {"steps": [check_whole("replay.steps", n, 0, 10**9) for n in replay["steps"]]}
     for name in MEASURES:
         numbers = np.asarray(replay[name])
         if numbers.shape != (n_steps,) or not np.isfinite(numbers).all():
-            raise wrong(f"replay.{name}", f"{n_steps} finite numbers", numbers)
+            raise argument_error(f"replay.{name}", f"{n_steps} finite numbers", numbers)
         plain[name] = numbers.tolist()
     plain["sentences"] = [_sentence(sentence, n_steps) for sentence in replay["sentences"]]
     return plain
@@ -137,9 +137,11 @@ def _sentence(sentence, n_steps):
     shape = (n_steps, len(target), len(source))
     if weights.shape != shape or weights.dtype.kind not in "iu":
         got = f"{weights.dtype} of shape {weights.shape}"
-        raise wrong("sentences.weights", f"integers of shape {shape}", got)
+        raise argument_error("sentences.weights", f"integers of shape {shape}", got)
     if len(sentence["texts"]) != n_steps:
-        raise wrong("sentences.texts", f"{n_steps}, one for each step", len(sentence["texts"]))
+        raise argument_error(
+            "sentences.texts", f"{n_steps}, one for each step", len(sentence["texts"])
+        )
     links = {name: sorted(map(list, sentence[name])) for name in ("sure", "possible")}
     texts = [str(text) for text in sentence["texts"]]
     return {

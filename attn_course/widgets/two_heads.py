@@ -2,8 +2,15 @@
 
 import traitlets
 
-from attn._checks import wrong
-from attn_course.widgets._base import Widget, check_labels, check_real, check_whole, decimals, table
+from attn._checks import argument_error
+from attn_course.widgets._base import (
+    Widget,
+    check_array,
+    check_labels,
+    check_whole,
+    decimals,
+    table,
+)
 from attn_course.widgets._source import module, stylesheet
 
 TEXT = {
@@ -83,24 +90,41 @@ class TwoHeads(Widget):
         places = {"giver": giver, "verb": verb, "thing": thing, "receiver": receiver}
         places = [check_whole(name, at, 0, len(words) - 1) for name, at in places.items()]
         if len(set(places)) < len(places):
-            raise wrong("giver, verb, thing, receiver", "four different places", places)
-        super().__init__(language, words=words, places=places, n_heads=n_heads, looks=list(looks))
+            raise argument_error("giver, verb, thing, receiver", "four different places", places)
+        super().__init__(
+            language,
+            words=words,
+            places=places,
+            n_heads=n_heads,
+            looks=_check_looks("looks", looks),
+        )
 
     @traitlets.validate("n_heads", "looks")
     def _validate(self, proposal):
         name, value = proposal["trait"].name, proposal["value"]
         if name == "n_heads":
             return check_whole(name, value, 1, 2)
-        value = [check_real(name, x) for x in value]
-        if len(value) != 2 or not all(0 <= x <= 1 for x in value):
-            raise wrong(name, "two weights from 0 to 1", value)
-        return value
+        return _check_looks(name, value)
 
     def handed(self, look):
         """Return how much of giver, receiver and thing a head hands over, here and exchanged.
 
-        Each list is in the order of the names in the sentence as it was given.
+        Parameters
+        ----------
+        look : float
+            Its weight on the giver, from 0 to 1.
+
+        Returns
+        -------
+        list of list of float
+            Each in the order of the names in the sentence as it was given.
+
+        Raises
+        ------
+        ValueError
+            If the weight is none.
         """
+        look, _ = _check_looks("look", [look, 0])
         rest = round(1 - look, 6)
         return [[look, rest, 0.0], [rest, look, 0.0]]
 
@@ -123,3 +147,10 @@ class TwoHeads(Widget):
 
     def __repr__(self):
         return f"TwoHeads({self.words!r}, n_heads={self.n_heads}, language={self.language!r})"
+
+
+def _check_looks(name, looks):
+    looks = check_array(name, looks, 2).tolist()
+    if not all(0 <= look <= 1 for look in looks):
+        raise argument_error(name, "weights from 0 to 1", looks)
+    return looks

@@ -3,7 +3,7 @@
 import numpy as np
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import (
     Widget,
     check_labels,
@@ -88,15 +88,21 @@ class VisualAsker(Widget):
         things = [_thing(f"things[{i}]", *thing) for i, thing in enumerate(things)]
         cells = {(thing["row"], thing["column"]) for thing in things}
         if len(cells) < len(things):
-            raise wrong("things", "each in a cell of its own", f"{len(things)} in {len(cells)}")
+            raise argument_error(
+                "things", "each in a cell of its own", f"{len(things)} in {len(cells)}"
+            )
         (question,) = check_labels("question", question)
         tokens = check_labels("attention.tokens", attention.tokens)
         weights = np.asarray(attention.weights)
         shape = (len(tokens), N_ROWS, N_COLUMNS)
         if weights.ndim != 5 or 0 in weights.shape or weights.shape[2:] != shape:
-            raise wrong("attention.weights", f"shape (n_layers, n_heads, {shape})", weights.shape)
+            raise argument_error(
+                "attention.weights", f"shape (n_layers, n_heads, {shape})", weights.shape
+            )
         if weights.dtype.kind not in "fiu" or not np.isfinite(weights).all():
-            raise wrong("attention.weights", "finite numbers", f"dtype {weights.dtype} or NaN")
+            raise argument_error(
+                "attention.weights", "finite numbers", f"dtype {weights.dtype} or NaN"
+            )
         (text,) = check_labels("answer.text", answer.text)
         probability = round(check_real("answer.probability", answer.probability), 4)
         flat = weights.astype(float).reshape(*weights.shape[:3], -1).round(4)
@@ -139,7 +145,7 @@ def _thing(name, shape, colour, row, column):
     for part, known in (("shape", SHAPES), ("colour", COLOURS)):
         value = {"shape": shape, "colour": colour}[part]
         if value not in known:
-            raise wrong(f"{name}.{part}", f"one of {', '.join(known)}", repr(value))
+            raise argument_error(f"{name}.{part}", f"one of {', '.join(known)}", repr(value))
     return {
         "shape": shape,
         "colour": colour,

@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn import reference
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import Widget, check_labels, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -74,17 +74,21 @@ class WordGuesser(Widget):
     def __init__(self, tokens, sentences, logits, *, sentence=0, hidden=0, language=None):
         tokens = check_labels("tokens", tokens)
         if tuple(logits) != MODELS:
-            raise wrong("logits", f"the models {', '.join(MODELS)}", ", ".join(logits) or "none")
+            raise argument_error(
+                "logits", f"the models {', '.join(MODELS)}", ", ".join(logits) or "none"
+            )
         for name in MODELS:
             if len(logits[name]) != len(sentences):
-                raise wrong(f"logits[{name!r}]", f"{len(sentences)} arrays", len(logits[name]))
+                raise argument_error(
+                    f"logits[{name!r}]", f"{len(sentences)} arrays", len(logits[name])
+                )
         places = {token: i for i, token in enumerate(tokens)}
         told = [
             _guesses(f"sentences[{i}]", tokens, places, words, [logits[m][i] for m in MODELS])
             for i, words in enumerate(sentences)
         ]
         if not told:
-            raise wrong("sentences", "at least one", "none")
+            raise argument_error("sentences", "at least one", "none")
         sentence = check_whole("sentence", sentence, 0, len(told) - 1)
         hidden = check_whole("hidden", hidden, 0, len(told[sentence]["words"]) - 1)
         super().__init__(language, sentences=told, sentence=sentence, hidden=hidden)
@@ -114,13 +118,13 @@ def _guesses(name, tokens, places, words, logits):
     words = check_labels(name, words)
     unknown = [word for word in words if word not in places]
     if unknown:
-        raise wrong(name, "words of the vocabulary", repr(unknown[0]))
+        raise argument_error(name, "words of the vocabulary", repr(unknown[0]))
     told = {"words": words}
     for model, scores in zip(MODELS, logits, strict=True):
         scores, shape = np.asarray(scores, dtype=float), (len(words), len(tokens))
         if scores.shape != shape or not np.isfinite(scores).all():
             expected = f"finite numbers of shape {shape} for {name}"
-            raise wrong(f"logits[{model!r}]", expected, scores.shape)
+            raise argument_error(f"logits[{model!r}]", expected, scores.shape)
         told[model] = []
         for word, row in zip(words, reference.softmax(scores), strict=True):
             order = np.argsort(-row, kind="stable")

@@ -17,6 +17,8 @@ CHAPTERS = {
     **dict.fromkeys(("capa", "layer"), ("01", "05", "06", "07", "08", "09")),  # hidden layers
     **dict.fromkeys(("muestreo", "sampling"), ("09",)),  # the statistician's
     **dict.fromkeys(("memoria", "memory"), ("05",)),  # megabytes, and what a network keeps
+    # Elsewhere a patch is an activation carried over, which the glossary's patch of a picture is not.
+    "patch": ("01", "10", "A4"),
 }
 # ... or only beside these: (before, after). "Haz la cuenta" asks for a sum, not for a beam.
 BESIDE = {

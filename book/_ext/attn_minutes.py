@@ -58,4 +58,6 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         for language in LANGUAGES:
             source = ROOT / "notebooks" / "src" / f"{name}.md"
+            if not source.exists():
+                sys.exit(f"chapter: expected the name of a file in notebooks/src, got {name!r}")
             print(f"{name} ({language}): {minutes(split(source, language).cells):.0f} min")

@@ -57,14 +57,11 @@ WORDS = {
 HERE = {
     "es": {
         "index": {
-            "En estas páginas puedes leer el curso entero, resolver los ejercicios y ejecutar muchas "
-            "celdas; las figuras interactivas funcionan también sin conexión.": "En el sitio del curso puedes resolver los ejercicios, ejecutar muchas celdas y usar las "
-            "figuras interactivas.",
+            "En estas páginas puedes leer el curso entero, tocar": "En el sitio del curso puedes tocar",
         },
         "how_to_use": {
-            "Antes de cada experimento hay una pregunta.": "En este libro las figuras interactivas son imágenes y las respuestas están al final de "
-            "cada capítulo. Antes de cada experimento hay una pregunta.",
-            "Bajo cada ejercicio hay una solución plegada. Ábrela después": "Al final de cada capítulo hay una solución de cada ejercicio. Mírala después",
+            "y todo está a la vista, salvo las soluciones y el código de apoyo, que están plegados.": "y las respuestas y las soluciones están al final. Las figuras interactivas son imágenes.",
+            "Abre la solución plegada después": "Mira la solución que está al final del capítulo después",
             "con las licencias que hay al pie": "con las licencias que nombra la primera página",
         },
         "02_tokens_and_embeddings": {
@@ -82,14 +79,11 @@ HERE = {
     },
     "en": {
         "index": {
-            "On these pages you can read the whole course, solve its exercises and run many of its "
-            "cells; the interactive figures work without a network too.": "On the site of the course you can solve the exercises, run many of the cells and use the "
-            "interactive figures.",
+            "On these pages you can read the whole course, touch": "On the site of the course you can touch",
         },
         "how_to_use": {
-            "Before each experiment there is a question.": "In this book interactive figures are pictures, and the answers stand at the end of each "
-            "chapter. Before each experiment there is a question.",
-            "Beneath each exercise a solution is folded away. Open it after": "At the end of each chapter there is a solution of each exercise. Look at it after",
+            "and everything is open except solutions and supporting code, which are folded.": "and its answers and solutions stand at the end. Interactive figures are pictures.",
+            "Open the folded solution after": "Look at the solution at the end of the chapter after",
             "under the licences at the foot of the page": "under the licences that the first page names",
         },
         "02_tokens_and_embeddings": {

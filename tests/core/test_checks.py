@@ -8,7 +8,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import attn
-from attn._checks import switch, wrong
+from attn._checks import argument_error, switch
 from attn.attention import scaled_dot_product_attention
 from attn.decoding._steps import next_logits
 from attn.masks import padding_mask
@@ -155,5 +155,5 @@ def test_training_checks_no_values_on_the_way():
 
 
 def test_a_long_text_is_not_quoted_whole():
-    message = str(wrong("text", "words", "x" * 10**6))
+    message = str(argument_error("text", "words", "x" * 10**6))
     assert message.startswith("text: expected words, got xxx") and len(message) < 400

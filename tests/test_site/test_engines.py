@@ -176,7 +176,7 @@ def test_what_waits_on_a_phone_is_there_once_it_has_been_read(tab):
 
 
 def test_mouse_and_keyboard_reach_the_numbers_of_numpy(visit):
-    tab = visit("en/03_self_attention.html")
+    tab = visit("en/L03_self_attention.html")
     state = json.loads(
         tab.run("""return document.querySelector(
           '[data-anywidget=attention_explorer] script[type="application/json"]').textContent""")

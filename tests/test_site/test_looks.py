@@ -140,7 +140,7 @@ COVERED = """() => {
 }"""
 
 
-@pytest.mark.parametrize("chapter", ["03_self_attention", "05_encoder_decoder"])
+@pytest.mark.parametrize("chapter", ["L03_self_attention", "05_encoder_decoder"])
 def test_what_a_finger_presses_is_drawn_and_covers_no_code_and_no_label(tab, server, chapter):
     page = tab(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     page.goto(f"{server}/es/{chapter}.html", wait_until="networkidle")

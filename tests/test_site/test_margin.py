@@ -58,7 +58,7 @@ def test_a_tap_shows_the_reference_and_escape_takes_it_away(tab, server, languag
 @pytest.mark.parametrize("width", (390, 1280))
 def test_a_figure_is_seen_as_large_as_the_window(tab, server, width, violations):
     page = tab(viewport={"width": width, "height": 800})
-    page.goto(f"{server}/en/03_self_attention.html", wait_until="networkidle")
+    page.goto(f"{server}/en/L03_self_attention.html", wait_until="networkidle")
     figures = page.locator(".cell_output figure:has(> .attn-enlarge)")
     assert figures.count() >= 3
     before = figures.first.locator("svg:visible").bounding_box()["width"]

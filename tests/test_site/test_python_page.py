@@ -429,7 +429,7 @@ def test_reading_costs_little_and_loads_nothing(visit, site):
 
 def test_a_cell_draws(visit):
     """With the matplotlib of the browser, which comes when the first cell draws and not before."""
-    page = visit("en/03_self_attention.html")
+    page = visit("en/L03_self_attention.html")
     loaded = []
     page.on("request", lambda request: loaded.append(request.url.split("/")[-1]))
     first = page.locator(".attn-py-run:not(:has(details))").first

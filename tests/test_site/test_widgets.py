@@ -1,4 +1,4 @@
-"""Each widget of the chapter, driven by mouse, touch and keyboard; its numbers against NumPy."""
+"""The explorers of chapter 3's laboratory and the quiz of chapter 3, driven by hand and keyboard."""
 
 import json
 
@@ -12,21 +12,31 @@ TOLERANCE = 1e-6
 
 
 @pytest.fixture(scope="module", params=LANGUAGES)
-def chapter(request, browser, server):
+def window(request, browser):
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.language = request.param
-    page.goto(f"{server}/{request.param}/03_self_attention.html")
     yield page
     context.close()
 
 
+def opened(page, server, name):
+    page.goto("about:blank")
+    page.goto(f"{server}/{page.language}/{name}.html")
+    page.locator("[data-attn=explorer]").first.wait_for()
+    return page
+
+
 @pytest.fixture
-def page(chapter):
+def page(window, server):
+    """The laboratory as it is when it is opened."""
+    return opened(window, server, "L03_self_attention")
+
+
+@pytest.fixture
+def story(window, server):
     """The chapter as it is when it is opened."""
-    chapter.reload()
-    chapter.locator("[data-attn=explorer]").first.wait_for()
-    return chapter
+    return opened(window, server, "03_self_attention")
 
 
 def states(page, name):
@@ -206,7 +216,7 @@ def test_the_four_steps_show_the_arithmetic_of_the_row(page):
 def test_the_button_stays_under_the_finger_that_presses_it(tab, server, width):
     finger = width == 390
     page = tab(viewport={"width": width, "height": 844}, has_touch=finger, is_mobile=finger)
-    page.goto(f"{server}/es/03_self_attention.html")
+    page.goto(f"{server}/es/L03_self_attention.html")
     for explorer, _ in explorers(page):
         button = explorer.locator("[data-attn=next]")
         tops = []
@@ -227,7 +237,7 @@ def test_a_finger_can_do_it_too(browser, server):
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
     page = context.new_page()
-    page.goto(f"{server}/es/03_self_attention.html")
+    page.goto(f"{server}/es/L03_self_attention.html")
     for explorer, state in explorers(page):
         explorer.locator("[data-attn=query-token]").last.tap()
         _, weights, _ = expected(state, scaled=state["scaled"])
@@ -244,7 +254,7 @@ def test_a_finger_can_do_it_too(browser, server):
 @pytest.mark.parametrize("width, last", [(390, "matrix"), (1280, "steps")])
 def test_on_a_phone_the_steps_come_before_the_matrix(browser, server, width, last):
     page = browser.new_page(viewport={"width": width, "height": 844})
-    page.goto(f"{server}/es/03_self_attention.html")
+    page.goto(f"{server}/es/L03_self_attention.html")
     for explorer, _ in explorers(page):
         parts = explorer.locator(".attn-explorer-matrix, .attn-explorer-steps")
         order = parts.evaluate_all("ns => ns.map(n => n.className.split('-').at(-1))")
@@ -262,7 +272,7 @@ def test_on_a_phone_the_steps_come_before_the_matrix(browser, server, width, las
 @pytest.mark.parametrize("width", [320, 390, 1280])
 def test_every_number_of_a_step_fits_without_scrolling(browser, server, width):
     page = browser.new_page(viewport={"width": width, "height": 844})
-    page.goto(f"{server}/es/03_self_attention.html")
+    page.goto(f"{server}/es/L03_self_attention.html")
     for explorer, _ in explorers(page):
         for step in range(1, 5):
             explorer.locator(f"[data-attn=step][data-step='{step}']").click()
@@ -304,9 +314,9 @@ def test_adding_the_same_to_every_score_changes_nothing(page):
     np.testing.assert_allclose(after, before, atol=TOLERANCE)
 
 
-def test_every_question_answers_every_option(page):
-    quizzes = states(page, "quiz")
-    assert len(quizzes) >= 4
+def test_every_question_answers_every_option(story):
+    page, quizzes = story, states(story, "quiz")
+    assert sum(len(state["questions"]) for state in quizzes) >= 4
     for i, state in enumerate(quizzes):
         quiz = page.locator("[data-attn=quiz]").nth(i)
         for question in state["questions"]:
@@ -323,7 +333,8 @@ def test_every_question_answers_every_option(page):
                 assert said.get_attribute("role") == "status"
 
 
-def test_an_empty_answer_asks_for_one(page):
+def test_an_empty_answer_asks_for_one(story):
+    page = story
     page.evaluate("localStorage.clear()")  # answers given before are kept
     page.reload()
     form = page.locator("[data-attn=question]").first

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
 from attn.applications._sequences import are_texts, check_fits, listed, placed
@@ -244,7 +244,7 @@ class QuestionAnswerer(Application[SpanReader]):
     def _from_folder(cls, folder: Path, about: About, model: SpanReader) -> Self:
         marks = about.get("marks_question_words")
         if not isinstance(marks, bool):
-            raise wrong(
+            raise argument_error(
                 "folder", "marks_question_words to be true or false", f"{folder}: {marks!r}"
             )
         return cls(model, read_words(folder, model.config.vocab_size), marks)

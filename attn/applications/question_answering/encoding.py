@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn.applications.question_answering.spans import CONTEXT, MARKED, MAX_WORDS, OUTSIDE
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.text import check_text
@@ -58,9 +58,11 @@ def encode(
     if answer:
         words = words_of("answer", answer)
         if len(words) > MAX_WORDS:
-            raise wrong("answer", f"at most {MAX_WORDS} words", len(words))
+            raise argument_error("answer", f"at most {MAX_WORDS} words", len(words))
         if start is None or told[start : start + len(words)] != words:
-            raise wrong("answer", f"words of the context from start = {start}", repr(answer))
+            raise argument_error(
+                "answer", f"words of the context from start = {start}", repr(answer)
+            )
         span = (n_before + start) * MAX_WORDS + len(words) - 1
     return Encoded(["<sos>", *asked, "<eos>", *told], ids, roles, n_before, span)
 
@@ -69,7 +71,7 @@ def words_of(name: str, text: str) -> list[str]:
     """Return the words of a text as they are written; refuse one that has none."""
     words = split(normalise(check_text(name, text), lowercase=False))
     if not words:
-        raise wrong(name, "at least one word", repr(text))
+        raise argument_error(name, "at least one word", repr(text))
     return words
 
 

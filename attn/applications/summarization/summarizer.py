@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn._checks import check_size, wrong
+from attn._checks import argument_error, check_size
 from attn.applications._application import Application, Sizes, configured, read_words
 from attn.applications._folder import About
 from attn.applications._sequences import (
@@ -326,5 +326,5 @@ def encode(tokenizer: Tokenizer, name: str, text: str) -> list[int]:
     """Return the ids of a text; an error for a text without words names the argument `name`."""
     ids = tokenizer.encode(check_text(name, text))
     if not ids:
-        raise wrong(name, "at least one word", repr(text))
+        raise argument_error(name, "at least one word", repr(text))
     return ids

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn._checks import check_choice, wrong
+from attn._checks import argument_error, check_choice
 from attn.applications._sequences import collate, placed, predict
 from attn.applications.translation.translator import Translator
 from attn.applications.translation.vocabularies import checked_pairs
@@ -331,4 +331,4 @@ def predictions(translator: Translator, pair: Pair) -> NDArray[np.bool_]:
 
 def _refuse_none(found: Sized, what: str) -> None:
     if not found:
-        raise wrong("pairs", f"at least one with {what}", "none")
+        raise argument_error("pairs", f"at least one with {what}", "none")

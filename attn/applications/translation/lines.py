@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn._lines import Line
 from attn.applications.translation.translator import Translator
 
@@ -67,7 +67,7 @@ def translate_lines(
     True
     """
     if isinstance(lines, str):
-        raise wrong("lines", "several texts", "one")
+        raise argument_error("lines", "several texts", "one")
     lines = iter(lines)
     while some := list(itertools.islice(lines, AT_ONCE)):
         found = [TranslatedLine()] * len(some)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attn._checks import check_choice, check_size, wrong
+from attn._checks import argument_error, check_choice, check_size
 from attn.applications import _sequences, models
 from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
@@ -315,7 +315,7 @@ class Translator(Application[Transformer]):
             text = vocabularies.as_sentence(text)
         ids = self.source.encode(text)
         if len(ids) > self.max_len:
-            raise wrong("text", f"at most {self.max_len} tokens, as in training", len(ids))
+            raise argument_error("text", f"at most {self.max_len} tokens, as in training", len(ids))
         _sequences.check_fits("text", len(ids), self.model.config)
         return ids
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from attn._checks import check_choice, wrong
+from attn._checks import argument_error, check_choice
 from attn.applications._sequences import Ids, are_texts, check_fits, listed
 from attn.corpus import Pair
 from attn.corpus.pairs_file import normalise
@@ -25,7 +25,9 @@ class UnknownWordError(ValueError):
 
     def __init__(self, name: str, words: list[str]) -> None:
         self.words = words
-        super().__init__(str(wrong(name, "words of the vocabulary", ", ".join(map(repr, words)))))
+        super().__init__(
+            str(argument_error(name, "words of the vocabulary", ", ".join(map(repr, words))))
+        )
 
 
 def learn(
@@ -55,7 +57,7 @@ def kind_of(tokenizer: Tokenizer) -> str:
         if type(tokenizer) is kind:
             return name
     kinds = " or ".join(kind.__name__ for kind in TOKENIZERS.values())
-    raise wrong("tokenizer", kinds, type(tokenizer).__name__)
+    raise argument_error("tokenizer", kinds, type(tokenizer).__name__)
 
 
 def named(source: Tokenizer, target: Tokenizer) -> dict[str, Tokenizer]:
@@ -73,7 +75,7 @@ def read(folder: Path, kind: Any, sizes: tuple[int, int | None]) -> tuple[Tokeni
     found = [TOKENIZERS[kind].load(folder / f"{name}.json") for name in names]
     got = tuple(tokenizer.vocab_size for tokenizer in found)
     if got != sizes[: len(found)]:
-        raise wrong("folder", "vocabularies of its model's sizes", f"{folder}, with {got}")
+        raise argument_error("folder", "vocabularies of its model's sizes", f"{folder}, with {got}")
     return found[0], found[-1]
 
 
@@ -102,7 +104,7 @@ def encoded(
     found = [(source.encode(text), target.encode(translation)) for text, translation in normalised]
     empty = next((i for i, both in enumerate(found) if not all(both)), None)
     if empty is not None:
-        raise wrong(name, "two sentences each", f"an empty one in pair {empty}")
+        raise argument_error(name, "two sentences each", f"an empty one in pair {empty}")
     if config is None:
         return found
     for i, (src, tgt) in enumerate(found):
@@ -119,12 +121,12 @@ def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
     removed if the vocabulary has none.
     """
     if not isinstance(text, str):
-        raise wrong(name, "text", type(text).__name__)
+        raise argument_error(name, "text", type(text).__name__)
     text = normalise(text)
     if "." not in tokenizer.tokens:
         text = text.removesuffix(".")
     if not text:
-        raise wrong(name, "a sentence", "an empty text")
+        raise argument_error(name, "a sentence", "an empty text")
     unknown = tokenizer.unknown(text)
     if unknown:
         raise UnknownWordError(name, unknown)

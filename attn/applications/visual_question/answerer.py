@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from attn._checks import check_shape, wrong
+from attn._checks import argument_error, check_shape
 from attn.applications import models
 from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
@@ -108,7 +108,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     ) -> None:
         super().__init__(model, history)
         if isinstance(answers, str):
-            raise wrong("answers", "a list of texts", "one text")
+            raise argument_error("answers", "a list of texts", "one text")
         self.tokenizer, self.answers = tokenizer, list(answers)
 
     @classmethod
@@ -151,7 +151,9 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         ]
         for i, (_, ids, _) in enumerate(encoded):
             if len(ids) == 1:
-                raise wrong(f"examples[{i}].question", "a question", repr(examples[i].question))
+                raise argument_error(
+                    f"examples[{i}].question", "a question", repr(examples[i].question)
+                )
             # The decoder also reads <sos>.
             check_fits(f"examples[{i}].question", len(ids) - 1, config, beside=1)
         model, history = cls._train(
@@ -267,7 +269,7 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
         tokenizer = WordTokenizer.load(folder / "questions.json")
         sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
         if not isinstance(answers, list) or sizes != (tokenizer.vocab_size, len(answers)):
-            raise wrong("folder", "a model with the words and answers it learned", folder)
+            raise argument_error("folder", "a model with the words and answers it learned", folder)
         return cls(model, tokenizer, answers)
 
     @classmethod
@@ -297,10 +299,12 @@ class VisualQuestionAnswerer(Application[VisualQuestionModel]):
     def _encode(self, question: str) -> list[int]:
         ids = self.tokenizer.encode(check_text("question", question), sos=True)
         if len(ids) == 1:
-            raise wrong("question", "a question", repr(question))
+            raise argument_error("question", "a question", repr(question))
         unknown = self.tokenizer.unknown(question)
         if unknown:
-            raise wrong("question", "words of the questions in training", ", ".join(unknown))
+            raise argument_error(
+                "question", "words of the questions in training", ", ".join(unknown)
+            )
         # The decoder also reads <sos>.
         check_fits("question", len(ids) - 1, self.model.config, beside=1)
         return ids
@@ -330,5 +334,7 @@ def _checked(examples: Iterable[Any], *marks: str) -> list[Any]:
 
 def _check_image(name: str, image: object) -> None:
     if not isinstance(image, np.ndarray) or image.dtype != np.uint8:
-        raise wrong(name, "an array of uint8", getattr(image, "dtype", type(image).__name__))
+        raise argument_error(
+            name, "an array of uint8", getattr(image, "dtype", type(image).__name__)
+        )
     check_shape(name, image, (N_ROWS * PATCH_SIZE, N_COLUMNS * PATCH_SIZE, 3))

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from attn._checks import check_shape, wrong
+from attn._checks import argument_error, check_shape
 from attn.applications.visual_question.patches import GROUND, N_COLUMNS, N_ROWS, PATCH_SIZE
 from attn.layers import FeedForward
 from attn.masks import padding_mask
@@ -90,7 +90,7 @@ class VisualQuestionModel(Checkpoint):
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)
         if config.tgt_vocab_size is None:
-            raise wrong("tgt_vocab_size", "the number of answers", None)
+            raise argument_error("tgt_vocab_size", "the number of answers", None)
         self.patches = PatchEmbedding(config)
         self.embedding = TokenEmbedding(config.vocab_size, config)
         self.decoder = Decoder(config)

@@ -62,7 +62,7 @@
     // How much a word counts in an entry, by where it stands and how near it is to the one typed.
     const IN_TITLE = 8;
     const IN_CODE = 0.4;
-    const ITS_NAME = 1.25; // a term of the glossary, asked for by its very name
+    const ITS_NAME = 1.2; // a term of the glossary, asked for by its very name
     /** The forms that a typed word stands for, each with its worth: itself, its stem's, its beginning's. */
     function meanings(word) {
       const form = fold(word);
