@@ -41,7 +41,7 @@ EVIDENCE = {
     "05_encoder_decoder": [
         "(32, 8, 10000)",
         "torch.randint(10_000, (32, 10))",
-        "EncoderLayer(512, n_heads=8",
+        "d_model=512",
     ],
     "06_masking": ["(32,))]", 'd_model": 32, "n_heads": 2', "624 words", "torch.ones(7, 7"],
     "07_positional_encoding": ["positional_encoding(4, 512)"],

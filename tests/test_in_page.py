@@ -94,6 +94,7 @@ DRAWN = {
     "07_positional_encoding": 4,
     "10_applications": 1,
     "L03_self_attention": 3,
+    "L05_encoder_decoder": 1,
 }
 
 

@@ -59,7 +59,7 @@ from attn_course.drawings.smoothing import smoothing
 from attn_course.drawings.softmax import softmax
 from attn_course.drawings.span import span
 from attn_course.drawings.speculative import speculative
-from attn_course.drawings.stream import stream
+from attn_course.drawings.stream import norms, stream
 from attn_course.drawings.telling import telling
 from attn_course.drawings.turns import turns
 
@@ -96,6 +96,7 @@ __all__ = [
     "mask",
     "merges",
     "nearest",
+    "norms",
     "padding",
     "pairs",
     "patching",

@@ -1,10 +1,30 @@
-"""The residual stream as a road: with a normalisation at every crossing, or with none."""
+"""The residual stream as a road: what its layers read and write, and where it is normalised."""
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
-_TITLE = {"es": "Post-norm y pre-norm", "en": "Post-norm and pre-norm"}
-_DESCRIPTION = {
+_STREAM = {"es": "El flujo residual", "en": "The residual stream"}
+_STREAM_DESCRIPTION = {
+    "es": "Un camino vertical, resaltado, baja de la palabra a lo que sale. La atención de la capa 1 lee del camino y vuelve a él en una "
+    "suma, que añade a la palabra una nota. La atención de la capa 2 lee del camino, que ya lleva la palabra y la nota, y en otra "
+    "suma añade la respuesta.",
+    "en": "A vertical road, which is lit, comes down from the word to what comes out. The attention of layer 1 reads from the road and "
+    "comes back to it at a sum, which adds a note to the word. The attention of layer 2 reads from the road, which by then "
+    "carries the word and the note, and adds the answer at another sum.",
+}
+_WORDS = {
+    "es": (
+        "palabra",
+        "palabra + nota",
+        "palabra + nota + respuesta",
+        "lee",
+        "escribe",
+        "atención, capa",
+    ),
+    "en": ("word", "word + note", "word + note + answer", "reads", "writes", "attention, layer"),
+}
+_NORMS = {"es": "Post-norm y pre-norm", "en": "Post-norm and pre-norm"}
+_NORMS_DESCRIPTION = {
     "es": "Dos caminos verticales de arriba abajo, cada uno con dos desvíos, la atención y la red, cuyo resultado vuelve al camino "
     "en una suma. A la izquierda, post-norm: después de cada suma hay una LayerNorm sobre el camino mismo, que queda cortado "
     "dos veces por capa. A la derecha, pre-norm: la LayerNorm está en el desvío, antes de la atención y antes de la red, y el "
@@ -19,11 +39,34 @@ _TOP, _STEP = 40, 136
 
 
 def stream():
+    """Return the drawing of the road that two layers read from and write to."""
+    return Idea("stream", 296, _STREAM, _STREAM_DESCRIPTION, _draw_stream)
+
+
+def norms():
     """Return the drawing of one layer in both orders, and of the road that runs through it."""
-    return Idea("stream", 364, _TITLE, _DESCRIPTION, _draw)
+    return Idea("norms", 364, _NORMS, _NORMS_DESCRIPTION, _draw_norms)
 
 
-def _draw(language):
+def _draw_stream(language):
+    *carried, reads, writes, attention = _WORDS[language]
+    top, step, road, branch = 26, 116, 24, 210
+    drawn = [
+        ink.text(road, top - 10, carried[0], "strong", "start"),
+        ink.arrow([(road, top), (road, top + 2 * step + 34)], "lit"),
+    ]
+    for i in (0, 1):
+        y = top + step * i
+        drawn.append(ink.arrow([(road, y + 24), (branch, y + 24), (branch, y + 40)]))
+        drawn.append(ink.arrow([(branch, y + 66), (branch, y + 92), (road + 9, y + 92)]))
+        drawn += [_box(branch, y + 53, 140, f"{attention} {i + 1}"), ink.plus(road, y + 92)]
+        drawn.append(ink.text(110, y + 18, reads, "small soft", "middle"))
+        drawn.append(ink.text(110, y + 86, writes, "small soft", "middle"))
+        drawn.append(ink.text(road + 16, y + 118, carried[i + 1], "strong"))
+    return "".join(drawn)
+
+
+def _draw_norms(language):
     branches = _BRANCHES[language]
     drawn = [ink.text(2, 16, "post-norm", "strong"), ink.text(190, 16, "pre-norm", "strong")]
     drawn += [

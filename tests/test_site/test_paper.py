@@ -121,6 +121,7 @@ def test_nothing_on_paper_is_to_be_pressed_or_cut_off(paper):
         runs_python = page.locator("body[data-python]").count() > 0
         assert (page.locator(".attn-py-bar").count() > 0) == runs_python
         assert not page.locator("button:visible").count()
+    page.goto(page.url.replace("/05_", "/L05_"), wait_until="networkidle")
     figures = page.locator(".attn-figure svg:visible").all()
     assert any("min-width" in (figure.get_attribute("style") or "") for figure in figures)
     room = page.locator("article").bounding_box()["width"]
