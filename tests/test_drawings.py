@@ -44,7 +44,7 @@ EVIDENCE = {
         "d_model=512",
     ],
     "06_masking": ["(32,))]", 'd_model": 32, "n_heads": 2', "624 words", "torch.ones(7, 7"],
-    "07_positional_encoding": ["positional_encoding(4, 512)"],
+    "07_positional_encoding": ["positional_encoding(4, 6)"],
     "08_training": ["collate(learnt[:64])", '"d_model": 64', "172 43 700"],
     "09_decoding": ["691\n", 'Translator.pretrained("grammar")'],
     "10_applications": ["7 13 → (1, 7, 16) 11"],

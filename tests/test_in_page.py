@@ -57,7 +57,6 @@ def _keep_how_numpy_prints():
 
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
-    "L07_positional_encoding",
     *("13_what_attention_computes", "A2_documents"),
     *("A3_text_applications", "A4_image_applications"),
 }
@@ -91,10 +90,11 @@ DRAWN = {
     "02_tokens_and_embeddings": 2,
     "03_self_attention": 1,
     "05_encoder_decoder": 1,
-    "07_positional_encoding": 4,
+    "07_positional_encoding": 1,
     "10_applications": 1,
     "L03_self_attention": 3,
     "L05_encoder_decoder": 1,
+    "L07_positional_encoding": 3,
 }
 
 

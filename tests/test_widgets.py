@@ -29,6 +29,7 @@ from attn_course.widgets import (
     LiveMachine,
     LiveTranslator,
     MaskPainter,
+    MovingPair,
     PatchAsker,
     PositionExplorer,
     QuerySwing,
@@ -51,6 +52,7 @@ from attn_course.widgets import (
     live_translator,
     load_quiz,
     mask_painter,
+    moving_pair,
     patch_asker,
     position_explorer,
     query_swing,
@@ -71,6 +73,7 @@ PYTHON_TEXTS = {
     "softmax_playground": softmax_playground,
     "quiz": quiz,
     "mask_painter": mask_painter,
+    "moving_pair": moving_pair,
     "patch_asker": patch_asker,
     "sampling_explorer": sampling_explorer,
     "live_machine": live_machine,
@@ -254,6 +257,7 @@ def test_the_javascript_is_small():
         "explorer_widgets": 12_500,
         "layer_widgets": 12_000,
         "mask_widgets": 9_500,
+        "pair_widgets": 6_500,
         "patch_widgets": 6_500,
         "position_widgets": 9_500,
         "swing_widgets": 9_500,
@@ -436,6 +440,9 @@ MAKERS = {
     "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
     "two_heads": lambda **options: TwoHeads(["Ruth", "gives", "books", "to", "Omar"], **options),
+    "moving_pair": lambda **options: MovingPair(
+        ["b", "a"], {"none": np.ones((3, 3)), "t5": np.eye(3)}, (1, 0), **options
+    ),
     "query_swing": lambda **options: QuerySwing(
         ["a", "b"], [[1, 0], [0, 1]], [1, 2], "a", value=[[1, 2], [3, 4]], **options
     ),

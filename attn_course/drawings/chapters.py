@@ -113,12 +113,12 @@ CHAPTERS = {
     ),
     "07_positional_encoding": Here(
         ("positions",),
-        {"seq_len": 4, "d_model": 512},
+        {"seq_len": 4, "d_model": 6},
         {"src_x": ("seq_len", "d_model")},
-        "Este capítulo le dice a cada vector en qué lugar de la oración está. En «The sky is blue», los embeddings y lo "
-        "que se les suma tienen la misma forma: `seq_len` = 4 y `d_model` = 512.",
-        "This chapter tells each vector where in the sentence it stands. In “The sky is blue” the embeddings, and what is "
-        "added to them, have the same shape: `seq_len` = 4 and `d_model` = 512.",
+        "Este capítulo le dice a cada vector en qué lugar de la oración está. En la tabla que calcula, los embeddings "
+        "y lo que se les suma tienen la misma forma: `seq_len` = 4 y `d_model` = 6.",
+        "This chapter tells each vector where in the sentence it stands. In the table that it computes the embeddings, "
+        "and what is added to them, have the same shape: `seq_len` = 4 and `d_model` = 6.",
     ),
     "08_training": Here(
         ("loss", "target", "linear", "softmax"),

@@ -11,6 +11,7 @@
 - `LiveTranslator`: the trained translator at work, and where each word looked
 - `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
 - `PatchAsker`: ask for something in a picture; the weights go to the patches that hold it
+- `MovingPair`: two words that move, and their score under each method of telling positions
 - `PositionExplorer`: positions as clocks, and how alike two of them are
 - `QuerySwing`: a query that turns among the keys, and the weights that follow it
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
@@ -30,6 +31,7 @@ from attn_course.widgets.layer_explorer import LayerExplorer
 from attn_course.widgets.live_machine import LiveMachine
 from attn_course.widgets.live_translator import LiveTranslator
 from attn_course.widgets.mask_painter import MaskPainter
+from attn_course.widgets.moving_pair import MovingPair
 from attn_course.widgets.patch_asker import PatchAsker
 from attn_course.widgets.position_explorer import PositionExplorer
 from attn_course.widgets.query_swing import QuerySwing
@@ -52,6 +54,7 @@ __all__ = [
     "LiveMachine",
     "LiveTranslator",
     "MaskPainter",
+    "MovingPair",
     "PatchAsker",
     "PositionExplorer",
     "QuerySwing",

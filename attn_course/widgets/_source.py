@@ -27,6 +27,7 @@ BUNDLES = {
     "explorer_widgets": ("head_explorer",),
     "layer_widgets": ("layer_explorer",),
     "mask_widgets": ("mask_painter",),
+    "pair_widgets": ("moving_pair",),
     "patch_widgets": ("patch_asker",),
     "position_widgets": ("position_explorer",),
     "swing_widgets": ("query_swing",),
