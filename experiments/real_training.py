@@ -2,7 +2,8 @@
 
 Writes ``notebooks/data/real_training.json``, which chapter 08 draws. One training reads the whole
 corpus; others read a few of its pairs over and over, with dropout and without it, and differ in
-nothing else. Each has three seeds. What is in the file is not measured again.
+nothing else. Each of these has three seeds. The last compare Muon with AdamW, each at several
+learning rates. What is in the file is not measured again.
 """
 
 from functools import cache, partial
@@ -38,6 +39,15 @@ TRAININGS = {
     "all": (None, (0.1,), (0, 50, 100, 200, 300, 400, 600, 800), (0, 100, 200, 400, 800)),
 }
 SEEDS = (0, 1, 2)
+# The trainings that compare optimisers: the optimiser and its steps. In a model as small as this one
+# a step of Muon takes about four times as long, so AdamW also gets four times the steps.
+RATES = (2.5e-3, 5e-3, 1e-2, 2e-2, 4e-2)
+OPTIMIZERS = {("muon", 300): RATES, ("adamw", 300): RATES[:4], ("adamw", 1200): (1e-2,)}
+# The first seed tries every rate, and the other takes the one that was best for it.
+BEST = {("muon", 300): 2e-2, ("adamw", 300): 1e-2}
+MORE_SEEDS = (1,)
+# They read from this number of pairs a step, which is more than they get through.
+PAIRS_A_STEP = 100
 # The number of training pairs from which the vocabulary is learned.
 N_VOCABULARY = 20_000
 # The number of pairs of training and of validation that are measured.
@@ -52,10 +62,10 @@ SENTENCES = (
 )
 
 
-def begun(pairs, tokenizer, dropout, steps, seed):
+def begun(pairs, tokenizer, dropout, steps, seed, **changed):
     """Return a training of a translator with a joint vocabulary, before its first step."""
     config = TrainingConfig(
-        steps=steps, seed=seed, warmup_steps=min(WARMUP, steps // 4), **TRAINING
+        steps=steps, seed=seed, warmup_steps=min(WARMUP, steps // 4), **TRAINING | changed
     )
     torch.manual_seed(seed)
     model = Transformer(TransformerConfig(tokenizer.vocab_size, None, **SIZES, dropout=dropout))
@@ -117,6 +127,17 @@ def measured(parts, tokenizer, name, dropout, seed):
     return told
 
 
+def optimised(parts, tokenizer, optimizer, steps, rate, seed):
+    """Train on the whole corpus with an optimiser; return its loss on validation pairs."""
+    changed = {"optimizer": optimizer, "learning_rate": rate}
+    pairs = parts["train"][: PAIRS_A_STEP * steps]
+    training = begun(pairs, tokenizer, 0.0, steps, seed, **changed)
+    some = parts["validation"]
+    some = some[:: len(some) // N_WATCHED][:N_WATCHED]
+    key = {"optimizer": optimizer, "steps": steps, "learning_rate": rate, "seed": seed}
+    return key | {"validation": round(loss_of(training.go_to(steps), some), 3)}
+
+
 def corpus():
     """Return the parts of the corpus, and a vocabulary of both languages, learnt from training."""
     parts = tatoeba()
@@ -135,7 +156,17 @@ def corpus_once():
 
 
 def rows():
-    """Return what is measured: each training with each dropout from each seed."""
+    """Return what is measured: each training, and each optimiser at each rate, from each seed."""
+    tried = [(*run, rate, 0) for run, rates in OPTIMIZERS.items() for rate in rates]
+    tried += [(*run, rate, seed) for seed in MORE_SEEDS for run, rate in BEST.items()]
+    names = ("optimizer", "steps", "learning_rate", "seed")
+    optimizers = {
+        f"{run[0]}, {run[1]} steps, rate {run[2]:g}, seed {run[3]}": Row(
+            partial(lambda *run: optimised(*corpus_once(), *run), *run),
+            ("optimizers", dict(zip(names, run, strict=True))),
+        )
+        for run in tried
+    }
     return {
         f"{name}, dropout {dropout}, seed {seed}": Row(
             partial(lambda *key: measured(*corpus_once(), *key), name, dropout, seed),
@@ -144,7 +175,7 @@ def rows():
         for name, (_, dropouts, *_) in TRAININGS.items()
         for dropout in dropouts
         for seed in SEEDS
-    }
+    } | optimizers
 
 
 def constants():
@@ -161,6 +192,6 @@ EXPERIMENT = Experiment(
     "A small translator of real sentences while it learns: what do more pairs, and dropout, bring?",
     RESULTS,
     rows,
-    minutes=60,
+    minutes=80,
     constants=constants,
 )

@@ -27,6 +27,16 @@ def test_every_training_is_there_once_with_all_its_measurements():
         assert np.isfinite(run["training"] + run["validation"] + run["bleu"]).all()
 
 
+def test_each_optimiser_is_repeated_at_the_rate_that_was_best_for_it():
+    runs = {tuple(run.values())[:4]: run["validation"] for run in STORED["optimizers"]}
+    places = [row.places[0] for row in real.rows().values()]
+    assert list(runs) == [tuple(key.values()) for name, key in places if name == "optimizers"]
+    for (optimizer, steps), best in real.BEST.items():
+        rates = real.OPTIMIZERS[optimizer, steps]
+        assert best == min(rates, key=lambda rate: runs[optimizer, steps, rate, 0])
+        assert rates[0] < best < rates[-1]
+
+
 def test_the_sentences_it_translates_are_ours():
     ours = {pair.source for pair in everyday()}
     assert len(ours.intersection(STORED["sentences"])) == len(STORED["sentences"]) == 3

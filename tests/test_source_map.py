@@ -163,7 +163,7 @@ def test_what_the_map_says_of_each_place_is_so():
 @pytest.mark.parametrize(
     ("at", "how", "uses"),
     [
-        pytest.param("08_training#dropout", "runs", ["p_drop"], id="prose"),
+        pytest.param("L08_training#l08-dropout", "runs", ["BLEU"], id="prose"),
         pytest.param("03_self_attention#forma-matricial", "runs", ["SwinIR"], id="no cell"),
         pytest.param("04_multi_head#cuantas-cabezas", "runs", ["two_places"], id="stored numbers"),
         pytest.param("09_decoding#la-lengua", "runs", ["far"], id="made from stored numbers"),

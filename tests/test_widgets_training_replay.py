@@ -49,7 +49,7 @@ def test_the_fallback_tells_every_moment(language):
 def test_the_page_gets_what_is_shown_and_no_more():
     html = TrainingReplay(FILM)._html()
     state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html)[1])
-    assert state.keys() == {"replay", "sentence", "frame", "language"}
+    assert state.keys() == {"replay", "sentence", "frame", "attention", "language"}
     assert state["replay"] == {k: v for k, v in FILM.items() if k != "first_losses"}
     assert len(html) < 60_000
 

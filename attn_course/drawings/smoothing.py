@@ -2,15 +2,16 @@
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
+from attn_course.drawings.gradient import FOUR
 
-_WORDS, _RIGHT, _EPSILON = ("azul", "cielo", "El", "es"), 1, 0.1
+_RIGHT, _EPSILON = 1, 0.1
 _TITLE = {"es": "Suavizado de etiquetas", "en": "Label smoothing"}
 _DESCRIPTION = {
-    "es": "A la izquierda, lo que se pide sin suavizar: 1 para cielo y 0 para azul, El y es. A la derecha, con ε = 0.1: a cielo "
-    "se le quita 0.1, que se reparte en cuatro partes iguales de 0.025, una para cada palabra, también para cielo. A cielo le "
+    "es": "A la izquierda, lo que se pide sin suavizar: 1 para azul y 0 para verde, gris y cielo. A la derecha, con ε = 0.1: a azul "
+    "se le quita 0.1, que se reparte en cuatro partes iguales de 0.025, una para cada palabra, también para azul. A azul le "
     "queda 0.925 y las otras tres reciben 0.025 cada una.",
-    "en": "On the left, what is asked without smoothing: 1 for cielo and 0 for azul, El and es. On the right, with ε = 0.1: 0.1 "
-    "is taken from cielo and shared out in four equal parts of 0.025, one for each word, cielo too. cielo is left with 0.925 "
+    "en": "On the left, what is asked without smoothing: 1 for blue and 0 for green, grey and sky. On the right, with ε = 0.1: 0.1 "
+    "is taken from blue and shared out in four equal parts of 0.025, one for each word, blue too. blue is left with 0.925 "
     "and the other three receive 0.025 each.",
 }
 _HEADS = {"es": ("y, sin suavizar", "q, suavizada"), "en": ("y, not smoothed", "q, smoothed")}
@@ -24,11 +25,11 @@ def smoothing():
 
 def _draw(language):
     plain, smooth = _HEADS[language]
-    part = _EPSILON / len(_WORDS)
+    part = _EPSILON / len(FOUR[language])
     drawn = []
     for left, head, taken in ((4, plain, 0), (204, smooth, _EPSILON)):
         drawn.append(ink.text(left + 73, 16, head, "strong", "middle"))
-        for i, word in enumerate(_WORDS):
+        for i, word in enumerate(FOUR[language]):
             x, middle = left + _STEP * i, left + _STEP * i + _WIDE / 2
             kept = (1 - taken) * _TALL if i == _RIGHT else 0
             gift = part * _TALL if taken else 0

@@ -7,7 +7,7 @@ export const STRINGS = {
     sentence: "Oración", step: "Paso", play: "Reproducir", pause: "Pausa", next: "Siguiente",
     loss: "pérdida", train: "entrenamiento, suavizada", validation: "validación, sin suavizar",
     share: "en oraciones de validación", exact: "coincidencia exacta", aer: "error de alineación",
-    writes: "Por su cuenta escribe", nothing: "(nada: termina enseguida)",
+    writes: "Por su cuenta escribe", asked: "Traducción correcta:", plain: "Paso {step}: pérdida, {loss}.", fresh: "en oraciones que no ha leído", nothing: "(nada: termina enseguida)",
     summary: "Paso {step}: pérdida de validación, {loss}; coincidencia exacta, {exact}\u00a0%. {looking}",
     looking: "Con la traducción correcta, {right} de {total} palabras miran sobre todo a su enlace.",
     heat: "Pesos de la atención cruzada", rows: "Media de capas y cabezas. Cada fila es la query que predice su palabra y suma 1; cada columna, una key.",
@@ -18,7 +18,7 @@ export const STRINGS = {
     sentence: "Sentence", step: "Step", play: "Play", pause: "Pause", next: "Next",
     loss: "loss", train: "training, smoothed", validation: "validation, unsmoothed",
     share: "on validation sentences", exact: "exact match", aer: "alignment error",
-    writes: "On its own it writes", nothing: "(nothing: it ends at once)",
+    writes: "On its own it writes", asked: "Right translation:", plain: "Step {step}: loss, {loss}.", fresh: "on sentences that it has not read", nothing: "(nothing: it ends at once)",
     summary: "Step {step}: validation loss, {loss}; exact match, {exact}%. {looking}",
     looking: "Given the right translation, {right} of {total} words look most at their link.",
     heat: "Cross-attention weights", rows: "Mean of layers and heads. Each row is the query that predicts its word and sums to 1; each column is a key.",
@@ -33,6 +33,14 @@ const MOST_WORDS = 10; // An untrained model does not stop, so its text is cut a
 export function brief(text) {
   const words = text.split(" ");
   return words.slice(0, MOST_WORDS).join(" ") + (words.length > MOST_WORDS ? " …" : "");
+}
+
+/** The words of a text; those that stand where the right translation has them are marked. */
+function marked(text, target) {
+  return text.split(" ").flatMap((word, i) => {
+    const node = h("span", { "data-right": word === target[i] }, word);
+    return i ? [" ", node] : [node];
+  });
 }
 
 /** Count the aligned words whose largest weight is on a word that they are aligned with. */
@@ -53,6 +61,7 @@ function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
   const { steps, sentences, ...measures } = model.get("replay");
+  const whole = model.get("attention");
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const live = announcer();
   let timer = null;
@@ -73,9 +82,11 @@ function render({ model, el }) {
     },
   });
   const button = h("button", { type: "button", class: "attn-w-button", "data-attn": "play", onclick: press });
-  const loss = chart(t.loss, [["train", t.train], ["validation", t.validation]], measures, steps, Math.ceil(Math.max(...measures.train, ...measures.validation)));
-  const share = chart(t.share, [["exact", t.exact], ["aer", t.aer]], measures, steps, 1);
+  const lines = whole ? [["train", t.train], ["validation", t.validation]] : [["validation", t.fresh]];
+  const loss = chart(t.loss, lines, measures, steps, Math.ceil(Math.max(...measures.train, ...measures.validation)));
+  const share = !whole ? null : chart(t.share, [["exact", t.exact], ["aer", t.aer]], measures, steps, 1);
   const output = h("p", { class: "attn-replay-output", lang: "es", "data-attn": "output" });
+  const asked = h("span", { class: "attn-replay-asked", lang: "es", "data-attn": "asked" });
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
   const place = h("div", {});
 
@@ -100,8 +111,12 @@ function render({ model, el }) {
   }
   function choose() {
     pick.selectedIndex = model.get("sentence");
-    map = matrix(t, sentences[model.get("sentence")]);
-    place.replaceChildren(map.node);
+    const sentence = sentences[model.get("sentence")];
+    put(asked, sentence.target.filter((token) => token !== "<eos>").join(" "));
+    if (whole) {
+      map = matrix(t, sentence);
+      place.replaceChildren(map.node);
+    }
     draw();
   }
   function draw() {
@@ -111,13 +126,13 @@ function render({ model, el }) {
     slider.value = frame;
     slider.setAttribute("aria-valuetext", String(steps[frame]));
     put(shown, String(steps[frame]));
-    [loss, share].forEach((view) => view.update(frame));
-    map.update(weights);
+    [loss, share].forEach((view) => view?.update(frame));
+    if (whole) map.update(weights);
     const written = sentence.texts[frame];
     output.toggleAttribute("data-nothing", !written);
     output.lang = written ? "es" : language;
-    put(output, written ? brief(written) : t.nothing);
-    put(summary, fill(t.summary, {
+    output.replaceChildren(...(written ? marked(brief(written), sentence.target) : [t.nothing]));
+    put(summary, fill(whole ? t.summary : t.plain, {
       step: steps[frame], loss: format(measures.validation[frame]), exact: Math.round(100 * measures.exact[frame]),
       looking: fill(t.looking, looking(sentence, weights)),
     }));
@@ -125,14 +140,16 @@ function render({ model, el }) {
   }
 
   el.append(h("div", {
-    class: "attn-w attn-replay", lang: language, role: "group", "aria-label": t.title, "data-attn": "training-replay",
+    class: "attn-w attn-replay", "data-whole": whole, lang: language, role: "group", "aria-label": t.title, "data-attn": "training-replay",
   },
   h("div", { class: "attn-w-controls" },
     button,
     h("div", { class: "attn-w-slider" }, h("label", { for: slider.id }, t.step), slider, shown),
     h("div", { class: "attn-replay-pick" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick)),
-  h("div", { class: "attn-replay-charts" }, loss.node, share.node),
-  h("p", { class: "attn-w-label" }, t.writes), output, summary, place, live.node));
+  h("p", { class: "attn-w-label" }, t.writes), output,
+  h("p", { class: "attn-w-label" }, t.asked, " ", asked),
+  h("div", { class: "attn-replay-charts" }, loss.node, share?.node),
+  summary, place, live.node));
   stop();
   choose();
   const unwatch = [watch(model, ["frame"], draw), watch(model, ["sentence"], choose)];

@@ -50,6 +50,8 @@ class TrainingReplay(Widget):
         Which one is shown at first, from 0.
     frame : int
         Which of the steps is shown at first, from 0.
+    attention : bool
+        Whether the cross-attention and the shares are shown beside the words and the loss.
     language : {"es", "en"}, optional
         By default, the language in use.
 
@@ -70,19 +72,22 @@ class TrainingReplay(Widget):
     """
 
     _stem = "training_replay"
-    _state = ("replay", "sentence", "frame")
+    _state = ("replay", "sentence", "frame", "attention")
     _esm = module(_stem)
     _css = stylesheet()
 
     replay = traitlets.Dict().tag(sync=True)
     sentence = traitlets.Int(0).tag(sync=True)
     frame = traitlets.Int(0).tag(sync=True)
+    attention = traitlets.Bool(True).tag(sync=True)
 
-    def __init__(self, replay, sentence=0, frame=0, language=None):
+    def __init__(self, replay, sentence=0, frame=0, attention=True, language=None):
         replay = _checked(replay)
         sentence = check_whole("sentence", sentence, 0, len(replay["sentences"]) - 1)
         frame = check_whole("frame", frame, 0, len(replay["steps"]) - 1)
-        super().__init__(language, replay=replay, sentence=sentence, frame=frame)
+        super().__init__(
+            language, replay=replay, sentence=sentence, frame=frame, attention=bool(attention)
+        )
 
     @traitlets.validate("sentence", "frame")
     def _validate(self, proposal):

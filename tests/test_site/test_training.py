@@ -25,6 +25,8 @@ def folder(tmp_path_factory):
     for language in LANGUAGES:
         html = TrainingReplay(FILM, language=language)._html()
         (folder / f"{language}.html").write_text(PAGE.format(language, html), "utf-8")
+        html = TrainingReplay(FILM, sentence=2, attention=False, language=language)._html()
+        (folder / f"{language}_words.html").write_text(PAGE.format(language, html), "utf-8")
     (folder / "widgets.js").write_text(_source.classic_bundle("training_widgets"), "utf-8")
     (folder / "widgets.css").write_text(_source.stylesheet(), "utf-8")
     return folder
@@ -92,6 +94,23 @@ def test_every_sentence_can_be_chosen_and_its_links_are_framed(visit):
         assert n_sure == len(sentence["sure"])
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_without_attention_the_words_are_the_figure_and_the_right_ones_are_marked(visit, language):
+    page = visit(f"{language}_words", width=390)
+    assert page.locator("[data-attn=heat-cell], [data-attn=aer-curve]").count() == 0
+    film = FILM["sentences"][2]
+    target = [word for word in film["target"] if word != "<eos>"]
+    assert text(page, "asked") == " ".join(target)
+    slider = page.locator("[data-attn=frame]")
+    slider.focus()
+    for written in film["texts"]:
+        marked = page.locator("[data-attn=output] [data-right]").all_inner_texts()
+        pairs = zip(written.split()[:10], film["target"], strict=False)
+        assert marked == [word for word, right in pairs if word == right]
+        page.keyboard.press("ArrowRight")
+    assert text(page, "output") == text(page, "asked")
+
+
 def test_it_plays_to_the_end_and_stops_at_a_touch(visit):
     page = visit(motion="no-preference")
     button = page.locator("[data-attn=play]")
@@ -129,9 +148,9 @@ def test_screen_readers_are_told_once_the_hand_rests(visit):
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_nothing_is_wider_than_the_page_and_no_frame_moves_the_rest(visit, language, width):
-    page = visit(language, width=width)
+@pytest.mark.parametrize("page", ["es", "en", "es_words", "en_words"])
+def test_nothing_is_wider_than_the_page_and_no_frame_moves_the_rest(visit, page, width):
+    page = visit(page, width=width)
     for i in range(len(FILM["sentences"])):
         page.locator("[data-attn=pick]").select_option(index=i)
         heights = set()
@@ -148,8 +167,8 @@ def test_nothing_is_wider_than_the_page_and_no_frame_moves_the_rest(visit, langu
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
-def test_accessible_to_axe(visit, scheme, width, violations):
-    page = visit(color_scheme=scheme, width=width)
+@pytest.mark.parametrize("width, page", [(390, "es"), (1280, "es"), (390, "es_words")])
+def test_accessible_to_axe(visit, scheme, width, page, violations):
+    page = visit(page, color_scheme=scheme, width=width)
     page.locator("[data-attn=frame]").press("End")
     assert violations(page) == []
