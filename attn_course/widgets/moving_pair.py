@@ -3,7 +3,7 @@
 import numpy as np
 import traitlets
 
-from attn._checks import wrong
+from attn._checks import argument_error
 from attn_course.widgets._base import (
     Widget,
     check_array,
@@ -75,7 +75,7 @@ class MovingPair(Widget):
     def __init__(self, words, scores, places, together=True, language=None):
         words = check_labels("words", words)
         if len(words) != 2:
-            raise wrong("words", "two words", words)
+            raise argument_error("words", "two words", words)
         methods = check_labels("scores", scores)
         n_positions = len(np.asarray(scores[methods[0]], dtype=object))
         tables = [
@@ -116,5 +116,5 @@ class MovingPair(Widget):
 
 def _check_places(places, n_positions):
     if np.shape(places) != (2,):
-        raise wrong("places", "two positions", places)
+        raise argument_error("places", "two positions", places)
     return [check_whole("places", place, 0, n_positions - 1) for place in places]
