@@ -237,6 +237,7 @@ def in_itself():
         (lambda: tuple([0.0] * 10**6), "has shape `(1000000,)`"),
         (itertools.count, "returns `count`"),
         (in_itself, "returns `list`"),
+        (lambda: np.c_, "returns `CClass`"),
         (lambda: "x" * 10**7, "returns `str`"),
         (Unlike, "returns `Unlike`"),
         (lambda: type("x" * 10**6, (), {})(), "returns `xxx"),
@@ -252,3 +253,12 @@ def test_an_answer_costs_no_more_than_a_look_at_what_it_is(returned, said):
     tracemalloc.stop()
     assert most < 2**25
     assert result.status == "failed" and said in result.message and len(result.message) < 1000
+
+
+def test_no_change_that_is_tried_leaves_np_c_for_numpy_to_read_without_end():
+    def teacher_forcing(tokens, sos_id, eos_id, pad_id):
+        end = np.full(len(tokens), eos_id)
+        start = np.full(len(tokens), sos_id)
+        return np.c_[tokens, end], np.array(np.c_[start, tokens])
+
+    assert check("teacher_forcing", teacher_forcing).status == "failed"

@@ -132,6 +132,10 @@ def _shape(part):
     """Return the shape of nested lists whose rows are as the first; of other things, their length."""
     shape = []
     while hasattr(part, "__len__") and len(shape) <= MAX_DEPTH:
+        if not hasattr(part, "__iter__"):
+            raise TypeError(
+                "np.c_ and np.r_ have an element for every index, and NumPy would read all"
+            )
         shape.append(len(part))
         if not isinstance(part, (list, tuple)) or not part:
             break

@@ -288,10 +288,10 @@ def _not_a_number(name, got, wanted, case):
         )
     else:
         cause = text(
-            es=": lo dan 0 entre 0, ∞ menos ∞, 0 por ∞ y la media de un arreglo vacío, así que mira qué "
-            "queda vacío o vale 0 en esta entrada",
-            en=": it comes of 0 over 0, ∞ minus ∞, 0 times ∞ and the mean of an empty array, so look for "
-            "what is empty or 0 on this input",
+            es=": lo dan 0 entre 0, ∞ menos ∞, 0 por ∞, la raíz o el logaritmo de un número negativo y la "
+            "media de un arreglo vacío, así que mira qué queda vacío, negativo o a 0 en esta entrada",
+            en=": it comes of 0 over 0, ∞ minus ∞, 0 times ∞, the root or logarithm of a negative number "
+            "and the mean of an empty array, so look for what is empty, negative or 0 on this input",
         )
     return text(es=f"Hay NaN en `{place}`{cause}.", en=f"There is NaN in `{place}`{cause}.")
 

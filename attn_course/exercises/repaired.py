@@ -87,11 +87,23 @@ BUILDERS = (
 )
 
 
+class _Joined:
+    """`np.c_` or `np.r_` without its length, for which NumPy would read it without end as a list."""
+
+    def __init__(self, join):
+        self.join = join
+
+    def __getitem__(self, key):
+        return self.join[key]
+
+
 class _Small:
     """NumPy, but that it makes no large array: a size may have been changed into anything."""
 
     def __getattr__(self, name):
         found = getattr(np, name)
+        if name in ("c_", "r_"):
+            return _Joined(found)
         return functools.partial(_small, found) if name in BUILDERS.split() else found
 
 
