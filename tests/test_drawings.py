@@ -43,7 +43,7 @@ EVIDENCE = {
         "torch.randint(10_000, (32, 10))",
         "d_model=512",
     ],
-    "06_masking": ["(32,))]", 'd_model": 32, "n_heads": 2', "624 words", "torch.ones(7, 7"],
+    "06_masking": ["(32,))]", 'd_model": 32, "n_heads": 2', "torch.ones(7, 7"],
     "07_positional_encoding": ["positional_encoding(4, 6)"],
     "08_training": ["collate(learnt[:64])", '"d_model": 64', "vocab_size=700"],
     "09_decoding": ["691\n", 'Translator.pretrained("grammar")'],

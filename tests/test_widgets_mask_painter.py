@@ -109,7 +109,8 @@ def test_the_fallback_says_what_is_wrong_with_a_mask(language, dead, leaks, thro
 def test_its_state_holds_what_the_page_needs_and_no_more():
     source = painter(padding=REAL)._html()
     state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', source)[1])
-    assert state.keys() == {"tokens", "scores", "mask", "padding", "n_layers", "language"}
+    wanted = ["tokens", "scores", "mask", "padding", "n_layers", "answers", "language"]
+    assert state.keys() == {*wanted}
     assert state["padding"] == REAL
     assert repr(painter(language="en")) == f"MaskPainter({TOKENS!r}, language='en')"
 
@@ -124,6 +125,7 @@ def test_its_state_holds_what_the_page_needs_and_no_more():
         ({"mask": np.ones((4, 4))}, r"mask: expected booleans of shape \(4, 4\).*got float64"),
         ({"mask": np.ones((3, 4), dtype=bool)}, r"mask: expected booleans of shape \(4, 4\)"),
         ({"padding": [True]}, r"padding: expected booleans of shape \(4,\)"),
+        ({"answers": TOKENS}, r"answers: expected \['El', 'cielo', '<pad>'\] and one token more"),
         ({"n_layers": 5}, "n_layers: expected a whole number from 1 to 4, got 5"),
     ],
 )

@@ -42,7 +42,7 @@ class Here:
 
 
 # Their machine has no encoder.
-DECODER_ALONE = {"12_language_model", "13_what_attention_computes"}
+DECODER_ALONE = {"06_masking", "12_language_model", "13_what_attention_computes"}
 
 _SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
 _SCORES = ("batch_size", "n_heads", "seq_len", "seq_len")
@@ -103,13 +103,13 @@ CHAPTERS = {
     ),
     "06_masking": Here(
         ("causal_attention", "mask"),
-        {"batch_size": 32, "tgt_len": 7, "d_model": 32, "n_heads": 2, "vocab_size": 624},
+        {"batch_size": 32, "tgt_len": 7, "d_model": 32, "n_heads": 2},
         {"tgt_ids": ("batch_size", "tgt_len"), "tgt_x": _TARGET, "mask": ("tgt_len", "tgt_len"),
          "scores": ("batch_size", "n_heads", "tgt_len", "tgt_len"), "logits": _LOGITS},
         "Este capítulo quita de la atención lo que un token no debe ver. Las formas son las del modelo que escribe: "
-        "`batch_size` = 32, `tgt_len` = 7, `d_model` = 32, `n_heads` = 2 y `vocab_size` = 624.",
+        "`batch_size` = 32, `tgt_len` = 7, `d_model` = 32 y `n_heads` = 2.",
         "This chapter takes out of attention what a token must not see. The shapes are those of the model that writes: "
-        "`batch_size` = 32, `tgt_len` = 7, `d_model` = 32, `n_heads` = 2 and `vocab_size` = 624.",
+        "`batch_size` = 32, `tgt_len` = 7, `d_model` = 32 and `n_heads` = 2.",
     ),
     "07_positional_encoding": Here(
         ("positions",),

@@ -5,15 +5,18 @@ import itertools
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
-_TOKENS = ("<sos>", "El", "cielo", "es", "azul")
+_TOKENS = {
+    "es": ("<sos>", "El", "cielo", "es", "azul"),
+    "en": ("<sos>", "The", "sky", "is", "blue"),
+}
 _TITLE = {"es": "Una fuga que crece con las capas", "en": "A leak that grows with the layers"}
 _DESCRIPTION = {
     "es": "Cinco posiciones, <sos>, El, cielo, es y azul, y dos capas por encima. En cada capa, una posición lee las anteriores, "
     "lee la suya y, por error, también la siguiente. Está resaltado un camino: la capa 1 lleva cielo a la posición de El, y "
     "la capa 2 lo lleva de ahí a la de <sos>. A las cinco salidas les llegan 3, 4, 5, 5 y 5 entradas; con la máscara causal "
     "les llegarían 1, 2, 3, 4 y 5.",
-    "en": "Five positions, <sos>, El, cielo, es and azul, and two layers above them. In each layer a position reads those before "
-    "it, reads its own and, by mistake, also the next one. One path is lit: layer 1 takes cielo to the position of El, and "
+    "en": "Five positions, <sos>, The, sky, is and blue, and two layers above them. In each layer a position reads those before "
+    "it, reads its own and, by mistake, also the next one. One path is lit: layer 1 takes sky to the position of The, and "
     "layer 2 takes it from there to that of <sos>. What arrives at the five outputs are 3, 4, 5, 5 and 5 inputs; with the "
     "causal mask it would be 1, 2, 3, 4 and 5.",
 }
@@ -49,7 +52,13 @@ def _draw(language):
             on_path = (i, y) in ((2, _Y[0]), (1, _Y[1]), (0, _Y[2]))
             front.append(ink.rect(x - 26, y - 13, 52, 26, "box bad" if on_path else "box", 13))
             front.append(
-                ink.text(x, y + 4.5, _TOKENS[i], "small strong" if on_path else "small", "middle")
+                ink.text(
+                    x,
+                    y + 4.5,
+                    _TOKENS[language][i],
+                    "small strong" if on_path else "small",
+                    "middle",
+                )
             )
     for y, label in ((36, shifted), (54, causal)):
         drawn.append(ink.text(54, y + 4.5, label, "small" if y == 36 else "small soft", "end"))

@@ -5,8 +5,11 @@ import math
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea, step
 
-_TOKENS = ("<sos>", "El", "cielo", "es", "azul")
-# The scores of chapter 6, which works out the row of "El" by hand.
+_TOKENS = {
+    "es": ("<sos>", "El", "cielo", "es", "azul"),
+    "en": ("<sos>", "The", "sky", "is", "blue"),
+}
+# The scores of chapter 6, which works out the second row by hand.
 _SCORES = ((2, 1, 0, 0, 1), (0, 1, 3, 0, 1), (0, 1, 2, 1, 2), (0, 0, 2, 1, 3), (0, 1, 3, 1, 2))
 _TITLE = {"es": "Lo que quita la máscara causal", "en": "What the causal mask removes"}
 _DESCRIPTION = {
@@ -15,10 +18,10 @@ _DESCRIPTION = {
     "segunda esos lugares valen menos infinito. En la tercera, los pesos: lo quitado no pesa nada, y cada fila reparte 1 "
     "entre lo que queda. La fila de El, resaltada, pasa de los puntajes 0, 1 y 3 con los tres primeros tokens a los pesos "
     "0.27 y 0.73.",
-    "en": "Three matrices of 5 by 5 with a row for each query and a column for each key, of the tokens <sos>, El, cielo, es "
-    "and azul. In the first are the scores; those above the diagonal are crossed out, since the mask removes them. In the "
+    "en": "Three matrices of 5 by 5 with a row for each query and a column for each key, of the tokens <sos>, The, sky, is "
+    "and blue. In the first are the scores; those above the diagonal are crossed out, since the mask removes them. In the "
     "second those places are minus infinity. In the third, the weights: what was removed weighs nothing, and each row "
-    "shares out 1 among what remains. The row of El, which is lit, goes from the scores 0, 1 and 3 with the first three "
+    "shares out 1 among what remains. The row of The, which is lit, goes from the scores 0, 1 and 3 with the first three "
     "tokens to the weights 0.27 and 0.73.",
 }
 _STEPS = {
@@ -28,9 +31,9 @@ _STEPS = {
         "La softmax reparte 1 entre lo que queda, que para El son los puntajes 0 y 1.",
     ),
     "en": (
-        "Each row is a query and each column a key: El gives the first three the scores 0, 1 and 3.",
-        "The mask puts minus infinity above the diagonal: El may no longer look at cielo.",
-        "The softmax shares out 1 among what is left, which for El are the scores 0 and 1.",
+        "Each row is a query and each column a key: The gives the first three the scores 0, 1 and 3.",
+        "The mask puts minus infinity above the diagonal: The may no longer look at sky.",
+        "The softmax shares out 1 among what is left, which for The are the scores 0 and 1.",
     ),
 }
 _HEADS = {"es": ("puntajes", "+ máscara", "pesos"), "en": ("scores", "+ mask", "weights")}
@@ -45,7 +48,7 @@ def mask():
 
 def _draw(language):
     drawn = [ink.rect(1, _TOP + _STEP - 2, 354, _STEP + 2, "now", 4)]
-    for i, token in enumerate(_TOKENS):
+    for i, token in enumerate(_TOKENS[language]):
         y = _TOP + _STEP * i + 12.5
         drawn.append(ink.text(47, y, token, "small strong" if i == 1 else "small", "end"))
     # What appears at each step: the scores, what the mask leaves of them, and the weights.
@@ -66,7 +69,7 @@ def _draw(language):
                 masked.append(_cross(here[0]) + _empty(here[1]))
                 shared.append(_empty(here[2]))
     below = _TOP + 5 * _STEP + 18
-    drawn.append(ink.text(47, below, "El:", "small strong", "end"))
+    drawn.append(ink.text(47, below, f"{_TOKENS[language][1]}:", "small strong", "end"))
     rows = (("0", "1", "3"), ("0", "1", "−∞"), ("0.27", "0.73", "0"))
     for group, x, numbers in zip(groups, _LEFT, rows, strict=True):
         for j, number in enumerate(numbers):

@@ -5,9 +5,15 @@ import math
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
 
-_LONG = ("El", "gato", "camina", "en", "la", "calle")
-_SHORT = ("El", "cielo", "es", "azul", "<pad>", "<pad>")
-# The scores of "azul" with the four words of its sentence in chapter 6. A key of zeros scores 0.
+_LONG = {
+    "es": ("El", "gato", "camina", "en", "la", "calle"),
+    "en": ("The", "cat", "walks", "down", "the", "street"),
+}
+_SHORT = {
+    "es": ("El", "cielo", "es", "azul", "<pad>", "<pad>"),
+    "en": ("The", "sky", "is", "blue", "<pad>", "<pad>"),
+}
+# The scores of the last word with the four words of its sentence in chapter 6. A key of zeros scores 0.
 _SCORES = (1, 3, 1, 2, 0, 0)
 _TITLE = {"es": "La máscara de relleno", "en": "The padding mask"}
 _DESCRIPTION = {
@@ -15,30 +21,30 @@ _DESCRIPTION = {
     "completa con dos <pad>. Debajo, los pesos de azul. Sin máscara son 0.08, 0.58, 0.08 y 0.21 para las cuatro palabras y "
     "0.03 para cada <pad>. Con máscara, los dos <pad> están tachados y no pesan nada, y las palabras se reparten 1: 0.08, "
     "0.61, 0.08 y 0.22.",
-    "en": "A batch of two sentences: “El gato camina en la calle”, of six words, and “El cielo es azul”, of four, which is "
-    "filled up with two <pad>. Below, the weights of azul. Without a mask they are 0.08, 0.58, 0.08 and 0.21 for the four "
+    "en": "A batch of two sentences: “The cat walks down the street”, of six words, and “The sky is blue”, of four, which is "
+    "filled up with two <pad>. Below, the weights of blue. Without a mask they are 0.08, 0.58, 0.08 and 0.21 for the four "
     "words and 0.03 for each <pad>. With a mask both <pad> are crossed out and weigh nothing, and the words share 1: 0.08, "
     "0.61, 0.08 and 0.22.",
 }
 _WORDS = {
     "es": ("Un lote de dos oraciones", "Adónde mira azul, sin máscara", "Con máscara de relleno"),
-    "en": ("A batch of two sentences", "Where azul looks, without a mask", "With a padding mask"),
+    "en": ("A batch of two sentences", "Where blue looks, without a mask", "With a padding mask"),
 }
 _STEP, _WIDE = 60, 54
 
 
 def padding():
-    """Return the drawing of a batch of two sentences and of the weights that *azul* gives."""
+    """Return the drawing of a batch of two sentences and of the weights that the last word gives."""
     return Idea("padding", 262, _TITLE, _DESCRIPTION, _draw)
 
 
 def _draw(language):
     batch, without, with_mask = _WORDS[language]
-    drawn = [ink.text(0, 16, batch, "strong")]
-    for y, row in ((40, _LONG), (74, _SHORT)):
+    drawn, last = [ink.text(0, 16, batch, "strong")], _SHORT[language][3]
+    for y, row in ((40, _LONG[language]), (74, _SHORT[language])):
         for i, word in enumerate(row):
-            kind = "box dashed" if word == "<pad>" else "box lit" if word == "azul" else "box"
-            letters = "small strong" if word == "azul" else "small"
+            kind = "box dashed" if word == "<pad>" else "box lit" if word == last else "box"
+            letters = "small strong" if word == last else "small"
             drawn.append(ink.rect(_STEP * i + 1, y - 12, _WIDE, 24, kind, 12))
             drawn.append(ink.text(_STEP * i + 28, y + 4.5, word, letters, "middle"))
     for top, label, n in ((106, without, 6), (188, with_mask, 4)):

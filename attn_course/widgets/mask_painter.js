@@ -15,6 +15,9 @@ export const STRINGS = {
     cell: "«{query}» a «{key}»", allowed: "permitido, peso {weight}", masked: "prohibido",
     leak: "fuga",
     direct: "llega", through: "llega por otra", not: "no llega",
+    masked_legend: "prohibido", unseen: "?", next: "sigue", next_seen: "{word}, a la vista", next_hidden: "hay que adivinar",
+    sight: { 1: "{queries} tiene su respuesta a la vista: le basta con copiar la palabra siguiente.", many: "{queries} tienen su respuesta a la vista: les basta con copiar la palabra siguiente." },
+    blind: "Ninguna respuesta a la vista: en cada fila hay que adivinar la palabra siguiente.",
     legend: { masked: "prohibido; en la segunda tabla, no llega", leak: "fuga: una key posterior", dead: "fila sin nada permitido", direct: "llega en una capa", through: "llega a través de otras" },
     clean: { 1: "Sin fugas: ninguna query ve una key posterior.", many: "Sin fugas, tampoco a través de {n} capas." },
     leaks: "Fugas: {count}. {queries} {see} lo que viene después.",
@@ -34,6 +37,9 @@ export const STRINGS = {
     cell: "“{query}” to “{key}”", allowed: "allowed, weight {weight}", masked: "forbidden",
     leak: "leak",
     direct: "reaches", through: "reaches through another", not: "does not reach",
+    masked_legend: "forbidden", unseen: "?", next: "next", next_seen: "{word}, in sight", next_hidden: "has to be guessed",
+    sight: { 1: "{queries} has its answer in sight: all it needs to do is copy the next word.", many: "{queries} have their answers in sight: all they need to do is copy the next word." },
+    blind: "No answer in sight: every row has to guess the next word.",
     legend: { masked: "forbidden; in the second table, does not reach", leak: "leak: a later key", dead: "row with nothing allowed", direct: "reaches in one layer", through: "reaches through others" },
     clean: { 1: "No leaks: no query sees a later key.", many: "No leaks, not even through {n} layers." },
     leaks: "Leaks: {count}. {queries} {see} what comes after.",
@@ -87,6 +93,7 @@ function render({ model, el }) {
   const tokens = model.get("tokens").map(visible);
   const n = tokens.length;
   const padding = model.get("padding");
+  const answers = model.get("answers"); // With answers the figure shows which of them are in sight, and follows no layers.
   const live = announcer();
   const name = (token) => (/^<.*>$/.test(token) ? token : fill(t.quoted, { token })); // A name in angle brackets, such as <pad>, needs no quotation marks.
   const spoken = tokens.map((token, i) => {
@@ -111,7 +118,7 @@ function render({ model, el }) {
     onchange: () => { model.set("n_layers", k + 1); model.save_changes(); },
   }));
 
-  const painted = paintedTable({ t, tokens, paint, mask: () => model.get("mask") });
+  const painted = paintedTable({ t, tokens, answers, paint, mask: () => model.get("mask") });
   const reached = reachTable({ t, tokens });
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
 
@@ -135,27 +142,31 @@ function render({ model, el }) {
     const dead = tokens.flatMap((_, i) => (mask[i].includes(true) ? [] : [i]));
     const queries = [...new Set(direct.map(([i]) => i))];
     const said = [];
-    if (!through.length) said.push(fill(t.clean[nLayers > 1 ? "many" : 1], { n: nLayers }));
+    const sighted = answers ? tokens.flatMap((_, i) => (mask[i][i + 1] ? [i] : [])) : [];
+    if (sighted.length) said.push(fill(t.sight[sighted.length > 1 ? "many" : 1], { queries: quoted(sighted) }));
+    else if (answers && !direct.length) said.push(t.blind);
+    else if (!through.length) said.push(fill(t.clean[nLayers > 1 ? "many" : 1], { n: nLayers }));
     else said.push(fill(t.leaks, { count: direct.length, queries: quoted(queries), see: queries.length > 1 ? t.see : t.sees }));
     if (nLayers > 1 && through.length) said.push(fill(t.deeper, { n: nLayers, count: through.length }));
     if (dead.length) said.push(fill(t.deads[dead.length > 1 ? "many" : 1], { queries: quoted(dead) }));
     return said.join(" ");
   }
 
-  const swatch = (kind) => h("span", { class: "attn-painter-key" }, h("i", { "data-kind": kind }), ` ${t.legend[kind]}`);
-  const side = (title, ...rest) => h("div", { class: "attn-painter-side" }, title, ...rest);
+  const swatch = ([kind, label]) => h("span", { class: "attn-painter-key" }, h("i", { "data-kind": kind }), ` ${label}`);
+  const shown = Object.entries(answers ? { masked: t.masked_legend, leak: t.legend.leak, dead: t.legend.dead } : t.legend);
+  const legend = h("p", { class: "attn-w-label attn-painter-legend" }, shown.map(swatch));
+  const side = (...parts) => h("div", { class: "attn-painter-side" }, parts);
   el.append(h("div", {
     class: "attn-w attn-painter", lang: language, role: "group", "aria-label": t.title, "data-attn": "painter",
   },
   h("div", { class: "attn-w-controls" },
     h("fieldset", { class: "attn-w-inline attn-painter-presets" }, h("legend", {}, t.presets), buttons),
-    h("fieldset", { class: "attn-w-inline" }, h("legend", {}, t.layers),
+    answers ? null : h("fieldset", { class: "attn-w-inline" }, h("legend", {}, t.layers),
       layers.map((input) => h("label", { class: "attn-w-choice" }, input, input.value)))),
   h("div", { class: "attn-painter-stage" },
     side(painted.title, painted.node, h("p", { class: "attn-w-label" }, t.hint)),
-    side(reached.title, reached.node)),
-  h("p", { class: "attn-w-label attn-painter-legend" }, ["masked", "leak", "dead", "direct", "through"].map(swatch)),
-  summary, live.node));
+    answers ? side(summary, legend) : side(reached.title, reached.node)),
+  answers ? null : [legend, summary], live.node));
   update();
   const stops = [
     watch(model, ["mask", "n_layers"], update),
@@ -165,12 +176,12 @@ function render({ model, el }) {
 }
 
 /** Show a table of queries by keys. A name that is wider than its column is written vertically. */
-function matrix({ tokens }, hook, title, cells) {
+function matrix({ tokens }, hook, title, cells, last = { head: [], cells: [] }) {
   const heads = tokens.map((token) => h("th", { scope: "col", class: "attn-w-key" }, h("span", {}, token)));
   const rowNames = tokens.map((token) => h("th", { scope: "row", class: "attn-w-query" }, h("span", {}, token)));
-  const rows = tokens.map((_, i) => h("tr", {}, rowNames[i], cells[i]));
+  const rows = tokens.map((_, i) => h("tr", {}, rowNames[i], cells[i], last.cells[i]));
   const table = h("table", { class: "attn-w-table attn-painter-matrix", "aria-labelledby": title.id, "data-attn": hook },
-    h("thead", {}, h("tr", {}, h("td", {}), heads)), h("tbody", {}, rows));
+    h("thead", {}, h("tr", {}, h("td", {}), heads, last.head)), h("tbody", {}, rows));
   const fit = () => {
     table.removeAttribute("data-upright");
     table.toggleAttribute("data-upright", heads.some((head) => head.firstChild.scrollWidth > head.clientWidth));
@@ -180,7 +191,7 @@ function matrix({ tokens }, hook, title, cells) {
 }
 
 function paintedTable(figure) {
-  const { t, tokens, paint, mask } = figure;
+  const { t, tokens, answers, paint, mask } = figure;
   const title = h("p", { class: "attn-painter-title", id: uid() }, t.weights);
   const n = tokens.length;
   let brush = null; // The value that the mouse paints while its button is down.
@@ -216,10 +227,19 @@ function paintedTable(figure) {
     },
     onkeydown: (event) => move(event, i, j),
   }, h("span", {}))));
-  const { node, rows } = matrix(figure, "weights", title, buttons.map((row) => row.map((button) => h("td", {}, button))));
+  const said = (answers ?? []).map(() => [h("b", { "aria-hidden": "true" }), h("span", { class: "attn-w-hidden" })]);
+  const next = said.map((words) => h("td", { class: "attn-painter-next", "data-attn": "next" }, words));
+  const last = answers ? { head: h("th", { scope: "col", class: "attn-painter-next" }, t.next), cells: next } : undefined;
+  const { node, rows } = matrix(figure, "weights", title, buttons.map((row) => row.map((button) => h("td", {}, button))), last);
   const update = (allowed, weights) => {
     buttons.forEach((row, i) => {
       rows[i].toggleAttribute("data-dead", !allowed[i].includes(true));
+      if (answers) {
+        const seen = allowed[i][i + 1] === true; // The answer is the next token, which is a key of its own.
+        next[i].toggleAttribute("data-seen", seen);
+        put(said[i][0], seen ? answers[i] : t.unseen);
+        put(said[i][1], seen ? fill(t.next_seen, { word: answers[i] }) : t.next_hidden);
+      }
       row.forEach((button, j) => {
         const weight = weights[i][j];
         const yes = allowed[i][j];

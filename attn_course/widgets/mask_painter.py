@@ -46,6 +46,9 @@ class MaskPainter(Widget):
         True = a real token. Without it no padding masks are offered.
     n_layers : int
         Through how many layers leaks are followed at first, from 1 to 4.
+    answers : list of str, length seq_len, optional
+        The next token of each query. With them the figure shows which queries have their answer
+        in sight, in place of the table of what passes through layers.
     language : {"es", "en"}, optional
         By default, the language in use.
 
@@ -76,7 +79,7 @@ class MaskPainter(Widget):
     """
 
     _stem = "mask_painter"
-    _state = ("tokens", "scores", "mask", "padding", "n_layers")
+    _state = ("tokens", "scores", "mask", "padding", "n_layers", "answers")
     _esm = module(_stem)
     _css = stylesheet()
 
@@ -85,10 +88,15 @@ class MaskPainter(Widget):
     mask = traitlets.List(traitlets.List(traitlets.Bool())).tag(sync=True)
     padding = traitlets.List(traitlets.Bool(), allow_none=True, default_value=None).tag(sync=True)
     n_layers = traitlets.Int(1).tag(sync=True)
+    answers = traitlets.List(traitlets.Unicode(), allow_none=True, default_value=None).tag(
+        sync=True
+    )
     weights = traitlets.List().tag(sync=True)
     reached = traitlets.List().tag(sync=True)
 
-    def __init__(self, tokens, scores, mask=None, *, padding=None, n_layers=1, language=None):
+    def __init__(
+        self, tokens, scores, mask=None, *, padding=None, n_layers=1, answers=None, language=None
+    ):
         tokens = check_labels("tokens", tokens)
         seq_len = check_whole("number of tokens", len(tokens), 1, 10)
         scores = np.asarray(scores)
@@ -99,6 +107,10 @@ class MaskPainter(Widget):
             raise argument_error("scores", "finite numbers", "NaN or infinity")
         if padding is not None:
             padding = _check_booleans("padding", padding, (seq_len,))
+        if answers is not None:
+            answers = check_labels("answers", answers)
+            if answers[:-1] != tokens[1:]:
+                raise wrong("answers", f"{tokens[1:]!r} and one token more", repr(answers))
         mask = reference.causal_mask(seq_len) if mask is None else mask
         super().__init__(
             language,
@@ -107,6 +119,7 @@ class MaskPainter(Widget):
             mask=_check_booleans("mask", mask, (seq_len, seq_len)),
             padding=padding,
             n_layers=check_whole("n_layers", n_layers, 1, MOST_LAYERS),
+            answers=answers,
         )
         self._attend()
 
