@@ -110,7 +110,7 @@ class MaskPainter(Widget):
         if answers is not None:
             answers = check_labels("answers", answers)
             if answers[:-1] != tokens[1:]:
-                raise wrong("answers", f"{tokens[1:]!r} and one token more", repr(answers))
+                raise argument_error("answers", f"{tokens[1:]!r} and one token more", repr(answers))
         mask = reference.causal_mask(seq_len) if mask is None else mask
         super().__init__(
             language,

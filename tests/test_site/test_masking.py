@@ -25,7 +25,10 @@ def chapter(request, browser, server):
 
 @pytest.fixture
 def painters(chapter):
-    """The two painters of the chapter with their states, as they are when it is opened."""
+    """The three painters of the chapter with their states, as they are when it is opened.
+
+    The first shows which answers are in sight, the others what passes through layers.
+    """
     chapter.reload()
     found = chapter.locator("[data-attn=painter]")
     found.first.wait_for()
@@ -63,26 +66,45 @@ def check(painter, state, mask, n_layers=1):
     assert dead == (~mask.any(axis=1)).tolist()
 
 
-def test_both_painters_open_with_their_mask(painters):
-    assert len(painters) == 2
-    for painter, state in painters:
+def test_each_painter_opens_with_its_mask(painters):
+    assert len(painters) == 3
+    assert mask_of(painters[0][0]).all()
+    for painter, state in painters[1:]:
         check(painter, state, state["mask"], state["n_layers"])
-    assert painters[1][0].locator("tr[data-dead]").count() == 4  # two rows, in both tables
+    assert painters[2][0].locator("tr[data-dead]").count() == 4  # two rows, in both tables
+
+
+def test_the_first_shows_which_answers_are_in_sight(chapter, painters):
+    painter, state = painters[0]
+    sight, said = painter.locator("[data-attn=next] b"), painter.locator("[data-attn=summary]")
+    assert sight.all_inner_texts() == [*state["answers"][:-1], "?"]
+    painter.locator("[data-name=causal]").click()
+    assert sight.all_inner_texts() == ["?"] * 5
+    blind = {
+        "es": "Ninguna respuesta a la vista: en cada fila hay que adivinar la palabra siguiente.",
+        "en": "No answer in sight: every row has to guess the next word.",
+    }
+    assert said.inner_text() == blind[chapter.language]
+    # Only the next word is the answer: a row may see a later one and still have to guess.
+    painter.locator("[data-attn=cell][data-row='0'][data-col='3']").click()
+    assert sight.all_inner_texts() == ["?"] * 5 and said.inner_text() != blind[chapter.language]
+    painter.locator("[data-attn=cell][data-row='0'][data-col='1']").click()
+    assert sight.all_inner_texts() == [state["answers"][0], *["?"] * 4]
 
 
 def test_every_preset_and_number_of_layers(painters):
-    n = 7
-    causal, everything = reference.causal_mask(n), np.ones((n, n), dtype=bool)
-    for painter, state in painters:
-        real = everything & np.array(state["padding"])
+    for painter, state in painters[1:]:
+        n = len(state["tokens"])
+        causal, everything = reference.causal_mask(n), np.ones((n, n), dtype=bool)
         wanted = {
             "all": everything,
             "causal": causal,
-            "padding": real,
-            "both": causal & real,
             "ahead": np.tri(n, k=1, dtype=bool),
             "inverted": ~causal,
         }
+        if state["padding"]:
+            real = everything & np.array(state["padding"])
+            wanted |= {"padding": real, "both": causal & real}
         for layers in (1, 3):
             painter.locator("[data-attn=layers]").nth(layers - 1).check()
             for name, mask in wanted.items():
@@ -93,7 +115,7 @@ def test_every_preset_and_number_of_layers(painters):
 
 
 def test_a_click_a_key_and_a_stroke_paint(chapter, painters):
-    painter, state = painters[0]
+    painter, state = painters[1]
     mask = np.array(state["mask"])
     cell = lambda i, j: painter.locator(f"[data-attn=cell][data-row='{i}'][data-col='{j}']")
     cell(1, 3).click()
@@ -106,7 +128,7 @@ def test_a_click_a_key_and_a_stroke_paint(chapter, painters):
     check(painter, state, mask)
     chapter.keyboard.press("End")
     chapter.keyboard.press("Enter")
-    mask[2, 6] = True
+    mask[2, 4] = True
     check(painter, state, mask)
     # A stroke paints what its first cell became, also over cells that were so already.
     cell(4, 0).scroll_into_view_if_needed()
@@ -123,15 +145,16 @@ def test_a_click_a_key_and_a_stroke_paint(chapter, painters):
 
 
 def test_there_is_one_tab_stop_in_the_grid(painters):
-    painter, _ = painters[0]
+    painter, _ = painters[1]
     painter.locator("[data-attn=cell]").nth(10).click()
     assert painter.locator("[data-attn=cell][tabindex='0']").count() == 1
     assert painter.locator("[data-attn=cell]").nth(10).get_attribute("tabindex") == "0"
 
 
 def test_it_is_said_in_words(chapter, painters):
-    painter, _ = painters[0]
-    said = painter.locator("[data-attn=summary]")
+    painter, state = painters[1]
+    painter.locator("[data-name=causal]").click()
+    said, (_, query, key, *_) = painter.locator("[data-attn=summary]"), state["tokens"]
     clean = {
         "es": "Sin fugas: ninguna query ve una key posterior.",
         "en": "No leaks: no query sees a later key.",
@@ -140,8 +163,8 @@ def test_it_is_said_in_words(chapter, painters):
     painter.locator("[data-attn=cell][data-row='1'][data-col='2']").click()
     painter.locator("[data-attn=layers]").nth(1).check()
     leak = {
-        "es": "Fugas: 1. «El» ve lo que viene después. Con 2 capas: 1.",
-        "en": "Leaks: 1. “El” sees what comes after. With 2 layers: 1.",
+        "es": f"Fugas: 1. «{query}» ve lo que viene después. Con 2 capas: 1.",
+        "en": f"Leaks: 1. “{query}” sees what comes after. With 2 layers: 1.",
     }
     assert said.inner_text() == leak[chapter.language]
     status = painter.locator("[role=status]")
@@ -151,14 +174,14 @@ def test_it_is_said_in_words(chapter, painters):
         "aria-label"
     )
     spoken = {
-        "es": "«El» a «cielo», permitido, peso 0.84, fuga",
-        "en": "“El” to “cielo”, allowed, weight 0.84, leak",
+        "es": f"«{query}» a «{key}», permitido, peso 0.84, fuga",
+        "en": f"“{query}” to “{key}”, allowed, weight 0.84, leak",
     }
     assert label == spoken[chapter.language]
 
 
 def test_tokens_of_one_name_are_told_apart_where_they_attend_to_nothing(chapter, painters):
-    said = painters[1][0].locator("[data-attn=summary]")
+    said = painters[2][0].locator("[data-attn=summary]")
     dead = {
         "es": "<pad> (1) y <pad> (2) no atienden a nada: la atención les da cero.",
         "en": "<pad> (1) and <pad> (2) attend to nothing: attention gives them zero.",
@@ -175,7 +198,7 @@ def test_a_finger_paints_and_nothing_needs_scrolling(browser, server, width):
     page.goto(f"{server}/es/06_masking.html")
     painter = page.locator("[data-attn=painter]").first
     cell = painter.locator("[data-attn=cell][data-row='0'][data-col='4']")
-    for pressed in ("true", "false"):
+    for pressed in ("false", "true"):
         cell.tap()
         assert cell.get_attribute("aria-pressed") == pressed
     for box in painter.locator(".attn-w-scroll").all():
