@@ -46,6 +46,7 @@ def test_the_fallback_tells_the_scores_of_the_places():
         ({"scores": {"a": [[1, 2]]}}, r"scores\['a'\]: expected shape \(1, 1\), got \(1, 2\)"),
         ({"places": (0, 4)}, "places: expected a whole number from 0 to 3, got 4"),
         ({"places": 1}, "places: expected two positions, got 1"),
+        ({"together": "no"}, "together: expected True or False, got 'no'"),
     ],
 )
 def test_what_does_not_fit_is_refused(bad, message):

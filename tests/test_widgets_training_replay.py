@@ -72,6 +72,7 @@ def test_the_page_gets_what_is_shown_and_no_more():
         ({"replay": replay(sentence={"source": []})}, "sentences.source: expected"),
         ({"replay": replay(), "sentence": 1}, "sentence: expected a whole number from 0 to 0"),
         ({"replay": replay(), "frame": 2}, "frame: expected a whole number from 0 to 1"),
+        ({"replay": replay(), "attention": 1}, "attention: expected True or False, got 1"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, message):

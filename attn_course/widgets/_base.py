@@ -151,6 +151,13 @@ def check_array(name, x, *shape):
     return np.array([check_real(name, number) for number in found.flat]).reshape(found.shape)
 
 
+def check_flag(name, x):
+    """Return True or False; NumPy's are turned into Python's, and other values are refused."""
+    if not isinstance(x, (bool, np.bool_)):
+        raise argument_error(name, "True or False", repr(x))
+    return bool(x)
+
+
 def check_labels(name, labels):
     """Return `labels` as a list if it is a sequence of non-empty str; otherwise raise ``ValueError``."""
     labels = [labels] if isinstance(labels, str) else list(labels)

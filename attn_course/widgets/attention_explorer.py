@@ -5,7 +5,15 @@ import traitlets
 
 from attn import reference
 from attn._checks import argument_error
-from attn_course.widgets._base import Widget, check_labels, check_real, check_whole, decimals, table
+from attn_course.widgets._base import (
+    Widget,
+    check_flag,
+    check_labels,
+    check_real,
+    check_whole,
+    decimals,
+    table,
+)
 from attn_course.widgets._source import module, stylesheet
 
 MASKS = ("none", "causal", "padding")
@@ -147,7 +155,7 @@ class AttentionExplorer(Widget):
             **vectors,
             padding=padding,
             mask=mask,
-            scaled=bool(scaled),
+            scaled=check_flag("scaled", scaled),
             temperature=temperature,
             row=row,
             step=step,

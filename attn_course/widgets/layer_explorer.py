@@ -5,7 +5,7 @@ import traitlets
 
 from attn import reference
 from attn._checks import argument_error
-from attn_course.widgets._base import Widget, check_labels, check_whole, decimals, table
+from attn_course.widgets._base import Widget, check_flag, check_labels, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
 NORMS = ("post", "pre", "none")
@@ -131,7 +131,7 @@ class LayerExplorer(Widget):
             x=x.tolist(),
             readout=readout.tolist(),
             layers=[_weights(rng) for _ in range(n_layers)],
-            residual=bool(residual),
+            residual=check_flag("residual", residual),
             norm=_check_norm(norm),
             layer=check_whole("layer", layer, 1, n_layers),
             step=check_whole("step", step, 1, 6),

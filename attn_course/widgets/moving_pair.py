@@ -7,6 +7,7 @@ from attn._checks import argument_error
 from attn_course.widgets._base import (
     Widget,
     check_array,
+    check_flag,
     check_labels,
     check_whole,
     decimals,
@@ -90,7 +91,7 @@ class MovingPair(Widget):
             scores=tables,
             start=places,
             places=places,
-            together=together,
+            together=check_flag("together", together),
         )
 
     @traitlets.validate("places")

@@ -4,7 +4,7 @@ import numpy as np
 import traitlets
 
 from attn._checks import argument_error
-from attn_course.widgets._base import Widget, check_labels, check_whole, decimals, table
+from attn_course.widgets._base import Widget, check_flag, check_labels, check_whole, decimals, table
 from attn_course.widgets._source import module, stylesheet
 
 MEASURES = ("train", "validation", "exact", "aer")
@@ -50,10 +50,10 @@ class TrainingReplay(Widget):
         Which one is shown at first, from 0.
     frame : int
         Which of the steps is shown at first, from 0.
-    attention : bool
-        Whether the cross-attention and the shares are shown beside the words and the loss.
     language : {"es", "en"}, optional
         By default, the language in use.
+    attention : bool
+        Whether the cross-attention and the shares are shown beside the words and the loss.
 
     Raises
     ------
@@ -81,12 +81,16 @@ class TrainingReplay(Widget):
     frame = traitlets.Int(0).tag(sync=True)
     attention = traitlets.Bool(True).tag(sync=True)
 
-    def __init__(self, replay, sentence=0, frame=0, attention=True, language=None):
+    def __init__(self, replay, sentence=0, frame=0, language=None, *, attention=True):
         replay = _checked(replay)
         sentence = check_whole("sentence", sentence, 0, len(replay["sentences"]) - 1)
         frame = check_whole("frame", frame, 0, len(replay["steps"]) - 1)
         super().__init__(
-            language, replay=replay, sentence=sentence, frame=frame, attention=bool(attention)
+            language,
+            replay=replay,
+            sentence=sentence,
+            frame=frame,
+            attention=check_flag("attention", attention),
         )
 
     @traitlets.validate("sentence", "frame")

@@ -344,10 +344,10 @@ def _with_image_sizes(body):
 
 
 def _bind_numbers(body):
-    """Keep a line from breaking at the thin space of a number, in a page's text and nowhere else."""
+    """Keep a line from breaking inside a number or before its % sign, in a page's text alone."""
     skipped = r"(<(script|style|svg|math|option)\b.*?</\2>|<[^>]*>)"
     return re.sub(
-        skipped + r"|\d+(?:\u2009\d{3})+(?:\.\d+)?",
+        skipped + r"|\d+(?:\u2009\d{3})+(?:\.\d+)?(?: %)?|\d+(?:\.\d+)? %",
         lambda it: it[0] if it[1] else f'<span class="attn-bound">{it[0]}</span>',
         body,
         flags=re.DOTALL,

@@ -170,3 +170,41 @@ def test_it_works_from_a_file(browser, site):
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     assert errors == []
     context.close()
+
+
+def test_two_words_move_and_each_score_follows(chapter):
+    chapter.reload()
+    pair = chapter.locator("[data-attn=pair]")
+    asks, answers, together = (
+        pair.locator(f"[data-attn={name}]") for name in ("asks", "answers", "together")
+    )
+
+    def seen():
+        cells = pair.locator("[data-attn=score]").evaluate_all("ns => ns.map(n => n.dataset.value)")
+        kept = {"es": "igual", "en": "same"}[chapter.language]
+        changes = pair.locator("[data-attn=change]").all_inner_texts()
+        return np.array(cells, dtype=float), [text == kept for text in changes]
+
+    def turned(d):
+        """The score of the key (1, 1), `d` places of 30° from the query (2, 0)."""
+        return 2 * (np.cos(np.pi * d / 6) - np.sin(np.pi * d / 6))
+
+    (none, _, _, rotary, alibi, _), same = seen()
+    np.testing.assert_allclose([none, rotary, alibi], [2, turned(-1), 1.5])
+    assert all(same)
+    # Together the words keep their distance, so only where a place counts by itself does it change.
+    asks.focus()
+    chapter.keyboard.press("ArrowRight")
+    assert [asks.input_value(), answers.input_value()] == ["2", "1"]
+    assert seen()[1] == [True, False, False, True, True, True]
+    # Alone, the noun passes the verb: ALiBi does not notice, rotary positions do.
+    together.focus()
+    chapter.keyboard.press("Space")
+    answers.focus()
+    for _ in range(2):
+        chapter.keyboard.press("ArrowRight")
+    assert [asks.input_value(), answers.input_value()] == ["2", "3"]
+    (none, _, _, rotary, alibi, _), same = seen()
+    np.testing.assert_allclose([none, rotary, alibi], [2, turned(1), 1.5])
+    assert same[0] and not same[3] and same[4]
+    assert "+1" in pair.locator("[data-attn=summary]").inner_text()
