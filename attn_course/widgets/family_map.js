@@ -16,7 +16,7 @@ export const STRINGS = {
     half: "which half", question: "what is asked", positions: "positions", norm: "normalisation",
     weights: "scores and weights", sight: "who sees whom", cache: "cache", feed_forward: "feed-forward",
     change: "What it changed", course: "In the course", same: "No new part: it puts together those of others.",
-    chosen: "{name}, {date}. {change} In the course: {course}", who: "“{part}” was changed by {names}.",
+    chosen: "{name}, {date}. {change} In the course: {course}", who: "Changed “{part}”: {names}.",
     months: "January February March April May June July August September October November December",
     date: "{month} {year}",
   },
