@@ -427,11 +427,11 @@ def test_the_ball_gets_its_weight_from_its_key():
 
 def test_the_counts_beside_the_hole_are_those_of_the_chapter():
     causal, masked = (text for text in texts(drawn("hidden", "en")) if text.startswith("la: "))
-    said = printed("11_landscape")
+    said = printed("L11_landscape")
     first, total = re.findall(r"\d+", causal)
     before, of = re.findall(r"\d+", masked)
     counts = re.findall(r"(?m)^ *(el|la|los|las) +(\d+) +(\d+)$", said)
-    assert ("la", first, before) in counts and f"{total} 8000" in said
+    assert ("la", first, before) in counts and re.search(rf"(?m)^ *Σ +{total} ", said)
     assert sum(int(n) for _, _, n in counts) == int(of)
 
 
@@ -452,7 +452,7 @@ def test_what_the_three_cuts_answer_is_what_the_chapter_prints():
     written = texts(drawn("families", "es"))
     assert "tom estaba triste" in written
     assert re.search(
-        r"translate : tom was sad +→ tom estaba triste\n", printed("11_landscape", "es")
+        r"translate : tom was sad +tom estaba triste\n", printed("L11_landscape", "es")
     )
     grids = ET.fromstring(drawn("families", "es"))
     cells = [

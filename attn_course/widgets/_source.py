@@ -22,6 +22,7 @@ PIECE = 330_000
 BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
     "map_widgets": ("embedding_map",),
+    "family_widgets": ("family_map",),
     "head_widgets": ("head_viewer",),
     "two_widgets": ("two_heads",),
     "explorer_widgets": ("head_explorer",),
