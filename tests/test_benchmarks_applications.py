@@ -66,6 +66,9 @@ def test_what_the_chapter_says_of_the_parts_holds_for_every_seed(stored):
         assert order["both_orders"]["alike"] > 0.9 and order["both_orders"]["mixed"] < 0.3
         assert places["colour"] > 0.98 and places["exists"] > 0.95
         assert places["where"] < 0.45 and places["left"] < 0.65
+    # English has no gender that could tell a model without word order which thing came first.
+    english = stored["controls"]["english"]
+    assert 0.4 < english["left"] < 0.6 and set(english["both_orders"].values()) == {1.0}
     for found in stored["shipped"]["languages"].values():
         assert set(found["no places"]["said"]) == {"cuatro", "four"}
         assert found["even weights"]["said"]["ninguno"] > 60

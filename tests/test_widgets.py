@@ -21,6 +21,7 @@ from attn import reference
 from attn_course import palette, set_language
 from attn_course.exercises.kept import forget
 from attn_course.widgets import (
+    AnswerBoard,
     AttentionExplorer,
     EmbeddingMap,
     EmojiSearch,
@@ -43,6 +44,7 @@ from attn_course.widgets import (
     VisualAsker,
     WordGuesser,
     _source,
+    answer_board,
     attention_explorer,
     embedding_map,
     emoji_search,
@@ -70,6 +72,7 @@ from attn_course.widgets import (
 
 FOLDER = Path(_source.__file__).parent
 PYTHON_TEXTS = {
+    "answer_board": answer_board,
     "attention_explorer": attention_explorer,
     "embedding_map": embedding_map,
     "softmax_playground": softmax_playground,
@@ -385,6 +388,9 @@ def explorer(tokens=TOKENS, **options):
 
 
 MAKERS = {
+    "answer_board": lambda **options: AnswerBoard(
+        ["a"], {"b": [[{"text": "c", "said": "d", "right": "e"}]]}, **options
+    ),
     "attention_explorer": lambda **options: explorer(mask="causal", **options),
     "embedding_map": lambda **options: EmbeddingMap({"a": [1, 2]}, {"b": [0, 1]}, **options),
     "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),

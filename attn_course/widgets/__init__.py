@@ -1,5 +1,6 @@
 """The course's interactive figures. They work in a static page, and in JupyterLab as widgets.
 
+- `AnswerBoard`: what several systems answer, right and wrong at a glance
 - `AttentionExplorer`: who attends to whom, and the arithmetic behind it
 - `SoftmaxPlayground`: what scores and temperature do to the weights
 - `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
@@ -23,6 +24,7 @@
 - `VisualAsker`: a scene to paint, a question, and what the trained visual model looks at
 """
 
+from attn_course.widgets.answer_board import AnswerBoard
 from attn_course.widgets.attention_explorer import AttentionExplorer
 from attn_course.widgets.embedding_map import EmbeddingMap
 from attn_course.widgets.emoji_search import EmojiSearch
@@ -47,6 +49,7 @@ from attn_course.widgets.visual_asker import VisualAsker
 from attn_course.widgets.word_guesser import WordGuesser
 
 __all__ = [
+    "AnswerBoard",
     "AttentionExplorer",
     "EmbeddingMap",
     "EmojiSearch",

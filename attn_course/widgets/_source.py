@@ -34,7 +34,7 @@ BUNDLES = {
     "swing_widgets": ("query_swing",),
     "training_widgets": ("training_replay",),
     "sampling_widgets": ("sampling_explorer",),
-    "visual_widgets": ("visual_asker",),
+    "visual_widgets": ("visual_asker", "answer_board"),
     "emoji_widgets": ("emoji_search",),
     "guesser_widgets": ("word_guesser",),
     "machine_widgets": ("live_machine",),

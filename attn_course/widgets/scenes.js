@@ -1,4 +1,5 @@
 // Small scenes as attn.applications.visual_question draws them, and questions about them.
+import { h } from "./shared.js";
 
 export const [N_ROWS, N_COLUMNS, PATCH_SIZE] = [6, 6, 8];
 export const GROUND = [238, 236, 228];
@@ -23,6 +24,15 @@ function nearest(x) {
 
 /** Red, green and blue of a mark. */
 export const shade = (mark, colour) => COLOURS[colour].map((x) => nearest(SHADES[mark][0] * x + SHADES[mark][1]));
+
+/** Draw the pixels of a thing as the model sees them, with a path for each of its shades. */
+export function pixelPaths({ shape, colour }) {
+  const marks = SHAPES[shape].flatMap((line, row) => [...line].map((mark, column) => [mark, row, column]));
+  return ["#", "+", "-"].map((mark) => h("path", {
+    fill: `rgb(${shade(mark, colour).join(" ")})`,
+    d: marks.filter(([m]) => m === mark).map(([, row, column]) => `M${column} ${row}h1v1h-1z`).join(""),
+  }));
+}
 
 /** Return the 8 × 8 × 3 numbers of a patch that shows a thing, or an empty one. */
 export function patchPixels(thing) {

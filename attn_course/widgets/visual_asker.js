@@ -1,5 +1,5 @@
 // VisualAsker: a scene to paint, a question, and what the trained model answers and looks at.
-import { COLOURS, GROUND, N_COLUMNS, N_ROWS, SHAPES, agree, allQuestions, questionText, rightAnswer, shade } from "./scenes.js";
+import { COLOURS, GROUND, N_COLUMNS, N_ROWS, SHAPES, agree, allQuestions, pixelPaths, questionText, rightAnswer } from "./scenes.js";
 import { announcer, examples, fill, format, formatBrief, h, largest, list, put, radios, roving, uid } from "./shared.js";
 import { loadVisual, look } from "./visual_model.js";
 
@@ -287,15 +287,6 @@ function render({ model, el }) {
       h("div", { class: "attn-visual-side" }, form, parts, answers, note, where, tokens, summary)),
     live.node));
   show(example, t.ready);
-}
-
-/** Draw the pixels of a thing as the model sees them, with a path for each of its shades. */
-function pixelPaths({ shape, colour }) {
-  const marks = SHAPES[shape].flatMap((line, row) => [...line].map((mark, column) => [mark, row, column]));
-  return ["#", "+", "-"].map((mark) => h("path", {
-    fill: `rgb(${shade(mark, colour).join(" ")})`,
-    d: marks.filter(([m]) => m === mark).map(([, row, column]) => `M${column} ${row}h1v1h-1z`).join(""),
-  }));
 }
 
 export default { render };

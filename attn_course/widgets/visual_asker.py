@@ -85,7 +85,7 @@ class VisualAsker(Widget):
     trained = traitlets.Dict().tag(sync=True)
 
     def __init__(self, things, question, answer, attention, *, language=None):
-        things = [_thing(f"things[{i}]", *thing) for i, thing in enumerate(things)]
+        things = [check_thing(f"things[{i}]", *thing) for i, thing in enumerate(things)]
         cells = {(thing["row"], thing["column"]) for thing in things}
         if len(cells) < len(things):
             raise argument_error(
@@ -141,7 +141,7 @@ class VisualAsker(Widget):
         return f"VisualAsker({self.question!r}, {answer!r}, language={self.language!r})"
 
 
-def _thing(name, shape, colour, row, column):
+def check_thing(name, shape, colour, row, column):
     for part, known in (("shape", SHAPES), ("colour", COLOURS)):
         value = {"shape": shape, "colour": colour}[part]
         if value not in known:

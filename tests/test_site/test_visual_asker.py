@@ -166,3 +166,29 @@ def test_nothing_is_wider_than_a_phone(page):
     ask(page, Question("left", "box", "", "tree"))
     answered(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_the_board_shows_right_and_wrong_and_any_case_beside_its_question(page):
+    board = page.locator("[data-attn=answer-board]")
+    marks = board.locator("[data-attn=case]")
+    right, wrong = (board.locator(f"[data-verdict={it}][data-attn=case]") for it in ("hit", "miss"))
+    assert (marks.count(), right.count(), wrong.count()) == (26, 15, 11)
+    assert board.locator("[data-attn=score]").first.inner_text().startswith("3 ")
+    assert board.locator("[aria-pressed=true]").count() == 1
+    right.first.click()
+    shown = board.locator("[data-attn=text]").inner_text()
+    assert shown == "My sister works in a small hospital."
+    assert board.locator("[data-attn=right]").is_hidden()
+    marks.last.click()
+    assert board.locator(".attn-board-picture").is_visible()
+    assert board.locator(".attn-board-picture > svg").count() == 3
+    assert board.locator("[data-attn=right]").is_visible()
+
+
+def test_the_board_is_walked_by_keyboard(page):
+    marks = page.locator("[data-attn=answer-board] [data-attn=case]")
+    marks.first.click()
+    for key, at in (("ArrowRight", 1), ("End", 25), ("ArrowRight", 0)):
+        page.keyboard.press(key)
+        assert marks.nth(at).get_attribute("aria-pressed") == "true"
+        assert marks.nth(at).evaluate("node => node === document.activeElement")
