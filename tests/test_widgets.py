@@ -22,6 +22,7 @@ from attn_course import palette, set_language
 from attn_course.exercises.kept import forget
 from attn_course.widgets import (
     AttentionExplorer,
+    Continuation,
     EmbeddingMap,
     EmojiSearch,
     HeadExplorer,
@@ -43,6 +44,7 @@ from attn_course.widgets import (
     WordGuesser,
     _source,
     attention_explorer,
+    continuation,
     embedding_map,
     emoji_search,
     head_explorer,
@@ -69,6 +71,7 @@ from attn_course.widgets import (
 FOLDER = Path(_source.__file__).parent
 PYTHON_TEXTS = {
     "attention_explorer": attention_explorer,
+    "continuation": continuation,
     "embedding_map": embedding_map,
     "softmax_playground": softmax_playground,
     "quiz": quiz,
@@ -265,6 +268,7 @@ def test_the_javascript_is_small():
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
         "emoji_widgets": 24_000,
+        "continuation_widgets": 7_500,
         "guesser_widgets": 7_500,
         "machine_widgets": 31_000,
         "translator_widgets": 43_000,
@@ -382,6 +386,10 @@ def explorer(tokens=TOKENS, **options):
 
 MAKERS = {
     "attention_explorer": lambda **options: explorer(mask="causal", **options),
+    "continuation": lambda **options: Continuation(
+        [{"prompt": "a", "language": "en", "tree": {"best": [[" b", 0.9]], "next": [None]}}],
+        **options,
+    ),
     "embedding_map": lambda **options: EmbeddingMap({"a": [1, 2]}, {"b": [0, 1]}, **options),
     "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),
     "quiz": lambda **options: Quiz(load_quiz("03_self_attention"), **options),

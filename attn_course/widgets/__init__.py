@@ -5,6 +5,7 @@
 - `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
 - `EmbeddingMap`: users and films as points; drag them, and their dot products follow
 - `EmojiSearch`: a word, and the emoji whose pictures a small CLIP places nearest to it
+- `Continuation`: a language model writes on; another token can be taken at each step
 - `Quiz`, `load_quiz`: questions with feedback for every answer
 - `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
@@ -23,6 +24,7 @@
 """
 
 from attn_course.widgets.attention_explorer import AttentionExplorer
+from attn_course.widgets.continuation import Continuation
 from attn_course.widgets.embedding_map import EmbeddingMap
 from attn_course.widgets.emoji_search import EmojiSearch
 from attn_course.widgets.head_explorer import HeadExplorer
@@ -46,6 +48,7 @@ from attn_course.widgets.word_guesser import WordGuesser
 
 __all__ = [
     "AttentionExplorer",
+    "Continuation",
     "EmbeddingMap",
     "EmojiSearch",
     "HeadExplorer",

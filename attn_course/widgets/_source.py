@@ -21,6 +21,7 @@ PIECE = 330_000
 # that translate, so that other pages do not load it.
 BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
+    "continuation_widgets": ("continuation",),
     "map_widgets": ("embedding_map",),
     "head_widgets": ("head_viewer",),
     "two_widgets": ("two_heads",),
