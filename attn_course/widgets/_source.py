@@ -173,7 +173,7 @@ def scripts(body):
 
 def stylesheet():
     """Return the CSS of the widgets with the colours of both schemes."""
-    return ground() + _read("widgets.css")
+    return ground() + plain(_read("widgets.css"))
 
 
 def ground():
