@@ -7,6 +7,7 @@ export const STRINGS = {
     write: "Escribir", pause: "Pausa", one: "Un token", again: "Desde el principio", next: "siguiente", percent: "\u202f%",
     before: "Después de «{text}», lo más probable:",
     end: "Aquí termina lo guardado. Toca una palabra y cambia lo que se escribió.",
+    closes: "Con «{token}» ({share}) el modelo cierra el turno. Toca otro token y el texto seguirá por ahí.",
     first: "El modelo tomó «{token}», lo más probable ({share}). Toca otro token y el texto seguirá por ahí.",
     other: "Tomaste «{token}» ({share}) en lugar de «{best}» ({most}). El texto sigue desde ahí.",
     open: "Falta elegir el token siguiente: tócalo, o pulsa «Escribir».", taken: "escrito",
@@ -16,6 +17,7 @@ export const STRINGS = {
     write: "Write", pause: "Pause", one: "One token", again: "From the start", next: "next", percent: "%",
     before: "After “{text}”, the most probable:",
     end: "What is stored ends here. Touch a word and change what was written.",
+    closes: "With “{token}” ({share}) the model ends the turn. Touch another token and the text goes on from there.",
     first: "The model took “{token}”, the most probable ({share}). Touch another token and the text goes on from there.",
     other: "You took “{token}” ({share}) instead of “{best}” ({most}). The text goes on from there.",
     open: "The next token is still to be chosen: touch one, or press “Write”.", taken: "written",
@@ -164,14 +166,15 @@ function render({ model, el }) {
       option.toggleAttribute("data-taken", i === taken);
       word.lang = spoken;
       put(word, shown(token));
-      bar.style.width = `${(100 * p) / Math.max(most, 0.01)}%`;
+      bar.style.width = `${100 * p}%`;
       put(number, share(p));
       option.setAttribute("data-p", p);
       put(note, i === taken ? ` (${t.taken})` : "");
     });
     const names = (i) => ({ token: shown(node.best[i][0]), share: share(node.best[i][1]), best: shown(node.best[0][0]), most: share(most) });
     const done = step === choices.length - 1 && !nodeAt(tree, choices);
-    put(summary, taken === undefined ? t.open : done && !taken ? t.end : fill(taken ? t.other : t.first, names(taken)));
+    const kind = taken ? "other" : done && /^<\|.*\|>$/.test(node.best[0][0]) ? "closes" : done ? "end" : "first";
+    put(summary, taken === undefined ? t.open : fill(t[kind], names(taken)));
     if (timer === null) live.say(`${heading.textContent} ${options.map(({ word, number }) => `${word.textContent} ${number.textContent}`).join(", ")}. ${summary.textContent}`);
   }
 
