@@ -6,8 +6,8 @@ from attn_course.tasks import LABELS, Opinion, opinions
 from experiments.modern_tasks import asked, smollm2
 
 NUMBERS = {"en": (0, 1, 2, 4, 8), "es": (0, 1, 2, 4, 8)}
-# What is said of four and of eight examples hangs on which they are, so these are drawn more often.
-DRAWS, MANY_DRAWS, DRAWN_OFTEN = range(3), range(20), (4, 8)
+# What the chapter says hangs on which examples these are, so they are drawn more often.
+DRAWS, MANY_DRAWS, DRAWN_OFTEN = range(3), range(20), (("en", 4), ("en", 8))
 EXCHANGED = 8
 
 
@@ -29,9 +29,9 @@ def queue():
     """Yield the language, the number of examples, whether exchanged, and the draw of each run."""
     for language, numbers in NUMBERS.items():
         for n in numbers:
-            for draw in (MANY_DRAWS if n in DRAWN_OFTEN else DRAWS) if n else DRAWS[:1]:
+            for draw in (MANY_DRAWS if (language, n) in DRAWN_OFTEN else DRAWS) if n else DRAWS[:1]:
                 yield language, n, False, draw
-        for draw in MANY_DRAWS:
+        for draw in DRAWS:
             yield language, EXCHANGED, True, draw
 
 

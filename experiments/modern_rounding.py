@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from attn.corpus import tatoeba
 from experiments.modern_tasks import smollm2
 
-N_SENTENCES, AT_ONCE, BLOCK = 400, 16, 32
+N_SENTENCES, AT_ONCE, BLOCK = 80, 16, 32
 # The bits of each whole number; whether a block has an offset; by how much the blocks are shifted.
 ROUNDINGS = {
     "eight_bits": (8, True, 0),

@@ -59,9 +59,8 @@ def grown(model, tokenizer, rows, n_steps, branches):
     if n_steps == 1:
         return nodes
     for node, row, best in zip(nodes, rows, ids.tolist(), strict=True):
-        if tokenizer.eos_id in best[:1]:
-            continue
-        (node["next"][0],) = grown(model, tokenizer, [[*row, best[0]]], n_steps - 1, branches)
+        if best[0] != tokenizer.eos_id:
+            (node["next"][0],) = grown(model, tokenizer, [[*row, best[0]]], n_steps - 1, branches)
         if branches:
             others = [i for i in best[1:] if i != tokenizer.eos_id]
             found = grown(model, tokenizer, [[*row, i] for i in others], N_BRANCH, False)
