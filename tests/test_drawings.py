@@ -16,7 +16,7 @@ from attn_course import drawings, set_language
 from attn_course.drawings import Machine
 from attn_course.drawings._upright import Upright
 from attn_course.drawings._wide import Wide
-from attn_course.drawings.chapters import CHAPTERS
+from attn_course.drawings.chapters import CHAPTERS, DECODER_ALONE
 from attn_course.drawings.parts import PAGES, PARTS, WORDS
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -88,6 +88,8 @@ def test_what_a_chapter_lights_exists_and_is_lit_in_both_layouts(page):
         # The drawing marks one place, the reader's.
         assert drawn.count('class="pin"') == 1
         assert texts(drawn).count(WORDS["here"]["en"]) == 1
+        # What is not there is neither drawn nor described.
+        assert ("memory" in drawn) == (page not in DECODER_ALONE)
         for shape in set(here.written().values()):
             assert texts(drawn).count(shape) == [*here.written().values()].count(shape), shape
     lit = re.findall(r'class="(?:name[^"]*) lit"[^>]*>([^<]+)', Machine(page, "en").drawing(Wide))

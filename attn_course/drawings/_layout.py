@@ -18,6 +18,8 @@ class Layout:
         The parts of the page. The first gets the label "you are here".
     shapes : dict of str to str
         What is written on the arrows, by place.
+    alone : bool, optional
+        Draw a decoder without an encoder.
     """
 
     width = height = 0
@@ -25,8 +27,8 @@ class Layout:
     # The width of a letter of a shape in the widest of the fonts.
     letter = 6.95
 
-    def __init__(self, language, lit, shapes):
-        self.language, self.lit, self.shapes = language, lit, shapes
+    def __init__(self, language, lit, shapes, alone=False):
+        self.language, self.lit, self.shapes, self.alone = language, lit, shapes, alone
         self._back, self._arrows, self._front = [], [], []
         self._pinned = False
         self._parts = {name: [] for name in PARTS}

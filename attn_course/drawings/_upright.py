@@ -5,7 +5,7 @@ The inside of attention follows where the page is about something in it, and onl
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._layout import Layout
-from attn_course.drawings.parts import NEXT, SOURCE, TARGET, WORDS
+from attn_course.drawings.parts import ALONE, NEXT, SOURCE, TARGET, WORDS
 
 # The start of the blocks, their distance and their width.
 _TOP, _PITCH, _BLOCK = 210, 86, 122
@@ -13,31 +13,30 @@ _INSIDE = ("query", "key", "value", "heads", "scores", "mask", "weights", "mean"
 
 
 class Upright(Layout):
-    """356 wide; 640 high, or 990 with the inside of attention."""
+    """356 wide; 640 high, or 990 with the inside of attention; 86 less for a decoder alone."""
 
     width, top = 356, -10
     letter = 6.65
 
     def draw(self):
-        self._column(
-            "source", SOURCE, (44, 44, 60), 1, 16, "encoder", ("self_attention", "feed_forward")
-        )
-        self._column(
-            "target",
-            TARGET,
-            (52, 36, 52),
-            190,
-            332,
-            "decoder",
-            ("causal_attention", "cross_attention", "feed_forward"),
-        )
-        self._memory()
-        self._words()
-        self.legend(4, 496)
-        self.height = 642
+        words, word, blocks = TARGET, NEXT, ("causal_attention", "cross_attention", "feed_forward")
+        if self.alone:
+            words, word = ALONE[self.language]
+            blocks = ("causal_attention", "feed_forward")
+        else:
+            self._column(
+                "source", SOURCE, (44, 44, 60), 1, 16, "encoder", ("self_attention", "feed_forward")
+            )
+        self._column("target", words, (52, 36, 52), 190, 332, "decoder", blocks)
+        if not self.alone:
+            self._memory()
+        end = _TOP + _PITCH * len(blocks)
+        self._words(end + 4, word)
+        self.legend(4, end + 28)
+        self.height = end + 174
         if set(self.lit) & set(_INSIDE):
-            self._inside(652)
-            self.height = 978
+            self._inside(end + 184)
+            self.height = end + 510
 
     def _column(self, tokens, words, widths, left, stream, frame, blocks):
         side = "src" if tokens == "source" else "tgt"
@@ -163,14 +162,13 @@ class Upright(Layout):
         self._front.append(ink.text(144, y + 32, "key", "small key"))
         self._front.append(ink.text(134, y + 58, "value", "small value"))
 
-    def _words(self):
-        y = _TOP + 3 * _PITCH + 4
+    def _words(self, y, word):
         self.block("linear", 268, y, 78, 26)
         self.flow("softmax", (332, y + 26), (332, y + 42))
         self.block("softmax", 268, y + 42, 78, 26)
         self.shape("logits", 260, y + 17, "end")
         self.flow("next_word", (324, y + 68), (324, y + 82))
-        self.chip("next_word", 302, y + 93, NEXT, 44)
+        self.chip("next_word", 302, y + 93, word, 44)
         self.name("next_word", 346, y + 121, "end")
         self.pin("next_word", 242, y + 162)
         self.block("loss", 132, y + 46, 94, 36, "dashed", leading=14)

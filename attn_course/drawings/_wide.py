@@ -2,7 +2,7 @@
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._layout import Layout
-from attn_course.drawings.parts import NEXT, SOURCE, TARGET, WORDS
+from attn_course.drawings.parts import ALONE, NEXT, SOURCE, TARGET, WORDS
 
 # The start of the layers, the distance of their blocks and the width of a block.
 _START, _PITCH, _BLOCK = 224, 152, 134
@@ -11,11 +11,20 @@ _ENCODER, _DECODER = 112, 312
 
 
 class Wide(Layout):
-    """900 by 570."""
+    """900 by 570, or 900 by 374 for a decoder alone."""
 
     width, height = 900, 570
 
     def draw(self):
+        if self.alone:
+            self.top = 196
+            words, word = ALONE[self.language]
+            blocks = ("causal_attention", "feed_forward")
+            self._lane(_DECODER, "target", words, "decoder", blocks)
+            self._words(word)
+            self._inside()
+            self.legend(556, _DECODER - 48)
+            return
         encoder = ("self_attention", "feed_forward")
         decoder = ("causal_attention", "cross_attention", "feed_forward")
         self._lane(_ENCODER, "source", SOURCE, "encoder", encoder)
@@ -37,8 +46,8 @@ class Wide(Layout):
         self.name("embeddings", 84, y - 48)
         self.shape(f"{side}_ids", 0, y - 68)
         self.shape(f"{side}_x", 84, y - 68)
-        end = _START + _PITCH * len(blocks)
-        self.stream(140, end + (32 if side == "src" else 8), y, fans_out=side == "src")
+        end = _START + _PITCH * len(blocks) + 32 if side == "src" else 688
+        self.stream(140, end, y, fans_out=side == "src")
         self.add("positions", ink.plus(176, y), self._wave(156, y + 38))
         self.flow("positions", (176, y + 26), (176, y + 9))
         self.name("positions", 176, y + 62, "middle")
@@ -104,14 +113,14 @@ class Wide(Layout):
         self._front.append(ink.text(cross + 162, 174, "key", "small key", "middle"))
         self._front.append(ink.text(cross + 162, 208, "value", "small value", "middle"))
 
-    def _words(self):
+    def _words(self, word=NEXT):
         y = _DECODER
         self.block("linear", 700, y - 19, 58, 38)
         self.block("softmax", 774, y - 19, 70, 38)
         self.wire("linear", (692, y), (700, y))
         self.flow("softmax", (758, y), (773, y))
         self.shape("logits", 766, y + 36, "middle")
-        self.chip("next_word", 855, y, NEXT, 44)
+        self.chip("next_word", 855, y, word, 44)
         self.flow("next_word", (844, y), (855, y))
         self.name("next_word", 868, y + 54, "end")
         self.pin("next_word", 764, y + 97)

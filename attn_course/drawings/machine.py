@@ -115,22 +115,24 @@ class Machine:
                 names.append(f"<span>{name}</span>")
             kind = ' class="attn-strip-layers"' if len(names) > 1 else ""
             said.append(f"<span{kind}>{' '.join(names)}</span>")
-        title = html.escape(WORDS["title"][self.language])
+        title = WORDS["alone_title" if self.page in DECODER_ALONE else "title"][self.language]
+        title = html.escape(title)
         arrow = ' <i aria-hidden="true">→</i> '
         return f'<div class="attn-strip" role="group" aria-label="{title}">{arrow.join(said)}</div>'
 
     def drawing(self, layout, style=""):
         """Return one layout as SVG. Its role is group and not image, because it has links."""
-        here = CHAPTERS[self.page]
-        drawn = layout(self.language, here.lit, here.written())
+        here, alone = CHAPTERS[self.page], self.page in DECODER_ALONE
+        drawn = layout(self.language, here.lit, here.written(), alone)
         name = f"machine-{layout.__name__.lower()}-{self.page}"
-        description = f"{WORDS['description'][self.language]} {self._told()}"
+        title, description = ("alone_title", "alone") if alone else ("title", "description")
+        description = f"{WORDS[description][self.language]} {self._told()}"
         return ink.svg(
             drawn.width,
             drawn.height,
             drawn.body(self._link),
             name,
-            WORDS["title"][self.language],
+            WORDS[title][self.language],
             description,
             role="group",
             kind="attn-m",

@@ -39,9 +39,9 @@ class _Handles(Layout):
         self.side = "encoder"
         super()._memory()
 
-    def _words(self):
+    def _words(self, *where):
         self.side = "decoder"
-        super()._words()
+        super()._words(*where)
         self.side = "inside"
 
 

@@ -86,9 +86,26 @@ PARTS = {
 SOURCE = ("the", "red", "house")
 TARGET = ("<sos>", "la", "casa")
 NEXT = "roja"
+# What a decoder alone writes on, in the language of the page.
+ALONE = {"es": (("el", "cielo", "es"), "azul"), "en": (("the", "sky", "is"), "blue")}
+
+_SAYS = {
+    "es": "Una capa lineal y una softmax dan la palabra siguiente, «{}», que vuelve a entrar como token hasta que sale "
+    "<eos>. Al entrenar, la softmax se compara con la palabra correcta: es la pérdida. Dentro de cada atención, tres "
+    "proyecciones dan query, key y value, repartidas en cabezas; query y key dan los puntajes, la máscara quita "
+    "algunos, la softmax los convierte en pesos, la media ponderada de los values se proyecta a la salida y vuelve al flujo.",
+    "en": "A linear layer and a softmax give the next word, “{}”, which goes back in as a token until <eos> comes "
+    "out. In training the softmax is compared with the right word: that is the loss. Inside every attention three "
+    "projections give query, key and value, split into heads; query and key give the scores, the mask takes some away, "
+    "the softmax makes them weights, and the weighted mean of the values is projected and goes back to the stream.",
+}
 
 WORDS = {
     "title": {"es": "La máquina: un Transformer", "en": "The machine: a Transformer"},
+    "alone_title": {
+        "es": "La máquina sin codificador: un modelo de lenguaje",
+        "en": "The machine without an encoder: a language model",
+    },
     "here": {"es": "estás aquí", "en": "you are here"},
     "inside": {"es": "dentro de cada atención", "en": "inside every attention"},
     "page": {"es": "Capítulo {}: {}", "en": "Chapter {}: {}"},
@@ -99,19 +116,23 @@ WORDS = {
         "su posición. El flujo residual atraviesa N capas del codificador; en cada una, la autoatención y la red "
         "prealimentada leen del flujo y le suman lo que calculan, con una normalización de capa tras cada suma. Lo que sale es la "
         "memoria. El decodificador hace lo mismo con lo ya escrito, «<sos> la casa», en tres pasos por capa: la "
-        "autoatención causal, la atención cruzada, que toma keys y values de la memoria, y la red prealimentada. Una capa "
-        "lineal y una softmax dan la palabra siguiente, «roja», que vuelve a entrar como token hasta que sale <eos>. Al "
-        "entrenar, la softmax se compara con la palabra correcta: es la pérdida. Dentro de cada atención, tres "
-        "proyecciones dan query, key y value, repartidas en cabezas; query y key dan los puntajes, la máscara quita "
-        "algunos, la softmax los convierte en pesos, la media ponderada de los values se proyecta a la salida y vuelve al flujo.",
+        "autoatención causal, la atención cruzada, que toma keys y values de la memoria, y la red prealimentada. "
+        + _SAYS["es"].format(NEXT),
         "en": "The English sentence “the red house” enters as tokens. Each token becomes an embedding, and its position is "
         "added. The residual stream runs through N encoder layers; in each of them self-attention and the feed-forward "
         "network read from the stream and add to it what they compute, with a layer normalisation after each sum. What comes out is "
         "the memory. The decoder does the same with what is already written, “<sos> la casa”, in three steps a layer: "
         "causal self-attention, cross-attention, which takes keys and values from the memory, and the feed-forward "
-        "network. A linear layer and a softmax give the next word, “roja”, which goes back in as a token until <eos> comes "
-        "out. In training the softmax is compared with the right word: that is the loss. Inside every attention three "
-        "projections give query, key and value, split into heads; query and key give the scores, the mask takes some away, "
-        "the softmax makes them weights, and the weighted mean of the values is projected and goes back to the stream.",
+        "network. " + _SAYS["en"].format(NEXT),
+    },
+    "alone": {
+        "es": "El texto «el cielo es» entra como tokens. Cada token se convierte en un embedding y se le suma su posición. "
+        "El flujo residual atraviesa N capas; en cada una, la autoatención causal y la red prealimentada leen del flujo y le "
+        "suman lo que calculan, con una normalización de capa tras cada suma. "
+        + _SAYS["es"].format(ALONE["es"][1]),
+        "en": "The text “the sky is” enters as tokens. Each token becomes an embedding, and its position is added. The "
+        "residual stream runs through N layers; in each of them causal self-attention and the feed-forward network read "
+        "from the stream and add to it what they compute, with a layer normalisation after each sum. "
+        + _SAYS["en"].format(ALONE["en"][1]),
     },
 }
