@@ -23,6 +23,7 @@ from attn_course.exercises.kept import forget
 from attn_course.widgets import (
     AnswerBoard,
     AttentionExplorer,
+    Continuation,
     EmbeddingMap,
     EmojiSearch,
     FamilyMap,
@@ -46,6 +47,7 @@ from attn_course.widgets import (
     _source,
     answer_board,
     attention_explorer,
+    continuation,
     embedding_map,
     emoji_search,
     family_map,
@@ -74,6 +76,7 @@ FOLDER = Path(_source.__file__).parent
 PYTHON_TEXTS = {
     "answer_board": answer_board,
     "attention_explorer": attention_explorer,
+    "continuation": continuation,
     "embedding_map": embedding_map,
     "softmax_playground": softmax_playground,
     "quiz": quiz,
@@ -272,6 +275,7 @@ def test_the_javascript_is_small():
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
         "emoji_widgets": 24_000,
+        "continuation_widgets": 7_500,
         "guesser_widgets": 7_500,
         "machine_widgets": 31_000,
         "translator_widgets": 43_000,
@@ -392,6 +396,10 @@ MAKERS = {
         ["a"], {"b": [[{"text": "c", "said": "d", "right": "e"}]]}, **options
     ),
     "attention_explorer": lambda **options: explorer(mask="causal", **options),
+    "continuation": lambda **options: Continuation(
+        [{"prompt": "a", "language": "en", "tree": {"best": [[" b", 0.9]], "next": [None]}}],
+        **options,
+    ),
     "embedding_map": lambda **options: EmbeddingMap({"a": [1, 2]}, {"b": [0, 1]}, **options),
     "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),
     "quiz": lambda **options: Quiz(load_quiz("03_self_attention"), **options),

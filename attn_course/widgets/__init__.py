@@ -7,6 +7,7 @@
 - `EmbeddingMap`: users and films as points; drag them, and their dot products follow
 - `EmojiSearch`: a word, and the emoji whose pictures a small CLIP places nearest to it
 - `FamilyMap`, `load_families`: model families by year, and what each changed in the machine
+- `Continuation`: a language model writes on; another token can be taken at each step
 - `Quiz`, `load_quiz`: questions with feedback for every answer
 - `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
@@ -26,6 +27,7 @@
 
 from attn_course.widgets.answer_board import AnswerBoard
 from attn_course.widgets.attention_explorer import AttentionExplorer
+from attn_course.widgets.continuation import Continuation
 from attn_course.widgets.embedding_map import EmbeddingMap
 from attn_course.widgets.emoji_search import EmojiSearch
 from attn_course.widgets.family_map import FamilyMap, load_families
@@ -51,6 +53,7 @@ from attn_course.widgets.word_guesser import WordGuesser
 __all__ = [
     "AnswerBoard",
     "AttentionExplorer",
+    "Continuation",
     "EmbeddingMap",
     "EmojiSearch",
     "FamilyMap",
