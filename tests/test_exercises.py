@@ -238,6 +238,7 @@ def in_itself():
         (itertools.count, "returns `count`"),
         (in_itself, "returns `list`"),
         (lambda: np.c_, "returns `CClass`"),
+        (lambda: [[1.0], np.c_], "returns `list`"),
         (lambda: "x" * 10**7, "returns `str`"),
         (Unlike, "returns `Unlike`"),
         (lambda: type("x" * 10**6, (), {})(), "returns `xxx"),

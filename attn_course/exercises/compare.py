@@ -125,6 +125,8 @@ def _as_array(part):
     shape = tuple(part.shape) if hasattr(part, "shape") else _shape(part)
     if math.prod(shape) > TOO_MANY:
         return np.broadcast_to(np.array(0.0), shape)
+    if _endless(part):
+        raise TypeError("np.c_ and np.r_ have an element for every index, and NumPy would read all")
     return np.asarray(part.detach().cpu() if hasattr(part, "detach") else part).copy()
 
 
@@ -132,10 +134,6 @@ def _shape(part):
     """Return the shape of nested lists whose rows are as the first; of other things, their length."""
     shape = []
     while hasattr(part, "__len__") and len(shape) <= MAX_DEPTH:
-        if not hasattr(part, "__iter__"):
-            raise TypeError(
-                "np.c_ and np.r_ have an element for every index, and NumPy would read all"
-            )
         shape.append(len(part))
         if not isinstance(part, (list, tuple)) or not part:
             break
@@ -143,6 +141,13 @@ def _shape(part):
     if len(shape) > MAX_DEPTH:
         raise ValueError("a list in itself")
     return tuple(shape)
+
+
+def _endless(part, depth=0):
+    """Return whether a thing is, or a nested list holds, one with a length that is not iterable."""
+    if isinstance(part, (list, tuple)):
+        return depth < MAX_DEPTH and any(_endless(each, depth + 1) for each in part)
+    return hasattr(part, "__len__") and not hasattr(part, "__iter__")
 
 
 def _identical(array, original):
