@@ -50,7 +50,7 @@ EVIDENCE = {
     "10_applications": ["7 13 → (1, 7, 16) 11"],
     "11_landscape": ["vocab_size=MASK + 1, d_model=64"],
     "12_language_model": ["(5, 49152)", "x (5, 576)", "Q (9, 5, 64)", "K (3, 5, 64)"],
-    "13_what_attention_computes": ["Q (9, 6, 64) x (6, 576)"],
+    "13_what_attention_computes": ["x (7, 576)", "Q (9, 7, 64)"],
 }
 
 

@@ -57,7 +57,7 @@ def _keep_how_numpy_prints():
 
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
-    *("13_what_attention_computes", "A2_documents"),
+    *("L13_what_attention_computes", "A2_documents"),
     *("A3_text_applications", "A4_image_applications"),
 }
 
