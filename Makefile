@@ -8,7 +8,7 @@ sets = $(if $(SETS),"$$SETS",$(error Say where your sets are: make $(1) SETS=../
 # The set that was asked for, and not the one that stands here.
 named = $(if $(filter command line,$(origin SET)),$(SET))
 # The chapters that train for minutes: their code runs in the Spanish edition alone.
-LONG := notebooks/en/L08_training.ipynb notebooks/en/11_landscape.ipynb
+LONG := notebooks/en/L08_training.ipynb notebooks/en/11_landscape.ipynb notebooks/en/L11_landscape.ipynb
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --retries 1
 

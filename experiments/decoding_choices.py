@@ -15,6 +15,7 @@ from attn.applications.translation import Translator, facts
 from attn.decoding import beam_search
 from attn.masks import padding_mask
 from attn.training import TrainingConfig, pad
+from attn_course.everyday import everyday
 from attn_course.grammar import splits
 from benchmarks import report
 from experiments.runner import DATA, Experiment, Row
@@ -26,6 +27,9 @@ MAX_NEW_TOKENS = 60
 # The width of the beam that looks for more probable translations.
 WIDE = 8
 YOUNG_STEPS, YOUNG_PAIRS, YOUNG_WIDTHS = 250, 100, (1, 2, 4, 8, 16, 32)
+YOUNG_SEEDS = (0, 1, 2)
+# Width and length penalty of each search on real sentences.
+SEARCHES = ((1, 0.0), (2, 0.0), (4, 0.0), (8, 0.0), (2, 1.0), (4, 1.0))
 RESULTS = DATA / "decoding_choices.json"
 
 
@@ -63,12 +67,12 @@ def decode(translator, pairs, width, alpha=0.0):
 
 
 @torch.no_grad()
-def log_probability(translator, source, target):
+def log_probability(translator, source, target, digits=2):
     """Return the log-probability of a whole translation, ``<eos>`` included."""
     example = translator.source.encode(source), translator.target.encode(target)
     logits, targets = predict(translator.model, collate([example]))
     chosen = logits.double().log_softmax(dim=-1).gather(-1, targets[..., None])
-    return round(float(chosen.sum()), 2)
+    return round(float(chosen.sum()), digits)
 
 
 def beams(translator, parts):
@@ -131,11 +135,22 @@ def kind(translator, pair, best):
 
 
 def young(parts):
-    """Return the scores of each beam width for a translator after little training."""
-    training = TrainingConfig(steps=YOUNG_STEPS, learning_rate=5e-3)
-    translator = Translator.fit(parts.train, training=training)
+    """Return the scores of each beam width for translators after little training, by seed."""
     pairs = parts.test[:YOUNG_PAIRS]
-    reference = sum(len(pair.target.split()) for pair in pairs) / len(pairs)
+    reference = fmean(len(pair.target.split()) for pair in pairs)
+    return {
+        "n_train": len(parts.train),
+        "steps": YOUNG_STEPS,
+        "n": len(pairs),
+        "reference_words": round(reference, 2),
+        "seeds": [{"seed": seed, "rows": young_rows(parts, pairs, seed)} for seed in YOUNG_SEEDS],
+    }
+
+
+def young_rows(parts, pairs, seed):
+    """Return a row for each penalty and width, of one training."""
+    training = TrainingConfig(steps=YOUNG_STEPS, learning_rate=5e-3, seed=seed)
+    translator = Translator.fit(parts.train, training=training)
     rows = []
     for alpha in (0.0, 1.0):
         for width in YOUNG_WIDTHS:
@@ -153,13 +168,35 @@ def young(parts):
                     "score": round(fmean(score for _, score, _ in found), 2),
                 }
             )
-    return {
-        "n_train": len(parts.train),
-        "steps": YOUNG_STEPS,
-        "n": len(pairs),
-        "reference_words": round(reference, 2),
-        "rows": rows,
+    return rows
+
+
+def real(pairs):
+    """Return what each search writes for real sentences, and how probable that and the reference are.
+
+    The searches are named by width and length penalty. The model computes in float64, since
+    a few of these log-probabilities differ by a hundredth only.
+    """
+    translator = Translator.pretrained("tatoeba")
+    translator.model.double()
+    sources = [pair.source for pair in pairs]
+    found = {
+        f"{width}, {alpha:g}": translator.translate(sources, beam_width=width, length_penalty=alpha)
+        for width, alpha in SEARCHES
     }
+    return [
+        {
+            "source": pair.source,
+            "right": pair.target,
+            "log_right": log_probability(translator, pair.source, pair.target, 3),
+            "found": {name: texts[i] for name, texts in found.items()},
+            "log_found": {
+                name: log_probability(translator, pair.source, texts[i], 3)
+                for name, texts in found.items()
+            },
+        }
+        for i, pair in enumerate(pairs)
+    ]
 
 
 def constructions(translator, parts):
@@ -266,6 +303,7 @@ def rows():
             "errors": ask(errors, translator, corpus),
             "language": ask(language, translator, corpus),
             "young": ask(young, corpus),
+            "real": ask(real, everyday),
             "alignment": ask(alignment, translator, corpus),
             "cache": cache,
         }.items()

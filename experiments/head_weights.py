@@ -42,7 +42,7 @@ SENTENCES = {
     "songs": (
         "en",
         "John and Paul wrote several songs when",
-        "John or Paul wrote several songs when",
+        "John without Paul wrote several songs when",
         " they",
         " he",
     ),

@@ -8,7 +8,7 @@
              block of tokens that is repeated: losses and scores while they do, and in the end
              without the weight on one place before
 `smollm2`    the same score of each head of SmolLM2 on tokens drawn at random and repeated,
-             and the loss without the heads that score most, or without others
+             and the loss when the heads that score most, or others, hand over their mean
 ===========  ================================================================================
 """
 
@@ -18,6 +18,8 @@ import torch
 from torch.nn import functional as F
 
 from attn.transformer import DecoderOnly, TransformerConfig
+from attn_course.interpret import gathered
+from experiments.interpret import interval
 from experiments.runner import DATA, Experiment, Row
 
 RESULTS = DATA / "induction.json"
@@ -41,10 +43,11 @@ SIZES = {
 DEPTHS = (1, 2)
 
 # For SmolLM2, each text is a random block of tokens, repeated once.
-BLOCK, N_TEXTS, N_CUT, N_DRAWS = 50, 4, (1, 4, 16, 32), 3
+BLOCK, N_TEXTS, N_CUT, N_DRAWS = 50, 6, (1, 4, 16), 3
 # The first ids structure a chat and do not occur in texts.
 N_SPECIAL = 17
-PROSE_LENGTH, N_PROSE = 100, 2
+# The prose is the beginning of these chapters.
+PROSE_LENGTH, PROSE = 100, ("01", "02", "03", "04", "05", "06")
 
 
 def repeated(n_rows, generator):
@@ -182,22 +185,27 @@ def toy():
 
 
 @contextmanager
-def without(model, heads):
-    """Let some heads, each (layer, head), hand over nothing for a while."""
+def without(model, heads, means):
+    """Let some heads, each (layer, head), hand over their mean for a while.
 
-    def cut(layer_heads):
-        def emptied(_, given):
+    Parameters
+    ----------
+    means : Tensor, shape (n_layers, n_heads, d_v)
+    """
+
+    def cut(layer, layer_heads):
+        def exchanged(_, given):
             apart = given[0].unflatten(-1, (model.config.n_heads, -1)).clone()
-            apart[..., layer_heads, :] = 0
+            apart[..., layer_heads, :] = means[layer, layer_heads]
             return (apart.flatten(-2),)
 
-        return emptied
+        return exchanged
 
     with ExitStack() as stack:
         for layer in {layer for layer, _ in heads}:
             mine = [head for where, head in heads if where == layer]
             projection = model.stack.layers[layer].self_attention.out_proj
-            stack.callback(projection.register_forward_pre_hook(cut(mine)).remove)
+            stack.callback(projection.register_forward_pre_hook(cut(layer, mine)).remove)
         yield
 
 
@@ -217,11 +225,11 @@ def scores_of(model, ids):
 
 
 @torch.inference_mode()
-def loss_of(model, ids, first):
-    """Return the mean loss of the tokens from place `first` on."""
+def losses_of(model, ids, first):
+    """Return the mean loss of each text, of its tokens from place `first` on."""
     x, _ = model.stack(model.embedding(ids), is_causal=True)
     logits = model.output(x[:, first - 1 : -1])
-    return float(F.cross_entropy(logits.mT, ids[:, first:]))
+    return F.cross_entropy(logits.mT, ids[:, first:], reduction="none").mean(dim=1)
 
 
 def drawn(top, ranked, seed):
@@ -247,33 +255,45 @@ def smollm2():
 
     model, tokenizer = load()
     ids = random_texts(model.config.vocab_size)
-    text = torch.tensor(tokenizer.encode(prose("09"))[: PROSE_LENGTH * N_PROSE])
-    text = text.view(N_PROSE, PROSE_LENGTH)
+    text = torch.tensor([tokenizer.encode(prose(page))[:PROSE_LENGTH] for page in PROSE])
     scores = scores_of(model, ids)
     order = scores.flatten().argsort(descending=True).tolist()
     ranked = [divmod(i, model.config.n_heads) for i in order]
+    means = [gathered(model, each).mean(dim=(1, 2)) for each in (ids, text)]
+    whole = losses_of(model, ids, BLOCK + 1), losses_of(model, text, 1)
 
     def losses(heads):
-        with without(model, heads):
-            found = [round(loss_of(model, ids, BLOCK + 1), 3), round(loss_of(model, text, 1), 3)]
-        print(len(heads), found, flush=True)
-        return found
+        with without(model, heads, means[0]):
+            repeated = losses_of(model, ids, BLOCK + 1)
+        with without(model, heads, means[1]):
+            read = losses_of(model, text, 1)
+        print(len(heads), float(repeated.mean()), float(read.mean()), flush=True)
+        return repeated - whole[0], read - whole[1]
 
     rows = []
     for n in N_CUT:
         top = ranked[:n]
-        others = [drawn(top, ranked, seed) for seed in range(N_DRAWS)]
-        rows.append({"n": n, "top": losses(top), "others": [losses(some) for some in others]})
-    return {
-        "block": BLOCK,
-        "n_texts": N_TEXTS,
-        "prose": [N_PROSE, PROSE_LENGTH],
-        "scores": rounded(scores.tolist()),
-        "ranked": ranked[: max(N_CUT)],
-        "first_block": round(loss_of(model, ids[:, :BLOCK], 1), 3),
-        "whole": losses([]),
-        "cuts": rows,
-    }
+        # The difference of each text, of which the texts are drawn again.
+        others = [losses(drawn(top, ranked, seed)) for seed in range(N_DRAWS)]
+        rows.append(
+            {
+                "n": n,
+                "top": [interval(each).tolist() for each in losses(top)],
+                "others": [[float(each.mean()) for each in one] for one in others],
+            }
+        )
+    return rounded(
+        {
+            "block": BLOCK,
+            "n_texts": N_TEXTS,
+            "prose": [len(PROSE), PROSE_LENGTH],
+            "scores": scores.tolist(),
+            "ranked": ranked[: max(N_CUT)],
+            "first_block": float(losses_of(model, ids[:, :BLOCK], 1).mean()),
+            "whole": [float(each.mean()) for each in whole],
+            "cuts": rows,
+        }
+    )
 
 
 def rounded(value):

@@ -1,7 +1,8 @@
 """Where the heads of SmolLM2 look when a verb is due, and what becomes of the verb without them.
 
-A head *looks* by the weight that the last token gives to the subject. It *matters* by how much
-the lead of the right verb falls when the output of the head at every token is its mean over
+A head *looks* by the weight that the last token gives to the subject; in texts about people, to *and*
+and the second name, and `interpret_patching` tells which heads carry something. It *matters* by how
+much the lead of the right verb falls when the output of the head at every token is its mean over
 all texts, which says nothing about the text at hand. Heads are cut one by one on the clean
 texts of the first ten pairs. Groups are chosen there and judged on all texts of the other ten
 pairs, so that no group is the best by luck. Heads in both lists are also cut on their own, and
@@ -15,21 +16,23 @@ import numpy as np
 import torch
 
 from attn.metrics.intervals import wilson_interval
-from attn_course.contrasts import agreement, ids_of
+from attn_course.contrasts import agreement, ids_of, pronouns
 from attn_course.interpret import gathered, go_on, heads_changed, streams
 from experiments.interpret import interval, rounded
 from experiments.modern_tasks import smollm2
 
-SUBJECT, LAST = 1, -1
+LAST = -1
+# The texts of each kind, and the tokens that the word to come depends on.
+KINDS = {"agreement": (agreement, [1]), "pronouns": (pronouns, [1, 2])}
 # Texts come in pairs with the clean one first, so a step of 2 takes the clean ones.
 CHOOSING, JUDGING = slice(0, 20, 2), slice(20, None)
 GROUP = 10
 DRAWS = 10
 
 
-def asked():
-    """Return the ids of the texts of all pairs, and the scores of logits: the lead of the right verb."""
-    clean, corrupted, due, other = ids_of(smollm2()[1], agreement())
+def asked(kind="agreement"):
+    """Return the ids of the texts of all pairs, and the scores of logits: the lead of the right word."""
+    clean, corrupted, due, other = ids_of(smollm2()[1], KINDS[kind][0]())
     ids = torch.tensor([row for pair in zip(clean, corrupted, strict=True) for row in pair])
     right = torch.tensor([word for pair in zip(due, other, strict=True) for word in pair])
     wrong = torch.tensor([word for pair in zip(other, due, strict=True) for word in pair])
@@ -41,10 +44,11 @@ def asked():
     return ids, score
 
 
-def looks(model, ids):
-    """Return the mean weight that each head gives, at the last token, to the subject."""
+def looks(model, ids, kind="agreement"):
+    """Return the mean weight that each head gives, at the last token, to those of its kind."""
     _, weights = model.stack(model.embedding(ids), is_causal=True, need_weights=True)
-    return torch.stack([each[:, :, LAST, SUBJECT].mean(dim=0) for each in weights])
+    places = KINDS[kind][1]
+    return torch.stack([each[:, :, LAST, places].sum(dim=-1).mean(dim=0) for each in weights])
 
 
 def without(model, ids, group, means):
@@ -90,22 +94,28 @@ def places(flat, n_heads=9):
 
 
 def measure(told, keep):
-    """Measure both of every head, and groups of heads."""
+    """Measure both of every head, and groups of heads; of texts about people, where heads look."""
     model, _ = smollm2()
+    if "looks" not in told.setdefault("pronouns", {}):
+        told["pronouns"]["looks"] = rounded(looks(model, asked("pronouns")[0], "pronouns"))
+        keep(told)
+    if "groups" not in told.setdefault("agreement", {}):
+        _measure(told["agreement"], model)
+        keep(told)
+
+
+def _measure(told, model):
     ids, score = asked()
     means = gathered(model, ids).mean(dim=(1, 2))
-    if "matters" not in told:
-        looking, chosen = looks(model, ids), ids[CHOOSING]
-        whole = score(go_on(model, model.embedding(chosen), 0), CHOOSING)
-        cut = cut_one_by_one(model, chosen, lambda logits: score(logits, CHOOSING), means)
-        falls = whole - cut
-        told["n"] = len(chosen)
-        told["looks"] = rounded(looking)
-        told["matters"] = rounded(interval(falls.permute(2, 0, 1)))
-        told["rank_correlation"] = rounded(_rank_correlation(looking, falls.mean(dim=-1)))
-        keep(told)
+    looking, chosen = looks(model, ids), ids[CHOOSING]
+    whole = score(go_on(model, model.embedding(chosen), 0), CHOOSING)
+    cut = cut_one_by_one(model, chosen, lambda logits: score(logits, CHOOSING), means)
+    falls = whole - cut
+    told["n"] = len(chosen)
+    told["looks"] = rounded(looking)
+    told["matters"] = rounded(interval(falls.permute(2, 0, 1)))
+    told["rank_correlation"] = rounded(_rank_correlation(looking, falls.mean(dim=-1)))
     told["groups"] = _groups(model, ids[JUDGING], lambda x: score(x, JUDGING), means, told)
-    keep(told)
 
 
 def _rank_correlation(a, b):

@@ -6,7 +6,13 @@ subject or of the last token, and predicts whether the subject is singular or pl
 control task of Hewitt and Liang (2019) each subject has a random label, with *cat* and *cats*
 as two subjects, so a probe that predicts it has memorised a list. ``unseen`` tests the probe
 for number on nouns that it was not trained on. ``untrained`` reads a SmolLM2 with random
-weights.
+weights. The vector of a subject is the same in all texts that begin with it, because the model is
+causal; so the unit that is drawn again for the intervals is the noun, of which there are twenty.
+
+`people` asks the same of texts like "John and Paul wrote several songs when" and "John without
+Paul wrote…": whether the last token tells of one or of several. ``names`` are pairs of names that
+the probe has not read, and ``boys`` texts like "The boys wrote…" and "The boy wrote…", in which
+neither *and* nor *without* stands. In its control task each pair has a random label.
 
 `used` measures how the verb changes when the vector is reflected at the decision boundary of
 the probe, or moved by the same distance in another direction.
@@ -16,9 +22,8 @@ import itertools
 
 import torch
 
-from attn.metrics.intervals import wilson_interval
 from attn.transformer import DecoderOnly
-from attn_course.contrasts import chases
+from attn_course.contrasts import chases, pronouns
 from attn_course.interpret import go_on, streams
 from experiments.interpret import interval, rounded
 from experiments.modern_tasks import smollm2
@@ -91,10 +96,17 @@ def right(x, labels, probe):
     return (x.double() @ direction + offset).sign() == labels
 
 
-def counted(found):
-    """Return the number right, the number of all, and Wilson's interval of the share."""
-    n_right, n = int(found.sum()), found.numel()
-    return [n_right, n, *rounded(wilson_interval(n_right, n))]
+def shared(found, units):
+    """Return the share of right answers and its interval, for which the units are drawn again.
+
+    Parameters
+    ----------
+    found : Tensor of bool, shape (n, ...)
+    units : Tensor of int64, shape (n,)
+        The noun, or the pair of names, of each.
+    """
+    found = found.double().reshape(len(found), -1).mean(dim=1)
+    return rounded(interval([float(found[units == i].mean()) for i in units.unique()]))
 
 
 def told_of(x, nouns, plural, others):
@@ -117,15 +129,85 @@ def told_of(x, nouns, plural, others):
         ],
         dim=1,
     )
+    told = nouns[~learnt]
     found = {
-        "number": counted(right(x[~learnt], number[~learnt], fitted(x[learnt], number[learnt]))),
-        "control": counted(right(x[~learnt], labels[~learnt], fitted(x[learnt], labels[learnt]))),
+        "number": shared(
+            right(x[~learnt], number[~learnt], fitted(x[learnt], number[learnt])), told
+        ),
+        "control": shared(
+            right(x[~learnt], labels[~learnt], fitted(x[learnt], labels[learnt])), told
+        ),
     }
-    folds = []
+    unseen = torch.zeros(len(x), dtype=torch.bool)
     for fold in range(4):
         away = nouns % 4 == fold
-        folds.append(right(x[away], number[away], fitted(x[~away], number[~away])))
-    return found | {"unseen": counted(torch.cat(folds))}
+        unseen[away] = right(x[away], number[away], fitted(x[~away], number[~away]))
+    return found | {"unseen": shared(unseen, nouns)}
+
+
+def crowds():
+    """Return texts about two people or one, and about boys or a boy, with the facts of each.
+
+    Returns
+    -------
+    texts : list of str
+    facts : Tensor of int64, shape (n_texts, 4)
+        Whether it tells of people by name, the pair or noun, whether it tells of several, and
+        what they do.
+    """
+    pairs = [contrast.clean.split() for contrast in pronouns()]
+    does = list(dict.fromkeys(" ".join(words[3:]) for words in pairs))
+    found = []
+    for i, (one, _, other, *_) in enumerate(pairs):
+        noun = chases()[i][:2]
+        for k, done in enumerate(does):
+            for several, word in enumerate(("without", "and")):
+                found.append((f"{one} {word} {other} {done}", (1, i, several, k)))
+                found.append((f"The {noun[several]} {done}", (0, i, several, k)))
+    written, facts = zip(*found, strict=True)
+    return list(written), torch.tensor(facts)
+
+
+def people(x, facts):
+    """Return the accuracy of probes for one or several, at one layer.
+
+    Parameters
+    ----------
+    x : Tensor, shape (n_texts, d_model)
+    facts : Tensor of int64
+        As `crowds` returns them.
+    """
+    named = facts[:, 0] == 1
+    boys, units = x[~named], facts[~named, 1]
+    several, (_, pair, number, done) = 2 * facts[~named, 2] - 1, facts[named].T
+    x, number = x[named], 2 * number - 1
+    draws = torch.Generator().manual_seed(0)
+    label = torch.stack([torch.randperm(40, generator=draws) % 2 * 2 - 1 for _ in range(SEEDS)], 1)
+    label = label[2 * pair + (number > 0)]
+    # The last two things that people do are held out.
+    kept = done < done.max() - 1
+    unread = torch.zeros(len(x), dtype=torch.bool)
+    for fold in range(4):
+        away = pair % 4 == fold
+        unread[away] = right(x[away], number[away], fitted(x[~away], number[~away]))
+    return {
+        "number": shared(
+            right(x[~kept], number[~kept], fitted(x[kept], number[kept])), pair[~kept]
+        ),
+        "control": shared(right(x[~kept], label[~kept], fitted(x[kept], label[kept])), pair[~kept]),
+        "names": shared(unread, pair),
+        "boys": shared(right(boys, several, fitted(x, number)), units),
+    }
+
+
+def last_of(model, tokenizer, written):
+    """Return the stream of the last token of texts of different lengths."""
+    ids = [tokenizer.encode(text) for text in written]
+    found = torch.empty(model.config.n_layers + 1, len(ids), model.config.d_model)
+    for length in {len(each) for each in ids}:
+        mine = [i for i, each in enumerate(ids) if len(each) == length]
+        found[:, mine] = batched(model, torch.tensor([ids[i] for i in mine]))[:, :, -1]
+    return found
 
 
 def moved(x, probe, way):
@@ -199,6 +281,14 @@ def measure(told, keep):
             place: [told_of(layer, nouns, plural, others) for layer in x[:, :, at]]
             for place, at in PLACES.items()
         }
+        keep(told)
+    for name in ("trained", "untrained"):
+        asked = told.setdefault("people", {})
+        if name in asked:
+            continue
+        written, facts = crowds()
+        x = last_of(model if name == "trained" else untrained(model), tokenizer, written)
+        asked[name] = [people(layer, facts) for layer in x]
         keep(told)
     if "used" not in told:
         told["used"] = used(model, tokenizer)

@@ -12,6 +12,8 @@ has a module, named here.
 `lora`           a task learnt by a few weights beside those of a pretrained model
 `speed`          reading a prompt and writing, against the memory's bandwidth
 `speculative`    a quick model proposes and a slow one decides
+`rounding`       the weights of the file, and the same rounded once more
+`writing`        how SmolLM2 writes on, and where its other tokens would have led
 ===============  ============================================================================
 """
 
@@ -20,7 +22,17 @@ import importlib
 from experiments.runner import DATA, Experiment, Row, read
 
 RESULTS = DATA / "modern.json"
-QUESTIONS = ("changes", "context", "sinks", "few_shot", "lora", "speed", "speculative")
+QUESTIONS = (
+    "changes",
+    "context",
+    "sinks",
+    "few_shot",
+    "lora",
+    "speed",
+    "speculative",
+    "rounding",
+    "writing",
+)
 
 
 def stored(path=RESULTS):

@@ -20,7 +20,7 @@ from attn_course.streaming import SinkWindow
 from experiments import modern_training as training
 
 SOURCES = Path(__file__).resolve().parents[1] / "notebooks" / "src"
-CHAPTERS = ("01", "02", "03", "04", "05", "06", "07", "08", "10", "11")
+CHAPTERS = (*(f"{page}{n:02}" for n in range(1, 9) for page in ("", "L")), "10", "11")
 HELD_OUT = "09"
 LENGTH, FARTHEST = 128, 512
 EDGES = (0, 64, 128, 192, 256, 384, 512)
@@ -107,10 +107,10 @@ def perplexities_of(model, ids, edges=EDGES, n_windows=None):
     return [round(float(np.exp(mean)), 2) for mean in means]
 
 
-def accustomed(model, text, seed):
-    """Return a model after a few more steps, on long windows."""
+def accustomed(model, text, seed, length=FARTHEST):
+    """Return a model after a few more steps, on windows of this length."""
     run = training.begun(None, MORE_RATE, MORE_STEPS, seed, deepcopy(model))
-    return training.go(run, training.Windows(text, FARTHEST, seed + 100))
+    return training.go(run, training.Windows(text, length, seed + 100))
 
 
 def ways(model, text, seed):
@@ -122,6 +122,8 @@ def ways(model, text, seed):
     yield "rebased", rebased(model, CONFIG.rotary_base * factor ** (d_k / (d_k - 2)))
     yield "window", windowed(model, 0)
     yield "window_and_sinks", windowed(model, N_SINKS)
+    # The control: as many steps and tokens, but no longer texts.
+    yield "more_short_steps", accustomed(model, text, seed, LENGTH)
     yield "more_steps", accustomed(model, text, seed)
     yield "interpolated_and_more_steps", accustomed(Interpolated(model, factor), text, seed)
 

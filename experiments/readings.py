@@ -280,8 +280,9 @@ def nearest(reading, by_words=False):
 
 def elsewhere(i):
     """Return another passage of the same subject, which does not answer question `i`."""
-    same = [j for j, r in enumerate(readings()) if r.subject == readings()[i].subject]
-    return readings()[same[(same.index(i) + 1) % len(same)]]
+    found = readings()  # which are read from their file each time
+    same = [j for j, reading in enumerate(found) if reading.subject == found[i].subject]
+    return found[same[(same.index(i) + 1) % len(same)]]
 
 
 def answers():

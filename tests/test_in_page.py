@@ -57,7 +57,7 @@ def _keep_how_numpy_prints():
 
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
-    *("13_what_attention_computes", "A2_documents"),
+    *("L13_what_attention_computes", "A2_documents"),
     *("A3_text_applications", "A4_image_applications", "L10_applications"),
 }
 
@@ -92,6 +92,7 @@ DRAWN = {
     "05_encoder_decoder": 1,
     "07_positional_encoding": 1,
     "10_applications": 1,
+    "11_landscape": 1,
     "L03_self_attention": 3,
     "L05_encoder_decoder": 1,
     "L07_positional_encoding": 3,

@@ -212,3 +212,37 @@ def test_each_training_with_and_without_swaps_was_measured():
     assert [(row["seed"], row["with_swaps"], row["steps"]) for row in rows] == list(
         itertools.product(contrast.SEEDS, (True, False), (60, 300))
     )
+
+
+# The line of the softmax ----------------------------------------------------------------------
+
+
+def test_each_row_of_the_table_has_the_weights_of_the_code_of_its_model():
+    from transformers.models.gemma2.modeling_gemma2 import eager_attention_forward as gemma2
+    from transformers.models.gpt_oss.modeling_gpt_oss import eager_attention_forward as gpt_oss
+    from transformers.models.qwen3.modeling_qwen3 import Qwen3RMSNorm
+
+    query = torch.tensor([[1.0, 0.0]]).double()
+    key = 2**0.5 * torch.tensor([[np.log(12), 0], [np.log(3), 0], [0, 1]])
+    value = torch.eye(3).double()
+    one_head = [x[None, None] for x in (query, key, value)]
+    scores = np.array([np.log(12), np.log(3), 0])
+
+    def softmax(scores, extra=0.0):
+        return np.exp(scores) / (np.exp(scores).sum() + extra)
+
+    layer = torch.nn.Module()
+    layer.num_key_value_groups, layer.sinks = 1, torch.tensor([np.log(4)])
+    layer.eval()
+    _, weights = gemma2(layer, *one_head, None, scaling=2**-0.5, softcap=2.0)
+    np.testing.assert_allclose(weights.ravel(), softmax(2 * np.tanh(scores / 2)), rtol=1e-6)
+    _, weights = gpt_oss(layer, *one_head, None, scaling=2**-0.5)
+    np.testing.assert_allclose(weights.ravel(), softmax(scores, extra=4), rtol=1e-6)
+    norm = Qwen3RMSNorm(2, eps=0).double()
+    with torch.no_grad():
+        weights = (norm(key) @ norm(query).T / 2**0.5).ravel().softmax(dim=0)
+    x, y = (
+        rows / np.sqrt((rows**2).mean(axis=-1, keepdims=True))
+        for rows in (key.numpy(), query.numpy())
+    )
+    np.testing.assert_allclose(weights, softmax((x @ y.T).ravel() / np.sqrt(2)), rtol=1e-6)

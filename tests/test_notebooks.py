@@ -171,7 +171,7 @@ def numbers(text):
 NAMED = (
     r"\{cite:[tp]\}`\w+`|\((\w+-)*\w+\)="
     r"|Python [\d.]+|(docum\w+|secci\w+|sections?|chapters?) [\d.]+( \w+ [\d.]+)?"
-    r"|\b(?<![,\u2009])00\d\b"
+    r"|\b(?<![,\u2009])00\d\b|\b20[12]\d\b"
 )
 
 

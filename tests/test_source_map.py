@@ -166,7 +166,7 @@ def test_what_the_map_says_of_each_place_is_so():
         pytest.param("L08_training#l08-dropout", "runs", ["BLEU"], id="prose"),
         pytest.param("03_self_attention#forma-matricial", "runs", ["SwinIR"], id="no cell"),
         pytest.param("04_multi_head#cuantas-cabezas", "runs", ["two_places"], id="stored numbers"),
-        pytest.param("09_decoding#la-lengua", "runs", ["far"], id="made from stored numbers"),
+        pytest.param("L09_decoding#l09-language", "runs", ["far"], id="made from stored numbers"),
         pytest.param("02_tokens_and_embeddings#el-videoclub", "stored", ["films"], id="computed"),
         pytest.param("03_self_attention#forma-matricial", "runs", ["print"], id="any cell"),
         pytest.param("results#systems", "runs", ["ROUGE"], id="a page of results"),

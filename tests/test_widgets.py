@@ -23,8 +23,10 @@ from attn_course.exercises.kept import forget
 from attn_course.widgets import (
     AnswerBoard,
     AttentionExplorer,
+    Continuation,
     EmbeddingMap,
     EmojiSearch,
+    FamilyMap,
     HeadExplorer,
     LayerExplorer,
     LiveMachine,
@@ -45,8 +47,10 @@ from attn_course.widgets import (
     _source,
     answer_board,
     attention_explorer,
+    continuation,
     embedding_map,
     emoji_search,
+    family_map,
     head_explorer,
     head_viewer,
     layer_explorer,
@@ -72,6 +76,7 @@ FOLDER = Path(_source.__file__).parent
 PYTHON_TEXTS = {
     "answer_board": answer_board,
     "attention_explorer": attention_explorer,
+    "continuation": continuation,
     "embedding_map": embedding_map,
     "softmax_playground": softmax_playground,
     "quiz": quiz,
@@ -91,6 +96,7 @@ PYTHON_TEXTS = {
     "query_swing": query_swing,
     "visual_asker": visual_asker,
     "two_heads": two_heads,
+    "family_map": family_map,
     "emoji_search": emoji_search,
 }
 
@@ -255,6 +261,7 @@ def test_the_javascript_is_small():
     limits = {
         "widgets": 16_000,
         "map_widgets": 9_500,
+        "family_widgets": 6_500,
         "head_widgets": 28_000,
         "two_widgets": 8_000,
         "explorer_widgets": 12_500,
@@ -268,13 +275,14 @@ def test_the_javascript_is_small():
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
         "emoji_widgets": 24_000,
+        "continuation_widgets": 7_500,
         "guesser_widgets": 7_500,
         "machine_widgets": 31_000,
         "translator_widgets": 43_000,
     }
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
-    assert len(gzip.compress(_source.stylesheet().encode())) < 16_500
+    assert len(gzip.compress(_source.stylesheet().encode())) < 17_000
 
 
 def test_the_source_needs_only_the_palette():
@@ -388,6 +396,10 @@ MAKERS = {
         ["a"], {"b": [[{"text": "c", "said": "d", "right": "e"}]]}, **options
     ),
     "attention_explorer": lambda **options: explorer(mask="causal", **options),
+    "continuation": lambda **options: Continuation(
+        [{"prompt": "a", "language": "en", "tree": {"best": [[" b", 0.9]], "next": [None]}}],
+        **options,
+    ),
     "embedding_map": lambda **options: EmbeddingMap({"a": [1, 2]}, {"b": [0, 1]}, **options),
     "softmax_playground": lambda **options: SoftmaxPlayground([2.0, 1.0, -0.5], **options),
     "quiz": lambda **options: Quiz(load_quiz("03_self_attention"), **options),
@@ -446,6 +458,7 @@ MAKERS = {
     "head_explorer": lambda **options: HeadExplorer("cats", **options),
     "position_explorer": PositionExplorer,
     "two_heads": lambda **options: TwoHeads(["Ruth", "gives", "books", "to", "Omar"], **options),
+    "family_map": lambda **options: FamilyMap("BERT", **options),
     "moving_pair": lambda **options: MovingPair(
         ["b", "a"], {"none": np.ones((3, 3)), "t5": np.eye(3)}, (1, 0), **options
     ),

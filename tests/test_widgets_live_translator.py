@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from attn.applications.models import TRANSLATOR
+from attn.applications.translation import Translator
 from attn.corpus import Pair
 from attn_course import widgets
 from attn_course.widgets import _source, live_translator
@@ -46,7 +47,8 @@ def test_sentences_may_be_texts_alone():
 def test_the_page_gets_what_it_draws_and_no_more():
     example = attention()
     found = state(LiveTranslator(example, gold=gold(), sentences=[PAIR], language="en"))
-    assert found.keys() == {"example", "gold", "sentences", "pretrained", "language"}
+    assert found.keys() == {"example", "gold", "search", "sentences", "pretrained", "language"}
+    assert found["search"] is None
     assert found["example"].keys() == {"source", "target", "cross"}
     assert (found["example"]["source"], found["example"]["target"]) == (SOURCE, TARGET)
     assert found["gold"] == {"sure": [[0, 1], [1, 0]], "possible": [[0, 1], [1, 0], [1, 1]]}
@@ -118,6 +120,32 @@ def test_no_token_breaks_out_of_the_html():
 def test_repr():
     widget = LiveTranslator(attention(), language="es")
     assert repr(widget) == "LiveTranslator('red house', 'casa roja <eos>', language='es')"
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_the_tree_to_begin_with_is_the_search_of_the_model(width):
+    translator = Translator.pretrained("grammar")
+    sentence = "mario thinks that the leg of the man is long"
+    widget = LiveTranslator(translator.attention(sentence), beam_width=width)
+    tree, place, ids = widget.search["tree"], widget.search["winner"], []
+    score = tree[place]["total"]
+    while place:
+        assert tree[place]["kept"]
+        ids, place = [tree[place]["token"], *ids], tree[place]["parent"]
+    assert translator.target.decode(ids) == translator.translate(sentence, beam_width=width)
+    text = " ".join(translator.target.tokens[i] for i in ids)
+    assert f"{text} ({score:.2f})".replace("-", "−") in html.unescape(widget._fallback())
+
+
+def test_a_beam_that_cannot_be_is_refused():
+    for width, message in (
+        (5, "beam_width: expected at most 4, got 5"),
+        (-1, "beam_width: expected"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            LiveTranslator(attention(), beam_width=width)
+    with pytest.raises(ValueError, match="example.source: expected tokens of 'grammar', got quark"):
+        LiveTranslator(attention(source=["quark", "house"]), beam_width=2)
 
 
 NAN = np.full((1, 1, 3, 2), np.nan)

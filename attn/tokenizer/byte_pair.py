@@ -251,6 +251,8 @@ def learn_merges(words: Mapping[str, int], n_merges: int) -> list[tuple[int, int
         for word in words_with[best]:
             before = ids_of[word]
             after = ids_of[word] = merge_pair(before, best, FIRST_MERGE + len(merges))
+            if len(after) == len(before):
+                continue  # An earlier merge has taken the pair out of this word.
             for pair in pairwise(before):
                 counts[pair] -= words[word]
             for pair in pairwise(after):

@@ -9,10 +9,10 @@ _DESCRIPTION = {
     "0.1; el haz conserva es y hace, y está queda tachada. De es salen frío, fría y helado, que dejan a la oración 0.20, "
     "0.15 y 0.15; de hace salen frío y <eos>, que la dejan en 0.36 y 0.04. El haz conserva «hace frío», con 0.36, y «es "
     "frío», con 0.20. La búsqueda voraz solo habría visto la rama de es.",
-    "en": "A tree that grows from left to right. Out of <sos> come es, with probability 0.5, hace, with 0.4, and está, with "
-    "0.1; the beam keeps es and hace, and está is crossed out. Out of es come frío, fría and helado, which leave the "
-    "sentence at 0.20, 0.15 and 0.15; out of hace come frío and <eos>, which leave it at 0.36 and 0.04. The beam keeps "
-    "“hace frío”, with 0.36, and “es frío”, with 0.20. Greedy search would have seen the branch of es alone.",
+    "en": "A tree that grows from left to right. Out of <sos> come makes, with probability 0.5, it’s, with 0.4, and is, with "
+    "0.1; the beam keeps makes and it’s, and is is crossed out. Out of makes come cold, chilly and frost, which leave the "
+    "sentence at 0.20, 0.15 and 0.15; out of it’s come cold and <eos>, which leave it at 0.36 and 0.04. The beam keeps "
+    "“it’s cold”, with 0.36, and “makes cold”, with 0.20. Greedy search would have seen the branch of makes alone.",
 }
 _LABELS = {"es": ("paso 1", "paso 2"), "en": ("step 1", "step 2")}
 _STEPS = {
@@ -24,20 +24,25 @@ _STEPS = {
     ),
     "en": (
         "Out of <sos> come three words, each with its probability.",
-        "The beam keeps the two most probable, es and hace; está is crossed out.",
+        "The beam keeps the two most probable, makes and it’s; is is crossed out.",
         "Each of the two grows, and on the right is the probability of each sentence.",
-        "Of the five sentences the two most probable stay, and hace, which came second, leads.",
+        "Of the five sentences the two most probable stay, and it’s, which came second, leads.",
     ),
 }
 _ROOT = 132
-# Word, probability given the one before, height, and whether the beam keeps it.
-_FIRST = (("es", 0.5, 80, True), ("hace", 0.4, 186, True), ("está", 0.1, 244, False))
+# The words of the toy model of chapter 9, in the order of their probabilities: first words, then second.
+_WORDS = {
+    "es": ("es", "hace", "está", "frío", "fría", "helado"),
+    "en": ("makes", "it’s", "is", "cold", "chilly", "frost"),
+}
+# Parent, place of the word in _WORDS (None is <eos>), probability given the one before, height, and whether the beam keeps it.
+_FIRST = ((0, 0.5, 80, True), (1, 0.4, 186, True), (2, 0.1, 244, False))
 _SECOND = (
-    (0, "frío", 0.4, 44, True),
-    (0, "fría", 0.3, 80, False),
-    (0, "helado", 0.3, 116, False),
-    (1, "frío", 0.9, 168, True),
-    (1, "<eos>", 0.1, 204, False),
+    (0, 3, 0.4, 44, True),
+    (0, 4, 0.3, 80, False),
+    (0, 5, 0.3, 116, False),
+    (1, 3, 0.9, 168, True),
+    (1, None, 0.1, 204, False),
 )
 
 
@@ -51,10 +56,12 @@ def _draw(language):
         ink.text(128, 16, _LABELS[language][0], "small soft", "middle"),
         step(3, ink.text(256, 16, _LABELS[language][1], "small soft", "middle")),
     ]
-    for word, p, y, kept in _FIRST:
-        drawn.append(_grown(1, (52, _ROOT), (84, y), 88, word, p, kept))
-    for parent, word, p, y, kept in _SECOND:
+    words = _WORDS[language]
+    for place, p, y, kept in _FIRST:
+        drawn.append(_grown(1, (52, _ROOT), (84, y), 88, words[place], p, kept))
+    for parent, place, p, y, kept in _SECOND:
         start, whole = _FIRST[parent][2], f"{_FIRST[parent][1] * p:.2f}"
+        word = "<eos>" if place is None else words[place]
         drawn.append(_grown(3, (172, start), (204, y), 104, word, p, kept))
         drawn.append(step(3, ink.text(318, y + 4, whole, "shape strong" if kept else "shape")))
     drawn.append(ink.rect(1.2, _ROOT - 13, 51, 26, "box lit", 13))

@@ -170,11 +170,11 @@ CHAPTERS = {
     ),
     "13_what_attention_computes": Here(
         ("causal_attention", "heads", "stream", "next_word"),
-        {"tgt_len": 6, "d_model": 576, "n_heads": 9, "d_k": 64},
+        {"tgt_len": 7, "d_model": 576, "n_heads": 9, "d_k": 64},
         {"tgt_x": ("tgt_len", "d_model"), "query": ("n_heads", "tgt_len", "d_k")},
-        "Este capítulo mira dentro del modelo mientras lee y cambia lo que ve. Las formas son las de «The cats that chased the "
-        "mouse» en SmolLM2: `tgt_len` = 6, `d_model` = 576, `n_heads` = 9 y `d_k` = 64.",
-        "This chapter looks inside the model while it reads, and changes what it sees. The shapes are those of “The cats that chased "
-        "the mouse” in SmolLM2: `tgt_len` = 6, `d_model` = 576, `n_heads` = 9 and `d_k` = 64.",
+        "Este capítulo mira dentro del modelo mientras lee y cambia lo que ve. Las formas son las de «John and Paul wrote several "
+        "songs when» en SmolLM2: `tgt_len` = 7, `d_model` = 576, `n_heads` = 9 y `d_k` = 64.",
+        "This chapter looks inside the model while it reads, and changes what it sees. The shapes are those of “John and Paul wrote "
+        "several songs when” in SmolLM2: `tgt_len` = 7, `d_model` = 576, `n_heads` = 9 and `d_k` = 64.",
     ),
 }  # fmt: skip

@@ -37,7 +37,10 @@ PAGES = {
     "09_decoding": {"es": "Decodificación", "en": "Decoding"},
     "10_applications": {"es": "Aplicaciones", "en": "Applications"},
     "11_landscape": {"es": "Panorama", "en": "Landscape"},
-    "12_language_model": {"es": "Un modelo de lenguaje actual", "en": "A language model of today"},
+    "12_language_model": {
+        "es": "Un modelo de lenguaje: SmolLM2, 2024",
+        "en": "A language model: SmolLM2, 2024",
+    },
     "13_what_attention_computes": {
         "es": "Qué calcula la atención",
         "en": "What attention computes",

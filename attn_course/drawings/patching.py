@@ -3,30 +3,31 @@
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea, step
 
-_CLEAN, _CORRUPTED = ("The", "cat", "that", "…", "mouse"), ("The", "cats", "that", "…", "mouse")
+_CLEAN = ("John", "and", "Paul", "…", "when")
+_CORRUPTED = ("John", "without", "Paul", "…", "when")
 # The number of layers, and the layer and position of the patch.
 _LAYERS, _AT = 4, (1, 1)
 _TITLE = {"es": "Parchear un vector", "en": "Patching one vector"}
 _DESCRIPTION = {
-    "es": "Dos rejillas de cuatro capas por cinco tokens. La de la izquierda es la oración limpia, The cat that … mouse, que pide was. "
-    "La de la derecha es la corrompida, The cats that … mouse, que pide were. Una flecha lleva el vector de cat, en una capa, al "
-    "lugar del de cats. En la rejilla derecha quedan resaltados los vectores de las capas siguientes que pueden cambiar: los de su "
-    "propia hebra y los de su derecha. La pregunta es si ahora pide was o were.",
-    "en": "Two grids of four layers by five tokens. That on the left is the clean sentence, The cat that … mouse, which calls for was. "
-    "That on the right is the corrupted one, The cats that … mouse, which calls for were. An arrow takes the vector of cat, at one "
-    "layer, to the place of that of cats. In the grid on the right the vectors of later layers that may change are lit: those of its "
-    "own strand and those to the right of it. The question is whether it now calls for was or for were.",
+    "es": "Dos rejillas de cuatro capas por cinco tokens. La de la izquierda es la oración limpia, John and Paul … when, que pide they. "
+    "La de la derecha es la corrompida, John without Paul … when, que pide he. Una flecha lleva el vector de and, en una capa, al "
+    "lugar del de without. En la rejilla derecha quedan resaltados los vectores de las capas siguientes que pueden cambiar: los de su "
+    "propia hebra y los de su derecha. La pregunta es si ahora pide they o he.",
+    "en": "Two grids of four layers by five tokens. That on the left is the clean sentence, John and Paul … when, which calls for they. "
+    "That on the right is the corrupted one, John without Paul … when, which calls for he. An arrow takes the vector of and, at one "
+    "layer, to the place of that of without. In the grid on the right the vectors of later layers that may change are lit: those of its "
+    "own strand and those to the right of it. The question is whether it now calls for they or for he.",
 }
 _NAMES = {"es": ("limpia", "corrompida", "capa"), "en": ("clean", "corrupted", "layer")}
 _STEPS = {
     "es": (
-        "El modelo lee la oración limpia y se guardan sus vectores: pide was.",
-        "Lee la corrompida: pide were.",
+        "El modelo lee la oración limpia y se guardan sus vectores: pide they.",
+        "Lee la corrompida: pide he.",
         "Se vuelve a leer la corrompida con un solo vector de la limpia, y se mira qué pide ahora.",
     ),
     "en": (
-        "The model reads the clean sentence and its vectors are kept: it calls for was.",
-        "It reads the corrupted one: it calls for were.",
+        "The model reads the clean sentence and its vectors are kept: it calls for they.",
+        "It reads the corrupted one: it calls for he.",
         "The corrupted one is read again with one vector of the clean one, to see what it calls for now.",
     ),
 }
@@ -40,12 +41,12 @@ def patching():
 def _draw(language):
     clean, corrupted, _ = _NAMES[language]
     left, right = (
-        _grid(6, clean, _CLEAN, "was", False),
-        _grid(186, corrupted, _CORRUPTED, "were", False),
+        _grid(6, clean, _CLEAN, "they", False),
+        _grid(186, corrupted, _CORRUPTED, "he", False),
     )
     layer, at = _AT
     start, end = _centre(6, layer, at), _centre(186, layer, at)
-    patched = _grid(186, corrupted, _CORRUPTED, "was?", True)
+    patched = _grid(186, corrupted, _CORRUPTED, "they?", True)
     arrow = ink.arrow(
         [
             (start[0] + 11, start[1] - 6),
@@ -86,7 +87,7 @@ def _grid(left, name, words, due, patched):
         return "".join(
             [
                 *drawn,
-                ink.rect(x - 26, y - 55, 40, 19, "box now", 4),
+                ink.rect(x - 29, y - 55, 46, 19, "box now", 4),
                 ink.text(x - 6, y - 41.5, due, "small strong", "middle"),
             ]
         )

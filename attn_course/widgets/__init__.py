@@ -6,6 +6,8 @@
 - `MaskPainter`: a mask to paint; its weights, its dead rows, its leaks through layers
 - `EmbeddingMap`: users and films as points; drag them, and their dot products follow
 - `EmojiSearch`: a word, and the emoji whose pictures a small CLIP places nearest to it
+- `FamilyMap`, `load_families`: model families by year, and what each changed in the machine
+- `Continuation`: a language model writes on; another token can be taken at each step
 - `Quiz`, `load_quiz`: questions with feedback for every answer
 - `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
@@ -25,8 +27,10 @@
 
 from attn_course.widgets.answer_board import AnswerBoard
 from attn_course.widgets.attention_explorer import AttentionExplorer
+from attn_course.widgets.continuation import Continuation
 from attn_course.widgets.embedding_map import EmbeddingMap
 from attn_course.widgets.emoji_search import EmojiSearch
+from attn_course.widgets.family_map import FamilyMap, load_families
 from attn_course.widgets.head_explorer import HeadExplorer
 from attn_course.widgets.head_viewer import HeadViewer
 from attn_course.widgets.layer_explorer import LayerExplorer
@@ -49,8 +53,10 @@ from attn_course.widgets.word_guesser import WordGuesser
 __all__ = [
     "AnswerBoard",
     "AttentionExplorer",
+    "Continuation",
     "EmbeddingMap",
     "EmojiSearch",
+    "FamilyMap",
     "HeadExplorer",
     "HeadViewer",
     "LayerExplorer",
@@ -69,5 +75,6 @@ __all__ = [
     "TwoHeads",
     "VisualAsker",
     "WordGuesser",
+    "load_families",
     "load_quiz",
 ]

@@ -21,7 +21,9 @@ PIECE = 330_000
 # that translate, so that other pages do not load it.
 BUNDLES = {
     "widgets": ("attention_explorer", "softmax_playground", "quiz"),
+    "continuation_widgets": ("continuation",),
     "map_widgets": ("embedding_map",),
+    "family_widgets": ("family_map",),
     "head_widgets": ("head_viewer",),
     "two_widgets": ("two_heads",),
     "explorer_widgets": ("head_explorer",),
@@ -172,7 +174,7 @@ def scripts(body):
 
 def stylesheet():
     """Return the CSS of the widgets with the colours of both schemes."""
-    return ground() + _read("widgets.css")
+    return ground() + plain(_read("widgets.css"))
 
 
 def ground():

@@ -2,6 +2,7 @@
 import { crossAttention, words } from "./cross_attention.js";
 import { beamSearch, greedy, logSumExp } from "./decoding.js";
 import { progressBar } from "./loading.js";
+import { searchTree } from "./search_tree.js";
 import { announcer, examples, fill, format, h, list, put, radios, uid } from "./shared.js";
 import { textOf } from "./tokenizer.js";
 import { encodeSource, loadTranslator } from "./trained.js";
@@ -39,6 +40,8 @@ export const STRINGS = {
     tree: "Árbol de búsqueda", treeStart: "inicio", treeStep: "paso {step}",
     treeText: "Junto a cada token, su probabilidad y la log-probabilidad total de la hipótesis. En cada paso siguen las {width} mejores, y la que llega a `<eos>` guarda su lugar; las demás, sin recuadro, se descartan.",
     after: "tras «{words}»", kept: "se conserva", dropped: "se descarta", won: "en la ganadora",
+    beamTitle: "Un haz que crece", step: "Paso", play: "Reproducir", pause: "Pausa", next: "Siguiente",
+    begun: "Paso {step}, quedan en el haz:", finished: "Todas han terminado. Ordenadas por su log-probabilidad:", nothing: "(nada)",
   },
   en: {
     title: "Live translator",
@@ -72,18 +75,21 @@ export const STRINGS = {
     tree: "Search tree", treeStart: "start", treeStep: "step {step}",
     treeText: "Beside each token, its probability and the total log-probability of the hypothesis. At each step the {width} best go on, and one that reaches `<eos>` keeps its place; the others, without a frame, are dropped.",
     after: "after “{words}”", kept: "kept", dropped: "dropped", won: "in the winner",
+    beamTitle: "A beam that grows", step: "Step", play: "Play", pause: "Pause", next: "Next",
+    begun: "Step {step}, left in the beam:", finished: "All have ended. Ordered by their log-probability:", nothing: "(nothing)",
   },
 };
 
 const PACE = 120; // A new token appears after this many milliseconds.
+const TREE_PACE = 700; // The tree of a figure that is about search grows by a step after this many milliseconds.
 const PENALTIES = [0, 0.6, 1];
 
 /**
  * Translate the ids of a sentence. Returns the tokens `source` and `target`, the `probabilities` of
  * the target tokens, cross[l][h][i][j], the weight that the query that predicts target[i] gives to
- * source[j], and the { tree, winner, width } of a beam `search`.
+ * source[j], and the { tree, winner, width } of a beam `search`. With `whole`, a beam of 1 has a tree as well.
  */
-export function translate({ transformer, source, target }, ids, width, lengthPenalty = 0) {
+export function translate({ transformer, source, target }, ids, width, lengthPenalty = 0, whole = false) {
   const encoded = transformer.encode(ids);
   const steps = []; // The traces of greedy search are kept; the winner of a beam is decoded once more.
   const model = {
@@ -91,7 +97,7 @@ export function translate({ transformer, source, target }, ids, width, lengthPen
     decode: (...given) => (steps.push(transformer.decode(...given)), steps.at(-1)),
   };
   const maxNewTokens = 2 * ids.length + 10;
-  const found = width > 1 ? beamSearch(model, ids, { width, maxNewTokens, lengthPenalty }) : null;
+  const found = whole || width > 1 ? beamSearch(model, ids, { width, maxNewTokens, lengthPenalty }) : null;
   const written = found ? found.hypotheses[0].ids : greedy(model, ids, { maxNewTokens });
   if (found) steps.push(transformer.decode(written.slice(0, -1), encoded.memory));
   const logits = steps.flatMap((step) => step.logits);
@@ -111,6 +117,7 @@ function render({ model, el }) {
   const t = STRINGS[language];
   const { tokenizer: kind, megabytes } = model.get("pretrained");
   const example = model.get("example");
+  const searching = model.get("search"); // Where there is a tree to begin with, the figure is about search alone.
   const pairs = model.get("sentences");
   const gold = model.get("gold");
   const first = kind === "bpe" ? textOf(example.source, kind) : example.source.join(" ");
@@ -118,7 +125,7 @@ function render({ model, el }) {
   const live = announcer();
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const choice = { layer: null, head: null, joined: false };
-  const search = { width: 1, penalty: 0 };
+  const search = { width: searching?.width ?? 1, penalty: 0 };
   let figure = null;
   let timer;
   let wishes = 0;
@@ -146,7 +153,7 @@ function render({ model, el }) {
   pairs.length ? picker : null);
   const searched = (label, name, options) => radios(label, name, options, search[name], (chosen) => {
     search[name] = chosen;
-    penalties.hidden = search.width === 1;
+    penalties.hidden = Boolean(searching) || search.width === 1;
     wish();
   });
   const penalties = searched(t.penalty, "penalty", PENALTIES.map((penalty) => [penalty, String(penalty)]));
@@ -177,6 +184,7 @@ function render({ model, el }) {
   function refuse(text, words = [], unknown = []) {
     clear();
     const bad = new Set(unknown.map(({ position }) => position));
+    output.hidden = false;
     output.lang = "en";
     output.replaceChildren(...words.flatMap((word, i) => [i ? " " : "", bad.has(i) ? h("mark", { "data-attn": "unknown" }, word) : word]));
     say(text, "bad");
@@ -212,11 +220,12 @@ function render({ model, el }) {
     }
     if (tooLong) return refuse(fill(t.tooLong, { length: ids.length, most: translator.maxLen }), split);
     const begin = performance.now();
-    const result = translate(translator, ids, search.width, search.penalty);
+    const result = translate(translator, ids, search.width, search.penalty, Boolean(searching));
     const time = performance.now() - begin;
     show(result);
     put(note, fill(t.done, { time: format(time, time < 10 ? 1 : 0) }));
     if (still.matches) figure.reveal(figure.length);
+    else if (searching) figure.play();
     else write(0);
     figure.tell();
   }
@@ -227,6 +236,11 @@ function render({ model, el }) {
   }
   function show(result) {
     clear();
+    if (searching) {
+      figure = growingBeam({ t, result, kind, still, live, output });
+      place.replaceChildren(figure.node);
+      return;
+    }
     const same = (pair) => pair.source === result.source.join(" ") && pair.target === words(result.target).join(" ");
     const links = result.target.at(-1) === "<eos>" ? known.find(same) : undefined;
     output.lang = "es";
@@ -242,12 +256,77 @@ function render({ model, el }) {
   }
 
   el.append(h("div", {
-    class: "attn-w attn-live", lang: language, role: "group", "aria-label": t.title, "data-attn": "live-translator",
+    class: "attn-w attn-live", lang: language, role: "group", "aria-label": searching ? t.beamTitle : t.title, "data-attn": "live-translator",
   }, form, h("div", { class: "attn-w-controls" }, widths, penalties), note, bar.node, retry, output, place, live.node));
-  show(example);
-  figure.reveal(figure.length, Math.min(1, figure.length - 1));
+  show(searching ? { ...example, search: searching } : example);
+  figure.reveal(searching ? 1 : figure.length, Math.min(1, figure.length - 1));
   put(note, bar.told(t.ready));
   return clear;
+}
+
+/** The tree of a search with what it holds at each step: the reader moves the step, or plays it. */
+function growingBeam({ t, result, kind, still, live, output }) {
+  const tree = searchTree({ t, ...result.search });
+  let timer = null;
+  const id = uid();
+  const shown = h("span", { class: "attn-w-number", "aria-hidden": "true" });
+  const slider = h("input", {
+    type: "range", id, min: 0, max: tree.last, step: 1, "data-attn": "grown",
+    oninput: () => {
+      stop();
+      reveal(Number(slider.value));
+      tell();
+    },
+  });
+  const button = h("button", { type: "button", class: "attn-w-button", "data-attn": "play", onclick: press });
+  const state = () => Number(slider.value);
+
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    put(button, still.matches ? t.next : t.play);
+  }
+  /** Grow by a step; a whole tree begins again. */
+  const advance = () => reveal(state() === tree.last ? 0 : state() + 1);
+  function press() {
+    if (timer !== null) return stop();
+    advance();
+    if (still.matches) return tell();
+    return play(state());
+  }
+  function play(from = 0) {
+    stop();
+    reveal(from);
+    put(button, t.pause);
+    timer = setInterval(() => {
+      advance();
+      if (state() === tree.last) {
+        stop();
+        tell();
+      }
+    }, TREE_PACE);
+  }
+  function said() {
+    const opening = state() === tree.last ? t.finished : fill(t.begun, { step: state() });
+    return [opening, ...tree.beam(state()).map(({ tokens, total }) => [textOf(tokens.filter((token) => token !== "<eos>"), kind).trim() || t.nothing, format(total)])];
+  }
+  const tell = () => live.say(said().flat().join(" "));
+  function reveal(count) {
+    slider.value = count;
+    slider.setAttribute("aria-valuetext", String(count));
+    put(shown, String(count));
+    tree.reveal(count);
+    const [opening, ...hypotheses] = said();
+    put(heading, opening);
+    ranks.replaceChildren(...hypotheses.map(([words, total], i) => h("li", { "data-attn": "hypothesis", "data-best": i === 0 },
+      h("span", { lang: "es" }, words), " ", h("span", { class: "attn-w-number" }, total))));
+  }
+  const heading = h("p", { class: "attn-w-label", "data-attn": "heading" });
+  const ranks = h("ol", { class: "attn-live-ranks" });
+  const controls = h("div", { class: "attn-w-controls attn-live-grow" }, h("label", { for: id, class: "attn-w-label" }, t.step), slider, shown, button);
+  output.hidden = true; // The list of hypotheses says what the output would.
+  stop();
+  return { node: h("div", {}, controls, heading, ranks, tree.node), length: tree.last, reveal, tell, play, stop: () => { stop(); tree.stop(); } };
 }
 
 export default { render };

@@ -3,7 +3,7 @@
 import numpy as np
 import traitlets
 
-from attn._checks import argument_error
+from attn._checks import argument_error, check_size
 from attn.applications.models import TRANSLATOR
 from attn_course.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
 from attn_course.widgets._source import module, stylesheet
@@ -13,12 +13,20 @@ TEXT = {
     "es": {
         "caption": "Pesos de la atención cruzada, en promedio sobre capas y cabezas. Cada fila "
         "es la query que predice su token y suma 1; cada columna, un token de la oración.",
+        "beam": "Las hipótesis que conserva un haz de {}, paso a paso, cada una con el logaritmo "
+        "de su probabilidad.",
+        "step": "paso {}",
     },
     "en": {
         "caption": "Cross-attention weights, averaged over layers and heads. Each row is the "
         "query that predicts its token and sums to 1; each column is a token of the sentence.",
+        "beam": "The hypotheses that a beam of {} keeps, step by step, each with the logarithm "
+        "of its probability.",
+        "step": "step {}",
     },
 }
+# The widest beam that the page offers.
+MOST_HYPOTHESES = 4
 
 
 class LiveTranslator(TranslatorWidget):
@@ -42,6 +50,9 @@ class LiveTranslator(TranslatorWidget):
         alignments of the latter are shown where the model translates as they do.
     pretrained : {"tatoeba", "grammar"}
         The model that translates, as in `Translator.pretrained`: the one of the example.
+    beam_width : int, default 0
+        From 1 to 4: the figure is about search alone. It begins with the tree of a beam of this
+        width on the example, which grows step by step, and shows no attention.
     language : {"es", "en"}, optional
         By default, the language in use.
 
@@ -59,15 +70,25 @@ class LiveTranslator(TranslatorWidget):
     """
 
     _stem = "live_translator"
-    _state = ("example", "gold", "sentences", "pretrained")
+    _state = ("example", "gold", "search", "sentences", "pretrained")
     _esm = module(_stem)
     _css = stylesheet()
 
     example = traitlets.Dict().tag(sync=True)
     gold = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
+    search = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     sentences = traitlets.List(traitlets.Dict()).tag(sync=True)
 
-    def __init__(self, example, *, gold=None, sentences=(), pretrained=TRANSLATOR, language=None):
+    def __init__(
+        self,
+        example,
+        *,
+        gold=None,
+        sentences=(),
+        pretrained=TRANSLATOR,
+        beam_width=0,
+        language=None,
+    ):
         if missing := [n for n in ("source", "target", "cross") if not hasattr(example, n)]:
             expected = "what `Translator.attention` returns"
             raise argument_error(
@@ -87,6 +108,8 @@ class LiveTranslator(TranslatorWidget):
         cross = cross.astype(float).round(4).tolist()
         if isinstance(sentences, str):
             raise argument_error("sentences", "a sequence of sentences", repr(sentences))
+        if check_size("beam_width", beam_width, least=0) > MOST_HYPOTHESES:
+            raise argument_error("beam_width", f"at most {MOST_HYPOTHESES}", beam_width)
         if gold is not None:
             gold = _links("gold", gold, len(source), len(target))
         super().__init__(
@@ -94,10 +117,13 @@ class LiveTranslator(TranslatorWidget):
             pretrained,
             example={"source": source, "target": target, "cross": cross},
             gold=gold,
+            search=grow(pretrained, source, beam_width) if beam_width else None,
             sentences=[_sentence(f"sentences[{i}]", pair) for i, pair in enumerate(sentences)],
         )
 
     def _fallback(self):
+        if self.search:
+            return self._steps()
         source, target = self.example["source"], self.example["target"]
         mean = np.mean(self.example["cross"], axis=(0, 1))
         rows = [[word, *map(decimals, weights)] for word, weights in zip(target, mean, strict=True)]
@@ -107,12 +133,79 @@ class LiveTranslator(TranslatorWidget):
             f"{table(TEXT[self.language]['caption'], ['', *source], rows)}"
         )
 
+    def _steps(self):
+        text, rows = TEXT[self.language], []
+        tree, tokens = self.search["tree"], self.search["tokens"]
+        paths = [[]]
+        for node in tree[1:]:
+            paths.append([*paths[node["parent"]], tokens[str(node["token"])]])
+        for step in range(1, max(map(len, paths)) + 1):
+            kept = [i for i, path in enumerate(paths) if len(path) == step and tree[i]["kept"]]
+            kept.sort(key=lambda i: -tree[i]["total"])
+            cells = [f"{self._text(paths[i])} ({decimals(tree[i]['total'])})" for i in kept]
+            cells += [""] * (self.search["width"] - len(kept))
+            rows.append([text["step"].format(step), *cells])
+        source = escape(self._text(self.example["source"]))
+        places = [str(i + 1) for i in range(self.search["width"])]
+        return (
+            f'<p lang="en">{source}</p>'
+            f"{table(text['beam'].format(self.search['width']), ['', *places], rows)}"
+        )
+
     def _text(self, tokens):
         return text_of(tokens, self.pretrained["tokenizer"])
 
     def __repr__(self):
         source, target = (self._text(self.example[name]) for name in ("source", "target"))
         return f"LiveTranslator({source!r}, {target!r}, language={self.language!r})"
+
+
+def grow(pretrained, source, width):
+    """Return the tree of a beam search, as ``beamSearch`` of ``decoding.js`` does.
+
+    Each node has the place of its parent, its token, the log-probability of that token and of all
+    so far, and whether it was kept. Float64, so that every processor keeps the same hypotheses.
+    """
+    # Only this figure computes in Python, and lessons in NumPy do not load torch.
+    import torch
+
+    from attn.applications.translation import Translator
+
+    translator = Translator.pretrained(pretrained)
+    model, target = translator.model.double(), translator.target
+    known = {token: i for i, token in enumerate(translator.source.tokens)}
+    if unknown := [token for token in source if token not in known]:
+        raise argument_error("example.source", f"tokens of {pretrained!r}", unknown[0])
+    with torch.no_grad():
+        memory, _ = model.encode(torch.tensor([[known[token] for token in source]]))
+    tree = [{"parent": None, "token": None, "logProbability": 0.0, "total": 0.0, "kept": True}]
+    beam = [(0, [target.sos_id])]
+    for _ in range(2 * len(source) + 10):
+        ended = [one for one in beam if one[1][-1] == target.eos_id]
+        grown = []
+        for parent, ids in beam:
+            if ids[-1] == target.eos_id:
+                continue
+            with torch.no_grad():
+                logits = model.step(torch.tensor([ids]), None, memory=memory)[0]
+            best = logits.log_softmax(dim=-1).topk(width)
+            for log_p, token in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                total = tree[parent]["total"] + log_p
+                node = {"parent": parent, "token": token, "logProbability": log_p}
+                tree.append({**node, "total": total, "kept": False})
+                grown.append((len(tree) - 1, [*ids, token]))
+        grown.sort(key=lambda one: -tree[one[0]]["total"])
+        beam = [*ended, *grown[: width - len(ended)]]
+        for place, _ in beam:
+            tree[place]["kept"] = True
+        if all(ids[-1] == target.eos_id for _, ids in beam):
+            break
+    return {
+        "tree": tree,
+        "winner": max((place for place, _ in beam), key=lambda place: tree[place]["total"]),
+        "width": width,
+        "tokens": {str(node["token"]): target.tokens[node["token"]] for node in tree[1:]},
+    }
 
 
 def _sentence(name, pair):

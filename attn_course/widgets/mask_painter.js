@@ -8,7 +8,7 @@ export const STRINGS = {
     title: "Pintor de máscaras", presets: "Máscara", layers: "Capas",
     names: {
       all: "ninguna", causal: "causal", padding: "relleno", both: "causal y relleno",
-      ahead: "un paso de más", inverted: "invertida",
+      ahead: "corrida", inverted: "invertida",
     },
     weights: "Pesos de una capa", hint: "Toca una celda, o arrastra con el ratón, para permitir o prohibir.",
     reach: { 1: "Lo que llega a cada salida con 1 capa", many: "Lo que llega a cada salida con {n} capas" },
@@ -30,7 +30,7 @@ export const STRINGS = {
     title: "Mask painter", presets: "Mask", layers: "Layers",
     names: {
       all: "none", causal: "causal", padding: "padding", both: "causal and padding",
-      ahead: "one step too far", inverted: "inverted",
+      ahead: "shifted", inverted: "inverted",
     },
     weights: "Weights of one layer", hint: "Touch a cell, or drag with the mouse, to allow or forbid.",
     reach: { 1: "What reaches each output with 1 layer", many: "What reaches each output with {n} layers" },

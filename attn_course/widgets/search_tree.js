@@ -1,5 +1,8 @@
 // The tree of a beam search: a column for each step, its hypotheses from the best to the worst.
+// The columns keep their natural size, and a tree that is wider than the page scrolls in its box.
 import { fill, format, h, rich, scroller, visible } from "./shared.js";
+
+const MARGIN = 40; // The newest step stands this far from the edge, so that the fade does not cover it.
 
 /** Draw the `tree` that `beamSearch` returns. `winner` is the place of the winner in it, and `tokens` names the ids. */
 export function searchTree({ t, tree, winner, width, tokens }) {
@@ -46,7 +49,27 @@ export function searchTree({ t, tree, winner, width, tokens }) {
     });
   });
   observer.observe(plane);
-  return { node, stop: () => observer.disconnect() };
+  const last = columns.length - 1;
+
+  /** Show the first `count` steps. What wins is marked only when the whole tree is there. */
+  function reveal(count) {
+    columns.forEach((column, step) => column.toggleAttribute("data-later", step > count));
+    nodes.forEach((one, place) => one.toggleAttribute("data-won", count === last && won.has(place)));
+    edges.forEach((edge, i) => {
+      edge.toggleAttribute("data-later", steps[order[i]] > count);
+      edge.toggleAttribute("data-won", count === last && won.has(order[i]));
+    });
+    const [left, right] = [columns[count].offsetLeft, columns[count].offsetLeft + columns[count].offsetWidth + MARGIN];
+    if (right > box.scrollLeft + box.clientWidth || left < box.scrollLeft) box.scrollLeft = right - box.clientWidth;
+  }
+  /** The hypotheses in the beam after `count` steps, the best first: those just kept, and those that ended before. */
+  function beam(count) {
+    const isParent = new Set(tree.filter((_, place) => place && steps[place] <= count).map(({ parent }) => parent));
+    const alive = [...tree.keys()].filter((place) => tree[place].kept && steps[place] <= count && !isParent.has(place));
+    return alive.sort((a, b) => tree[b].total - tree[a].total)
+      .map((place) => ({ tokens: pathTo(tree, place).slice(1).map((other) => tokens[tree[other].token]), total: tree[place].total }));
+  }
+  return { node, last, reveal, beam, stop: () => observer.disconnect() };
 }
 
 /** Write a probability. A small probability must not look like zero. */

@@ -11,7 +11,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.token import Name, Operator, Punctuation, Text, Whitespace
 
 STRING = r"""(?:f?"(?:[^"\\]|\\.)*"|f?'(?:[^'\\]|\\.)*')"""
-VALUE = rf"""(?:{STRING}(?:\s+{STRING})*|\[[^\[\]]*\]|\([^()]*\)|[\w.]+(?:\["\w+"\])?)"""
+VALUE = rf"""(?:{STRING}(?:\s+{STRING})*|\[[^\[\]]*\]|\((?:{STRING}|[^()"'])*\)|\{{[^{{}}]*\}}|[\w.]+(?:\["\w+"\])?)"""
 BOTH = re.compile(rf"\btext\(es=({VALUE}),\s*en=({VALUE})\)")
 # A label inside an f-string, which it may as well be part of.
 LETTERS = re.compile(r"\{'([^'{}]*)'\}")
@@ -54,6 +54,8 @@ def said(code, language):
     'print("weight")'
     >>> said('''f"{text(es='de', en='of')} {n}"''', "en")
     'f"of {n}"'
+    >>> said('text(es=("sin f()", "con"), en=("without f()", "with"))', "en")
+    '("without f()", "with")'
     """
 
     def label(call):

@@ -24,6 +24,9 @@ WORDS = {
         "needs": "Antes",
         "times": "{} de lectura y {} de ejercicios",
         "part": {2: "Día", 6: "Semana"},
+        "progress": ("Capítulo", "Ejercicios", "Preguntas acertadas"),
+        "sum": "Has resuelto {solved} de {exercises} ejercicios y acertado {right} de {questions} preguntas.",
+        "next": "Sigue con",
     },
     "en": {
         "sections": ("Section", "In the course"),
@@ -31,6 +34,9 @@ WORDS = {
         "needs": "First",
         "times": "{} to read, {} of exercises",
         "part": {2: "Day", 6: "Week"},
+        "progress": ("Chapter", "Exercises", "Questions right"),
+        "sum": "You have solved {solved} of {exercises} exercises and answered {right} of {questions} questions right.",
+        "next": "Go on with",
     },
 }
 
@@ -185,21 +191,29 @@ class Progress(Written):
 
     def write(self, data):
         words = attn_python.UI[self.language]
-        lines = [f"<p class='attn-progress-none' hidden>{words['none']}</p>", ""]
+        names = WORDS[self.language]
+        head = " | ".join(names["progress"])
+        rows = [f"| {head} |", "|:-|:-|-:|"]
         for chapter in filter(lambda each: self.home(each["page"]), data["chapter"]):
             page = chapter["page"]
             questions = tomllib.loads((QUIZZES / f"{page}.toml").read_text("utf-8"))["question"]
-            lines += [self.page(page), ""]
             items = [
-                f"<li data-exercise='{name}'><a href='{page}.html#{attn_python.anchor(name)}'>"
-                f"<code>{name}</code></a></li>"
-                for name in self.exercises(page)
+                f"<li data-exercise='{name}'><a href='{page}.html#{attn_python.anchor(name)}' "
+                f"title='{name}'>{i}<span class='attn-hidden'> {name}</span></a></li>"
+                for i, name in enumerate(self.exercises(page), 1)
             ]
-            lines += [f"<ul>{''.join(items)}</ul>", ""]
-            right = f"{words['quizzes']}: <span>0</span> / {len(questions)}"
-            lines += [f"<p data-quiz='{page}'>{right}</p>", ""]
+            right = f"<span data-quiz='{page}'>0</span> / {len(questions)}"
+            rows += [f"| {self.page(page)} | <ol>{''.join(items)}</ol> | {right} |"]
+        told = f"data-next='{names['next']}' data-sum='{names['sum']}'"
         erase = f"<button type='button' data-sure='{words['sure']}'>{words['erase']}</button>"
-        return [*lines, f"<p class='attn-progress-erase'>{erase}</p>"]
+        return [
+            f"<p class='attn-progress-none' hidden>{words['none']}</p>",
+            f"<p class='attn-progress-sum' role='status' {told}></p>",
+            "",
+            *rows,
+            "",
+            f"<p class='attn-progress-erase'>{erase}</p>",
+        ]
 
     def exercises(self, page):
         """Return the names of a page's exercises, in their order: those of their files tell."""

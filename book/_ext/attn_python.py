@@ -69,7 +69,6 @@ PLOTS = ("attn_course/plots/*.py",)
 UI = {
     "es": {
         "exercises": "Ejercicios",
-        "quizzes": "Preguntas acertadas",
         "none": "Aquí no hay nada guardado todavía.",
         "erase": "Borrar todo lo guardado",
         "sure": "¿Borrar tus respuestas y tu progreso de este navegador?",
@@ -110,7 +109,6 @@ UI = {
     },
     "en": {
         "exercises": "Exercises",
-        "quizzes": "Questions answered right",
         "none": "Nothing is stored here yet.",
         "erase": "Erase all that is stored",
         "sure": "Erase your answers and your progress from this browser?",

@@ -1,4 +1,4 @@
-"""What holds on every page, in both colour schemes, as a visitor's browser shows it.
+"""What holds on every page, as a visitor's browser shows it: Spanish in the dark, English in the light.
 
 Each edition has a file of its own, which derives from this one: the tests of one file run in one
 process, and two processes are twice as fast.
@@ -47,27 +47,19 @@ def open_page(browser, server, page, scheme):
     return tab, seen
 
 
-def look(tab, seen, scheme, violations):
+def look(tab, seen, violations):
     """Return what the tests below ask about, once the page is there; close it."""
     tab.wait_for_load_state("load")
     tab.evaluate("document.fonts.ready.then(() => null)")
     # Chromium may never call a page idle that has loaded behind another: what it still asks for, it
     # asks for within this time.
     tab.wait_for_timeout(300)
-    seen["theme"] = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    ground = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    seen["ground"] = [int(channel) for channel in re.findall(r"\d+", ground)]
     seen["shift"] = tab.evaluate("window.shift")
     seen["untouched"] = set(seen["requests"])
     tab.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
-    # In the dark only colours can go wrong that were right in the light.
-    rules = {} if scheme == "light" else {"rules": ["color-contrast"]}
-    seen["axe"] = violations(tab, **rules)
-    if scheme == "light":
-        look_at_what_no_scheme_changes(tab, seen)
-    tab.context.close()
-    return seen
-
-
-def look_at_what_no_scheme_changes(tab, seen):
+    seen["axe"] = violations(tab)
     seen["images"] = tab.evaluate(
         "[...document.querySelectorAll('img, .attn-figure svg')].map("
         "i => [i.getAttribute(i.alt === undefined ? 'aria-label' : 'alt'), i.getAttribute('width')])"
@@ -89,6 +81,8 @@ def look_at_what_no_scheme_changes(tab, seen):
         tab.set_viewport_size({"width": width, "height": 844})
         tab.evaluate(TWO_FRAMES)  # in which scripts answer to the new width
         seen["wide"].append(tab.evaluate("document.documentElement.scrollWidth - innerWidth"))
+    tab.context.close()
+    return seen
 
 
 @functools.cache
@@ -99,27 +93,26 @@ def packed(path):
 
 
 class EveryPage:
-    """The tests of one edition; `language` says which, `beside` what else belongs to it."""
+    """The tests of one edition in one scheme, and of the page that leads to both."""
 
     language: str
-    beside = ()
-    schemes = ("light",)
+    scheme: str
 
     @pytest.fixture(scope="class")
     @classmethod
     def visits(cls, browser, server, violations):
-        """What was seen on each page in each scheme: (page, scheme) -> seen.
+        """What was seen on each page: page -> seen.
 
         While one page is looked at, the next one loads, and falls silent.
         """
-        pages = [*cls.beside, *(f"{cls.language}/{name}.html" for name in NAMES)]
+        pages = ["index.html#", *(f"{cls.language}/{name}.html" for name in NAMES)]
         known, loading = {}, deque()
-        for visit in [*((page, scheme) for scheme in cls.schemes for page in pages), None]:
-            if visit:
-                loading.append((visit, *open_page(browser, server, *visit)))
-            if loading and (len(loading) > 1 or not visit):
-                (page, scheme), tab, seen = loading.popleft()
-                known[page, scheme] = look(tab, seen, scheme, violations)
+        for page in [*pages, None]:
+            if page:
+                loading.append((page, *open_page(browser, server, page, cls.scheme)))
+            if loading and (len(loading) > 1 or not page):
+                earlier, tab, seen = loading.popleft()
+                known[earlier] = look(tab, seen, violations)
         return known
 
     def test_nothing_is_asked_of_a_third_party(self, visits, server):
@@ -134,7 +127,7 @@ class EveryPage:
             weight = sum(len(packed(site / path.lstrip("/"))) for path in paths)
             return weight if weight > 300_000 else 0
 
-        assert over_all(visits, too_heavy, schemes=("light",)) == {}
+        assert over_all(visits, too_heavy) == {}
 
     def test_the_console_is_silent(self, visits):
         assert over_all(visits, lambda page, seen: seen["errors"]) == {}
@@ -146,7 +139,7 @@ class EveryPage:
         def too_wide(page, seen):
             return [x for x in seen["wide"] if x > 0]
 
-        assert over_all(visits, too_wide, schemes=("light",)) == {}
+        assert over_all(visits, too_wide) == {}
 
     def test_nothing_moves_while_the_page_loads(self, visits):
         assert over_all(visits, lambda page, seen: seen["shift"] >= 0.02) == {}
@@ -159,16 +152,22 @@ class EveryPage:
                 if not width or alt is None or re.search(r"\.(png|svg)$|_images", alt)
             ]
 
-        assert over_all(visits, bare, schemes=("light",)) == {}
+        assert over_all(visits, bare) == {}
+
+    def test_the_page_is_in_the_scheme_of_its_reader(self, visits):
+        def other(page, seen):
+            return (min(seen["ground"]) > 200) != (self.scheme == "light")
+
+        assert over_all(visits, other) == {}
 
     def test_the_page_says_its_language(self, visits):
         def other(page, seen):
-            return seen["lang"] != self.language
+            return seen["lang"] != (self.language if "/" in page else "es")
 
-        assert over_all(visits, other, schemes=("light",)) == {}
+        assert over_all(visits, other) == {}
 
     def test_the_chapter_is_alive(self, visits):
-        seen = visits[f"{self.language}/{CHAPTER}", "light"]
+        seen = visits[f"{self.language}/{CHAPTER}"]
         assert seen["widgets"] >= 9
         assert seen["fallbacks"] == 0
         assert seen["math"] > 30
@@ -176,11 +175,7 @@ class EveryPage:
         assert not re.search(r"\$[^$]+\$|\\(frac|sqrt|top|mathbb)\{|ParseError", seen["prose"])
 
 
-def over_all(visits, wrong, schemes=("light", "dark")):
-    """Return what `wrong` finds on a visit, by page and scheme; where nothing is, nothing."""
-    found = {
-        (page, scheme): wrong(page, seen)
-        for (page, scheme), seen in visits.items()
-        if scheme in schemes
-    }
-    return {each: what for each, what in found.items() if what}
+def over_all(visits, wrong):
+    """Return what `wrong` finds on a visit, by page; where nothing is, nothing."""
+    found = {page: wrong(page, seen) for page, seen in visits.items()}
+    return {page: what for page, what in found.items() if what}

@@ -787,6 +787,84 @@ def test_parts_of_words_are_accessible(language, scheme, width, visit, parts_fol
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+# About search alone -----------------------------------------------------------------------------------
+
+RANKS = "[data-attn=hypothesis] > span:first-child"
+
+
+def drawn(page):
+    """Return the total of each node of the tree, and whether it is in sight."""
+    return page.locator("[data-attn=node]").evaluate_all(
+        "all => all.map(node => [Number(node.dataset.total), node.checkVisibility({ visibilityProperty: true })])"
+    )
+
+
+@pytest.fixture(scope="module")
+def beam_folder(tmp_path_factory, example, pairs):
+    folder = tmp_path_factory.mktemp("beam")
+    widget = LiveTranslator(
+        example, sentences=pairs[1:], pretrained="grammar", beam_width=2, language="en"
+    )
+    (folder / "en.html").write_text(PAGE.format("en", widget._html()), "utf-8")
+    write_beside(folder)
+    return folder
+
+
+@pytest.mark.parametrize("width, scheme", [(1280, "light"), (390, "dark")])
+def test_a_beam_grows_under_the_reader_s_hand(
+    browser, beam_folder, width, scheme, pairs, translator, violations
+):
+    context = browser.new_context(
+        offline=True,
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    page.goto((beam_folder / "en.html").as_uri())
+    page.locator("[data-attn=grown]").focus()
+    before = drawn(page)
+    steps = int(page.locator("[data-attn=grown]").get_attribute("max"))
+    assert [seen for _, seen in before] == [True] * 3 + [False] * (len(before) - 3)
+    page.keyboard.press("ArrowRight")
+    assert sum(seen for _, seen in drawn(page)) > 3
+    assert page.locator("[data-won]").count() == 0, "the winner is known only at the end"
+    page.keyboard.press("End")
+    assert all(seen for _, seen in drawn(page))
+    assert page.locator(RANKS).first.inner_text() == translator.translate(
+        pairs[0].source, beam_width=2
+    )
+    last = page.locator("[data-attn=tree] ol > li").last.bounding_box()
+    box = page.locator(".attn-live-tree .attn-w-scroll").bounding_box()
+    assert last["x"] + last["width"] <= box["x"] + box["width"], "the newest step is in sight"
+    page.locator("[data-attn=play]").click()  # from the end it begins again
+    assert page.locator("[data-attn=grown]").input_value() == "0"
+    # What was computed beforehand is what the page computes.
+    page.locator("[data-attn=translate]").click()
+    page.wait_for_function(
+        "() => document.querySelector('[data-attn=note]').textContent.includes('ms')"
+    )
+    assert [total for total, _ in drawn(page)] == pytest.approx([t for t, _ in before], abs=1e-3)
+    assert page.locator("[data-attn=grown]").get_attribute("max") == str(steps)
+    for beam_width in (1, 3):
+        page.locator(f"[data-attn=width][value='{beam_width}']").check()
+        page.wait_for_function(
+            f"() => document.querySelectorAll('[data-attn=hypothesis]').length === {beam_width}"
+        )
+        wanted = translator.translate(pairs[0].source, beam_width=beam_width)
+        assert page.locator(RANKS).first.inner_text() == wanted
+    page.locator("[data-attn=sentence]").fill(UNKNOWN)
+    page.locator("[data-attn=sentence]").press("Enter")
+    page.locator("[data-attn=unknown]").first.wait_for()
+    assert page.locator("[data-attn=tree]").count() == 0
+    page.locator("[data-attn=sentence]").fill(pairs[1].source)
+    page.locator("[data-attn=sentence]").press("Enter")
+    page.locator("[data-attn=tree]").wait_for()
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
 # As a module, as in JupyterLab ------------------------------------------------------------------------
 
 

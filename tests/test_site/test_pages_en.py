@@ -1,7 +1,7 @@
-"""Every page of the English edition."""
+"""Every page of the English edition, in the light."""
 
 from tests.test_site.every_page import EveryPage
 
 
 class TestEnglish(EveryPage):
-    language = "en"
+    language, scheme = "en", "light"

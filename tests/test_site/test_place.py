@@ -6,6 +6,7 @@ import importlib.util
 import threading
 from pathlib import Path
 
+import lxml.html
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +14,7 @@ spec = importlib.util.spec_from_file_location("serve", ROOT / "book" / "serve.py
 serve = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(serve)
 
+HEADINGS = ("h1", "h2", "h3", "h4", "h5")
 IN_VIEW = """link => {
   const [box, frame] = [link, link.closest("nav")].map(node => node.getBoundingClientRect());
   return box.height > 0 && box.top >= frame.top && box.bottom <= Math.min(frame.bottom, innerHeight);
@@ -192,17 +194,29 @@ def test_the_switch_leads_to_the_beginning_from_the_beginning(tab, server):
     assert page.evaluate("scrollY") == 0
 
 
-def test_both_editions_of_a_page_have_the_same_sections(browser, server, site):
-    """The switch counts sections, so their number, and the level of each, must be the same."""
-    page = browser.new_page(java_script_enabled=False)
-    levels = """all => all.map(section => [section.querySelector(":scope > :is(h1, h2, h3, h4, h5)")?.localName])"""
+def test_both_editions_of_a_page_have_the_same_sections_and_the_same_look(site):
+    """The switch counts sections, so their number, and the level of each, must be the same.
+
+    And since they have the same elements with the same classes, one may be looked at in the light
+    and the other in the dark: what a scheme does to either it does to both.
+    """
+    api = 'contains(concat(" ", @class, " "), " attn-api ")'
     for path in sorted((site / "es").glob("*.html")):
-        found = []
+        sections, looks = [], []
         for language in ("es", "en"):
-            page.goto(f"{server}/{language}/{path.name}", wait_until="domcontentloaded")
-            found.append(page.locator("main section[id], .attn-api dt[id]").evaluate_all(levels))
-        assert found[0] == found[1], path.name
-    page.close()
+            page = lxml.html.document_fromstring((site / language / path.name).read_bytes())
+            found = page.xpath(f"//main//section[@id] | //*[{api}]//dt[@id]")
+            sections.append([[n.tag for n in each if n.tag in HEADINGS][:1] for each in found])
+            looks.append(
+                {
+                    (node.tag, node.get("class"))
+                    for node in page.body.iter(lxml.etree.Element)
+                    # Code has the words of its language, and a text its numbers.
+                    if node.getparent().tag != "pre" and node.get("class") != "attn-bound"
+                }
+            )
+        assert sections[0] == sections[1], path.name
+        assert looks[0] == looks[1], path.name
 
 
 @pytest.mark.parametrize("language", ["es", "en"])

@@ -46,27 +46,120 @@ NO_STORAGE = (
 )
 
 
+# What lends pages the Python that a page before them has begun in the same way: each gets it as a
+# session that remembers nothing, as after *Start over*. What has drawn, or was stopped, is not lent again.
+LENDER = """
+const begun = {};
+globalThis.Lent = class {
+  constructor(address) { this.address = address; }
+  postMessage(message) {
+    if (message.kind === "start") {
+      this.way = [this.address, message.base, message.language].join();
+      const lent = begun[this.way];
+      const worker = this.worker = begun[this.way] = lent ?? new Worker(this.address);
+      worker.onmessage = (event) => this.onmessage(event);
+      worker.onerror = (event) => this.onerror(event);
+      worker.postMessage(lent ? { kind: "begin" } : message);
+    } else {
+      if (message.kind === "draw") this.keep();
+      this.worker.postMessage(message);
+    }
+  }
+  keep() { if (begun[this.way] === this.worker) delete begun[this.way]; }
+  terminate() {
+    this.keep();
+    this.worker.terminate();
+  }
+};
+"""
+BORROWED = """
+const { Lent } = opener;
+window.Worker = function (address) { return new Lent(new URL(address, location.href).href); };
+"""
+
+
 @pytest.fixture(autouse=True)
 def python(needed):
     needed("python_in_the_page")
 
 
-@pytest.fixture
-def visit(tab, server):
-    """Open a page; every request of it must be to the server."""
+def watched(page, server):
+    """Keep what goes wrong in a page and its profile; every request of it must be to the server."""
+    page.errors, page.elsewhere = [], []
+    page.context.on("weberror", lambda error: page.errors.append(str(error.error)))
+    page.context.on("console", lambda m: m.type == "error" and page.errors.append(m.text))
+    page.context.on(
+        "request",
+        lambda r: r.url.startswith((server, "blob:", "data:")) or page.elsewhere.append(r.url),
+    )
+    return page
 
-    def visit(address, **options):
-        page = tab(**{"viewport": {"width": 1280, "height": 900}, **options})
+
+@pytest.fixture
+def visit(browser, server):
+    """Open a page in a profile of its own, in which no Python has begun."""
+    contexts = []
+
+    def visit(address):
+        contexts.append(browser.new_context(viewport={"width": 1280, "height": 900}))
+        page = watched(contexts[-1].new_page(), server)
         page.set_default_timeout(START)
-        page.elsewhere = []
-        page.on(
-            "request",
-            lambda r: r.url.startswith((server, "blob:", "data:")) or page.elsewhere.append(r.url),
-        )
         page.goto(f"{server}/{address}")
         return page
 
-    return visit
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def lenders(browser, server):
+    """Return a page that lends its Python to others of its profile: to a mouse, or to a finger."""
+    found = {}
+
+    def lender(has_touch):
+        if has_touch not in found:
+            page = found[has_touch] = watched(
+                browser.new_context(has_touch=has_touch).new_page(), server
+            )
+            body = f"<!doctype html><link rel=icon href=data:,><script>{LENDER}</script>"
+            page.route(
+                f"{server}/lender",
+                lambda route: route.fulfill(content_type="text/html", body=body),
+            )
+            page.goto(f"{server}/lender")
+            page.context.add_init_script(BORROWED)
+        return found[has_touch]
+
+    yield lender
+    for page in found.values():
+        page.context.close()
+
+
+@pytest.fixture
+def lent(lenders, server):
+    """Open a page that is lent a Python; nothing is stored in its profile."""
+    pages = []
+
+    def lent(address, width=1280, height=900, has_touch=False, scheme="light"):
+        lender = lenders(has_touch)
+        lender.evaluate("localStorage.clear()")
+        with lender.expect_popup() as found:
+            lender.evaluate("void open('about:blank')")
+        page = found.value
+        pages.append(page)
+        page.errors, page.elsewhere = lender.errors, lender.elsewhere
+        page.errors.clear()
+        page.elsewhere.clear()
+        page.set_default_timeout(START)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{server}/{address}")
+        return page
+
+    yield lent
+    for page in pages:
+        page.close()
 
 
 class Panel:
@@ -118,9 +211,9 @@ def mistaken(name):
 
 
 @pytest.mark.parametrize("chapter", PAGES)
-def test_every_exercise_is_solved_in_its_page(visit, chapter):
+def test_every_exercise_is_solved_in_its_page(lent, chapter):
     language = "es" if chapter in (1, 4, 6, 8, 10, "A1") else "en"
-    page = visit(f"{language}/{PAGES[chapter]}.html")
+    page = lent(f"{language}/{PAGES[chapter]}.html")
     for name in exercises()[chapter]:
         panel = exercise(page, name).open()
         code, mistake = mistaken(name)
@@ -137,8 +230,8 @@ def test_every_exercise_is_solved_in_its_page(visit, chapter):
     assert page.elsewhere == []
 
 
-def test_what_is_solved_is_kept_used_exported_and_erased(visit):
-    page = visit("en/03_self_attention.html")
+def test_what_is_solved_is_kept_used_exported_and_erased(lent):
+    page = lent("en/03_self_attention.html")
     panel = exercise(page, "softmax").open()
     assert panel.check(SOFTMAX, "en").startswith("Correct.")
     mine = (
@@ -203,8 +296,8 @@ def solutions():
     return found
 
 
-def test_what_was_solved_translates_at_the_end_of_chapter_9(visit, violations):
-    page = visit("en/03_self_attention.html")
+def test_what_was_solved_translates_at_the_end_of_chapter_9(lent, violations):
+    page = lent("en/03_self_attention.html")
     assert exercise(page, "softmax").open().check(SOFTMAX, "en").startswith("Correct.")
     page.goto(page.url.replace("03_self_attention", "09_decoding"))
     machine = Panel(page.locator("#own-machine"))
@@ -232,8 +325,8 @@ def test_what_was_solved_translates_at_the_end_of_chapter_9(visit, violations):
     assert page.elsewhere == []
 
 
-def test_who_has_solved_everything_is_lent_nothing(visit):
-    page = visit("es/09_decoding.html", viewport={"width": 390, "height": 844})
+def test_who_has_solved_everything_is_lent_nothing(lent):
+    page = lent("es/09_decoding.html", width=390, height=844)
     kept = {f"attn-solved-{name}": code for name, code in solutions().items()}
     page.evaluate("kept => Object.assign(localStorage, kept)", kept)
     machine = Panel(page.locator("#own-machine"))
@@ -286,8 +379,8 @@ def test_a_run_can_be_stopped_and_ends_by_itself(visit):
     assert page.errors == []
 
 
-def test_a_cell_runs_after_those_before_it(visit):
-    page = visit("en/03_self_attention.html")
+def test_a_cell_runs_after_those_before_it(lent):
+    page = lent("en/03_self_attention.html")
     cell = page.locator(".attn-py-run", has=page.locator(":scope > .cell_output")).nth(3)
     cell.evaluate("cell => { cell.id = 'tried'; }")  # it will have another output
     cell = page.locator("#tried")
@@ -304,13 +397,8 @@ def test_a_cell_runs_after_those_before_it(visit):
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
-def test_the_editor_is_for_everyone(visit, violations, width, scheme):
-    page = visit(
-        "es/03_self_attention.html",
-        viewport={"width": width, "height": 844},
-        color_scheme=scheme,
-        has_touch=width == 390,
-    )
+def test_the_editor_is_for_everyone(lent, violations, width, scheme):
+    page = lent("es/03_self_attention.html", width, 844, has_touch=width == 390, scheme=scheme)
     page.locator("#exercise-softmax .attn-py-bar button").focus()
     page.keyboard.press("Enter")
     panel = exercise(page, "softmax")
@@ -427,40 +515,8 @@ def test_reading_costs_little_and_loads_nothing(visit, site):
     assert len(gzip.compress(script)) + len(gzip.compress(settings)) < 3_500
 
 
-def test_a_cell_draws(visit):
-    """With the matplotlib of the browser, which comes when the first cell draws and not before."""
-    page = visit("en/L03_self_attention.html")
-    loaded = []
-    page.on("request", lambda request: loaded.append(request.url.split("/")[-1]))
-    first = page.locator(".attn-py-run:not(:has(details))").first
-    first.evaluate("cell => { cell.id = 'computes'; }")
-    Panel(page.locator("#computes")).open(".attn-py-corner").done()
-    assert not any("matplotlib" in name for name in loaded)
-
-    cell = page.locator(".attn-py-draws", has=page.locator("svg[role=img]")).first
-    cell.evaluate(
-        "cell => { cell.id = 'tried'; cell.querySelectorAll('details').forEach(d => { d.open = true; }); }"
-    )
-    panel = Panel(page.locator("#tried"))
-    said = panel.cell.locator(".cell_output svg[role=img]").first.get_attribute("aria-label")
-    panel.open(".attn-py-corner").done()
-    assert any(name.startswith("matplotlib-") for name in loaded)
-    panel.write("fig, ax = plt.subplots()\nax.plot([1, 2])\nplt.show()\nprint(len(tokens))")
-    panel.press("Run")
-    expect(panel.output.locator("pre")).to_have_text(re.compile(r"^\d+\n$"), timeout=START)
-    picture = panel.output.locator("img")
-    assert picture.get_attribute("alt") == said
-    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
-    # The figure of the run before is gone, in Python too.
-    panel.write("print('nothing drawn')")
-    panel.press("Run")
-    expect(panel.output).to_have_text("nothing drawn")
-    expect(picture).to_have_count(0)
-    assert page.errors == []
-
-
-def test_an_exercise_in_which_somebody_draws_gets_matplotlib(visit):
-    page = visit("es/03_self_attention.html")
+def test_an_exercise_in_which_somebody_draws_gets_matplotlib(lent):
+    page = lent("es/03_self_attention.html")
     panel = exercise(page, "softmax").open()
     panel.write("import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
     panel.press("Ejecutar")
@@ -469,8 +525,8 @@ def test_an_exercise_in_which_somebody_draws_gets_matplotlib(visit):
     assert page.errors == []
 
 
-def test_each_run_prints_its_own_and_an_error_is_pythons(visit):
-    page = visit("en/03_self_attention.html")
+def test_each_run_prints_its_own_and_an_error_is_pythons(lent):
+    page = lent("en/03_self_attention.html")
     panel = exercise(page, "softmax").open()
 
     def shown(code):
@@ -503,8 +559,8 @@ def test_each_run_prints_its_own_and_an_error_is_pythons(visit):
     assert page.errors == []
 
 
-def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(visit):
-    page = visit("en/notation.html")
+def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(lent):
+    page = lent("en/notation.html")
     page.add_init_script(NO_STORAGE)
     page.goto(page.url.replace("notation", "03_self_attention"))
     panel = exercise(page, "softmax").open()
@@ -512,6 +568,38 @@ def test_with_storage_off_it_runs_and_says_that_nothing_is_kept(visit):
     assert "The browser keeps nothing" in panel.status.inner_text()
     page.goto(page.url.replace("03_self_attention", "progress"))
     expect(page.locator(".attn-progress-none")).to_be_visible()
+    assert page.errors == []
+
+
+def test_a_cell_draws(lent):
+    """With the matplotlib of the browser, which comes when the first cell draws and not before."""
+    page = lent("en/L03_self_attention.html")
+    loaded = []
+    page.context.on("request", lambda request: loaded.append(request.url.split("/")[-1]))
+    first = page.locator(".attn-py-run:not(:has(details))").first
+    first.evaluate("cell => { cell.id = 'computes'; }")
+    Panel(page.locator("#computes")).open(".attn-py-corner").done()
+    assert not any("matplotlib" in name for name in loaded)
+
+    cell = page.locator(".attn-py-draws", has=page.locator("svg[role=img]")).first
+    cell.evaluate(
+        "cell => { cell.id = 'tried'; cell.querySelectorAll('details').forEach(d => { d.open = true; }); }"
+    )
+    panel = Panel(page.locator("#tried"))
+    said = panel.cell.locator(".cell_output svg[role=img]").first.get_attribute("aria-label")
+    panel.open(".attn-py-corner").done()
+    assert any(name.startswith("matplotlib-") for name in loaded)
+    panel.write("fig, ax = plt.subplots()\nax.plot([1, 2])\nplt.show()\nprint(len(tokens))")
+    panel.press("Run")
+    expect(panel.output.locator("pre")).to_have_text(re.compile(r"^\d+\n$"), timeout=START)
+    picture = panel.output.locator("img")
+    assert picture.get_attribute("alt") == said
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 300
+    # The figure of the run before is gone, in Python too.
+    panel.write("print('nothing drawn')")
+    panel.press("Run")
+    expect(panel.output).to_have_text("nothing drawn")
+    expect(picture).to_have_count(0)
     assert page.errors == []
 
 
@@ -527,13 +615,8 @@ def test_two_tabs_with_one_exercise_hold_the_same_answer(visit):
     assert page.errors == []
 
 
-def test_the_focus_stays_on_the_button_and_the_verdict_is_in_sight(visit):
-    page = visit(
-        "es/03_self_attention.html",
-        viewport={"width": 390, "height": 664},
-        has_touch=True,
-        is_mobile=True,
-    )
+def test_the_focus_stays_on_the_button_and_the_verdict_is_in_sight(lent):
+    page = lent("es/03_self_attention.html", width=390, height=664, has_touch=True)
     panel = exercise(page, "softmax").open()
     panel.write(SOFTMAX)
     button = panel.cell.get_by_role("button", name="Comprobar")

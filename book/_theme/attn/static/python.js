@@ -117,22 +117,38 @@
   // The page of progress.
   const progress = document.querySelector(".attn-progress");
   if (progress) {
-    let any = false;
+    const counts = { solved: 0, exercises: 0, right: 0, questions: 0 };
+    let any = false, next = null;
     for (const item of progress.querySelectorAll("[data-exercise]")) {
       const name = item.dataset.exercise;
-      const solved = storage.get(keys.solved(name));
-      if (!solved && !storage.get(keys.code(name))) continue;
+      const solved = storage.get(keys.solved(name)), tried = !solved && storage.get(keys.code(name));
+      counts.exercises += 1;
+      if (solved) counts.solved += 1;
+      else if (!next || (tried && !next.matches(".attn-tried"))) next = item;
+      if (!solved && !tried) continue;
       any = true;
       item.className = solved ? "attn-solved" : "attn-tried";
-      item.append(` ${solved ? `✓ ${ui.solved}` : ui.tried}`);
+      item.firstChild.title += `: ${solved ? ui.solved : ui.tried}`;
+      item.querySelector("span").append(`: ${solved ? ui.solved : ui.tried}`);
     }
-    for (const line of progress.querySelectorAll("[data-quiz]")) {
-      const kept = storage.get(`attn-quiz-${line.dataset.quiz}`);
+    for (const right of progress.querySelectorAll("[data-quiz]")) {
+      const kept = storage.get(`attn-quiz-${right.dataset.quiz}`);
+      counts.questions += Number(right.nextSibling.data.replace("/", ""));
       if (!kept) continue;
       any = true;
-      line.querySelector("span").textContent = Object.values(JSON.parse(kept)).filter(([, right]) => right).length;
+      right.textContent = Object.values(JSON.parse(kept)).filter(([, correct]) => correct).length;
+      counts.right += Number(right.textContent);
     }
     progress.querySelector(".attn-progress-none").hidden = any;
+    const sum = progress.querySelector(".attn-progress-sum");
+    if (any) sum.append(`${sum.dataset.sum.replace(/\{(\w+)\}/g, (_, name) => counts[name])} `);
+    if (next) {
+      const link = document.createElement("a"), code = document.createElement("code");
+      link.href = next.firstChild.href;
+      code.textContent = next.dataset.exercise;
+      link.append(code);
+      sum.append(`${sum.dataset.next} `, link, ".");
+    }
     const erase = progress.querySelector(".attn-progress-erase button");
     erase.addEventListener("click", () => {
       if (!confirm(erase.dataset.sure)) return;

@@ -1,0 +1,60 @@
+"""`Continuation` without a page: its checks and what it shows on paper; its JavaScript."""
+
+import pytest
+
+from attn_course.widgets import Continuation
+
+END = {"best": [[".", 0.9], ["\n", 0.1]], "next": [None, None]}
+TREE = {
+    "best": [[" blue", 0.7], [" grey", 0.2]],
+    "next": [{"best": [[" today", 0.6], [",", 0.3]], "next": [END, None]}, END],
+}
+TEXT = {"prompt": "The sky is", "language": "en", "tree": TREE}
+
+
+def test_the_first_tokens_are_taken_and_another_leads_elsewhere(node):
+    script = """import { goOn, nodeAt, tokensOf } from "./continuation.mjs";
+    console.log(JSON.stringify([goOn(input, []), goOn(input, [1]), tokensOf(input, [1, 0]),
+      nodeAt(input, [0, 1]), goOn(input, [0, 1])]));"""
+    written = [[" grey", 0.2], [".", 0.9]]
+    assert node(script, TREE) == [[0, 0, 0], [1, 0], written, None, [0, 1]]
+
+
+def test_a_heading_quotes_whole_words_and_a_token_without_letters_has_a_sign(node):
+    script = """import { lastWords, shown } from "./continuation.mjs";
+    console.log(JSON.stringify([lastWords("The sky is"), lastWords("one two three", 8),
+      ...input.map(shown)]));"""
+    assert node(script, [" blue", "\n", " "]) == ["The sky is", "… three", "blue", "⏎", "␣"]
+
+
+def test_the_fallback_tells_each_step():
+    html = Continuation([TEXT], language="en")._html()
+    assert "After “The sky is”" in html
+    assert '<th scope="row">2</th><td>today 60%</td><td>, 30%</td>' in html
+    assert '<th scope="row">3</th><td>. 90%</td><td>⏎ 10%</td>' in html
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ({"texts": []}, "texts: expected at least one, got none"),
+        ({"texts": [{"prompt": "a"}]}, r"texts\[0\]: expected an entry 'language'"),
+        ({"texts": [TEXT | {"prompt": " "}]}, r"texts\[0\].prompt: expected a text, got ' '"),
+        ({"texts": [TEXT | {"language": "fr"}]}, "expected es or en, got 'fr'"),
+        (
+            {"texts": [TEXT | {"tree": {"best": [["a", 0.1], ["b", 0.2]], "next": [None] * 2}}]},
+            "tree.best: expected probabilities, the largest first",
+        ),
+        (
+            {"texts": [TEXT | {"tree": {"best": [["a", 0.1]], "next": []}}]},
+            "tree.next: expected 1, one per token, got 0",
+        ),
+        ({"choices": [0, 1, 0]}, r"choices: expected a way through the tree, got \[0, 1, 0\]"),
+        ({"choices": [2]}, "choices: expected a whole number from 0 to 1, got 2"),
+        ({"step": 4}, "step: expected a whole number from 0 to 3, got 4"),
+        ({"text": 1}, "text: expected a whole number from 0 to 0, got 1"),
+    ],
+)
+def test_what_does_not_fit_is_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        Continuation(**{"texts": [TEXT], **bad})

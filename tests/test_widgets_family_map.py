@@ -1,0 +1,108 @@
+"""`FamilyMap`: its data against the code of Transformers, its checks, what is shown on paper; its JavaScript."""
+
+import importlib
+
+import pytest
+
+from attn_course.widgets import FamilyMap, load_families
+from attn_course.widgets.family_map import PARTS
+
+FAMILIES = {family["name"]: family for family in load_families("en")}
+
+
+def config(module, name, **sizes):
+    found = importlib.import_module(f"transformers.models.{module}.configuration_{module}")
+    return getattr(found, name)(**sizes)
+
+
+def code(module):
+    found = importlib.import_module(f"transformers.models.{module}")
+    return (found.__spec__.submodule_search_locations[0], module)
+
+
+def source(module):
+    folder, stem = code(module)
+    with open(f"{folder}/modeling_{stem}.py", encoding="utf-8") as file:
+        return file.read()
+
+
+def test_families_are_in_order_and_speak_both_languages():
+    spanish = load_families("es")
+    dates = [family["date"] for family in spanish]
+    assert dates == sorted(dates)
+    assert dates[0] == "2017-06" and dates[-1].startswith("2026")
+    for family, english in zip(spanish, FAMILIES.values(), strict=True):
+        assert set(family["parts"]) <= set(PARTS)
+        assert family["name"] == english["name"]
+        assert family["change"] != english["change"] and family["course"] != english["course"]
+
+
+def test_what_is_said_of_scores_is_in_the_code_of_transformers():
+    assert config("gemma2", "Gemma2Config").attn_logit_softcapping == 50
+    assert config("gemma3", "Gemma3TextConfig").attn_logit_softcapping is None
+    for module in ("olmo2", "qwen3", "gemma3"):
+        assert "self.q_norm(" in source(module) and "self.k_norm(" in source(module)
+    for module in ("gpt_oss", "deepseek_v4"):
+        assert "torch.cat([attn_weights, sinks], dim=-1)" in source(module)
+        assert "probs[..., :-1]" in source(module)
+    for module in ("qwen3_next", "qwen3_5"):
+        assert "attn_output * torch.sigmoid(gate)" in source(module)
+    told = {name for name, family in FAMILIES.items() if "weights" in family["parts"]}
+    newest = {"DeepSeek-V4", "Gemma 2", "Gemma 3", "OLMo 2", "Qwen3", "Qwen3-Next", "Qwen3.5"}
+    assert told == newest | {"gpt-oss"}
+
+
+@pytest.mark.parametrize(
+    "module, name, kind, share",
+    [
+        ("gemma2", "Gemma2Config", "sliding_attention", 1 / 2),
+        ("gemma3", "Gemma3TextConfig", "sliding_attention", 5 / 6),
+        ("gemma4", "Gemma4TextConfig", "sliding_attention", 5 / 6),
+        ("gpt_oss", "GptOssConfig", "sliding_attention", 1 / 2),
+        ("qwen3_next", "Qwen3NextConfig", "linear_attention", 3 / 4),
+        ("qwen3_5", "Qwen3_5TextConfig", "linear_attention", 3 / 4),
+        ("olmo_hybrid", "OlmoHybridConfig", "linear_attention", 3 / 4),
+    ],
+)
+def test_as_many_layers_see_less_as_is_said(module, name, kind, share):
+    kinds = config(module, name, num_hidden_layers=12).layer_types
+    assert kinds.count(kind) == 12 * share
+
+
+def test_deepseek_selects_and_joins_as_is_said():
+    assert config("deepseek_v32", "DeepseekV32Config").index_topk == 2048
+    joined = config("deepseek_v4", "DeepseekV4Config").compress_rates
+    assert sorted(joined.values()) == [4, 128]
+    rotated = config("gemma4", "Gemma4TextConfig").rope_parameters["full_attention"]
+    assert rotated["partial_rotary_factor"] == 0.25
+
+
+def test_javascript_groups_families_by_year_and_says_months(node):
+    found = node(
+        """import { STRINGS, spoken, years } from "./family_map.mjs";
+        console.log(JSON.stringify([years(input).map(([year, some]) => [year, some.length]),
+          spoken("2018-10", STRINGS.en), spoken("2018-10", STRINGS.es)]));""",
+        [{"date": "2017-06"}, {"date": "2018-02"}, {"date": "2018-10"}],
+    )
+    assert found == [[["2017", 1], ["2018", 2]], "October 2018", "octubre de 2018"]
+
+
+def test_on_paper_every_family_has_its_row():
+    html = FamilyMap("BERT", language="en")._html()
+    for family in FAMILIES.values():
+        assert f'<th scope="row">{family["name"]}</th><td>{family["date"]}</td>' in html
+
+
+@pytest.mark.parametrize(
+    "bad, message",
+    [
+        ({"model": "ERNIE"}, "model: expected 'Transformer' or .*, got 'ERNIE'"),
+        ({"part": "dropout"}, "part: expected '' or 'half' or .*, got 'dropout'"),
+    ],
+)
+def test_what_is_not_on_the_map_is_refused(bad, message):
+    with pytest.raises(ValueError, match=message):
+        FamilyMap(**{"model": "BERT", **bad})
+    shown = FamilyMap("BERT")
+    with pytest.raises(ValueError, match=message):
+        setattr(shown, *next(iter(bad.items())))
