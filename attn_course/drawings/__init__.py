@@ -34,7 +34,6 @@ from attn_course.drawings.ladder import ladder
 from attn_course.drawings.last_row import last_row
 from attn_course.drawings.layer_norm import layer_norm
 from attn_course.drawings.leak import leak
-from attn_course.drawings.lens import lens
 from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
 from attn_course.drawings.mask import mask
@@ -91,7 +90,6 @@ __all__ = [
     "last_row",
     "layer_norm",
     "leak",
-    "lens",
     "lookup",
     "mask",
     "merges",
