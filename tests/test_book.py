@@ -142,8 +142,12 @@ def test_the_route_of_six_weeks_takes_the_hours_it_promises():
     hours = {c["page"]: (c["reading"] + c["exercises"]) / 60 for c in CHAPTERS["chapter"]}
     (route,) = (route for route in CHAPTERS["route"] if route["name"]["en"] == "Six weeks")
     weeks = [sum(hours.get(page, 0) for page in part) for part in route["parts"]]
-    assert "a little over three hours a week on average and never more than five" in route["why"]["en"]
-    assert "algo más de tres horas por semana en promedio y nunca más de cinco" in route["why"]["es"]
+    assert (
+        "a little over three hours a week on average and never more than five" in route["why"]["en"]
+    )
+    assert (
+        "algo más de tres horas por semana en promedio y nunca más de cinco" in route["why"]["es"]
+    )
     assert 3 < sum(weeks) / len(weeks) < 3.5
     assert 4.5 < max(weeks) <= 5
 
