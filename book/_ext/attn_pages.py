@@ -27,6 +27,9 @@ WORDS = {
         "progress": ("Capítulo", "Ejercicios", "Preguntas acertadas"),
         "sum": "Has resuelto {solved} de {exercises} ejercicios y acertado {right} de {questions} preguntas.",
         "next": "Sigue con",
+        "none": "Aquí no hay nada guardado todavía.",
+        "erase": "Borrar todo lo guardado",
+        "sure": "¿Borrar tus respuestas y tu progreso de este navegador?",
     },
     "en": {
         "sections": ("Section", "In the course"),
@@ -37,6 +40,9 @@ WORDS = {
         "progress": ("Chapter", "Exercises", "Questions right"),
         "sum": "You have solved {solved} of {exercises} exercises and answered {right} of {questions} questions right.",
         "next": "Go on with",
+        "none": "Nothing is stored here yet.",
+        "erase": "Erase all that is stored",
+        "sure": "Erase your answers and your progress from this browser?",
     },
 }
 
@@ -190,9 +196,8 @@ class Progress(Written):
     style = "attn-progress"
 
     def write(self, data):
-        words = attn_python.UI[self.language]
-        names = WORDS[self.language]
-        head = " | ".join(names["progress"])
+        words = WORDS[self.language]
+        head = " | ".join(words["progress"])
         rows = [f"| {head} |", "|:-|:-|-:|"]
         for chapter in filter(lambda each: self.home(each["page"]), data["chapter"]):
             page = chapter["page"]
@@ -204,11 +209,11 @@ class Progress(Written):
             ]
             right = f"<span data-quiz='{page}'>0</span> / {len(questions)}"
             rows += [f"| {self.page(page)} | <ol>{''.join(items)}</ol> | {right} |"]
-        told = f"data-next='{names['next']}' data-sum='{names['sum']}'"
+        told = f"data-next='{words['next']}' data-sum='{words['sum']}'"
+        none = f"<span class='attn-progress-none' hidden>{words['none']} </span>"
         erase = f"<button type='button' data-sure='{words['sure']}'>{words['erase']}</button>"
         return [
-            f"<p class='attn-progress-none' hidden>{words['none']}</p>",
-            f"<p class='attn-progress-sum' role='status' {told}></p>",
+            f"<p class='attn-progress-sum' role='status' {told}>{none}</p>",
             "",
             *rows,
             "",

@@ -69,9 +69,6 @@ PLOTS = ("attn_course/plots/*.py",)
 UI = {
     "es": {
         "exercises": "Ejercicios",
-        "none": "Aquí no hay nada guardado todavía.",
-        "erase": "Borrar todo lo guardado",
-        "sure": "¿Borrar tus respuestas y tu progreso de este navegador?",
         "write": "Resolver aquí",
         "solved": "Resuelto",
         "tried": "Empezado",
@@ -109,9 +106,6 @@ UI = {
     },
     "en": {
         "exercises": "Exercises",
-        "none": "Nothing is stored here yet.",
-        "erase": "Erase all that is stored",
-        "sure": "Erase your answers and your progress from this browser?",
         "write": "Solve it here",
         "solved": "Solved",
         "tried": "Begun",
