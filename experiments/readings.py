@@ -280,7 +280,8 @@ def nearest(reading, by_words=False):
 
 def elsewhere(i):
     """Return another passage of the same subject, which does not answer question `i`."""
-    found = readings()  # which are read from their file each time
+    # Each call of readings() reads the file again.
+    found = readings()
     same = [j for j, reading in enumerate(found) if reading.subject == found[i].subject]
     return found[same[(same.index(i) + 1) % len(same)]]
 

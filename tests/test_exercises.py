@@ -247,7 +247,7 @@ def in_itself():
 )
 def test_an_answer_costs_no_more_than_a_look_at_what_it_is(returned, said):
     attn_course.set_language("en")
-    check("softmax", softmax)  # which makes what every check needs
+    check("softmax", softmax)  # The first check makes what every check needs.
     tracemalloc.start()
     result = check("softmax", lambda scores: returned())
     _, most = tracemalloc.get_traced_memory()

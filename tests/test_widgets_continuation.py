@@ -38,7 +38,14 @@ def test_the_fallback_tells_each_step():
     "bad, message",
     [
         ({"texts": []}, "texts: expected at least one, got none"),
-        ({"texts": [{"prompt": "a"}]}, r"texts\[0\]: expected an entry 'language'"),
+        ({"texts": None}, "texts: expected a list, got None"),
+        ({"texts": ["a"]}, r"texts\[0\]: expected a dict of prompt, language, tree, got 'a'"),
+        ({"texts": [{"prompt": "a"}]}, r"texts\[0\]: expected a dict of prompt, language, tree"),
+        ({"texts": [TEXT | {"tree": None}]}, "tree: expected a dict of best, next, got None"),
+        (
+            {"texts": [TEXT | {"tree": {"best": [["a", 0.1, 3]], "next": [None]}}]},
+            "tree.best: expected a token and its probability",
+        ),
         ({"texts": [TEXT | {"prompt": " "}]}, r"texts\[0\].prompt: expected a text, got ' '"),
         ({"texts": [TEXT | {"language": "fr"}]}, "expected es or en, got 'fr'"),
         (
@@ -47,9 +54,10 @@ def test_the_fallback_tells_each_step():
         ),
         (
             {"texts": [TEXT | {"tree": {"best": [["a", 0.1]], "next": []}}]},
-            "tree.next: expected 1, one per token, got 0",
+            r"tree.next: expected 1, one per token, got \[\]",
         ),
         ({"choices": [0, 1, 0]}, r"choices: expected a way through the tree, got \[0, 1, 0\]"),
+        ({"choices": 0}, "choices: expected a list of whole numbers, got 0"),
         ({"choices": [2]}, "choices: expected a whole number from 0 to 1, got 2"),
         ({"step": 4}, "step: expected a whole number from 0 to 3, got 4"),
         ({"text": 1}, "text: expected a whole number from 0 to 0, got 1"),

@@ -106,3 +106,8 @@ def test_what_is_not_on_the_map_is_refused(bad, message):
     shown = FamilyMap("BERT")
     with pytest.raises(ValueError, match=message):
         setattr(shown, *next(iter(bad.items())))
+
+
+def test_a_language_that_the_course_does_not_speak_is_refused():
+    with pytest.raises(ValueError, match="language: expected one of .*, got 'fr'"):
+        load_families("fr")

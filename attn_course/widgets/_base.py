@@ -158,9 +158,20 @@ def check_flag(name, x):
     return bool(x)
 
 
+def check_list(name, x, expected, length=None):
+    """Return the items of a collection, as many as `length` says; refuse a string and anything else."""
+    try:
+        items = None if isinstance(x, str) else list(x)
+    except TypeError:
+        items = None
+    if items is None or length not in (None, len(items)):
+        raise argument_error(name, expected, repr(x))
+    return items
+
+
 def check_labels(name, labels):
     """Return `labels` as a list if it is a sequence of non-empty str; otherwise raise ``ValueError``."""
-    labels = [labels] if isinstance(labels, str) else list(labels)
+    labels = [labels] if isinstance(labels, str) else check_list(name, labels, "a list of strings")
     if len(labels) == 0 or not all(isinstance(label, str) and label for label in labels):
         raise argument_error(name, "a list of one or more non-empty strings", repr(labels))
     return labels

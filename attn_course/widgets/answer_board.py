@@ -3,7 +3,7 @@
 import traitlets
 
 from attn._checks import argument_error
-from attn_course.widgets._base import Widget, check_labels, check_whole, escape
+from attn_course.widgets._base import Widget, check_labels, check_list, check_whole, escape
 from attn_course.widgets._source import module, stylesheet
 from attn_course.widgets.visual_asker import check_thing
 
@@ -122,8 +122,13 @@ class AnswerBoard(Widget):
 
 
 def _check_groups(name, found, groups):
-    if not isinstance(found, (list, tuple)) or len(found) != len(groups) or not all(found):
-        raise argument_error(name, f"one or more cases for each of {len(groups)} groups", found)
+    wanted = f"one or more cases for each of {len(groups)} groups"
+    found = [
+        check_list(f"{name}[{i}]", cases, "a list of cases")
+        for i, cases in enumerate(check_list(name, found, wanted, len(groups)))
+    ]
+    if not all(found):
+        raise argument_error(name, wanted, found)
     return [
         [_check_case(f"{name}[{i}][{j}]", case) for j, case in enumerate(cases)]
         for i, cases in enumerate(found)
@@ -141,14 +146,13 @@ def _check_case(name, case):
         raise argument_error(name, "a text or things", case)
     if things is None:
         return made | {"things": None}
-    made["things"] = [check_thing(f"{name}.things[{i}]", *thing) for i, thing in enumerate(things)]
+    things = check_list(f"{name}.things", things, "a list of things")
+    made["things"] = [check_thing(f"{name}.things[{i}]", thing) for i, thing in enumerate(things)]
     return made
 
 
 def _check_chosen(chosen, cases):
-    chosen = list(chosen)
-    if len(chosen) != 3:
-        raise argument_error("chosen", "the places of a system, a group and a case", chosen)
+    chosen = check_list("chosen", chosen, "the places of a system, a group and a case", 3)
     system = check_whole("chosen[0]", chosen[0], 0, len(cases) - 1)
     group = check_whole("chosen[1]", chosen[1], 0, len(cases[system]) - 1)
     return [system, group, check_whole("chosen[2]", chosen[2], 0, len(cases[system][group]) - 1)]

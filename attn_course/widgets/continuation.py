@@ -3,7 +3,7 @@
 import traitlets
 
 from attn._checks import argument_error
-from attn_course.widgets._base import Widget, check_real, check_whole, table
+from attn_course.widgets._base import Widget, check_list, check_real, check_whole, table
 from attn_course.widgets._source import module, stylesheet
 
 LANGUAGES = ("es", "en")
@@ -65,7 +65,10 @@ class Continuation(Widget):
     step = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, texts, *, text=0, choices=None, step=0, language=None):
-        texts = [_text(f"texts[{i}]", told) for i, told in enumerate(texts)]
+        texts = [
+            _text(f"texts[{i}]", told)
+            for i, told in enumerate(check_list("texts", texts, "a list"))
+        ]
         if not texts:
             raise argument_error("texts", "at least one", "none")
         text = check_whole("text", text, 0, len(texts) - 1)
@@ -107,9 +110,7 @@ def _first(node):
 
 
 def _text(name, told):
-    for part in ("prompt", "language", "tree"):
-        if part not in told:
-            raise argument_error(name, f"an entry {part!r}", sorted(told))
+    _check_entries(name, told, "prompt", "language", "tree")
     if not isinstance(told["prompt"], str) or not told["prompt"].strip():
         raise argument_error(f"{name}.prompt", "a text", repr(told["prompt"]))
     if told["language"] not in LANGUAGES:
@@ -117,20 +118,28 @@ def _text(name, told):
     return {**told, "tree": _node(f"{name}.tree", told["tree"])}
 
 
+def _check_entries(name, x, *wanted):
+    if not isinstance(x, dict) or not set(wanted) <= set(x):
+        raise argument_error(name, f"a dict of {', '.join(wanted)}", repr(x))
+
+
 def _node(name, node):
-    best = [[str(token), check_real(f"{name}.best", p)] for token, p in node["best"]]
+    _check_entries(name, node, "best", "next")
+    pairs = check_list(f"{name}.best", node["best"], "a list of tokens with their probabilities")
+    pairs = [check_list(f"{name}.best", pair, "a token and its probability", 2) for pair in pairs]
+    best = [[str(token), check_real(f"{name}.best", p)] for token, p in pairs]
     shares = [p for _, p in best]
     if not best or shares != sorted(shares, reverse=True) or shares[-1] < 0 or sum(shares) > 1.01:
         raise argument_error(f"{name}.best", "probabilities, the largest first", shares)
-    if len(node["next"]) != len(best):
-        raise argument_error(f"{name}.next", f"{len(best)}, one per token", len(node["next"]))
-    following = [part and _node(f"{name}.next", part) for part in node["next"]]
+    following = check_list(f"{name}.next", node["next"], f"{len(best)}, one per token", len(best))
+    following = [None if part is None else _node(f"{name}.next", part) for part in following]
     return {"best": best, "next": following}
 
 
 def _check_choices(node, choices):
+    choices = check_list("choices", choices, "a list of whole numbers")
     for choice in choices:
         if node is None:
             raise argument_error("choices", "a way through the tree", choices)
         node = node["next"][check_whole("choices", choice, 0, len(node["best"]) - 1)]
-    return list(choices)
+    return choices

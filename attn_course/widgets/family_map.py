@@ -6,6 +6,7 @@ from pathlib import Path
 import traitlets
 
 from attn._checks import check_choice
+from attn_course.language import check_language
 from attn_course.widgets._base import Widget, table
 from attn_course.widgets._source import module, stylesheet
 
@@ -38,12 +39,18 @@ def load_families(language):
         Each with ``name``, ``date`` (year and month), ``parts`` (some of the eight that the map
         shows), ``change`` and ``course``.
 
+    Raises
+    ------
+    ValueError
+        If the course does not speak `language`.
+
     Examples
     --------
     >>> family = load_families("en")[3]
     >>> family["name"], family["date"], family["parts"]
     ('BERT', '2018-10', ['half', 'question'])
     """
+    check_language(language)
     families = tomllib.loads(SOURCE.read_text(encoding="utf-8"))["family"]
     return [
         family | {name: family[name][language] for name in ("change", "course")}

@@ -7,6 +7,7 @@ from attn._checks import argument_error
 from attn_course.widgets._base import (
     Widget,
     check_labels,
+    check_list,
     check_real,
     check_whole,
     decimals,
@@ -85,7 +86,7 @@ class VisualAsker(Widget):
     trained = traitlets.Dict().tag(sync=True)
 
     def __init__(self, things, question, answer, attention, *, language=None):
-        things = [check_thing(f"things[{i}]", *thing) for i, thing in enumerate(things)]
+        things = [check_thing(f"things[{i}]", thing) for i, thing in enumerate(things)]
         cells = {(thing["row"], thing["column"]) for thing in things}
         if len(cells) < len(things):
             raise argument_error(
@@ -141,7 +142,8 @@ class VisualAsker(Widget):
         return f"VisualAsker({self.question!r}, {answer!r}, language={self.language!r})"
 
 
-def check_thing(name, shape, colour, row, column):
+def check_thing(name, thing):
+    shape, colour, row, column = check_list(name, thing, "a shape, a colour, a row and a column", 4)
     for part, known in (("shape", SHAPES), ("colour", COLOURS)):
         value = {"shape": shape, "colour": colour}[part]
         if value not in known:
