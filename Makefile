@@ -171,7 +171,7 @@ test-notebooks: .venv/full.stamp ## Run the Spanish notebooks as another process
 .PHONY: test-grader
 test-grader: .venv/full.stamp book ## Run the slow tests of the grader: all sets, attacks, PostgreSQL, JupyterHub
 	@$(BIN)/python -m tests.machine browser sandbox postgresql hub
-	@$(BIN)/python -m pytest tests/grader tests/test_assignments -m grader -n 2 --dist loadfile
+	@$(BIN)/python -m pytest tests/grader tests/test_assignments -m grader -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-editions
 test-editions: editions ## Check the PDF, the EPUB and the zip of notebooks
