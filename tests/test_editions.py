@@ -126,6 +126,14 @@ def test_what_the_source_marks_as_of_the_site_is_not_in_the_book():
     assert "".join(article.itertext()).split() == ["TitleOne.", "Three."]
 
 
+def test_what_is_folded_on_the_site_stands_in_the_book():
+    fold = (
+        '<details class="attn-fold" open="open"><summary>Five tests</summary><p>One.</p></details>'
+    )
+    (held,) = settled(fold).iter(f"{XHTML}div")
+    assert dict(held.attrib) == {"class": "attn-fold"} and [*held.itertext()] == ["One."]
+
+
 def test_a_question_has_one_number_and_the_emoji_keep_their_table():
     asked = "".join(
         f"<p><strong>{n}. Why?</strong></p><details><summary/><ol/></details>" for n in (1, 2)

@@ -369,6 +369,7 @@ def _settle(page, language, narrow):
         else:
             details.remove(summary)
             details.tag = XHTML + "div"
+            details.attrib.pop("open", None)
     if answers:
         section = _make("section", id=f"{page.name}-answers", class_="attn-answers")
         section.append(_make("h2", words["answers"]))
