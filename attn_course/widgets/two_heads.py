@@ -15,7 +15,7 @@ from attn_course.widgets._source import module, stylesheet
 
 TEXT = {
     "es": {
-        "caption": "Lo que recibe «{}», con el peso que cada cabeza da a quien da: {}.",
+        "caption": "Vector que recibe «{}». Peso de cada cabeza en quien da: {}.",
         "sentence": "oración",
         "head": "cabeza {}: {}",
         "and": " y ",

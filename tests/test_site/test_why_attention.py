@@ -36,7 +36,7 @@ def test_what_is_asked_for_gets_the_weight_by_keyboard(page):
     weights = asker.locator("[data-attn=weight]")
     assert weights.nth(7).inner_text() == "0.85"
     asker.locator("input[type=radio]").first.focus()
-    for _ in range(3):  # the cross, the T, the L
+    for _ in range(4):  # the upright cross, the X, the T, the L
         page.keyboard.press("ArrowDown")
     assert float(weights.nth(0).inner_text()) > 0.9
     asker.locator("input[type=range]").focus()
