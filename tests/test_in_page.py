@@ -93,6 +93,7 @@ DRAWN = {
     "07_positional_encoding": 1,
     "10_applications": 1,
     "11_landscape": 1,
+    "A2_documents": 1,
     "L03_self_attention": 3,
     "L05_encoder_decoder": 1,
     "L07_positional_encoding": 3,
