@@ -194,10 +194,12 @@ notebooks: .venv/full.stamp ## Split and run the chapters (CHAPTER=03; PROSE=yes
 .PHONY: results
 results: .venv/full.stamp ## Measure the trained systems for the page of results (minutes)
 	@$(BIN)/python -m experiments.quality
+	@$(BIN)/python -m experiments.charts
 
 .PHONY: bench
 bench: .venv/full.stamp book ## Measure time, memory and widgets for the page of benchmarks
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m experiments.charts
 
 .PHONY: audit
 audit: .venv/full.stamp book ## Weigh and time the pages, with Lighthouse (minutes)

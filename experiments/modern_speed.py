@@ -26,7 +26,9 @@ def timed(function):
 
 @torch.inference_mode()
 def measure(told, keep):
-    """Measure all of it anew."""
+    """Measure all of it in one go, unless it is stored: times of two runs cannot be compared."""
+    if told:
+        return
     model, _ = smollm2()
     config, n = model.config, sum(p.numel() for p in model.parameters())
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-"""What the page of results shows of `experiments.translators`: rows from its file, and curves.
+"""What the page of results shows of `experiments.translators`: rows from its file.
 
 A system that was not run has no row. Of several seeds a cell shows the mean, and in brackets the
 lowest and the highest.
@@ -11,10 +11,10 @@ import numpy as np
 
 from attn.metrics import wilson_interval
 from benchmarks.report import PAGES, QUALITY, publish, read
+from experiments import charts
 
 RESULTS = Path(__file__).with_name("translators.json")
 RECIPES = Path(__file__).with_name("recipes.json")
-FIGURES = Path(__file__).resolve().parents[1] / "book" / "figures"
 NAMES = {
     "memory": "translation memory",
     "model_1": "IBM model 1, word by word",
@@ -345,56 +345,6 @@ TABLES = {
 }
 
 
-def draw(told, kind, path):
-    """Draw a curve, and the power law fitted to it, in the language in use; SVG, always the same.
-
-    Parameters
-    ----------
-    told : dict
-        As `stored` returns it.
-    kind : {"curve_pairs", "curve_sizes"}
-    path : Path
-    """
-    import matplotlib.pyplot as plt
-
-    from attn_course.language import text
-    from attn_course.plots import curves, use_style
-
-    use_style()
-    x, losses, _ = (np.array(part) for part in zip(*points(told, kind), strict=True))
-    a, b, c = power_law(x, losses)
-    names = text(es=("medida", "ley de potencias"), en=("measured", "power law"))
-    labels = {
-        "curve_pairs": text(es="parejas de entrenamiento", en="training pairs"),
-        "curve_sizes": text(es="millones de parámetros", en="millions of parameters"),
-    }
-    shown = x if kind == "curve_pairs" else (x / 1e6).round(2)
-    ax = curves(
-        shown,
-        dict(zip(names, (losses, a + b * x**-c), strict=True)),
-        xlabel=labels[kind],
-        ylabel=text(es="pérdida de validación", en="loss on validation"),
-        log="x",
-    )
-    path.parent.mkdir(exist_ok=True)
-    # The file has no date and fixed ids, so the same numbers give the same file.
-    with plt.rc_context({"svg.hashsalt": "attn"}):
-        ax.figure.savefig(path, metadata={"Date": None})
-    plt.close(ax.figure)
-
-
-def draw_all(told):
-    """Draw in both languages the curves that have points enough for a power law."""
-    from attn_course.language import set_language
-
-    for kind in ("curve_pairs", "curve_sizes"):
-        if len(points(told, kind)) >= 4:
-            for language in PAGES[QUALITY]:
-                set_language(language)
-                draw(told, kind, FIGURES / f"{kind}.{language}.svg")
-    set_language("es")
-
-
 def set_tables():
     """Set the tables that have rows into the page of results; return the names of those set.
 
@@ -406,5 +356,5 @@ def set_tables():
     others = {name: some for name, some in read(QUALITY).items() if name not in TABLES}
     placed = {name: some for name, some in rows.items() if some}
     publish(others | placed, QUALITY)
-    draw_all(told)
+    charts.draw_all()
     return list(placed)

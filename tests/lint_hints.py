@@ -16,7 +16,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for these, and for what the tests of the prose import
 
-from attn_course.exercises import repaired
 from attn_course.exercises.altered import CHANGES, COMBINED, EXCHANGED, TWICE
 from attn_course.exercises.errors import MEANINGS
 from attn_course.exercises.relations import RELATIONS
@@ -112,10 +111,6 @@ SAID = {
     **{
         f"altered.py: {sentence['en'][:60]}": sentence
         for sentence in (EXCHANGED, TWICE, *(c[-1] for c in CHANGES), *(c[-1] for c in COMBINED))
-    },
-    **{
-        f"repaired.py: {sentence['en'][:60]}": sentence
-        for sentence in (repaired.REPAIRED, repaired.REMOVED, repaired.MOVED, repaired.EXCHANGED)
     },
 }
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import jupytext
 import pytest
 
+from tests.test_source_map import sections
+
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "notebooks" / "src"
 LANGUAGES = ("es", "en")
@@ -81,7 +83,7 @@ def test_a_row_is_written_in_both_languages():
                 assert 0.5 < len(spanish) / len(english) < 2, row
 
 
-def test_a_proof_leads_somewhere():
+def test_a_proof_leads_to_a_section_with_a_cell():
     entries = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
     for row in ROWS:
         for proof in row.get("proof", "").split():
@@ -90,6 +92,8 @@ def test_a_proof_leads_somewhere():
             else:
                 stem, anchor = proof.replace("A1#", "A1_errata#").split("#")
                 assert anchor in anchors(stem), row
+                shown = re.compile(r"drawings\.|Quiz\(|from |import ")
+                assert any(not shown.match(text) for text, _ in sections(stem)[anchor]), row
 
 
 def test_the_rows_of_programs_name_tests_that_run_them():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+import attn_course
 from attn.reference import scaled_dot_product_attention, softmax
 from attn_course.exercises import check, exercises
 from attn_course.exercises.catalogue import load
@@ -213,6 +214,60 @@ def test_a_slip_is_mended_in_the_code_of_the_learner(exercise_id, es, en, langua
     assert say(language, es, en).format(*lines) in result.message
     # The learner's own print is shown; those of the candidates, which are many, are not.
     assert len(capsys.readouterr().out) < 3000
+
+
+class TwoSlips:
+    """Attempts of two mistakes, which no known mistake explains alone."""
+
+    def feed_forward(x, w_1, b_1, w_2, b_2):
+        inner = x @ w_1 - b_1
+        return inner @ w_2 + b_2
+
+    def sinusoidal_positions(seq_len, d_model, base=10000):
+        clocks = base ** (2 * np.arange(d_model // 2) / d_model)
+        angles = np.arange(1, seq_len + 1)[:, None] / clocks
+        return np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(seq_len, d_model)
+
+    def self_attention(x, w_q, w_k, w_v):
+        query, value, key = x @ w_q, x @ w_k, x @ w_v
+        weights = softmax(query @ key.mT)
+        return weights @ value, weights
+
+    def induction_score(weights, period):
+        n = weights.shape[-1]
+        total = 0
+        for i in range(period, n):
+            total = total + weights[..., i, i - period - 1]
+        return total / n
+
+
+@pytest.mark.parametrize(
+    "exercise_id, change, hint",
+    [
+        ("feed_forward", "`x @ w_1 + b_1` in place of `x @ w_1 - b_1`", "max(0, ·)"),
+        (
+            "sinusoidal_positions",
+            "`[np.sin(angles), np.cos(angles)]` in place of",
+            "You count positions from 1.",
+        ),
+        (
+            "self_attention",
+            "`x @ w_q / np.sqrt(x.shape[-1])` in place of `x @ w_q`",
+            "You swapped key and value",
+        ),
+        (
+            "induction_score",
+            "`i - period + 1` in place of `i - period - 1`",
+            "You divide by all queries.",
+        ),
+    ],
+)
+def test_a_change_may_leave_a_mistake_that_is_known(exercise_id, change, hint):
+    attn_course.set_language("en")
+    message = check(exercise_id, vars(TwoSlips)[exercise_id]).message
+    nearer, _, left = message.partition("What is left then: ")
+    assert change in nearer and "One change brings it nearer: in line" in nearer
+    assert hint in left
 
 
 def in_place_softmax(scores):

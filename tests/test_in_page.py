@@ -58,7 +58,7 @@ def _keep_how_numpy_prints():
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
     *("L13_what_attention_computes", "A2_documents"),
-    *("A3_text_applications", "A4_image_applications", "L10_applications"),
+    *("A3_text_applications", "L10_applications"),
 }
 
 

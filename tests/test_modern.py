@@ -289,7 +289,7 @@ def test_everything_is_there():
     assert all(len(row["seeds"]) == len(modern_changes.SEEDS) for row in changes.values())
     assert changes["paper"]["cpu_share"] == 1.0
     controls = {row["id"]: len(row["seeds"]) for row in STORED["changes"]["controls"]}
-    assert controls == dict.fromkeys(modern_changes.CONTROLS, modern_changes.N_CONTROLLED)
+    assert controls == dict.fromkeys(modern_changes.CONTROLS, len(modern_changes.SEEDS))
     context = STORED["context"]
     n_buckets = len(modern_context.EDGES) - 1
     for row in context["rows"]:

@@ -140,7 +140,7 @@ def plain(text):
     text = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
     text = re.sub(r"\{[\w:]+\}`[^`]*`|`[^`\n]*`|\$[^$\n]+\$", " ", text)
     text = re.sub(r"^:::.*$|^:class:.*$|^\(\S+\)=$", " ", text, flags=re.MULTILINE)
-    text = re.sub(r"\]\([^)]*\)|\{\.[\w-]+\}|https?://\S+", " ", text)
+    text = re.sub(r"\]\([^)]*\)|\{\.[\w-]+\}|https?://\S+|</?[a-z][^>\n]*>", " ", text)
     text = re.sub(r"\b\w+_\w+\b", " ", text)  # the sizes of a shape: (vocab_size, d_model)
     # Words of an example sentence are set in italics, examples and titles in quotation marks.
     text = re.sub(r"(?<!\*)\*(?!\*)[^*\n]+\*|«[^»]*»|“[^”]*”", " ", text)

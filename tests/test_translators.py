@@ -3,6 +3,7 @@
 import doctest
 import json
 import math
+import re
 from functools import partial
 
 import numpy as np
@@ -13,7 +14,8 @@ from attn.applications import _sequences
 from attn.corpus import Pair
 from attn.tokenizer.base import Tokenizer
 from attn.transformer import Transformer, TransformerConfig
-from experiments import translators, translators_systems, translators_tables
+from benchmarks.report import PAGES, QUALITY
+from experiments import charts, translators, translators_systems, translators_tables
 from experiments.runner import Experiment
 from experiments.translators_systems import TRAINED, UNTRAINED, System
 
@@ -32,7 +34,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("module", [translators_systems, translators_tables])
+@pytest.mark.parametrize("module", [charts, translators_systems, translators_tables])
 def test_examples_in_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
@@ -342,17 +344,19 @@ def test_a_power_law_is_found_and_what_it_leaves():
         translators_tables.power_law(x[:3], x[:3])
 
 
-def test_curves_are_drawn_in_both_languages_and_always_the_same(monkeypatch, tmp_path):
-    monkeypatch.setattr(translators_tables, "FIGURES", tmp_path / "figures")
-    losses = {"1000": 5.0, "3000": 4.0, "10000": 3.2, "30000": 2.7}
-    told = {"curve_pairs": {n: {"validation_loss": loss} for n, loss in losses.items()}}
-    translators_tables.draw_all(told)
-    files = sorted((tmp_path / "figures").iterdir())
-    assert [file.name for file in files] == ["curve_pairs.en.svg", "curve_pairs.es.svg"]
-    before = [file.read_bytes() for file in files]
-    assert before[0] != before[1]
-    translators_tables.draw_all(told)
-    assert [file.read_bytes() for file in files] == before
+def test_the_charts_of_the_pages_are_those_of_their_tables():
+    """Another version of matplotlib may move a mark a little; what stands in a chart stays."""
+    assert {path.name for path in charts.FIGURES.iterdir()} == {
+        f"{name}.{language}.svg" for name in charts.CHARTS for language in PAGES[QUALITY]
+    }
+    for path in charts.FIGURES.iterdir():
+        name, language, _ = path.name.split(".")
+        stored, drawn = path.read_text(encoding="utf-8"), charts.draw(name, language)
+        said, marks = r"<text[^>]*>([^<]*)<", r'<use [^>]*x="([\d.]+)" y="([\d.]+)"'
+        assert re.findall(said, drawn) == re.findall(said, stored), path
+        places = [np.array(re.findall(marks, text), float) for text in (drawn, stored)]
+        assert np.allclose(*places, atol=1), path
+        assert drawn == charts.draw(name, language)
 
 
 # The stored results ------------------------------------------------------------------------

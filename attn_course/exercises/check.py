@@ -19,7 +19,7 @@ from pathlib import Path
 
 from attn_course.exercises.altered import altered, unused
 from attn_course.exercises.catalogue import load, modules
-from attn_course.exercises.compare import run
+from attn_course.exercises.compare import family, run
 from attn_course.exercises.diagnose import misconception, proves, wrong_on
 from attn_course.exercises.explain import (
     compared,
@@ -253,9 +253,9 @@ def _explain(record, attempt, answers, failing):
     others = [(answers[i], record.expected[i]) for i in failing[1:]]
     what = problem(record, attempt, case, answer, expected, others)
     known = misconception(record, answers, failing)
-    repair = ""
+    repair = nearer = ""
     if not (known and proves(known, answers, failing)):
-        repair = repaired(record, attempt, failing, record.id in MAY_BE_LISTS)
+        repair, nearer = repaired(record, attempt, answers, failing, record.id in MAY_BE_LISTS)
     if known and not repair:
         message = text(**known.hint)
         if answer.error:
@@ -266,8 +266,11 @@ def _explain(record, attempt, answers, failing):
         es=f"Falla en {len(failing)} de {n} entradas; la más pequeña:",
         en=f"It fails on {len(failing)} of {n} inputs; the smallest:",
     )
-    if repair:
-        what, common = raised(attempt, answer.error, False) if answer.error else "", repair
+    if answer.error and family(answer.error):
+        nearer = ""  # What the exception means says more than what any code without it would lack.
+    if repair or nearer:
+        what = raised(attempt, answer.error, False) if answer.error else ""
+        common = repair or nearer
     elif common := altered(record, attempt, answers, failing):
         what = raised(attempt, answer.error, False) if answer.error else what
     else:

@@ -6,6 +6,8 @@ are the right ones in another order, or right except on inputs of one kind.
 
 import itertools
 
+import numpy as np
+
 from attn_course.exercises.compare import Answer, same
 from attn_course.exercises.explain import has_large_numbers
 from attn_course.exercises.relations import relation
@@ -98,7 +100,9 @@ def _only_some_inputs(record, answers, failing):
             is_between = min(bad) < min(good) and max(good) < max(bad)
             if is_between and all(_fits(answers[i], record.expected[i]) for i in failing):
                 continue
-            if not good & bad:
+            # Infinite numbers come of large ones or of a division, and not of an axis.
+            values = [v for i in failing for v in answers[i].values or ()]
+            if not good & bad and not any(np.isinf(v).any() for v in values):
                 return text(
                     es=f"Tu función acierta siempre que `{name}` tiene {_axes(good)}, y falla "
                     f"siempre que tiene {_axes(bad)}. No cuentes con un número de ejes: cuéntalos "

@@ -1,8 +1,9 @@
 """A small change of the learner's own code with which it passes: found by trying, and so true.
 
-Each candidate changes one thing, as a slip of the pen would: an operator, an axis, a name, an argument, a
-statement; or the same thing wherever it stands. It runs on the inputs of the exercise, the smallest of the
-failing ones first, until one input shows that it is wrong. Bounds are on counts, never on time.
+Where none does, one may leave a known mistake, whose hint says the rest. Each candidate changes one
+thing, as a slip of the pen would: an operator, an axis, a name, an argument, a statement; or the same thing
+wherever it stands. It runs on the inputs of the exercise, the smallest of the failing ones first, until one
+input shows that it is wrong in a way that is not known. Bounds are on counts, never on time.
 """
 
 import ast
@@ -12,6 +13,7 @@ import functools
 import inspect
 import io
 import itertools
+import math
 import sys
 import textwrap
 import types
@@ -19,7 +21,7 @@ import warnings
 
 import numpy as np
 
-from attn_course.exercises.compare import run
+from attn_course.exercises.compare import run, same
 from attn_course.exercises.diagnose import wrong_on
 from attn_course.language import text
 
@@ -30,21 +32,23 @@ LONGEST = 90  # characters of code that a sentence quotes
 # Who uses these asks, draws or writes: not to be repeated hundreds of times.
 NOT_REPEATED = "input open exec eval breakpoint exit quit sys os plt torch"
 
-REPAIRED = {
-    "es": "Con un cambio es correcta: en {where}, escribe {what}.",
-    "en": "One change makes it right: in {where}, write {what}.",
+RIGHT = {
+    "es": "Con un cambio es correcta: {change}.",
+    "en": "One change makes it right: {change}.",
 }
-REMOVED = {
-    "es": "Con un cambio es correcta: en {where}, sobra `{before}`.",
-    "en": "One change makes it right: in {where}, take out `{before}`.",
+NEARLY = {
+    "es": "Un cambio la acerca: {change}. Lo que le falta después: {hint}",
+    "en": "One change brings it nearer: {change}. What is left then: {hint}",
 }
+REPAIRED = {"es": "en {where}, escribe {what}", "en": "in {where}, write {what}"}
+REMOVED = {"es": "en {where}, sobra `{before}`", "en": "in {where}, take out `{before}`"}
 MOVED = {
-    "es": "Con un cambio es correcta: `{before}`, en {where}, va después del bucle y no dentro.",
-    "en": "One change makes it right: `{before}`, in {where}, belongs after the loop and not inside it.",
+    "es": "`{before}`, en {where}, va después del bucle y no dentro",
+    "en": "`{before}`, in {where}, belongs after the loop and not inside it",
 }
 EXCHANGED = {
-    "es": "Con un cambio es correcta: en {where}, `{after}` va antes de `{before}`.",
-    "en": "One change makes it right: in {where}, `{after}` comes before `{before}`.",
+    "es": "en {where}, `{after}` va antes de `{before}`",
+    "en": "in {where}, `{after}` comes before `{before}`",
 }
 
 
@@ -129,14 +133,16 @@ class _Enough(BaseException):
 SMALL = _Small()
 
 
-def repaired(record, attempt, failing, may_be_lists):
-    """Return a sentence on the one change with which an attempt passes, or an empty text.
+def repaired(record, attempt, answers, failing, may_be_lists):
+    """Return a sentence on the one change with which an attempt passes, or has one known mistake left.
 
     Parameters
     ----------
     record : Record
         Without an oracle, as a problem set comes, nothing is tried: its answers count.
     attempt : callable
+    answers : list of Answer
+        What it gives.
     failing : list of int
         The inputs on which it is wrong, the smallest first.
     may_be_lists : bool
@@ -144,21 +150,30 @@ def repaired(record, attempt, failing, may_be_lists):
 
     Returns
     -------
-    str
-        In the language in use.
+    passes, is_nearer : str
+        Of the first there is one if there is such a change, and else perhaps of the second; in the
+        language in use.
     """
     source = _source(attempt) if record.oracle else None
     if source is None:
-        return ""
-    order = sorted(range(len(record.cases)), key=lambda i: i not in failing)
-    trial = _Trial(record, order, attempt, source, may_be_lists)
+        return "", ""
+    trial = _Trial(record, answers, failing, attempt, source, may_be_lists)
+    nearest, fewest = None, len(failing) + 1
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         with contextlib.suppress(_Enough):
             for sentence, edits in _candidates(source):
-                if trial.passes(edits):
-                    return _told(sentence, edits, source, attempt)
-    return ""
+                n_wrong, known = trial.outcome(edits)
+                if n_wrong == 0:
+                    change = _told(sentence, edits, source, attempt)
+                    return text(**RIGHT).format(change=change), ""
+                if known and n_wrong < fewest:
+                    nearest, fewest = (sentence, edits, known), n_wrong
+    if nearest is None:
+        return "", ""
+    sentence, edits, known = nearest
+    change = _told(sentence, edits, source, attempt)
+    return "", text(**NEARLY).format(change=change, hint=text(**known.hint))
 
 
 def _source(attempt):
@@ -193,10 +208,26 @@ def _source(attempt):
 class _Trial:
     """Runs candidates, and counts what they cost."""
 
-    def __init__(self, record, order, attempt, source, may_be_lists):
-        self.record, self.order, self.attempt, self.source = record, order, attempt, source
+    def __init__(self, record, answers, failing, attempt, source, may_be_lists):
+        self.record, self.attempt, self.source = record, attempt, source
         self.may_be_lists = may_be_lists
+        self.order = sorted(range(len(record.cases)), key=lambda i: i not in failing)
+        self.known = list(self._known(answers, failing))
         self.candidates = self.steps = self.here = 0
+
+    def _known(self, answers, failing):
+        """Yield each known mistake that is nearer to what is right than an attempt, and fails only where it does."""
+        expected = self.record.expected
+        distance = _distance(answers, expected, failing)
+        for known in self.record.mistakes:
+            for others in known.answers:
+                wrong = wrong_on(others, expected)
+                numbers = [v.ravel() for i in wrong for v in others[i].values or ()]
+                # Many changes give a constant or an exception: it tells nothing of what was meant.
+                tells = len(numbers) > 0 and np.unique(np.concatenate(numbers)).size > 1
+                is_nearer = _distance(others, expected, failing) <= distance
+                if tells and is_nearer and {*wrong} <= {*failing}:
+                    yield known, others, {i: _total(others[i]) for i in wrong}
 
     def step(self):
         if any(_size(value) > 10 * LARGEST for value in sys._getframe(1).f_locals.values()):
@@ -207,7 +238,11 @@ class _Trial:
         if self.here > STEPS_ON_ONE_INPUT or self.steps > MOST_STEPS:
             raise _Enough
 
-    def passes(self, edits):
+    def outcome(self, edits):
+        """Return on how many inputs the changed function is wrong, with the known mistake that it then makes.
+
+        It is None, and so is the number, for any other wrong function.
+        """
         self.candidates += 1
         if self.candidates > MOST_CANDIDATES or self.steps > MOST_STEPS:
             raise _Enough
@@ -215,7 +250,7 @@ class _Trial:
             try:
                 code = compile(self.source, "<repaired>", "exec")
             except (SyntaxError, ValueError, TypeError):
-                return False
+                return None, None
         try:
             code_of = self.attempt.__code__
             closed = zip(code_of.co_freevars, self.attempt.__closure__ or (), strict=True)
@@ -223,15 +258,54 @@ class _Trial:
             names |= {"_step_": self.step, "range": functools.partial(_small, range)}
             names |= {name: SMALL for name, value in names.items() if value is np}
             exec(code, names)  # noqa: S102 - This is the learner's own code with one change.
-            return all(self.right(names[self.attempt.__name__], i) for i in self.order)
+            return self._judged(names[self.attempt.__name__])
         except (_Enough, Exception):  # noqa: BLE001 - A candidate that raises anything is not right.
-            return False
+            return None, None
 
-    def right(self, function, i):
-        self.here = 0
-        answer = run(function, self.record.cases[i], self.record)
-        listed = answer.lists and not self.may_be_lists
-        return not (answer.modified or listed or wrong_on([answer], [self.record.expected[i]]))
+    def _judged(self, function):
+        known, expected = self.known, self.record.expected
+        for n, i in enumerate(self.order):
+            self.here = 0
+            answer = run(function, self.record.cases[i], self.record)
+            listed = answer.lists and not self.may_be_lists
+            if answer.modified or listed:
+                return None, None
+            is_wrong = bool(wrong_on([answer], [expected[i]]))
+            if is_wrong and known is self.known:  # the first wrong one tells most of them apart
+                before = {*self.order[:n]}
+                known = [one for one in known if not before & {*one[2]}]
+            if known is not self.known:
+                known = [one for one in known if (i in one[2]) == is_wrong]
+                if is_wrong:
+                    total = _total(answer)
+                    alike = [
+                        one
+                        for one in known
+                        if math.isclose(one[2][i], total, rel_tol=0.01, abs_tol=0.01)
+                    ]
+                    known = [one for one in alike if same(answer, one[1][i])]
+                if not known:
+                    return None, None
+        return (0, None) if known is self.known else (len(known[0][2]), known[0][0])
+
+
+def _distance(answers, expected, failing):
+    """Return on how many inputs answers cannot be compared with the right ones, and how far the others are."""
+    n_broken, distance = 0, 0.0
+    for i in failing:
+        got, wanted = answers[i].values or (), expected[i].values
+        if answers[i].broken or [v.shape for v in got] != [v.shape for v in wanted]:
+            n_broken += 1
+            continue
+        for a, b in zip(got, wanted, strict=True):
+            size = np.abs(b.astype(float)).mean() if b.size else 0
+            distance += np.abs(a.astype(float) - b).mean() / (size + 1e-9) if b.size else 0
+    return n_broken, distance
+
+
+def _total(answer):
+    """Return the sum of all finite numbers of an answer: two that differ in it are not the same."""
+    return sum(float(v[np.isfinite(v)].sum()) for v in answer.values or ())
 
 
 @contextlib.contextmanager

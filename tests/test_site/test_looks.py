@@ -305,6 +305,7 @@ def test_a_wide_table_scrolls_beside_what_its_rows_are_about(tab, server, width,
     """Its numbers stand on the right of their columns, and none is broken into two lines."""
     page = tab(viewport={"width": width, "height": 900})
     page.goto(f"{server}/{language}/results.html")
+    page.evaluate("for (const fold of document.querySelectorAll('.attn-fold')) fold.open = true")
     tables = page.evaluate("""() => [...document.querySelectorAll("table.docutils")].map((table) => {
       const box = table.getBoundingClientRect(), wide = table.scrollWidth > table.clientWidth;
       table.scrollLeft = table.scrollWidth;
@@ -329,3 +330,23 @@ def test_a_wide_table_scrolls_beside_what_its_rows_are_about(tab, server, width,
         assert table["left"] <= 1 and table["right"] <= 1, table
         assert table["share"] < 0.55
         assert all(abs(gap) <= 1 and is_one_line for gap, is_one_line in table["ends"])
+
+
+@pytest.mark.parametrize("language", ("es", "en"))
+@pytest.mark.parametrize("name, place", [("results", "real-words"), ("benchmarks", "machine")])
+def test_a_page_of_tables_is_short_until_a_link_opens_a_fold(tab, server, language, name, place):
+    page = tab(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    page.goto(f"{server}/{language}/{name}.html")
+    assert page.locator(".attn-fold").count() > 10 and not page.locator(".attn-fold[open]").count()
+    assert page.evaluate("document.documentElement.scrollHeight") < 15 * 844
+    first = page.locator(".attn-chart:visible svg:visible")
+    assert first.count() == 3 and first.nth(1).bounding_box()["y"] < 844
+    for figure in first.all():
+        letters = figure.evaluate("""figure => Math.min(...[...figure.querySelectorAll("text")].map(text =>
+          parseFloat(getComputedStyle(text).fontSize) * figure.getBoundingClientRect().width / figure.viewBox.baseVal.width))""")
+        assert letters >= 10.5
+    page.goto(f"{server}/{language}/{name}.html#{place}")
+    page.wait_for_function(
+        f"Math.abs(document.getElementById('{place}').getBoundingClientRect().y - 85) < 9"
+    )
+    assert page.locator(".attn-fold[open]").count() == 1 and not page.errors

@@ -108,6 +108,8 @@ def test_type_is_set_in_proportion_and_holds_together(paper):
     table = page.locator(".attn-fallback table").first
     assert table.evaluate(style, "breakInside") == "avoid"
     page.goto(page.url.replace(CHAPTER, "results.html"))
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".attn-fold[open]").count() == page.locator(".attn-fold").count() > 10
     for table in page.locator("table.docutils").all():
         assert table.evaluate(style, "display") == "table"
         assert table.locator("thead").evaluate(style, "display") == "table-header-group"

@@ -109,7 +109,10 @@ def _rows_overlap(heads, w_o):
 
 MISTAKES = {
     "already_added": (_total,),
-    "first_block_for_all": (lambda heads, w_o: heads @ w_o[: heads.shape[-1]],),
+    "one_block_for_all": (
+        lambda heads, w_o: heads @ w_o[: heads.shape[-1]],
+        lambda heads, w_o: heads @ w_o[-heads.shape[-1] :],
+    ),
     "every_other_row": (_interleaved,),
     "blocks_reversed": (lambda heads, w_o: heads @ _blocks(heads, w_o)[::-1],),
     "block_transposed": (lambda heads, w_o: heads @ _blocks(heads, w_o).mT,),

@@ -155,7 +155,12 @@ MISTAKES = {
     "first_padding_found_with_argmax": (
         _eos_at(lambda tokens, pad: (tokens == pad).argmax(axis=1)),
     ),
-    "padding_is_zero": (_eos_at(lambda tokens, pad: (tokens != 0).sum(axis=1)),),
+    "padding_is_zero": (
+        _eos_at(lambda tokens, pad: (tokens != 0).sum(axis=1)),
+        _with(
+            lambda i, t, tokens, sos, eos, pad: (np.where(i == pad, 0, i), np.where(t == pad, 0, t))
+        ),
+    ),
     "length_of_the_first_row": (_eos_at(lambda tokens, pad: _lengths(tokens, pad)[0]),),
     "columns_for_every_row": (_with(_eos_in_every_column),),
 }

@@ -171,6 +171,9 @@ MISTAKES = {
     "one_mark_for_all": (
         _spans(name=lambda first, number: first),
         _spans(name=lambda first, number: first, asked=lambda targets, first, n: [*targets, first]),
+        _spans(
+            name=lambda first, number: first, asked=lambda targets, first, n: [*targets, first + 1]
+        ),
     ),
     "downwards": (
         _spans(

@@ -16,13 +16,13 @@
   });
   show();
 
-  // Paper is white, and shows the outputs that are folded. What else is folded is code,
+  // Paper is white, and shows the outputs and the tables that are folded. What else is folded is code,
   // or an answer: paper.js prints those at the end, and an open one where it stands as well.
   const folded = [];
   addEventListener("beforeprint", () => {
     root.dataset.screen = root.dataset.theme;
     root.dataset.theme = "light";
-    for (const details of document.querySelectorAll("main details.below-input:not([open])")) {
+    for (const details of document.querySelectorAll("main details:is(.below-input, .attn-fold):not([open])")) {
       details.open = true;
       folded.push(details);
     }
@@ -363,7 +363,13 @@
       opening.parentElement.after(line);
     }
   }
-  const follow = (hash) => { asked = links.has(document.getElementById(hash)) ? document.getElementById(hash) : null; };
+  const follow = (hash) => {
+    const place = document.getElementById(hash), fold = place?.closest("details:not([open])");
+    asked = links.has(place) ? place : null;
+    if (!fold) return;
+    fold.open = true; // not every browser opens a fold for a link into it
+    place.scrollIntoView();
+  };
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
     if (!link) return;
