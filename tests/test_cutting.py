@@ -37,6 +37,7 @@ CUTS = [
         ["I say", ":\t", "“go”", "—", "and you go", " – ", "now.", ""],
     ),
     ("He sold 3,500 (red), I think.", 16, ["He sold 3,500", " ", "(red)", ", ", "I think.", ""]),
+    ("I ran and you slept.", 14, ["I ran", " ", "and you slept.", ""]),
     # Words, as many as fit.
     ("one two three four", 7, ["one two", " ", "three", " ", "four", ""]),
     ("one  \t two", 7, ["one", "  \t ", "two", ""]),
