@@ -49,6 +49,7 @@ MAY_IMPORT = {
     "attn.corpus": {"attn._checks", "attn._fetch", "attn._letters", "attn._lines"},
     "attn.applications": {
         "attn._checks",
+        "attn._letters",
         "attn._lines",
         "attn.attention",
         "attn.corpus",

@@ -1,11 +1,12 @@
 // A sentence, its translation by the trained model word by word, and where each word looked.
 import { crossAttention, words } from "./cross_attention.js";
+import { putTogether } from "./cutting.js";
 import { beamSearch, greedy, logSumExp } from "./decoding.js";
 import { progressBar } from "./loading.js";
 import { searchTree } from "./search_tree.js";
 import { announcer, examples, fill, format, h, list, put, radios, uid } from "./shared.js";
 import { textOf } from "./tokenizer.js";
-import { encodeSource, loadTranslator } from "./trained.js";
+import { cutSource, loadTranslator } from "./trained.js";
 
 export const STRINGS = {
   es: {
@@ -18,7 +19,10 @@ export const STRINGS = {
     failed: "El modelo no llegó entero: {some} de {size} MB. Lo que llegó se guarda; vuelve a intentarlo.",
     done: "Traducido aquí mismo, en {time} ms.",
     empty: "Escribe una oración en inglés.",
-    tooLong: "Son {length} tokens, y el modelo aprendió con oraciones de {most} como mucho: acórtala o traduce una oración cada vez.",
+    working: "Se traduce el trozo {n} de {count}.", piece: "Trozo",
+    pieces: "El texto se tradujo en {count} trozos, en {time} ms. La figura muestra uno.",
+    longWord: "Una palabra de {length} letras es más de lo que el modelo puede leer: escribe palabras más cortas.",
+    nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
     unknown: "Fuera del vocabulario: {words}. Lo que el traductor no conoce no lo traduce.",
     layer: "Capa", head: "Cabeza", all: "media",
     attention: "De la query a las keys",
@@ -53,7 +57,10 @@ export const STRINGS = {
     failed: "The model did not arrive whole: {some} of {size} MB. What arrived is kept; try again.",
     done: "Translated right here, in {time} ms.",
     empty: "Write a sentence in English.",
-    tooLong: "That is {length} tokens, and the model learned from sentences of {most} at most: shorten it, or translate one sentence at a time.",
+    working: "Piece {n} of {count} is being translated.", piece: "Piece",
+    pieces: "The text was translated in {count} pieces, in {time} ms. The figure shows one of them.",
+    longWord: "A word of {length} letters is more than the model can read: write shorter words.",
+    nul: "The text has the character NUL, which no text has: take it out.",
     unknown: "Outside the vocabulary: {words}. What the translator does not know it does not translate.",
     layer: "Layer", head: "Head", all: "mean",
     attention: "From the query to the keys",
@@ -132,10 +139,16 @@ function render({ model, el }) {
 
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
   const bar = progressBar(t, megabytes, (text) => put(note, text));
-  const input = h("input", {
-    type: "text", id: uid(), class: "attn-live-input", lang: "en", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-    value: first, "data-attn": "sentence", oninput: fetchEarly,
-  });
+  // A text may have several lines, which an `input` would lose.
+  const input = h("textarea", {
+    rows: 1, id: uid(), class: "attn-live-input", lang: "en", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    enterkeyhint: "go", "data-attn": "sentence", "data-lm-suppress-shortcuts": "true", oninput: fetchEarly,
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      wish();
+    },
+  }, first);
   const sentences = [...new Set([first, ...pairs.map(({ source }) => source)])];
   const picker = examples(t, sentences.map((text) => h("option", { lang: "en" }, text)), (sentence) => {
     input.value = sentence;
@@ -159,6 +172,8 @@ function render({ model, el }) {
   const penalties = searched(t.penalty, "penalty", PENALTIES.map((penalty) => [penalty, String(penalty)]));
   penalties.hidden = true; // With one hypothesis there is nothing to compare.
   const widths = searched(t.search, "width", [1, 2, 3, 4].map((width) => [width, width > 1 ? String(width) : t.greedy]));
+  const whole = h("p", { class: "attn-live-output attn-live-whole", lang: "es", hidden: true, "data-attn": "whole" });
+  const pieceChoice = h("div", { class: "attn-w-controls", hidden: true });
   const output = h("p", { class: "attn-live-output", "data-attn": "output" });
   const retry = h("button", {
     type: "button", class: "attn-w-button", hidden: true, "data-attn": "retry",
@@ -180,9 +195,14 @@ function render({ model, el }) {
     figure = null;
     place.replaceChildren();
   }
+  /** Take away what is there only for a text of several pieces. */
+  function forget() {
+    whole.hidden = pieceChoice.hidden = true;
+  }
   /** Say why there is no translation, and show the sentence with its unknown words marked. */
   function refuse(text, words = [], unknown = []) {
     clear();
+    forget();
     const bad = new Set(unknown.map(({ position }) => position));
     output.hidden = false;
     output.lang = "en";
@@ -211,23 +231,50 @@ function render({ model, el }) {
     if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
     retry.hidden = Boolean(translator);
     if (!translator) return refuse(bar.told(t.failed));
-    const { ids, unknown, tooLong } = encodeSource(translator, text);
-    if (ids.length === 0) return refuse(t.empty);
-    const split = kind === "bpe" ? [text] : translator.source.split(text);
+    const { pieces, words: split, unknown, nul, longWord } = cutSource(translator, text);
+    if (nul) return refuse(t.nul);
+    if (longWord) return refuse(fill(t.longWord, { length: [...longWord].length }));
     if (unknown.length) {
       const quoted = [...new Set(unknown.map(({ word }) => fill(t.quoted, { token: word })))];
       return refuse(fill(t.unknown, { words: list(quoted, t.and) }), split, unknown);
     }
-    if (tooLong) return refuse(fill(t.tooLong, { length: ids.length, most: translator.maxLen }), split);
-    const begin = performance.now();
-    const result = translate(translator, ids, search.width, search.penalty, Boolean(searching));
-    const time = performance.now() - begin;
-    show(result);
-    put(note, fill(t.done, { time: format(time, time < 10 ? 1 : 0) }));
+    if (pieces.some(({ ids }) => ids.length === 0)) return refuse(t.empty);
+    const results = [];
+    let time = 0;
+    for (const { ids } of pieces) {
+      if (pieces.length > 1) {
+        put(note, fill(t.working, { n: results.length + 1, count: pieces.length }));
+        await new Promise((resolve) => setTimeout(resolve)); // The page stays alive between two pieces.
+        if (turn !== wishes) return;
+      }
+      const begin = performance.now();
+      results.push(translate(translator, ids, search.width, search.penalty, Boolean(searching)));
+      time += performance.now() - begin;
+    }
+    const shownTime = format(time, time < 10 ? 1 : 0);
+    if (pieces.length > 1) return showPieces(pieces, results, shownTime);
+    forget();
+    show(results[0]);
+    put(note, fill(t.done, { time: shownTime }));
     if (still.matches) figure.reveal(figure.length);
     else if (searching) figure.play();
     else write(0);
     figure.tell();
+  }
+  /** Show the whole translation, and the figure of the piece that the reader chooses. */
+  function showPieces(pieces, results, time) {
+    const look = (i) => {
+      show(results[i]);
+      figure.reveal(figure.length);
+    };
+    put(whole, putTogether(pieces, results.map(({ target }) => textOf(target, kind))));
+    const picked = h("select", { id: uid(), class: "attn-live-input", "data-attn": "piece", onchange: () => look(picked.selectedIndex) },
+      pieces.map(({ text }, i) => h("option", { lang: "en" }, `${i + 1}. ${text}`)));
+    pieceChoice.replaceChildren(h("label", { for: picked.id, class: "attn-w-label" }, t.piece), picked);
+    whole.hidden = pieceChoice.hidden = false;
+    look(0);
+    put(note, fill(t.pieces, { count: pieces.length, time }));
+    live.say(`${note.textContent} ${whole.textContent}`);
   }
   /** Show one token more, until all are written. */
   function write(count) {
@@ -257,7 +304,7 @@ function render({ model, el }) {
 
   el.append(h("div", {
     class: "attn-w attn-live", lang: language, role: "group", "aria-label": searching ? t.beamTitle : t.title, "data-attn": "live-translator",
-  }, form, h("div", { class: "attn-w-controls" }, widths, penalties), note, bar.node, retry, output, place, live.node));
+  }, form, h("div", { class: "attn-w-controls" }, widths, penalties), note, bar.node, retry, whole, pieceChoice, output, place, live.node));
   show(searching ? { ...example, search: searching } : example);
   figure.reveal(searching ? 1 : figure.length, Math.min(1, figure.length - 1));
   put(note, bar.told(t.ready));

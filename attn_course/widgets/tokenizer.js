@@ -10,7 +10,7 @@ const QUOTES = "\"'";
 
 // The letters of attn._letters, with their marks and joiners; and any other character, with what
 // changes its looks. The white space is Python's, which is not that of JavaScript.
-const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const JOINERS = "\\u200c\\u200d";
 const LETTERS = `[\\p{L}\\p{N}\\p{M}_][\\p{L}\\p{N}\\p{M}_${JOINERS}]*`;
 const CLINGS = (OPENING + CLOSING + QUOTES).replace(/[[\](){}$/.|]/g, "\\$&");

@@ -1,4 +1,5 @@
 // The models that the course trains, ready to work in the page.
+import { cutText } from "./cutting.js";
 import { loadModel } from "./loading.js";
 import { BytePairTokenizer, WordTokenizer } from "./tokenizer.js";
 import { loadTransformer } from "./transformer.js";
@@ -24,6 +25,33 @@ export function encodeSource({ source, maxLen, punctuated }, text) {
     : source.tokens.includes(".") ? whole : whole.replace(/\.$/, "");
   const ids = sentence.trim() ? source.encode(sentence) : [];
   return { ids, unknown: source.unknown(sentence), tooLong: ids.length > maxLen };
+}
+
+/**
+ * Cut a text as `Translator.pieces` in Python: { pieces, words, unknown, nul, longWord }. Each of the pieces has
+ * its `ids` too. `words` are those of all pieces, and the positions of `unknown` are places among them.
+ */
+export function cutSource(translator, text) {
+  const { source, maxLen } = translator;
+  const longest = Math.max(...source.tokens.map((token) => token.length));
+  const whole = text.replace(/\p{Surrogate}/gu, "\ufffd");
+  const found = { pieces: [], words: [], unknown: [], nul: text.includes("\0"), longWord: "" };
+  if (found.nul) return found;
+  // No byte pair has more letters than the longest, and a long word takes seconds to encode.
+  const fits = (part) => !(source.merged && inOneLine(part).length > longest * maxLen) && !encodeSource(translator, part).tooLong;
+  try {
+    found.pieces = cutText(whole, fits);
+  } catch (error) {
+    if (!error.word) throw error;
+    return { ...found, longWord: error.word };
+  }
+  for (const piece of found.pieces) {
+    const { ids, unknown } = encodeSource(translator, piece.text);
+    piece.ids = ids;
+    found.unknown.push(...unknown.map(({ word, position }) => ({ word, position: position + found.words.length })));
+    found.words.push(...(source.merged ? [piece.text] : source.split(piece.text)));
+  }
+  return found;
 }
 
 /** Compose accented letters and write single spaces. The white space is Python's, not JavaScript's. */

@@ -403,23 +403,29 @@ def test_unknown_words_are_named_and_not_translated(language, visit):
     assert page.locator("[data-attn=status]").inner_text() == note
 
 
-def test_empty_and_too_long(visit, translator):
+def test_empty_and_long(visit, translator):
     page = visit("en")
+    note = page.locator("[data-attn=note]")
     for text in ("", "   ", ".", " . "):
         assert translate(page, text) == ""
-        assert page.locator("[data-attn=note]").inner_text() == "Write a sentence in English."
+        assert note.inner_text() == "Write a sentence in English."
     most = translator.max_len
-    long = " ".join(["the"] * (most + 1))
-    assert translate(page, long) == long
-    assert page.locator("[data-attn=note]").inner_text() == (
-        f"That is {most + 1} tokens, and the model learned from sentences of {most} at most: "
-        "shorten it, or translate one sentence at a time."
-    )
-    assert page.locator("[data-attn=target-token]").count() == 0
-    assert translate(page, " ".join(["the"] * most)) == translator.translate(
-        " ".join(["the"] * most)
-    )
-    assert page.locator("[data-attn=note][data-bad]").count() == 0
+    fits = " ".join(["the"] * most)
+    assert translate(page, fits) == translator.translate(fits)
+    assert note.get_attribute("data-bad") is None
+    assert not page.locator("[data-attn=whole]").is_visible()
+    # What does not fit is translated in pieces, and each of them has its figure.
+    text = f"{fits} cat\n\nthe red house"
+    translate(page, text)
+    page.locator("[data-attn=piece]").wait_for()
+    assert page.locator("[data-attn=output]").inner_text() == translator.translate(fits)
+    assert page.locator("[data-attn=whole]").inner_text() == translator.translate(text)
+    assert note.inner_text().startswith("The text was translated in 3 pieces, in ")
+    page.locator("[data-attn=piece]").select_option(index=2)
+    assert page.locator("[data-attn=output]").inner_text() == "la casa roja"
+    assert translate(page, "the cat\0") == ""
+    assert note.inner_text() == "The text has the character NUL, which no text has: take it out."
+    assert not page.locator("[data-attn=whole]").is_visible()
 
 
 # By hand -------------------------------------------------------------------------------------------
@@ -765,14 +771,11 @@ def test_loading_is_shown_and_said(language, visit, parts_folder, byte_pairs):
     assert not bar.is_visible()
 
 
-def test_a_text_of_too_many_parts_is_not_translated(visit, parts_folder, byte_pairs):
+def test_a_word_of_too_many_parts_is_not_translated(visit, parts_folder):
     page = visit("en", place=parts_folder)
-    text = "xyz " * byte_pairs.max_len
-    assert translate(page, text) == text.strip()
-    assert (
-        f"sentences of {byte_pairs.max_len} at most"
-        in page.locator("[data-attn=note]").inner_text()
-    )
+    translate(page, "yes " + "x" * 100_000)
+    note = page.locator("[data-attn=note]").inner_text()
+    assert note.startswith("A word of 100000 letters is more than the model can read")
     translate(page, "   ")
     assert page.locator("[data-attn=note]").inner_text() == "Write a sentence in English."
 

@@ -4,7 +4,8 @@
 `vocabularies`  one for each language: words, or byte pairs
 `recipes`       how the translators that come with the course are trained
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
-`lines`         a text of any length, line by line
+`cutting`       a text in pieces that a translator can read, and together again
+`lines`         a file of any length, line by line
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
 """

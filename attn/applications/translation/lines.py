@@ -1,4 +1,4 @@
-"""Translate a text of any length line by line, with few lines in memory."""
+"""Translate a file of any length line by line, with few lines in memory."""
 
 import itertools
 from collections.abc import Iterable, Iterator
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from attn._checks import argument_error
 from attn._lines import Line
+from attn.applications.translation.cutting import put_together
 from attn.applications.translation.translator import Translator
 
 AT_ONCE = 1024
@@ -42,8 +43,8 @@ def translate_lines(
     ----------
     translator : Translator
     lines : iterable of str or Line
-        Each line is one sentence or empty. White space around it does not count. A `Line` with
-        a problem, from `attn._lines.read_lines`, is not translated.
+        White space around a line does not count, and a line may be empty or, as in
+        `Translator.translate`, too long to be read at once. A `Line` with a problem, from `attn._lines.read_lines`, is not translated.
     beam_width, length_penalty
         As in `Translator.translate`.
 
@@ -59,29 +60,33 @@ def translate_lines(
 
     Examples
     --------
-    >>> lines = ["The red house.\\n", "\\n", 1000 * "the "]
+    >>> lines = ["The red house.\\n", "\\n", 1000 * "x"]
     >>> found = list(translate_lines(Translator.pretrained(), lines))
     >>> [line.translation != "" for line in found]
     [True, False, False]
-    >>> found[2].problem.startswith("text: expected at most")
-    True
+    >>> found[2].problem
+    "text: expected words that are short enough to translate, got 'xxxxxxxxxxxxxxxxxxxx'… of 1000 characters"
     """
     if isinstance(lines, str):
         raise argument_error("lines", "several texts", "one")
     lines = iter(lines)
     while some := list(itertools.islice(lines, AT_ONCE)):
         found = [TranslatedLine()] * len(some)
-        sources = {}
+        cuts, sources = {}, []
         for place, line in enumerate(some):
             text, problem = line if isinstance(line, Line) else (line, "")
             try:
                 if problem:
                     found[place] = TranslatedLine(problem=problem)
                 elif text := text.strip():
-                    sources[place] = translator.source_ids(text)
+                    pieces = translator.pieces(text)
+                    sources += [translator.source_ids(piece.text) for piece in pieces]
+                    cuts[place] = pieces
             except ValueError as error:
                 found[place] = TranslatedLine(problem=str(error))
-        written = translator._write(list(sources.values()), beam_width, length_penalty)
-        for place, ids in zip(sources, written, strict=True):
-            found[place] = TranslatedLine(translator.target.decode(ids), len(ids))
+        written = iter(translator._write(sources, beam_width, length_penalty))
+        for place, pieces in cuts.items():
+            ids = [next(written) for _ in pieces]
+            translation = put_together(pieces, [translator.target.decode(one) for one in ids])
+            found[place] = TranslatedLine(translation, sum(map(len, ids)))
         yield from found

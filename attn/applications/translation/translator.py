@@ -14,8 +14,10 @@ from attn.applications._application import Application, Sizes, configured
 from attn.applications._folder import About
 from attn.applications._sequences import Ids
 from attn.applications.translation import vocabularies
+from attn.applications.translation.cutting import Piece, cut, put_together
 from attn.applications.translation.recipes import SIZES, TRAINING
 from attn.corpus import Pair
+from attn.corpus.pairs_file import normalise
 from attn.metrics import bleu, chrf, exact_match
 from attn.tokenizer.base import Tokenizer
 from attn.training import History, Progress, TrainingConfig
@@ -65,7 +67,7 @@ class Translator(Application[Transformer]):
     source, target : Tokenizer
         The vocabularies of the two languages; the same object if the vocabulary is joint.
     max_len : int
-        The most source tokens that it accepts, which is the longest source in training.
+        The most source tokens that it reads at once, which is the longest source in training.
     history : attn.training.History, optional
         The losses of the training.
     punctuated : bool, default False
@@ -169,7 +171,10 @@ class Translator(Application[Transformer]):
         return cls(model, source, target, max_len, history, punctuated=written)
 
     def translate(self, text: Text, *, beam_width: int = 1, length_penalty: float = 0.0) -> Text:
-        """Translate a sentence, or several at once.
+        """Translate a text, or several at once.
+
+        Line breaks stay where they are. A line that is longer than any source in training is
+        translated in pieces: `attn.applications.translation.cutting` says which.
 
         Parameters
         ----------
@@ -189,13 +194,38 @@ class Translator(Application[Transformer]):
         UnknownWordError
             If the vocabulary lacks a word: a ``ValueError`` that says which.
         ValueError
-            If a sentence is empty, longer than any in training or than the positions that the
-            model learned, or an option out of range.
+            If a text is empty, has the character NUL or a word that is longer than any source
+            in training, or an option is out of range.
         """
-        texts = text if isinstance(text, list) else [text]
-        written = self._write([self.source_ids(one) for one in texts], beam_width, length_penalty)
-        found = [self.target.decode(ids) for ids in written]
+        cuts = [self.pieces(one) for one in (text if isinstance(text, list) else [text])]
+        sources = [self.source_ids(piece.text) for pieces in cuts for piece in pieces]
+        written = iter(self._write(sources, beam_width, length_penalty))
+        found = [
+            put_together(pieces, [self.target.decode(next(written)) for _ in pieces])
+            for pieces in cuts
+        ]
         return found if isinstance(text, list) else found[0]
+
+    def pieces(self, text: str) -> list[Piece]:
+        """Cut a text into the pieces that `translate` translates.
+
+        Raises
+        ------
+        UnknownWordError
+            If the vocabulary lacks a word.
+        ValueError
+            If it is no text, or has the character NUL or a word that is too long.
+        """
+        most = _sequences.most_tokens(self.model.config)
+        limit = self.max_len if most is None else min(self.max_len, most)
+        pieces = cut(
+            vocabularies.readable("text", text),
+            lambda part: len(self.source.encode(self._as_read(part))) <= limit,
+        )
+        unknown = [w for one in pieces for w in self.source.unknown(self._as_read(one.text))]
+        if unknown:
+            raise vocabularies.UnknownWordError("text", list(dict.fromkeys(unknown)))
+        return pieces
 
     def attention(self, text: str, translation: str | None = None) -> TranslationAttention:
         """Return the attention weights with which a sentence is translated.
@@ -213,7 +243,7 @@ class Translator(Application[Transformer]):
         Raises
         ------
         ValueError
-            As `translate`, for either text.
+            As `source_ids`, for either text.
         """
         src = self.source_ids(text)
         if translation is None:
@@ -309,15 +339,27 @@ class Translator(Application[Transformer]):
         return cls.load(models.folder(f"{name}_translator"), device=device)
 
     def source_ids(self, text: str) -> Ids:
-        """Return the ids that the encoder reads; ``ValueError`` as in `translate`."""
-        text = vocabularies.checked("text", text, self.source)
-        if self.punctuated and "." in self.source.tokens:
-            text = vocabularies.as_sentence(text)
-        ids = self.source.encode(text)
+        """Return the ids that the encoder reads at once.
+
+        Raises
+        ------
+        ValueError
+            As in `translate`, and if there are more than the model can read at once.
+        """
+        ids = self.source.encode(self._as_read(vocabularies.checked("text", text, self.source)))
         if len(ids) > self.max_len:
             raise argument_error("text", f"at most {self.max_len} tokens, as in training", len(ids))
         _sequences.check_fits("text", len(ids), self.model.config)
         return ids
+
+    def _as_read(self, text: str) -> str:
+        """Return a text as the model has learned to read it, with its words unchecked."""
+        text = vocabularies.without_stop(normalise(text), self.source)
+        return (
+            vocabularies.as_sentence(text)
+            if self.punctuated and "." in self.source.tokens
+            else text
+        )
 
     def _examples(self, pairs: Sequence[Pair]) -> list[tuple[Ids, Ids]]:
         return vocabularies.encoded(self.source, self.target, pairs, self.model.config)

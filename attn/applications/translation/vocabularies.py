@@ -117,20 +117,30 @@ def encoded(
 def checked(name: str, text: object, tokenizer: Tokenizer) -> str:
     """Return a normalised text; an error names the argument `name`.
 
-    A text is refused if it is empty or has words outside the vocabulary. A final full stop is
-    removed if the vocabulary has none.
+    A text is refused if it is empty, has the character NUL or words outside the vocabulary. A final
+    full stop is removed if the vocabulary has none.
     """
-    if not isinstance(text, str):
-        raise argument_error(name, "text", type(text).__name__)
-    text = normalise(text)
-    if "." not in tokenizer.tokens:
-        text = text.removesuffix(".")
+    text = without_stop(normalise(readable(name, text)), tokenizer)
     if not text:
         raise argument_error(name, "a sentence", "an empty text")
     unknown = tokenizer.unknown(text)
     if unknown:
         raise UnknownWordError(name, unknown)
     return text
+
+
+def readable(name: str, text: object) -> str:
+    """Return a text; refuse what is none, and a text with the character NUL, which no text has."""
+    if not isinstance(text, str):
+        raise argument_error(name, "text", type(text).__name__)
+    if (place := text.find("\0")) >= 0:
+        raise argument_error(name, "text without the character NUL", f"one at index {place}")
+    return text
+
+
+def without_stop(text: str, tokenizer: Tokenizer) -> str:
+    """Return a text without its final full stop if the vocabulary has none."""
+    return text if "." in tokenizer.tokens else text.removesuffix(".")
 
 
 def as_sentence(text: str) -> str:
