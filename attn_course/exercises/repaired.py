@@ -14,6 +14,7 @@ import inspect
 import io
 import itertools
 import math
+import re
 import sys
 import textwrap
 import types
@@ -167,13 +168,19 @@ def repaired(record, attempt, answers, failing, may_be_lists):
                 if n_wrong == 0:
                     change = _told(sentence, edits, source, attempt)
                     return text(**RIGHT).format(change=change), ""
-                if known and n_wrong < fewest:
+                if known and n_wrong < fewest and not _turned_round(edits):
                     nearest, fewest = (sentence, edits, known), n_wrong
     if nearest is None:
         return "", ""
     sentence, edits, known = nearest
     change = _told(sentence, edits, source, attempt)
     return "", text(**NEARLY).format(change=change, hint=text(**known.hint))
+
+
+def _turned_round(edits):
+    """Return whether a change asks the opposite, or whether any at all: nearer by its numbers alone."""
+    words = [[{*re.findall(r"\w+", ast.unparse(node))} for node in edit[2:]] for edit in edits]
+    return any({"not", "any", "all"} & (old ^ new) for old, new in words)
 
 
 def _source(attempt):
@@ -605,7 +612,7 @@ def _exchanged(statement):
 def _told(sentence, edits, source, attempt):
     """Return the sentence about a change, with enough code around it to be found."""
     olds = [old[-1] if sentence is MOVED else old for _, _, old, _ in edits]
-    function = next(f for f in source.body if any(n is (olds[0]) for n in ast.walk(f)))
+    functions = [f for f in source.body if {*ast.walk(f)} & {*olds}]
     lines = sorted({old.lineno for old in (olds[:1] if sentence is MOVED else olds)})
     where = _listed(lines)
     where = (
@@ -613,13 +620,13 @@ def _told(sentence, edits, source, attempt):
         if len(lines) == 1
         else text(es=f"las líneas {where}", en=f"lines {where}")
     )
-    if function.name != attempt.__name__:
-        where += text(es=f" de `{function.name}`", en=f" of `{function.name}`")
+    if len(functions) == 1 and functions[0].name != attempt.__name__:
+        where += text(es=f" de `{functions[0].name}`", en=f" of `{functions[0].name}`")
     if sentence is not REPAIRED:
         before, after = ast.unparse(olds[0]), ast.unparse(olds[-1])
         return text(**sentence).format(where=where, before=before, after=after)
     olds.sort(key=lambda n: (n.lineno, n.col_offset))
-    around = dict.fromkeys(_around(function, old) for old in olds)
+    around = dict.fromkeys(_around(source, old) for old in olds)
     befores = [_code(node) for node in around]
     with _made(edits):
         new = {old: made for _, _, old, made in edits}
@@ -641,9 +648,9 @@ def _code(node):
     return ast.unparse(node)
 
 
-def _around(function, node):
+def _around(source, node):
     """Return the smallest expression or short statement around a node that shows what it is."""
-    above = {c: parent for parent in ast.walk(function) for c in ast.iter_child_nodes(parent)}
+    above = {c: parent for parent in ast.walk(source) for c in ast.iter_child_nodes(parent)}
     bare = (
         ast.Constant | ast.Name | ast.Slice | ast.UnaryOp | ast.Tuple | ast.keyword | ast.Attribute
     )

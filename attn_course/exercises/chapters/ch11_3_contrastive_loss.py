@@ -34,11 +34,14 @@ def cases(seed):
         }
 
     shapes = ((2, 3, 0.5), (3, 2, 0.7), (4, 5, 0.2), (5, 8, 1.5), (6, 4, 0.07), (7, 16, 0.3))
-    # Each image is nearest to another's text, and the temperature makes logits of 1000 of that.
+    # Each image is nearest to another's text, and the temperature makes logits of 1000 of that; the
+    # last image is far from all texts, so that one maximum does not serve for every row.
     images = 2 * np.eye(4) + rng.uniform(-0.1, 0.1, size=(4, 4))
+    texts = np.roll(images, 1, axis=0) * 0.7
+    images[-1] = -texts.sum(axis=0)
     cold = {
         "images": images,
-        "texts": np.roll(images, 1, axis=0) * 0.7,
+        "texts": texts,
         "temperature": np.array(0.001),
     }
     return [*(draw(*shape) for shape in shapes), cold]
