@@ -531,9 +531,10 @@ def test_a_translation_ends_where_the_positions_that_were_learned_end(beam_width
     # The target is four words and the end.
     assert len(translator.attention("cat").target) == 5
     message = "^text: expected at most 5 tokens, for which the model learned positions, got 6$"
-    for use in (translator.translate, translator.attention):
-        with pytest.raises(ValueError, match=message):
-            use("the red house the red house")
+    with pytest.raises(ValueError, match=message):
+        translator.attention("the red house the red house")
+    pieces = translator.pieces("the red house the red house")
+    assert [len(piece.text.split()) for piece in pieces] == [5, 1]
     message = "^translation: expected at most 4 tokens, for which .* positions, got 5$"
     with pytest.raises(ValueError, match=message):
         translator.attention("cat", "la casa roja la casa")
