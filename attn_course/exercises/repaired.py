@@ -158,10 +158,10 @@ def repaired(record, attempt, answers, failing, may_be_lists):
     source = _source(attempt) if record.oracle else None
     if source is None:
         return "", ""
-    trial = _Trial(record, answers, failing, attempt, source, may_be_lists)
     nearest, fewest = None, len(failing) + 1
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
+        trial = _Trial(record, answers, failing, attempt, source, may_be_lists)
         with contextlib.suppress(_Enough):
             for sentence, edits in _candidates(source):
                 n_wrong, known = trial.outcome(edits)
@@ -232,7 +232,7 @@ class _Trial:
                 numbers = [v.ravel() for i in wrong for v in others[i].values or ()]
                 # Many changes give a constant or an exception: it tells nothing of what was meant.
                 tells = len(numbers) > 0 and np.unique(np.concatenate(numbers)).size > 1
-                is_nearer = _distance(others, expected, failing) <= distance
+                is_nearer = _distance(others, expected, failing) < distance
                 if tells and is_nearer and {*wrong} <= {*failing}:
                     yield known, others, {i: _total(others[i]) for i in wrong}
 

@@ -281,8 +281,11 @@ def test_the_two_figures_of_the_translator_agree(tab, server):
         page.goto(f"{server}/{language}/translator.html", wait_until="networkidle")
         live = page.locator("[data-attn=live-translator]").first  # the same model and sentence
         micro = page.locator("[data-attn=microscope]")
-        look = "node => [node.localName, node.className, node.innerText]"
-        for hook in ("pick", "sentence", "translate"):
+        # One takes a text of several lines and the other a sentence, in boxes that look alike.
+        for hook, name in (("pick", "localName"), ("sentence", "type"), ("translate", "localName")):
+            look = (
+                f"node => [node.{name}.replace('textarea', 'text'), node.className, node.innerText]"
+            )
             one, other = (figure.locator(f"[data-attn={hook}]") for figure in (live, micro))
             assert one.evaluate(look) == other.evaluate(look)
         rows = "all => all.map(head => head.textContent)"
