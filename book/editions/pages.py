@@ -64,9 +64,6 @@ HERE = {
             "Abre la solución plegada cuando": "Mira la solución que está al final del capítulo cuando",
             "con las licencias que hay al pie": "con las licencias que nombra la primera página",
         },
-        "03_self_attention": {
-            "Debajo de cada ejercicio hay una solución plegada.": "Al final del capítulo hay una solución de cada ejercicio.",
-        },
         "08_training": {
             "y debajo de cada una hay una solución plegada.": "y al final del capítulo hay una solución de cada una.",
         },
@@ -82,9 +79,6 @@ HERE = {
             "and everything is open except solutions and supporting code, which are folded.": "and its answers and solutions stand at the end. Interactive figures are pictures.",
             "Open the folded solution after": "Look at the solution at the end of the chapter after",
             "under the licences at the foot of the page": "under the licences that the first page names",
-        },
-        "03_self_attention": {
-            "Under each exercise there is a folded solution.": "At the end of the chapter there is a solution of each exercise.",
         },
         "08_training": {
             "and under each there is a folded solution.": "and a solution of each is at the end of the chapter.",
