@@ -43,8 +43,9 @@ def translate_lines(
     ----------
     translator : Translator
     lines : iterable of str or Line
-        White space around a line does not count, and a line may be empty or, as in
-        `Translator.translate`, too long to be read at once. A `Line` with a problem, from `attn._lines.read_lines`, is not translated.
+        White space around a line does not count. A line may be empty or, as in
+        `Translator.translate`, too long to be read at once. A `Line` with a problem, from
+        `attn._lines.read_lines`, is not translated.
     beam_width, length_penalty
         As in `Translator.translate`.
 
