@@ -17,6 +17,7 @@
 - `MovingPair`: two words that move, and their score under each method of telling positions
 - `PositionExplorer`: positions as clocks, and how alike two of them are
 - `QuerySwing`: a query that turns among the keys, and the weights that follow it
+- `TranslationRibbons`: a translation, and ribbons to the words that each of its words attended to
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
 - `HeadExplorer`: all heads of SmolLM2 on a sentence, with a word exchanged, and patched
@@ -42,6 +43,7 @@ from attn_course.widgets.patch_asker import PatchAsker
 from attn_course.widgets.position_explorer import PositionExplorer
 from attn_course.widgets.query_swing import QuerySwing
 from attn_course.widgets.quiz import Quiz, load_quiz
+from attn_course.widgets.ribbons import TranslationRibbons
 from attn_course.widgets.sampling_explorer import SamplingExplorer
 from attn_course.widgets.softmax_playground import SoftmaxPlayground
 from attn_course.widgets.training_replay import TrainingReplay
@@ -72,6 +74,7 @@ __all__ = [
     "SoftmaxPlayground",
     "TrainingReplay",
     "TransformerMicroscope",
+    "TranslationRibbons",
     "TwoHeads",
     "VisualAsker",
     "WordGuesser",

@@ -38,7 +38,7 @@ BUNDLES = {
     "visual_widgets": ("visual_asker", "answer_board"),
     "emoji_widgets": ("emoji_search",),
     "guesser_widgets": ("word_guesser",),
-    "machine_widgets": ("live_machine",),
+    "machine_widgets": ("ribbons", "live_machine"),
     "translator_widgets": ("live_translator", "transformer_microscope"),
 }
 # Bundles that a page loads only when its reader comes near the widget.

@@ -48,6 +48,42 @@ def plain_translation(example):
     return plain
 
 
+def plain_cross(example):
+    """Check the tokens and the cross-attention of a translation, and return them as lists.
+
+    Parameters
+    ----------
+    example : attn.applications.translation.TranslationAttention
+        Or anything with its ``source``, ``target`` and ``cross``.
+
+    Returns
+    -------
+    dict
+        ``source``, ``target`` and ``cross``, the last with four decimals.
+
+    Raises
+    ------
+    ValueError
+        If one is missing, a label is empty, or the weights do not fit the tokens or are not finite.
+    """
+    if missing := [n for n in ("source", "target", "cross") if not hasattr(example, n)]:
+        expected = "what `Translator.attention` returns"
+        raise argument_error(
+            "example", expected, f"{type(example).__name__} without `{missing[0]}`"
+        )
+    source = check_labels("example.source", example.source)
+    target = check_labels("example.target", example.target)
+    cross = np.asarray(example.cross)
+    shape = (len(target), len(source))
+    if cross.ndim != 4 or 0 in cross.shape or cross.shape[2:] != shape:
+        expected = f"shape (n_layers, n_heads, {shape[0]}, {shape[1]})"
+        raise argument_error("example.cross", expected, cross.shape)
+    if cross.dtype.kind not in "fiu" or not np.isfinite(cross).all():
+        expected = "finite numbers"
+        raise argument_error("example.cross", expected, f"some others, of dtype {cross.dtype}")
+    return {"source": source, "target": target, "cross": cross.astype(float).round(4).tolist()}
+
+
 def text_of(tokens, tokenizer):
     r"""Return the text of tokens: words with spaces between them, or byte pairs put together.
 

@@ -1,7 +1,7 @@
 // Shows every head of the trained model on one sentence, and the translation when some heads are removed.
-import { radios, words } from "./cross_attention.js";
 import { greedy } from "./decoding.js";
-import { announcer, examples, fill, format, formatBrief, h, largest, list, put, roving, scroller, softmax, uid } from "./shared.js";
+import { words } from "./joined.js";
+import { announcer, examples, fill, format, formatBrief, h, largest, list, put, radios, roving, scroller, softmax, uid } from "./shared.js";
 import { join } from "./tokenizer.js";
 import { encodeSource, loadTranslator } from "./trained.js";
 

@@ -230,7 +230,19 @@ function render({ model, el, fallback }) {
   el.append(root);
   stop();
   draw();
-  return stop;
+  /** Show in slow motion the sentence of another figure of the page. */
+  function follow({ detail }) {
+    root.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
+    toggle.focus({ preventScroll: true });
+    if (detail === input.value) return play();
+    input.value = detail;
+    wish();
+  }
+  document.addEventListener("attn-sentence", follow);
+  return () => {
+    stop();
+    document.removeEventListener("attn-sentence", follow);
+  };
 }
 
 /** Return the drawing that the page shows without a script, or the one that a kernel has sent. */

@@ -1,7 +1,8 @@
 // A sentence, its translation by the trained model word by word, and where each word looked.
-import { crossAttention, words } from "./cross_attention.js";
+import { crossAttention } from "./cross_attention.js";
 import { putTogether } from "./cutting.js";
 import { beamSearch, greedy, logSumExp } from "./decoding.js";
+import { words } from "./joined.js";
 import { progressBar } from "./loading.js";
 import { searchTree } from "./search_tree.js";
 import { announcer, examples, fill, format, h, list, put, radios, uid } from "./shared.js";

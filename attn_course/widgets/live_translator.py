@@ -5,9 +5,9 @@ import traitlets
 
 from attn._checks import argument_error, check_size
 from attn.applications.models import TRANSLATOR
-from attn_course.widgets._base import TranslatorWidget, check_labels, decimals, escape, table
+from attn_course.widgets._base import TranslatorWidget, decimals, escape, table
 from attn_course.widgets._source import module, stylesheet
-from attn_course.widgets._translation import text_of
+from attn_course.widgets._translation import plain_cross, text_of
 
 TEXT = {
     "es": {
@@ -89,35 +89,19 @@ class LiveTranslator(TranslatorWidget):
         beam_width=0,
         language=None,
     ):
-        if missing := [n for n in ("source", "target", "cross") if not hasattr(example, n)]:
-            expected = "what `Translator.attention` returns"
-            raise argument_error(
-                "example", expected, f"{type(example).__name__} without `{missing[0]}`"
-            )
-        source = check_labels("example.source", example.source)
-        target = check_labels("example.target", example.target)
-        cross = np.asarray(example.cross)
-        shape = (len(target), len(source))
-        if cross.ndim != 4 or 0 in cross.shape or cross.shape[2:] != shape:
-            expected = f"shape (n_layers, n_heads, {shape[0]}, {shape[1]})"
-            raise argument_error("example.cross", expected, cross.shape)
-        if cross.dtype.kind not in "fiu" or not np.isfinite(cross).all():
-            raise argument_error(
-                "example.cross", "finite numbers", f"some others, of dtype {cross.dtype}"
-            )
-        cross = cross.astype(float).round(4).tolist()
+        example = plain_cross(example)
         if isinstance(sentences, str):
             raise argument_error("sentences", "a sequence of sentences", repr(sentences))
         if check_size("beam_width", beam_width, least=0) > MOST_HYPOTHESES:
             raise argument_error("beam_width", f"at most {MOST_HYPOTHESES}", beam_width)
         if gold is not None:
-            gold = _links("gold", gold, len(source), len(target))
+            gold = _links("gold", gold, len(example["source"]), len(example["target"]))
         super().__init__(
             language,
             pretrained,
-            example={"source": source, "target": target, "cross": cross},
+            example=example,
             gold=gold,
-            search=grow(pretrained, source, beam_width) if beam_width else None,
+            search=grow(pretrained, example["source"], beam_width) if beam_width else None,
             sentences=[_sentence(f"sentences[{i}]", pair) for i, pair in enumerate(sentences)],
         )
 

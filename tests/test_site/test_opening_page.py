@@ -1,5 +1,6 @@
-"""The drawing on the opening page at work: stepped through, played, given other sentences, on a desk and in a hand."""
+"""The two figures of the opening page at work: the ribbons of a translation, and the drawing of the machine."""
 
+import math
 import re
 import tomllib
 
@@ -208,13 +209,161 @@ def test_a_model_that_does_not_come_is_said_and_asked_for_again(visit):
     page.errors[:] = [error for error in page.errors if "ERR_FAILED" not in error]  # as asked
 
 
+# The ribbons -----------------------------------------------------------------------------------
+
+
+def ribbon(page, name):
+    return page.locator(f"[data-attn=ribbons] [data-attn={name}]")
+
+
+def shares(page, name):
+    return [int(text.split()[0]) / 100 for text in ribbon(page, name).all_text_contents()]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_inside_it(
+    visit, language, size, violations, translator
+):
+    translator.model.double()
+    found = translator.attention("The white house is very old.")
+    page = visit(language, size)
+    box = ribbon(page, "stage").bounding_box()
+    assert box["y"] + box["height"] < SIZES[size][1]
+    words = ribbon(page, "target-word")
+    assert words.all_text_contents() == ["La", "casa", "blanca", "es", "muy", "vieja", "."]
+    assert page.evaluate("window.shift") < 0.02
+    words.nth(1).click()
+    # A word of one token: its ribbons are the mean of the heads.
+    white = found.source.index(" white")
+    assert (
+        f"{100 * found.cross.mean(axis=(0, 1))[1][2]:.0f} %" in ribbon(page, "caption").inner_text()
+    )
+    assert violations(page) == []
+    words.nth(2).click()
+    ribbon(page, "inside").click()
+    # A word of three tokens: each head gives their mean, to the word that is read most.
+    heads = found.cross[:, :, 2:5].mean(axis=2)[..., white]
+    assert shares(page, "tile") == pytest.approx(heads.ravel().tolist(), abs=0.0051)
+    assert violations(page) == []
+    ribbon(page, "tile").nth(9).click()
+    cells = ribbon(page, "cell")
+    assert cells.count() == found.cross[2, 1].size
+    said = [
+        float(one.get_attribute("aria-label").split(": ")[-1].replace(",", "."))
+        for one in cells.all()
+    ]
+    assert said == pytest.approx(found.cross[2, 1].ravel().tolist(), abs=0.0051)
+    assert violations(page) == []
+    cells.nth(2 * len(found.source) + white).click()
+    page.wait_for_selector(".attn-ribbons-dot")
+    weights = [
+        float(x)
+        for x in page.locator(".attn-ribbons-row li[data-key] > :last-child").all_text_contents()
+    ]
+    assert weights == pytest.approx(found.cross[2, 1, 2].tolist(), abs=0.0051)
+    scaled = [
+        float(x.replace("−", "-"))
+        for x in page.locator(".attn-ribbons-row li[data-key] > :nth-child(2)").all_text_contents()
+    ]
+    shown = [math.exp(x - max(scaled)) for x in scaled]
+    assert [x / sum(shown) for x in shown] == pytest.approx(weights, abs=0.011)
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for left in ("cell", "tile", "target-word"):
+        page.keyboard.press("Escape")
+        assert ribbon(page, left).count() > 0
+    assert page.evaluate("document.activeElement.textContent") == "blanca"
+
+
+def test_it_is_told_at_once_and_again_and_by_keys(visit):
+    page = visit("en", motion="no-preference")
+    page.reload(wait_until="commit")
+    written = "() => document.querySelectorAll('[data-attn=target-word]:not([data-later])').length"
+    page.wait_for_function(f"({written})() > 0")
+    page.wait_for_function(f"({written})() === 7")
+    ribbon(page, "play").click()
+    assert page.evaluate(written) == 0
+    page.wait_for_function(f"({written})() === 2")
+    page.keyboard.press("Tab")
+    first = ribbon(page, "target-word").first
+    first.focus()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.textContent") == "casa"
+    page.keyboard.press("Enter")
+    assert page.evaluate(written) == 7  # who chooses a word does not wait
+    page.keyboard.press("Enter")
+    assert "casa" in ribbon(page, "inside-title").text_content()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(visit, translator, language):
+    page = visit(language, "hand" if language == "es" else "desk")
+    sentence = ribbon(page, "sentence")
+    sentence.fill(OTHER)
+    sentence.press("Enter")
+    page.wait_for_url("**/index.html?say=*")
+    words = "".join(ribbon(page, "target-word").all_text_contents())
+    assert words == translator.translate(OTHER).replace(" ", "")
+    found = translator.attention(OTHER)
+    weights = found.cross.mean(axis=(0, 1))[0]
+    ribbon(page, "target-word").first.click()
+    first = max(weights)
+    assert f"({100 * first:.0f} %)" in ribbon(page, "caption").inner_text()
+    page.reload(wait_until="networkidle")  # who gets the address sees the same
+    page.wait_for_function(
+        "text => [...document.querySelectorAll('[data-attn=target-word]')].map(one => one.textContent).join('') === text",
+        arg=words,
+    )
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    ribbon(page, "share").click()
+    page.wait_for_function(
+        "() => /clipboard|portapapeles/.test(document.querySelector('[data-attn=ribbons] [data-attn=note]').textContent)"
+    )
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    with page.expect_download() as waiting:
+        ribbon(page, "save").click()
+    drawing = waiting.value.path().read_text("utf-8")
+    assert drawing.startswith("<svg") and ">red</text>" in drawing and "stop-color: rgb" in drawing
+    ribbon(page, "slow").click()
+    page.wait_for_function(
+        "text => document.querySelector('[data-attn=live-machine] [data-attn=sentence]').value === text",
+        arg=OTHER,
+    )
+
+
+def test_a_long_text_comes_in_pieces_and_what_is_none_is_refused(visit, translator):
+    page = visit("en")
+    text = "We ate fish yesterday. " * 12
+    sentence = ribbon(page, "sentence")
+    sentence.fill(text)
+    sentence.press("Enter")
+    page.wait_for_selector("[data-attn=ribbons] [data-attn=piece]", timeout=60_000)
+    assert page.locator(".attn-ribbons-whole").inner_text() == translator.translate(text)
+    ribbon(page, "piece").select_option(index=11)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for wrong, answer in (
+        ("  ", "Type an English sentence"),
+        ("a\0b", "NUL"),
+        ("x" * 4000, "4000 letters"),
+    ):
+        sentence.evaluate("(node, text) => { node.value = text; }", wrong)
+        ribbon(page, "translate").click()
+        page.wait_for_function(
+            "text => document.querySelector('[data-attn=ribbons] [data-attn=note][data-bad]')?.textContent.includes(text)",
+            arg=answer,
+        )
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_without_a_script_the_drawing_and_its_words_stand_there(tab, server, language):
     page = tab(java_script_enabled=False, viewport={"width": 1280, "height": 900})
     page.goto(f"{server}/{language}/index.html")
-    assert page.locator(".attn-fallback svg:visible").count() == 1
-    assert page.locator(".attn-fallback table").is_visible()
-    assert "La casa blanca es muy vieja" in page.locator(".attn-fallback").inner_text()
+    assert page.locator(".attn-fallback svg:visible").count() == 2
+    ribbons, machine = page.locator(".attn-fallback").all()
+    assert ribbons.locator("path").count() > 11  # each token attends to one other at least
+    assert all(each.locator("table").is_visible() for each in (ribbons, machine))
+    assert "La casa blanca es muy vieja" in machine.inner_text()
 
 
 @pytest.mark.parametrize("width", (360, 1280))

@@ -1,0 +1,592 @@
+// A translation as ribbons from each written word to the words it came from; and, inside one, its heads, their matrix and one dot product.
+import { dissect } from "./anatomy.js";
+import { putTogether } from "./cutting.js";
+import { chosenWeights, joinWords } from "./joined.js";
+import { progressBar } from "./loading.js";
+import { announcer, examples, fill, format, formatBrief, h, list, put, rich, roving, scroller, softmax, uid } from "./shared.js";
+import { textOf, wordsOf } from "./tokenizer.js";
+import { cutSource, loadTranslator } from "./trained.js";
+
+export const STRINGS = {
+  es: {
+    title: "Una traducción y la atención que la escribió",
+    sentence: "Escribe una oración en inglés", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
+    ready: "Este ejemplo ya está calculado. Para una oración tuya se carga el modelo, de {size} MB.",
+    loading: "Se carga el modelo: {some} de {size} MB.", progress: "Carga del modelo",
+    failed: "El modelo no llegó entero: {some} de {size} MB. Lo que llegó se guarda; vuelve a intentarlo.",
+    empty: "Escribe una oración en inglés.", here: "Traducido en tu navegador, en {time} ms.", pieces: "El texto se tradujo en {count} trozos. El dibujo muestra uno:",
+    longWord: "Una palabra de {length} letras es más de lo que el modelo puede leer: escribe palabras más cortas.",
+    nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
+    picture: "Arriba, el inglés; abajo, el español. Flechas: pasar de una palabra a otra. Intro: elegirla.",
+    idle: "Cada cinta es tan ancha como la atención que una palabra española presta a una inglesa, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta.",
+    from: "Mientras se escribía «{word}», la atención fue sobre todo a {others}.", chance: "El modelo le dio una probabilidad de {chance}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
+    quoted: "«{word}» ({share})", and: "y",
+    inside: "Ver las {heads} cabezas", guessed: "subrayado: el modelo le dio menos de la mitad de la probabilidad",
+    play: "Repetir", slow: "A cámara lenta", share: "Compartir", save: "Guardar como SVG",
+    copied: "La dirección de esta oración y su dibujo están en el portapapeles.", copiedLink: "La dirección de esta oración está en el portapapeles.", copy: "Copia esta dirección: {address}",
+    back: "Volver", whole: "La oración",
+    heads: "¿Qué cabezas unen «{word}» con «{other}»?", headsText: "El modelo tiene {layers} capas con {per} cabezas de atención cruzada. Cada casilla dice cuánta atención presta una cabeza a «{other}» mientras se escribe «{word}». La media de las {heads} es el ancho de la cinta: {share}.",
+    layer: "capa {layer}", head: "capa {layer}, cabeza {head}",
+    matrix: "La matriz de la cabeza {head} de la capa {layer}", matrixText: "Cada fila es la query con la que se escribe un token, y suma 1. Cada columna es la key de un token inglés. Toca una casilla: dentro hay un producto punto.",
+    cell: "{row}, {column}: {weight}",
+    dot: "Un producto punto", dotText: "La query que escribe «{row}» y la key de «{column}» tienen {d} números cada una. Se multiplican uno por uno y los productos se suman.",
+    query: "query", key: "key", product: "producto", score: "La suma es {score}. Dividida entre √{d} da {scaled}.", weights: "La softmax reparte 1 entre los puntajes de esta fila, y a «{column}» le toca {weight}.",
+    scaled: "puntaje/√d_k", weight: "peso", more: "y {count} más",
+  },
+  en: {
+    title: "A translation, and the attention that wrote it",
+    sentence: "Type an English sentence", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
+    ready: "This example was computed beforehand. A sentence of your own loads the model, of {size} MB.",
+    loading: "The model is loading: {some} of {size} MB.", progress: "Loading of the model",
+    failed: "The model did not arrive whole: {some} of {size} MB. What arrived is kept; try again.",
+    empty: "Type an English sentence.", here: "Translated in your browser, in {time} ms.", pieces: "The text was translated in {count} pieces. The drawing shows one:",
+    longWord: "A word of {length} letters is more than the model can read: write shorter words.",
+    nul: "The text has the character NUL, which no text has: take it out.",
+    picture: "English above, Spanish below. Arrow keys move between words. Enter chooses one.",
+    idle: "Each ribbon is as wide as the attention that a Spanish word pays to an English one, averaged over the {heads} heads. Touch a word or a ribbon.",
+    from: "While “{word}” was written, the attention went mostly to {others}.", chance: "The model gave it a probability of {chance}.", to: "“{word}” got most attention while “{other}” was written: {share}.",
+    quoted: "“{word}” ({share})", and: "and",
+    inside: "See the {heads} heads", guessed: "underlined: the model gave it less than half of the probability",
+    play: "Again", slow: "In slow motion", share: "Share", save: "Save as SVG",
+    copied: "The address of this sentence and its picture are on the clipboard.", copiedLink: "The address of this sentence is on the clipboard.", copy: "Copy this address: {address}",
+    back: "Back", whole: "The sentence",
+    heads: "Which heads connect “{word}” with “{other}”?", headsText: "The model has {layers} layers with {per} heads of cross-attention each. A square says how much attention one head pays to “{other}” while “{word}” is written. The mean of all {heads} is the width of the ribbon: {share}.",
+    layer: "layer {layer}", head: "layer {layer}, head {head}",
+    matrix: "The matrix of head {head} in layer {layer}", matrixText: "Each row is the query with which a token is written, and sums to 1. Each column is the key of an English token. Touch a cell: inside there is one dot product.",
+    cell: "{row}, {column}: {weight}",
+    dot: "One dot product", dotText: "The query that writes “{row}” and the key of “{column}” have {d} numbers each. They are multiplied number by number, and the products are added up.",
+    query: "query", key: "key", product: "product", score: "The sum is {score}. Divided by √{d} it is {scaled}.", weights: "The softmax shares out 1 among the scores of this row, and “{column}” gets {weight}.",
+    scaled: "score/√d_k", weight: "weight", more: "and {count} more",
+  },
+};
+
+const BEAT = 230; // A word appears after this many milliseconds when the page opens.
+const TOLD = 10_000; // *Again* tells a whole translation in this time at most.
+const LEAST = 0.03; // Thinner ribbons are not drawn.
+const GUESSED = 0.5;
+const SHOWN = 3; // The products of this many components are written out.
+const isWord = (text) => /[\p{L}\p{N}]/u.test(text);
+const percent = (share) => `${Math.round(100 * share)} %`;
+
+// Geometry ---------------------------------------------------------------------
+
+/**
+ * Place the words of two sentences, whose widths are given, and the ribbons between them: { upright, height, unit, from, to, ribbons }.
+ * The sentences are rows if both fit into `width`, else columns. weights[i][j] is what target word i takes from source word j.
+ */
+export function layout(sourceWidths, targetWidths, weights, width, size) {
+  const gap = 0.8 * size;
+  const total = (widths) => widths.reduce((sum, w) => sum + w + gap, -gap);
+  const upright = Math.max(total(sourceWidths), total(targetWidths)) > width;
+  const unit = upright ? 1.05 * size : 1.3 * size; // A weight of 1 is so wide.
+  const pitch = 1.75 * size;
+  let from;
+  let to;
+  let height;
+  if (upright) {
+    height = pitch * Math.max(sourceWidths.length, targetWidths.length);
+    const column = (widths, x, side) => widths.map((w, k) => ({ x, y: height * (k + 0.5) / widths.length, edge: x + side * 0.5 * size, width: w }));
+    from = column(sourceWidths, Math.min(0.42 * width, Math.max(...sourceWidths) + 3.2 * size), 1);
+    to = column(targetWidths, Math.max(0.58 * width, width - Math.max(...targetWidths) - 0.3 * size), -1);
+  } else {
+    height = 11.5 * size;
+    const row = (widths, y, edge) => {
+      const free = Math.min(2.6 * size, (width - total(widths)) / widths.length);
+      let x = (width - total(widths) - free * (widths.length - 1)) / 2;
+      return widths.map((w) => {
+        const place = { x: x + w / 2, y, edge, width: w };
+        x += w + gap + free;
+        return place;
+      });
+    };
+    from = row(sourceWidths, 1.9 * size, 2.55 * size);
+    to = row(targetWidths, height - 0.7 * size, height - 1.9 * size);
+  }
+  const drawn = weights.flatMap((row, i) => row.flatMap((weight, j) => (weight >= LEAST ? [{ i, j, weight }] : [])));
+  const middle = (place) => (upright ? place.y : place.x);
+  // The ribbons of a word lie side by side, in the order of the words at their other ends.
+  const beside = (place, own) => {
+    const all = drawn.filter((ribbon) => ribbon[own] === place.k);
+    const whole = unit * all.reduce((sum, { weight }) => sum + weight, 0);
+    let at = Math.max(0, Math.min((upright ? height : width) - whole, middle(place) - whole / 2));
+    for (const ribbon of all) {
+      ribbon[`${own}At`] = at + unit * ribbon.weight / 2;
+      at += unit * ribbon.weight;
+    }
+  };
+  to.forEach((place, k) => beside({ ...place, k }, "i"));
+  from.forEach((place, k) => beside({ ...place, k }, "j"));
+  for (const ribbon of drawn) {
+    const [a, b] = [from[ribbon.j].edge, to[ribbon.i].edge];
+    const half = (a + b) / 2;
+    const point = (along, across) => (upright ? `${along.toFixed(1)} ${across.toFixed(1)}` : `${across.toFixed(1)} ${along.toFixed(1)}`);
+    ribbon.path = `M${point(a, ribbon.jAt)}C${point(half, ribbon.jAt)} ${point(half, ribbon.iAt)} ${point(b, ribbon.iAt)}`;
+  }
+  return { upright, height, unit, from, to, ribbons: drawn };
+}
+
+// The figure ---------------------------------------------------------------------
+
+function render({ model, el, fallback }) {
+  const language = model.get("language");
+  const t = STRINGS[language];
+  const { tokenizer: kind, megabytes } = model.get("pretrained");
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const live = announcer();
+  let shown = byWords(model.get("example")); // What the drawing shows, by words.
+  let trace = null; // Every number behind it, once the model has computed it.
+  let written = still.matches ? shown.target.length : 0;
+  let chosen = null; // { target: i } or { source: j }
+  let view = null; // null is the sentence; inside it are { word, other }, then layer and head, then row and column.
+  let timer;
+  let wishes = 0;
+
+  const note = h("p", { class: "attn-live-note", "data-attn": "note" });
+  const bar = progressBar(t, megabytes, (text) => put(note, text));
+  put(note, bar.told(t.ready));
+  const input = h("textarea", {
+    rows: 1, id: uid(), class: "attn-live-input", lang: "en", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    enterkeyhint: "go", "data-attn": "sentence", "data-lm-suppress-shortcuts": "true",
+    onkeydown: (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      wish();
+    },
+  }, textOf(shown.tokens.source, kind));
+  const [label, picker] = examples(t, model.get("sentences").map((text) => h("option", { lang: "en" }, text)), (text) => {
+    input.value = text;
+    wish();
+  });
+  label.className = "attn-w-hidden";
+  const form = h("form", {
+    class: "attn-tour-form", novalidate: true,
+    onsubmit: (event) => {
+      event.preventDefault();
+      wish();
+    },
+  }, h("label", { for: input.id, class: "attn-w-label" }, t.sentence), input,
+  h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate), label, picker);
+
+  // Translating ------------------------------------------------------------------
+  const pieceChoice = h("div", { class: "attn-ribbons-pieces", hidden: true });
+  async function wish() {
+    const turn = ++wishes;
+    stop();
+    note.removeAttribute("data-bad");
+    const translator = await ready();
+    if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
+    if (!translator) return refuse(bar.told(t.failed));
+    const { pieces, nul, longWord } = cutSource(translator, input.value);
+    if (nul) return refuse(t.nul);
+    if (longWord) return refuse(fill(t.longWord, { length: [...longWord].length }));
+    if (pieces.some(({ ids }) => ids.length === 0)) return refuse(t.empty);
+    const start = performance.now();
+    const results = [];
+    for (const piece of pieces) {
+      results.push(traced(translator, piece.ids));
+      if (pieces.length > 1) await new Promise(requestAnimationFrame); // The page answers its reader between two pieces.
+      if (turn !== wishes) return;
+    }
+    pieceChoice.hidden = pieces.length === 1;
+    const picked = h("select", { id: uid(), class: "attn-live-input", "data-attn": "piece", onchange: () => present(results[picked.selectedIndex]) },
+      pieces.map(({ text }, n) => h("option", { lang: "en" }, `${n + 1}. ${text}`)));
+    const all = putTogether(pieces, results.map(({ trace: { next } }) => textOf(next, kind)));
+    pieceChoice.replaceChildren(h("p", { class: "attn-ribbons-whole", lang: "es" }, all),
+      h("label", { for: picked.id, class: "attn-w-label" }, fill(t.pieces, { count: pieces.length })), picked);
+    put(note, fill(t.here, { time: Math.max(1, Math.round(performance.now() - start)) }));
+    remember(input.value);
+    present(results[0]);
+  }
+  async function ready() {
+    try {
+      return await loadTranslator(model, bar.show);
+    } catch (error) {
+      console.warn(error.message);
+      return null;
+    } finally {
+      bar.hide();
+    }
+  }
+  function refuse(text) {
+    note.setAttribute("data-bad", "");
+    put(note, text);
+    live.say(text);
+  }
+  function present(result) {
+    ({ shown, trace } = result);
+    chosen = view = null;
+    if (still.matches) finish();
+    else play(BEAT);
+    live.say(textOf(shown.tokens.target, kind));
+  }
+  const traced = (translator, ids) => {
+    const found = dissect(translator, ids);
+    const example = {
+      source: found.tokens.encoder, target: found.next, cross: found.decoder.layers.map(({ crossAttention }) => crossAttention.weights),
+      probabilities: found.decoder.logits.map((logits) => Math.max(...softmax(Array.from(logits)))),
+    };
+    return { shown: byWords(example), trace: found };
+  };
+
+  // Telling it word by word ----------------------------------------------------------
+  function play(beat) {
+    stop();
+    view = chosen = null;
+    written = 0;
+    draw();
+    timer = setInterval(() => {
+      written += 1;
+      reveal();
+      if (written >= shown.target.length) stop();
+    }, beat);
+  }
+  const stop = () => clearInterval(timer);
+  function finish() {
+    stop();
+    written = shown.target.length;
+    draw();
+  }
+
+  // Drawing ------------------------------------------------------------------------
+  const stage = h("div", { class: "attn-ribbons-stage", "data-attn": "stage" });
+  const caption = h("p", { class: "attn-ribbons-caption", "data-attn": "caption" });
+  const legend = h("p", { class: "attn-w-label attn-ribbons-legend" }, h("i", { "aria-hidden": "true" }), ` ${t.guessed}`);
+  let svg;
+  let nodes; // { source, target, ribbons }: the nodes of the drawing.
+  const nHeads = () => shown.cross.length * shown.cross[0].length;
+
+  function draw() {
+    if (view) return;
+    const width = stage.clientWidth || 880;
+    const size = width < 560 ? 17 : 21;
+    const measure = ruler(stage, size);
+    const named = { source: shown.source.map(measure), target: shown.target.map(measure) };
+    const weights = chosenWeights(shown.cross, null, null);
+    const found = layout(named.source, named.target, weights, width, size);
+    const fade = uid();
+    const s = (tag, attributes, ...children) => {
+      const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [name, x] of Object.entries(attributes)) {
+        if (name.startsWith("on")) node.addEventListener(name.slice(2), x);
+        else if (x !== null) node.setAttribute(name, x);
+      }
+      node.append(...children);
+      return node;
+    };
+    const ends = found.upright ? { x1: found.from[0].edge, x2: found.to[0].edge, y1: 0, y2: 0 } : { x1: 0, x2: 0, y1: found.from[0].edge, y2: found.to[0].edge };
+    const word = (side, place, k) => {
+      const isTarget = side === "target";
+      const anchor = found.upright ? (isTarget ? "start" : "end") : "middle";
+      const left = { start: place.x, end: place.x - place.width, middle: place.x - place.width / 2 }[anchor];
+      const guessed = isTarget && shown.probabilities?.[k] < GUESSED;
+      return s("g", {
+        class: "attn-ribbons-word", role: "button", tabindex: -1, "data-attn": `${side}-word`, "data-lm-suppress-shortcuts": "true", "aria-label": described(isTarget ? { target: k } : { source: k }),
+        onclick: () => choose(isTarget ? { target: k } : { source: k }, true),
+        onpointerenter: (event) => { if (event.pointerType === "mouse") light(isTarget ? { target: k } : { source: k }); },
+        onpointerleave: (event) => { if (event.pointerType === "mouse") light(chosen); },
+        onkeydown: (event) => {
+          if (event.key !== "Enter" && event.key !== " ") return;
+          event.preventDefault();
+          choose(isTarget ? { target: k } : { source: k }, true);
+        },
+      },
+      s("rect", { x: left - 6, y: place.y - 1.35 * size, width: place.width + 12, height: 2 * size, rx: 6, class: "attn-ribbons-hit" }),
+      s("text", { x: place.x, y: place.y, "text-anchor": anchor, "font-size": size, lang: isTarget ? "es" : "en", ...(found.upright ? { dy: "0.35em" } : {}) }, shown[side][k]),
+      ...(guessed ? [s("line", { x1: left, x2: left + place.width, y1: place.y + (found.upright ? 0.6 : 0.26) * size, y2: place.y + (found.upright ? 0.6 : 0.26) * size, class: "attn-ribbons-guessed" })] : []));
+    };
+    const share = (place, k) => s("text", {
+      class: "attn-ribbons-share", "font-size": 13, "data-source": k, "aria-hidden": "true",
+      ...(found.upright ? { x: 2, y: place.y, dy: "0.35em" } : { x: Math.max(18, Math.min(width - 18, place.x)), y: place.y - 1.15 * size, "text-anchor": "middle" }),
+    });
+    nodes = {
+      source: found.from.map((place, k) => word("source", place, k)),
+      target: found.to.map((place, k) => word("target", place, k)),
+      shares: found.from.map(share),
+      ribbons: found.ribbons.map(({ i, j, weight, path }) => Object.assign(s("path", {
+        d: path, "stroke-width": Math.max(1, found.unit * weight).toFixed(1), stroke: `url(#${fade})`, class: "attn-ribbons-ribbon", "data-attn": "ribbon",
+        onclick: () => enter({ word: i, other: j }),
+        onpointerenter: (event) => { if (event.pointerType === "mouse") light({ target: i, source: j }); },
+        onpointerleave: (event) => { if (event.pointerType === "mouse") light(chosen); },
+      }), { i, j, weight })),
+    };
+    svg = s("svg", { viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": t.picture },
+      s("defs", {}, s("linearGradient", { id: fade, gradientUnits: "userSpaceOnUse", ...ends },
+        s("stop", { offset: "0", class: "attn-ribbons-key" }), s("stop", { offset: "1", class: "attn-ribbons-query" }))),
+      ...nodes.ribbons, ...nodes.shares, ...nodes.source, ...nodes.target);
+    const groups = [["source", nodes.source], ["target", nodes.target]].map(([side, all]) => {
+      const stopAt = roving(all, (k) => light({ [side]: k }));
+      stopAt(0);
+      all.forEach((node, k) => node.addEventListener("focus", () => stopAt(k)));
+      return stopAt;
+    });
+    groups[0](chosen?.source ?? 0);
+    groups[1](chosen?.target ?? 0);
+    stage.replaceChildren(svg);
+    reveal();
+  }
+  /** Show as many words of the translation as are written, and their ribbons. */
+  function reveal() {
+    nodes.target.forEach((node, i) => node.toggleAttribute("data-later", i >= written));
+    nodes.ribbons.forEach((node) => node.toggleAttribute("data-later", node.i >= written));
+    legend.hidden = !shown.probabilities?.slice(0, written).some((p) => p < GUESSED);
+    light(chosen ?? (written < shown.target.length && written ? { target: written - 1 } : null));
+  }
+  function light(one) {
+    const lit = (i, j) => !one || ((one.target ?? i) === i && (one.source ?? j) === j);
+    svg.toggleAttribute("data-lit", Boolean(one));
+    nodes.ribbons.forEach((node) => node.toggleAttribute("data-lit", Boolean(one) && lit(node.i, node.j)));
+    const weights = chosenWeights(shown.cross, null, null);
+    const alone = one && one.target !== undefined;
+    nodes.shares.forEach((node, j) => put(node, alone && lit(one.target, j) && weights[one.target][j] >= LEAST ? percent(weights[one.target][j]) : ""));
+    nodes.source.forEach((node, j) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.j === j && lit(r.i, j))));
+    nodes.target.forEach((node, i) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.i === i && lit(i, r.j))));
+    tell(one);
+  }
+  /** List the ribbons that `one` means, the thickest first. */
+  function meant({ target, source }) {
+    const all = chosenWeights(shown.cross, null, null).flatMap((row, i) => row.map((weight, j) => ({ word: i, other: j, weight })));
+    return all.filter(({ word, other }) => (target ?? word) === word && (source ?? other) === other).sort((a, b) => b.weight - a.weight);
+  }
+  /** Return the thickest of them, if possible not one of a punctuation mark. */
+  function telling(one) {
+    const all = meant(one);
+    return all.find(({ word, other }) => isWord(shown.target[word]) && isWord(shown.source[other])) ?? all[0];
+  }
+  function described(one) {
+    const [best, second] = meant(one);
+    if (one.target === undefined) return fill(t.to, { word: shown.source[best.other], other: shown.target[best.word], share: percent(best.weight) });
+    const named = [best, second].filter((each) => each?.weight >= LEAST).map(({ other, weight }) => fill(t.quoted, { word: shown.source[other], share: percent(weight) }));
+    const text = fill(t.from, { word: shown.target[best.word], others: list(named, t.and) });
+    return shown.probabilities ? `${text} ${fill(t.chance, { chance: format(shown.probabilities[best.word]) })}` : text;
+  }
+  function tell(one) {
+    if (!one) return caption.replaceChildren(fill(t.idle, { heads: nHeads() }));
+    caption.replaceChildren(described(one), " ", h("button", {
+      type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(telling(one)),
+    }, fill(t.inside, { heads: nHeads() })));
+  }
+  function choose(one, byHand) {
+    stop();
+    written = shown.target.length;
+    const again = byHand && chosen && chosen.target === one.target && chosen.source === one.source;
+    chosen = one;
+    if (again) return enter(telling(one)); // The second touch goes in.
+    reveal();
+    live.say(described(one));
+  }
+
+  // Inside -------------------------------------------------------------------------
+  function enter(place) {
+    stop();
+    written = shown.target.length;
+    view = place;
+    if (place.row !== undefined && !trace) return compute(place);
+    inside();
+  }
+  /** Ask the model for the numbers of the stored example, of which only the weights are in the page. */
+  async function compute(place) {
+    const turn = ++wishes;
+    const translator = await ready();
+    if (turn !== wishes) return;
+    if (!translator) return refuse(bar.told(t.failed));
+    const [{ ids }] = cutSource(translator, textOf(shown.tokens.source, kind)).pieces;
+    ({ trace } = traced(translator, ids));
+    put(note, "");
+    enter(place);
+  }
+  function leave() {
+    const { word, other, layer, head, row } = view;
+    view = row !== undefined ? { word, other, layer, head } : layer !== undefined ? { word, other } : null;
+    if (view) return inside();
+    chosen = { target: word };
+    draw();
+    nodes.target[word].focus();
+  }
+  function inside() {
+    const { word, other, layer, head, row } = view;
+    const names = { word: shown.target[word], other: shown.source[other] };
+    const [title, text, picture] = row !== undefined ? dotProduct() : layer !== undefined ? matrix(names) : heads(names);
+    const crumbs = [[t.whole, null], [`${names.other} → ${names.word}`, { word, other }], layer !== undefined && [fill(t.head, { layer: layer + 1, head: head + 1 }), { word, other, layer, head }]].filter(Boolean);
+    const last = row === undefined ? crumbs.length - 1 : crumbs.length;
+    const way = h("p", { class: "attn-ribbons-way" }, h("button", { type: "button", class: "attn-w-button", "data-attn": "back", onclick: leave }, `← ${t.back}`),
+      crumbs.map(([name, to], n) => [n ? h("span", { "aria-hidden": "true" }, "›") : null, n < last
+        ? h("button", { type: "button", class: "attn-ribbons-crumb", onclick: () => { if (to) enter(to); else { view = { word, other }; leave(); } } }, name) : h("b", {}, name)]));
+    const heading = h("p", { class: "attn-ribbons-title", tabindex: -1, "data-attn": "inside-title" }, h("b", {}, title));
+    const node = h("div", { class: "attn-ribbons-inside", onkeydown: (event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      leave();
+    } }, way, heading, h("p", {}, text), picture);
+    stage.replaceChildren(node);
+    caption.replaceChildren();
+    legend.hidden = true;
+    heading.focus({ preventScroll: true });
+    live.say(`${title}. ${text}`);
+  }
+  function heads(names) {
+    const { word, other } = view;
+    const share = chosenWeights(shown.cross, null, null)[word][other];
+    const values = { ...names, layers: shown.cross.length, per: shown.cross[0].length, heads: nHeads(), share: percent(share) };
+    const tiles = shown.cross.map((layer, l) => layer.map((weights, k) => h("button", {
+      type: "button", class: "attn-ribbons-tile", "data-attn": "tile", "aria-label": `${fill(t.head, { layer: l + 1, head: k + 1 })}: ${percent(weights[word][other])}`,
+      onclick: () => enter({ word, other, layer: l, head: k }), ...shade(weights[word][other]),
+    }, h("span", { class: "attn-w-number" }, percent(weights[word][other])))));
+    return [fill(t.heads, names), fill(t.headsText, values), h("div", { class: "attn-ribbons-tiles", style: `--attn-heads: ${shown.cross[0].length}` },
+      tiles.map((row, l) => [h("span", { class: "attn-w-label" }, fill(t.layer, { layer: l + 1 })), row]))];
+  }
+  /** The matrix is that of tokens: inside a word that was cut there are several dot products. */
+  function matrix({ word: written_, other: read }) {
+    const { word, other, layer, head } = view;
+    const { source, target, cross } = shown.tokens;
+    const weights = cross[layer][head];
+    const [rows, columns] = shown.places;
+    const cells = target.map((_, i) => source.map((_, j) => h("button", {
+      type: "button", "data-attn": "cell", "aria-label": fill(t.cell, { row: target[i].trim(), column: source[j].trim(), weight: format(weights[i][j]) }),
+      "data-chosen": rows[word].includes(i) && columns[other].includes(j), onclick: () => enter({ word, other, layer, head, row: i, column: j }), ...shade(weights[i][j]),
+    }, h("span", {}, weights[i][j] >= 0.1 ? formatBrief(weights[i][j]) : ""))));
+    const flat = cells.flat();
+    const stopAt = roving(flat, (k) => stopAt(k), () => source.length);
+    stopAt(rows[word][0] * source.length + columns[other][0]);
+    const table = h("table", { class: "attn-w-table attn-ribbons-matrix" },
+      h("thead", {}, h("tr", {}, h("td", {}), source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: "en" }, token.trim())))),
+      h("tbody", {}, target.map((token, i) => h("tr", {}, h("th", { scope: "row", class: "attn-w-query", lang: "es" }, token.trim()), cells[i].map((cell) => h("td", {}, cell))))));
+    const title = fill(t.matrix, { head: head + 1, layer: layer + 1 });
+    return [title, t.matrixText, scroller(`${title}: ${written_}, ${read}`, table)];
+  }
+  function dotProduct() {
+    const { layer, head, row, column } = view;
+    const { source, target } = shown.tokens;
+    const sub = trace.decoder.layers[layer].crossAttention;
+    const [q, k] = [sub.query[head][row], sub.key[head][column]].map((vector) => Array.from(vector));
+    const products = q.map((x, d) => x * k[d]);
+    const values = {
+      row: target[row].trim(), column: source[column].trim(), d: q.length, score: format(sub.scores[head][row][column]), scaled: format(sub.maskedScores[head][row][column]),
+      weight: format(sub.weights[head][row][column]),
+    };
+    const top = Math.max(...q.map(Math.abs), ...k.map(Math.abs));
+    const highest = Math.max(...products.map(Math.abs));
+    const strip = (name, numbers, most) => [h("span", { class: `attn-w-label attn-w-${name}` }, t[name] ?? name), h("span", { class: `attn-ribbons-strip attn-w-${name}`, "aria-hidden": "true" },
+      numbers.map((x) => h("i", { "data-negative": x < 0, style: `--attn-p: ${(Math.abs(x) / most).toFixed(3)}` })))];
+    const terms = products.slice(0, SHOWN).map((x, d) => `${format(q[d])} × ${format(k[d])} = ${format(x)}`);
+    const shares = h("ol", { class: "attn-ribbons-row" }, h("li", { class: "attn-w-label" }, h("span", {}, t.key), h("span", {}, rich(t.scaled)), h("span", {}), h("span", {}, t.weight)), source.map((token, j) => h("li", { "data-key": true, "data-chosen": j === column },
+      h("span", { class: "attn-tour-name", lang: "en" }, token.trim()), h("span", { class: "attn-w-number" }, format(sub.maskedScores[head][row][j])),
+      h("span", { class: "attn-tour-share", "aria-hidden": "true" }, h("i", { style: `width: ${(100 * sub.weights[head][row][j]).toFixed(1)}%` })), h("span", { class: "attn-w-number" }, format(sub.weights[head][row][j])))));
+    return [`${t.dot}: ${values.row}, ${values.column}`, fill(t.dotText, values), h("div", { class: "attn-ribbons-dot" },
+      h("div", { class: "attn-ribbons-strips" }, strip("query", q, top), strip("key", k, top), strip("product", products, highest)),
+      h("p", {}, `${terms.join(";  ")};  … ${fill(t.more, { count: q.length - SHOWN })}`),
+      h("p", {}, fill(t.score, values), " ", h("b", {}, fill(t.weights, values))), shares)];
+  }
+
+  // Taking it away ------------------------------------------------------------------
+  function address() {
+    const url = new URL(location.href);
+    url.search = "";
+    url.hash = "";
+    url.searchParams.set("say", input.value);
+    return url.href;
+  }
+  /** Keep the sentence in the address, where the browser allows it: from a folder it does not. */
+  function remember() {
+    if (!fallback) return;
+    try { history.replaceState(history.state, "", address()); } catch { /* The address stays as it was. */ }
+  }
+  /** The drawing as a file: what the style sheet says is written into it. */
+  function drawing() {
+    if (view) {
+      view = null;
+      draw();
+    }
+    const copy = svg.cloneNode(true);
+    const [all, copies] = [svg, copy].map((one) => [...one.querySelectorAll("*")]);
+    all.forEach((node, n) => {
+      const style = getComputedStyle(node);
+      for (const name of ["fill", "stroke", "stroke-opacity", "opacity", "font-family", "font-weight", "stop-color"]) copies[n].style.setProperty(name, style.getPropertyValue(name));
+    });
+    const box = svg.viewBox.baseVal;
+    const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    ground.setAttribute("width", box.width);
+    ground.setAttribute("height", box.height);
+    ground.style.fill = getComputedStyle(document.body).backgroundColor;
+    copy.prepend(ground);
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    return { text: new XMLSerializer().serializeToString(copy), width: box.width, height: box.height };
+  }
+  async function png() {
+    const { text, width, height } = drawing();
+    const image = Object.assign(new Image(), { src: `data:image/svg+xml,${encodeURIComponent(text)}` });
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * height });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return new Promise((resolve) => canvas.toBlob(resolve));
+  }
+  async function share() {
+    const link = address();
+    const told = (text) => {
+      put(note, text);
+      live.say(text);
+    };
+    note.removeAttribute("data-bad");
+    try {
+      await navigator.clipboard.write([new ClipboardItem({ "text/plain": new Blob([link], { type: "text/plain" }), "image/png": png() })]);
+      return told(t.copied);
+    } catch { /* Some browsers copy no pictures. */ }
+    try {
+      await navigator.clipboard.writeText(link);
+      told(t.copiedLink);
+    } catch {
+      told(fill(t.copy, { address: link }));
+    }
+  }
+  function save() {
+    const link = h("a", { href: `data:image/svg+xml,${encodeURIComponent(drawing().text)}`, download: "attn.svg" });
+    link.click();
+  }
+  const act = (name, press) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: press }, t[name]);
+  const tour = fallback && document.querySelector("[data-anywidget=live_machine]");
+  const tools = h("div", { class: "attn-ribbons-tools" }, act("play", () => play(Math.min(1000, TOLD / shown.target.length))),
+    tour ? act("slow", () => document.dispatchEvent(new CustomEvent("attn-sentence", { detail: input.value }))) : null,
+    fallback ? act("share", share) : null, act("save", save));
+
+  const root = h("div", {
+    class: "attn-w attn-tour attn-ribbons", lang: language, role: "group", "aria-label": t.title, "data-attn": "ribbons",
+  }, form, note, bar.node, pieceChoice, stage, caption, legend, tools, live.node);
+  el.append(root);
+  let room = 0;
+  const observer = new ResizeObserver(() => {
+    if (stage.clientWidth === room) return;
+    room = stage.clientWidth;
+    draw();
+  });
+  draw();
+  observer.observe(stage);
+  const asked = fallback && new URLSearchParams(location.search).get("say");
+  if (asked) {
+    input.value = asked;
+    wish();
+  } else if (!still.matches) play(BEAT);
+  return () => {
+    stop();
+    observer.disconnect();
+  };
+}
+
+/** Join the tokens of a translation into words; keep its `tokens`, and the `places` of those of each word. */
+function byWords({ source, target, cross, probabilities }) {
+  const said = target.slice(0, target.at(-1) === "<eos>" ? -1 : undefined); // The end of the sentence comes from no word.
+  const rows = (all) => all.slice(0, said.length);
+  const joined = joinWords({ source, target: said, cross: cross.map((heads) => heads.map(rows)), probabilities: probabilities && rows(probabilities) });
+  return { ...joined, tokens: { source, target, cross }, places: [wordsOf(said), wordsOf(source)] };
+}
+
+function shade(weight) {
+  return { style: `background-color: rgb(var(--attn-heat) / ${weight.toFixed(3)})`, "data-deep": weight > 0.757 };
+}
+
+/** Return how wide a word is in the letters of a node. */
+function ruler(node, size) {
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = `600 ${size}px ${getComputedStyle(node).getPropertyValue("--attn-serif") || "Georgia, serif"}`;
+  return (word) => context.measureText(word).width;
+}
+
+export default { render };
