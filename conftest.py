@@ -81,9 +81,9 @@ def pytest_terminal_summary(terminalreporter, config):
     if "not engines" in config.option.markexpr:
         terminalreporter.line("Not run: the site in Firefox and WebKit (make test-engines).")
     if config.args == config.getini("testpaths"):
-        spanish = ["the Spanish notebooks", *(config.option.ignore or ())]
         terminalreporter.line(
-            f"Not run: {', '.join(spanish)} (make test-notebooks runs their code)."
+            f"Not run: the Spanish notebooks, and {len(config.option.ignore or ())} English ones, the "
+            "laboratories (make test-notebooks runs their code)."
         )
     if "not slow" in config.option.markexpr:
         terminalreporter.line("Not run: what takes seconds, notebooks and the site (make test).")

@@ -1,8 +1,8 @@
 """The chapters: one source, two editions that agree, outputs that are really there.
 
-Running the notebooks and comparing every output is nbval's part: of the English edition in
-`make test`, of the Spanish one, as another processor would, in `make test-notebooks`. Here the
-outputs of the two are compared.
+Running the notebooks and comparing every output is nbval's part: of the English stories in
+`make test`, of the whole Spanish edition, as another processor would, in `make test-notebooks`. Here
+the outputs of the two are compared.
 """
 
 import ast
@@ -357,7 +357,7 @@ def kinds_and_texts(cell):
 
 @each_source
 def test_both_editions_show_the_same_results(source):
-    """Since the English edition is run, this tells when an output of the Spanish one is old."""
+    """On every change one edition of a page is run: this tells when an output of the other is old."""
     editions = (code(book_edition(source, language)) for language in build.LANGUAGES)
     for spanish, english in zip(*editions, strict=True):
         if re.search(rf"{QUIZ}|{ASKED_IN_ITS_LANGUAGE}", spanish.source):
