@@ -9,6 +9,7 @@ import os
 import shutil
 import sys
 import tomllib
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -70,8 +71,31 @@ def offer(language):
     page.write_text(f"{before}{place}<ul>{''.join(rows)}</ul>{after}", encoding="utf-8")
 
 
+def make(program, version, wheel, language):
+    """Make the three files of an edition with a browser, and offer them in the site."""
+    home = os.environ.get("ATTN_SITE_URL", "")
+    address = f" ({home}{language}/)" if home else ""
+    with sync_playwright() as playwright:
+        launch = functools.partial(
+            playwright.chromium.launch, executable_path=program, args=QUIET + pages.STEADY
+        )
+        chromium = launch()
+        wide = pages.take(chromium, language)
+        front = (
+            "attn",
+            wide[0].title,
+            FRONT[language].format(version=version, address=address),
+        )
+        paper.write(launch, wide, language, OUT / f"attn-{language}.pdf", front)
+        narrow = pages.take(chromium, language, narrow=True)
+        chromium.close()
+    reader.write(narrow, language, OUT / f"attn-{language}.epub", front)
+    notebooks.write(language, OUT / f"attn-{language}.zip", wheel)
+    offer(language)
+
+
 def main():
-    """Make everything; return the exit status."""
+    """Make everything, both editions at a time; return the exit status."""
     OUT.mkdir(parents=True, exist_ok=True)
     try:
         program = browser()
@@ -81,26 +105,9 @@ def main():
     version = tomllib.loads((pages.ROOT / "pyproject.toml").read_text("utf-8"))["project"][
         "version"
     ]
-    for language in ("es", "en"):
-        home = os.environ.get("ATTN_SITE_URL", "")
-        address = f" ({home}{language}/)" if home else ""
-        with sync_playwright() as playwright:
-            launch = functools.partial(
-                playwright.chromium.launch, executable_path=program, args=QUIET + pages.STEADY
-            )
-            chromium = launch()
-            wide = pages.take(chromium, language)
-            front = (
-                "attn",
-                wide[0].title,
-                FRONT[language].format(version=version, address=address),
-            )
-            paper.write(launch, wide, language, OUT / f"attn-{language}.pdf", front)
-            narrow = pages.take(chromium, language, narrow=True)
-            chromium.close()
-        reader.write(narrow, language, OUT / f"attn-{language}.epub", front)
-        notebooks.write(language, OUT / f"attn-{language}.zip")
-        offer(language)
+    wheel = notebooks.wheel_of_the_package()
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(functools.partial(make, program, version, wheel), ("es", "en")))
     for made in sorted(OUT.glob("attn-*.*")):
         print(f"build/editions/{made.name}: {size(made)}")
     return 0

@@ -96,13 +96,15 @@ NEEDED = (
 )
 
 
-def write(language, target):
+def write(language, target, wheel):
     """Write the zip of an edition.
 
     Parameters
     ----------
     language : {"es", "en"}
     target : Path
+    wheel : tuple of (str, bytes)
+        What `wheel_of_the_package` returns.
     """
     pins = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     chosen = [pin for pin in pins if pin.partition("==")[0] in NEEDED]
@@ -113,7 +115,6 @@ def write(language, target):
     chapters, measured = ROOT / "notebooks" / language, ROOT / "notebooks" / "data"
     for path in sorted([*chapters.glob("*.ipynb"), *measured.glob("*.json")]):
         files[str(path.relative_to(ROOT))] = path.read_bytes()
-    wheel = wheel_of_the_package()
     files[f"wheels/{wheel[0]}"] = wheel[1]
     with zipfile.ZipFile(target, "w") as packed:
         for name, content in files.items():
