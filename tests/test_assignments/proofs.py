@@ -78,7 +78,10 @@ class Answers:
     @functools.cached_property
     def records(self):
         """The bytes of the released file, and by exercise two records: live and released."""
-        live = [record_of(task.exercise) for task in self.set.tasks]
+        # A released file holds answers and not the right function, which `altered` would run.
+        live = [
+            dataclasses.replace(record_of(task.exercise), oracle=None) for task in self.set.tasks
+        ]
         file = io.BytesIO()
         write_records(file, live)
         released = {one.id: read_record(io.BytesIO(file.getvalue()), one.id) for one in live}
@@ -88,8 +91,6 @@ class Answers:
         """Return what `check` says to a student, which is what the exercise itself would say."""
         live, released = self.records[1][exercise]
         result = verdict(released, attempt)
-        # A released file holds answers and not the right function, which `altered` would run.
-        live = dataclasses.replace(live, oracle=None)
         assert result == verdict(live, attempt), f"{exercise}: the released file says otherwise"
         return result
 
