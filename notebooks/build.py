@@ -10,6 +10,8 @@ What is written is Markdown and HTML (``readable.py``). The book is built from `
 cells of the source with the outputs of the notebook.
 """
 
+import copy
+import functools
 import hashlib
 import os
 import sys
@@ -51,6 +53,12 @@ def target(source, language):
     return ROOT / language / f"{source.stem}.ipynb"
 
 
+@functools.lru_cache(maxsize=64)
+def _parsed(text):
+    """Return the cells of both editions, for whoever asks for each in turn; not to be changed."""
+    return jupytext.reads(text, fmt="md:myst")
+
+
 def split(source, language):
     """Return one edition of a chapter, not yet executed.
 
@@ -70,7 +78,7 @@ def split(source, language):
     ValueError
         If a cell's language is neither "es" nor "en".
     """
-    master = jupytext.read(source, fmt="md:myst")
+    master = copy.deepcopy(_parsed(source.read_text(encoding="utf-8")))
     edition = nbformat.v4.new_notebook()
     edition.metadata = {
         # The name that JupyterLab would write here on opening the notebook, and mark it as changed.
