@@ -177,8 +177,7 @@ def test_by_keyboard(visit):
     assert page.locator("[data-attn=summary]").inner_text() != before
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_accessible_and_no_wider_than_the_page(width, scheme, visit, violations):
     page = visit(width=width, color_scheme=scheme)
     cut(page, "encoder", 1, 1)

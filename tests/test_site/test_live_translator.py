@@ -633,8 +633,7 @@ def test_the_translation_is_announced(visit, pairs, translator):
     assert said.startswith(f"{whole}. ") and said.endswith(summary(page))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("language", "scheme"), [("es", "dark"), ("en", "light")])
 def test_no_accessibility_violation(language, scheme, visit, pairs, violations):
     page = visit(language, color_scheme=scheme)
     assert violations(page) == []

@@ -153,21 +153,20 @@ def test_nothing_is_wider_than_the_page_and_no_frame_moves_the_rest(visit, page,
     page = visit(page, width=width)
     for i in range(len(FILM["sentences"])):
         page.locator("[data-attn=pick]").select_option(index=i)
-        heights = set()
-        for step in range(len(FILM["steps"])):
-            page.locator("[data-attn=frame]").evaluate(
-                "(node, x) => { node.value = x; node.dispatchEvent(new Event('input')); }", step
-            )
-            size = page.evaluate(
-                "[document.documentElement.scrollWidth, document.body.scrollHeight]"
-            )
-            assert size[0] <= width
-            heights.add(size[1])
-        assert len(heights) == 1, FILM["sentences"][i]["source"]
+        widths, heights = page.locator("[data-attn=frame]").evaluate(
+            """(node, steps) => [...Array(steps).keys()].map((step) => {
+              node.value = step;
+              node.dispatchEvent(new Event("input"));
+              return [document.documentElement.scrollWidth, document.body.scrollHeight];
+            }).reduce(([ws, hs], [w, h]) => [[...ws, w], [...hs, h]], [[], []])""",
+            len(FILM["steps"]),
+        )
+        assert len(widths) == len(FILM["steps"]) and max(widths) <= width
+        assert len({*heights}) == 1, FILM["sentences"][i]["source"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width, page", [(390, "es"), (1280, "es"), (390, "es_words")])
+@pytest.mark.parametrize("page", ["es", "es_words"])
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_accessible_to_axe(visit, scheme, width, page, violations):
     page = visit(page, color_scheme=scheme, width=width)
     page.locator("[data-attn=frame]").press("End")

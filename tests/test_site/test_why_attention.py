@@ -7,14 +7,11 @@ import pytest
 CHAPTER = "01_why_attention.html"
 
 
-@pytest.fixture(params=["http", "file"])
-def address(request, server, site):
-    return server if request.param == "http" else site.as_uri()
-
-
-@pytest.fixture(params=[1280, 390])
-def page(browser, address, request):
-    context = browser.new_context(viewport={"width": request.param, "height": 900})
+@pytest.fixture(params=[("http", 1280), ("file", 390)], ids=["http-1280", "file-390"])
+def page(browser, server, site, request):
+    scheme, width = request.param
+    address = server if scheme == "http" else site.as_uri()
+    context = browser.new_context(viewport={"width": width, "height": 900})
     tab = context.new_page()
     tab.errors = []
     tab.on("pageerror", lambda error: tab.errors.append(str(error)))
