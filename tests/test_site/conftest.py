@@ -205,3 +205,38 @@ def tab(browser):
     yield open_tab
     for context in contexts:
         context.close()
+
+
+def each_edition(name, **options):
+    """Return a fixture of a module: a page of each edition, in which no test may cause an error.
+
+    `options` are those of a Playwright context; the page knows its `language`.
+    """
+
+    @pytest.fixture(scope="module", params=("es", "en"))
+    def chapter(request, browser, server):
+        context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        page = context.new_page()
+        page.language, page.errors = request.param, []
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.goto(f"{server}/{request.param}/{name}")
+        yield page
+        context.close()
+        assert page.errors == []
+
+    return chapter
+
+
+WIDGET = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>attn</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<script>document.documentElement.dataset.theme =
+  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
+<link rel="stylesheet" href="widgets.css"><script defer src="{script}"></script>
+<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}</style>
+<main><h1>attn</h1><div style="height: {above}px"></div>{html}</main>"""
+
+
+def page_of(widget, script, above=0):
+    """Return a page that holds a widget alone, with its script; `above` it are that many pixels."""
+    html = widget._html()
+    return WIDGET.format(language=widget.language, script=script, above=above, html=html)

@@ -4,14 +4,9 @@ import json
 
 import pytest
 
+from tests.test_site.conftest import each_edition
 
-@pytest.fixture(scope="module", params=("es", "en"))
-def chapter(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(f"{server}/{request.param}/12_language_model.html")
-    yield page
-    context.close()
+chapter = each_edition("12_language_model.html", reduced_motion="reduce")
 
 
 @pytest.fixture

@@ -5,18 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from tests.test_site.conftest import each_edition
+
 CHAPTER = "02_tokens_and_embeddings.html"
 
-
-@pytest.fixture(scope="module", params=("es", "en"))
-def chapter(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.errors = []
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.goto(f"{server}/{request.param}/{CHAPTER}")
-    yield page
-    context.close()
+chapter = each_edition(CHAPTER)
 
 
 @pytest.fixture

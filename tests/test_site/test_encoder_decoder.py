@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from attn_course.widgets import layer_explorer
+from tests.test_site.conftest import each_edition
 
-PAGE = "05_encoder_decoder.html"
+chapter = each_edition("05_encoder_decoder.html")
 
 
-@pytest.fixture(params=("es", "en"))
-def page(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    tab = context.new_page()
-    tab.goto(f"{server}/{request.param}/{PAGE}")
-    tab.locator("[data-attn=layers]").wait_for()
-    yield tab
-    context.close()
+@pytest.fixture
+def page(chapter):
+    chapter.set_viewport_size({"width": 1280, "height": 900})
+    chapter.reload()
+    chapter.locator("[data-attn=layers]").wait_for()
+    return chapter
 
 
 @pytest.fixture
@@ -101,7 +100,7 @@ def test_a_token_is_chosen_in_any_matrix(figure):
 def test_stepping_does_not_move_the_buttons(tab, server, width):
     finger = width == 390
     page = tab(viewport={"width": width, "height": 900}, has_touch=finger, is_mobile=finger)
-    page.goto(f"{server}/en/{PAGE}")
+    page.goto(f"{server}/en/05_encoder_decoder.html")
     figure = page.locator("[data-attn=layers]")
     button = figure.locator("[data-attn=next]")
     tops = []

@@ -7,25 +7,21 @@ import pytest
 
 from attn_course.widgets import HeadExplorer, _source
 from attn_course.widgets.head_explorer import triangle
+from tests.test_site.conftest import page_of
 
 LANGUAGES = ("es", "en")
 STORED = _source.attended()
-PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<script>document.documentElement.dataset.theme =
-  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
-<link rel="stylesheet" href="widgets.css"><script defer src="explorer_widgets.js"></script>
-<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}
-.far {{ height: {2}px }}</style><main><h1>attn</h1><div class="far"></div>{1}</main>"""
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     for language in LANGUAGES:
-        html = HeadExplorer("door", layer=18, head=5, language=language)._html()
-        (folder / f"{language}.html").write_text(PAGE.format(language, html, 0), "utf-8")
-        (folder / f"{language}_far.html").write_text(PAGE.format(language, html, 3000), "utf-8")
+        widget = HeadExplorer("door", layer=18, head=5, language=language)
+        for name, above in ((language, 0), (f"{language}_far", 3000)):
+            (folder / f"{name}.html").write_text(
+                page_of(widget, "explorer_widgets.js", above), "utf-8"
+            )
     files = _source.model_scripts() | {
         "explorer_widgets.js": _source.classic_bundle("explorer_widgets"),
         "widgets.css": _source.stylesheet(),

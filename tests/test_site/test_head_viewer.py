@@ -8,16 +8,10 @@ import torch
 
 from attn.applications.translation import Translator, facts
 from attn_course.widgets import HeadViewer, _source
+from tests.test_site.conftest import page_of
 
 LANGUAGES = ("es", "en")
 SENTENCES = ("the girls who chased the cat were tired", "the blue window")
-PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<script>document.documentElement.dataset.theme =
-  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
-<link rel="stylesheet" href="widgets.css"><script defer src="head_widgets.js"></script>
-<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}</style>
-<main><h1>attn</h1>{1}</main>"""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +25,7 @@ def folder(tmp_path_factory, translator):
     example = translator.attention(SENTENCES[0])
     for language in LANGUAGES:
         widget = HeadViewer(example, sentences=SENTENCES[1:], language=language)
-        (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
+        (folder / f"{language}.html").write_text(page_of(widget, "head_widgets.js"), "utf-8")
     files = _source.model_scripts() | {
         "head_widgets.js": _source.classic_bundle("head_widgets"),
         "widgets.css": _source.stylesheet(),

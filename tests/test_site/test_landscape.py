@@ -5,17 +5,11 @@ import json
 import pytest
 
 from attn_course.widgets import load_families
+from tests.test_site.conftest import each_edition
 
 MODELS = ("masked", "causal", "recurrent")
 
-
-@pytest.fixture(scope="module", params=("es", "en"))
-def chapter(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.goto(f"{server}/{request.param}/11_landscape.html")
-    yield page
-    context.close()
+chapter = each_edition("11_landscape.html")
 
 
 @pytest.fixture

@@ -19,16 +19,10 @@ from attn.decoding import beam_search
 from attn.tokenizer import byte_pair
 from attn_course.grammar import generate
 from attn_course.widgets import LiveTranslator, _source
+from tests.test_site.conftest import page_of
 
 LANGUAGES = ("es", "en")
 UNKNOWN = "the quark saw a xylophone"
-PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<script>document.documentElement.dataset.theme =
-  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
-<link rel="stylesheet" href="widgets.css"><script defer src="translator_widgets.js"></script>
-<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}</style>
-<main><h1>attn</h1>{1}</main>"""
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +54,7 @@ def folder(tmp_path_factory, example, pairs):
         widget = LiveTranslator(
             example, gold=pairs[0], sentences=pairs[1:], pretrained="grammar", language=language
         )
-        (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
+        (folder / f"{language}.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
     write_beside(folder)
     return folder
 
@@ -334,7 +328,7 @@ def test_an_alignment_is_that_of_one_translation_only(visit, pairs, example, fol
     other = replace(pairs[1], target=f"{pairs[1].target} otra")
     widget = LiveTranslator(example, sentences=[other], pretrained="grammar")
     write_beside(tmp_path)
-    (tmp_path / "es.html").write_text(PAGE.format("es", widget._html()), "utf-8")
+    (tmp_path / "es.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
     page = visit(place=tmp_path)
     translate(page, pairs[1].source)
     assert frames(page) == {"sure": set(), "possible": set()}
@@ -369,7 +363,7 @@ def test_a_sentence_says_whether_the_alignment_agrees(language, visit, tmp_path,
     widget = LiveTranslator(
         example, gold=type("Gold", (), links), pretrained="grammar", language=language
     )
-    (tmp_path / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
+    (tmp_path / f"{language}.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
     for name in ("translator_widgets.js", "widgets.css"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
     page = visit(language, place=tmp_path)
@@ -659,7 +653,7 @@ def parts_folder(tmp_path_factory, byte_pairs):
             pretrained="tatoeba",
             language=language,
         )
-        (folder / f"{language}.html").write_text(PAGE.format(language, widget._html()), "utf-8")
+        (folder / f"{language}.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
     write_beside(folder)
     return folder
 
@@ -807,7 +801,7 @@ def beam_folder(tmp_path_factory, example, pairs):
     widget = LiveTranslator(
         example, sentences=pairs[1:], pretrained="grammar", beam_width=2, language="en"
     )
-    (folder / "en.html").write_text(PAGE.format("en", widget._html()), "utf-8")
+    (folder / "en.html").write_text(page_of(widget, "translator_widgets.js"), "utf-8")
     write_beside(folder)
     return folder
 

@@ -7,20 +7,9 @@ import pytest
 
 from attn import reference
 from attn_course.widgets import MaskPainter, _source
+from tests.test_site.conftest import each_edition
 
-LANGUAGES = ("es", "en")
-
-
-@pytest.fixture(scope="module", params=LANGUAGES)
-def chapter(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.language, page.errors = request.param, []
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.goto(f"{server}/{request.param}/06_masking.html")
-    yield page
-    assert page.errors == []
-    context.close()
+chapter = each_edition("06_masking.html")
 
 
 @pytest.fixture

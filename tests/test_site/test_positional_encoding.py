@@ -4,22 +4,11 @@ import numpy as np
 import pytest
 
 from attn import reference
+from tests.test_site.conftest import each_edition
 
 PAGE = "07_positional_encoding.html"
-LANGUAGES = ("es", "en")
 
-
-@pytest.fixture(scope="module", params=LANGUAGES)
-def chapter(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.errors = []
-    page.on("pageerror", lambda error: page.errors.append(str(error)))
-    page.language = request.param
-    page.goto(f"{server}/{request.param}/{PAGE}")
-    yield page
-    assert page.errors == []
-    context.close()
+chapter = each_edition(PAGE)
 
 
 @pytest.fixture

@@ -7,17 +7,11 @@ import pytest
 import torch
 
 from attn.decoding import next_token_probabilities
+from tests.test_site.conftest import each_edition
 
 SHOWN = 9
 
-
-@pytest.fixture(scope="module", params=("es", "en"))
-def chapter(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    page.goto(f"{server}/{request.param}/09_decoding.html")
-    yield page
-    context.close()
+chapter = each_edition("09_decoding.html")
 
 
 @pytest.fixture

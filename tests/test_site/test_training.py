@@ -7,26 +7,20 @@ import pytest
 
 from attn_course.widgets import TrainingReplay, _source
 from experiments.training_curves import REPLAY
+from tests.test_site.conftest import page_of
 
 FILM = json.loads(REPLAY.read_text(encoding="utf-8"))
 LANGUAGES = ("es", "en")
-PAGE = """<!doctype html><html lang="{0}"><meta charset="utf-8"><title>attn</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<script>document.documentElement.dataset.theme =
-  matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"</script>
-<link rel="stylesheet" href="widgets.css"><script defer src="widgets.js"></script>
-<style>body {{ margin: 1rem; background: var(--attn-page); color: var(--attn-ink); }}</style>
-<main><h1>attn</h1>{1}</main></html>"""
+WORDS = {"sentence": 2, "attention": False}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     for language in LANGUAGES:
-        html = TrainingReplay(FILM, language=language)._html()
-        (folder / f"{language}.html").write_text(PAGE.format(language, html), "utf-8")
-        html = TrainingReplay(FILM, sentence=2, attention=False, language=language)._html()
-        (folder / f"{language}_words.html").write_text(PAGE.format(language, html), "utf-8")
+        for name, options in ((language, {}), (f"{language}_words", WORDS)):
+            widget = TrainingReplay(FILM, language=language, **options)
+            (folder / f"{name}.html").write_text(page_of(widget, "widgets.js"), "utf-8")
     (folder / "widgets.js").write_text(_source.classic_bundle("training_widgets"), "utf-8")
     (folder / "widgets.css").write_text(_source.stylesheet(), "utf-8")
     return folder

@@ -9,6 +9,7 @@ from attn.applications.visual_question import VisualQuestionAnswerer
 from attn_course.images import Question, Thing, draw
 from attn_course.images.scenes import SHAPES
 from attn_course.images.words import WORDS
+from tests.test_site.conftest import each_edition
 
 THINGS = [
     Thing("ball", "red", 1, 4),
@@ -23,16 +24,7 @@ def looker():
     return VisualQuestionAnswerer.pretrained()
 
 
-@pytest.fixture(scope="module", params=("es", "en"))
-def chapter(request, browser, server):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(error))
-    page.goto(f"{server}/{request.param}/10_applications.html")
-    yield page
-    context.close()
-    assert not errors
+chapter = each_edition("10_applications.html")
 
 
 @pytest.fixture
@@ -41,10 +33,6 @@ def page(chapter):
     chapter.reload()
     chapter.locator("[data-attn=visual-asker]").wait_for()
     return chapter
-
-
-def language(page):
-    return page.evaluate("document.documentElement.lang")
 
 
 def answered(page):
@@ -61,7 +49,7 @@ def answered(page):
 
 
 def ask(page, question):
-    page.locator("[data-attn=pick]").select_option(question.words(language(page)))
+    page.locator("[data-attn=pick]").select_option(question.words(page.language))
 
 
 def test_it_opens_with_an_answer_and_loads_no_model(page):
@@ -83,8 +71,8 @@ def test_it_answers_as_python_does(page, looker):
     ):
         ask(page, question)
         text, probability = answered(page)[0]
-        right = looker.answer(image, question.words(language(page)))
-        assert text == right.text == question.answer(THINGS, language(page))
+        right = looker.answer(image, question.words(page.language))
+        assert text == right.text == question.answer(THINGS, page.language)
         assert probability == pytest.approx(right.probability, abs=2e-3)
 
 
@@ -97,10 +85,10 @@ def test_the_scene_is_painted_by_keyboard(page, looker):
         page.keyboard.press("Enter")
     page.wait_for_timeout(300)
     things = [*THINGS, Thing("ball", "red", 1, 0), Thing("ball", "red", 2, 0)]
-    asked = Question("count", "ball").words(language(page))
+    asked = Question("count", "ball").words(page.language)
     assert answered(page)[0][0] == looker.answer(draw(things), asked).text
     label = page.locator("[data-attn=cell]").nth(6).get_attribute("aria-label")
-    assert {"es": "balón, rojo", "en": "red ball"}[language(page)] in label
+    assert {"es": "balón, rojo", "en": "red ball"}[page.language] in label
     page.locator("[data-attn=cell]").nth(6).press("Enter")
     assert page.locator("[data-attn=cell]").nth(6).locator("path").count() == 0
 
@@ -116,7 +104,7 @@ def test_without_a_part_it_fails_and_says_so(page):
 
 
 def test_the_other_language_and_bare_letters_are_judged_too(page, looker):
-    other = {"es": "en", "en": "es"}[language(page)]
+    other = {"es": "en", "en": "es"}[page.language]
     image = draw(THINGS)
     for asked in (Question("where", "star"), Question("left", "box", "", "tree")):
         words = asked.words(other)
@@ -128,13 +116,13 @@ def test_the_other_language_and_bare_letters_are_judged_too(page, looker):
             arg=looker.answer(image, words).text,
         )
         note = page.locator("[data-attn=visual-asker] [data-attn=note]").inner_text()
-        assert note == {"es": "Correcto.", "en": "Right."}[language(page)]
+        assert note == {"es": "Correcto.", "en": "Right."}[page.language]
 
 
 def test_a_question_that_fits_no_image_is_answered_in_its_language(page):
     """The model has the words of both, and mixes them where it never learned an answer."""
     page.locator("[data-attn=clear]").click()
-    numbers = WORDS[{"es": "en", "en": "es"}[language(page)]]["numbers"]
+    numbers = WORDS[{"es": "en", "en": "es"}[page.language]]["numbers"]
     for shape in SHAPES:
         before = page.locator("[data-attn=answers]").inner_html()
         ask(page, Question("where", shape))
