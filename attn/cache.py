@@ -4,6 +4,7 @@ When a decoder writes one token after another, the keys and values of the old to
 change. Without a cache, step n computes n of them again; with it, one.
 
 ===============  =======================================================================
+`LayerCache`     what every cache of a self-attention can do
 `KVCache`        of self-attention: it grows by the keys and values of every new token
 `MemoryCache`    of cross-attention: filled once, since the source does not change
 `DecoderCache`   one of each for every layer
@@ -19,10 +20,57 @@ from torch import Tensor
 
 from attn._checks import argument_error, check_shape, check_size, check_tensor, holds
 
-__all__ = ["DecoderCache", "FixedCache", "KVCache", "MemoryCache"]
+__all__ = ["DecoderCache", "FixedCache", "KVCache", "LayerCache", "MemoryCache"]
 
 
-class KVCache:
+class LayerCache:
+    """What the self-attention of one layer keeps of the tokens that it has seen.
+
+    `KVCache` keeps keys and values. Whatever keeps something else derives from this class and says
+    how it is counted in bytes, cut and reordered. Its tensors are replaced and not written to,
+    so that a step that fails can be undone.
+
+    Attributes
+    ----------
+    length : int
+        Number of tokens seen.
+    positions : Tensor of int64, shape (batch_size, n), or None
+        Where the last `n` of them stand; None if they stand at 0, 1, 2, ...
+    nbytes : int
+        Size of the tensors that a step reads, without the room behind them.
+    """
+
+    def __init__(self) -> None:
+        self._length = 0
+        self.positions: Tensor | None = None
+        # True inside a `restored_on_error` block, which restores the cache if the step fails.
+        self.in_step = False
+
+    @property
+    def length(self) -> int:
+        """Number of tokens seen."""
+        return self._length
+
+    @property
+    def nbytes(self) -> int:
+        """Size of what is kept, in bytes."""
+        raise NotImplementedError
+
+    def following(self, n_new: int) -> int | Tensor:
+        """Return the positions behind those seen: the first as an int, or, if `positions`
+        are kept, a Tensor of shape (batch_size, n_new)."""
+        return self._length if self.positions is None else _behind(self.positions, n_new)
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`; ``ValueError`` where that cannot be done."""
+        raise NotImplementedError
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        raise NotImplementedError
+
+
+class KVCache(LayerCache):
     """The keys and values that one self-attention has computed so far.
 
     Attributes
@@ -51,19 +99,11 @@ class KVCache:
     """
 
     def __init__(self) -> None:
-        self._length = 0
-        self.positions: Tensor | None = None
+        super().__init__()
         self._kept: tuple[Tensor, Tensor] | None = None
         # True if the cache made its tensors itself, with room behind the tokens, and may write
         # into them. It may not write into the caller's, nor into those that a gradient needs.
         self._has_room = False
-        # True inside a `restored_on_error` block, which restores the cache if the step fails.
-        self.in_step = False
-
-    @property
-    def length(self) -> int:
-        """Number of tokens kept."""
-        return self._length
 
     @property
     def key(self) -> Tensor | None:
@@ -74,6 +114,11 @@ class KVCache:
     def value(self) -> Tensor | None:
         """The values of the positions kept, or None."""
         return None if self._kept is None else self._kept[1][..., : self.length, :]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the keys and values kept, in bytes."""
+        return sum(kept.nbytes for kept in (self.key, self.value) if kept is not None)
 
     def append(
         self, key: Tensor, value: Tensor, positions: Tensor | None = None
@@ -130,11 +175,6 @@ class KVCache:
         elif self.positions is not None:
             self.positions = self.positions[..., :length]
         self._length = length
-
-    def following(self, n_new: int) -> int | Tensor:
-        """Return the positions behind those kept: the first as an int, or, if `positions`
-        are kept, a Tensor of shape (batch_size, n_new)."""
-        return self._length if self.positions is None else _behind(self.positions, n_new)
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
@@ -280,7 +320,8 @@ class MemoryCache:
 class DecoderCache:
     """One `KVCache` for the self-attention of each layer, one `MemoryCache` for its cross-attention.
 
-    It is what `attn.decoding` passes from step to step.
+    It is what `attn.decoding` passes from step to step. Of a model whose layers mix tokens in another
+    way, ``new_cache`` puts another `LayerCache` in the place of the first.
 
     Parameters
     ----------
@@ -296,7 +337,7 @@ class DecoderCache:
 
     def __init__(self, n_layers: int) -> None:
         n_layers = check_size("n_layers", n_layers, least=1)
-        self.self_attention = [KVCache() for _ in range(n_layers)]
+        self.self_attention: list[LayerCache] = [KVCache() for _ in range(n_layers)]
         self.cross_attention = [MemoryCache() for _ in range(n_layers)]
         self._source: CacheOrigin | None = None
         # Ids of the tokens kept, shape (..., length). If the last axis has another length, tokens
@@ -304,7 +345,7 @@ class DecoderCache:
         self._ids: Tensor | None = None
 
     @property
-    def parts(self) -> list[KVCache | MemoryCache]:
+    def parts(self) -> list[LayerCache | MemoryCache]:
         """The caches of all layers."""
         return [*self.self_attention, *self.cross_attention]
 
@@ -312,6 +353,11 @@ class DecoderCache:
     def length(self) -> int:
         """Number of target positions that every layer has seen."""
         return self.self_attention[0].length
+
+    @property
+    def nbytes(self) -> int:
+        """Size of what the self-attention of all layers keeps, in bytes."""
+        return sum(cache.nbytes for cache in self.self_attention)
 
     def following(self, n_new: int) -> int | Tensor:
         """Return the positions behind those kept, as `KVCache.following` does."""
@@ -323,8 +369,9 @@ class DecoderCache:
         The source is kept.
         """
         length = check_kept(length, min(cache.length for cache in self.self_attention))
-        for cache in self.self_attention:
-            cache.truncate(length)
+        with restored_on_error(self):
+            for cache in self.self_attention:
+                cache.truncate(length)
         if self._ids is not None:
             self._ids = self._ids[..., :length]
 
@@ -531,11 +578,11 @@ class restored_on_error:
     """
 
     def __init__(self, cache: object) -> None:
-        self._before: list[tuple[KVCache | MemoryCache, dict[str, Any]]] = []
+        self._before: list[tuple[LayerCache | MemoryCache, dict[str, Any]]] = []
         if cache is None:
             return
         parts = cache if isinstance(cache, tuple) else getattr(cache, "parts", (cache,))
-        caches = [part for part in parts if isinstance(part, KVCache | MemoryCache)]
+        caches = [part for part in parts if isinstance(part, LayerCache | MemoryCache)]
         if caches and not caches[0].in_step:
             self._before = [(part, vars(part).copy()) for part in caches]
 

@@ -31,6 +31,14 @@ MAY_IMPORT = {
         "attn.masks",
         "attn.positions",
     },
+    "attn.mixers": {
+        "attn._checks",
+        "attn._registry",
+        "attn.attention",
+        "attn.cache",
+        "attn.masks",
+        "attn.positions",
+    },
     "attn.layers": {"attn._checks", "attn.attention", "attn.cache", "attn.positions"},
     "attn.transformer": {
         "attn._checks",
@@ -38,6 +46,7 @@ MAY_IMPORT = {
         "attn.cache",
         "attn.io",
         "attn.layers",
+        "attn.mixers",
         "attn.positions",
     },
     "attn.recurrent": {"attn._checks", "attn.masks"},

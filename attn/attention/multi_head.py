@@ -181,6 +181,10 @@ class MultiHeadAttention(nn.Module):
             )
             return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
 
+    def new_cache(self) -> KVCache:
+        """Return an empty cache for self-attention."""
+        return KVCache()
+
     def _placed(
         self,
         query: Tensor,

@@ -13,6 +13,7 @@ from attn._checks import (
 )
 from attn.attention import VARIANTS
 from attn.layers import ACTIVATIONS, NORMS, Norm, new_norm
+from attn.mixers import Mixer, MultiHead, check_mixers
 from attn.positions import SCHEMES, checked_scaling
 
 
@@ -75,6 +76,9 @@ class TransformerConfig:
     rotary_scaling : dict, optional
         How rotary positions are slowed down for longer texts; see
         `attn.positions.RotaryPositions`.
+    mixers : tuple of attn.mixers.Mixer, default ()
+        What the layers of `DecoderOnly` do with the tokens before each: layer i has number
+        ``i % len(mixers)``. Multi-head attention if there are none.
 
     Raises
     ------
@@ -126,6 +130,7 @@ class TransformerConfig:
     embedding_norm: bool = False
     prediction_head: bool = False
     rotary_scaling: dict[str, Any] | None = field(default=None, hash=False)
+    mixers: tuple[Mixer, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
@@ -162,6 +167,13 @@ class TransformerConfig:
         for name in flags:
             if not isinstance(getattr(self, name), bool):
                 raise argument_error(name, "True or False", repr(getattr(self, name)))
+        object.__setattr__(self, "mixers", check_mixers(self.mixers, self))
+
+    @property
+    def layer_mixers(self) -> tuple[Mixer, ...]:
+        """The mixer of each layer."""
+        mixers = self.mixers or (MultiHead(),)
+        return tuple(mixers[i % len(mixers)] for i in range(self.n_layers))
 
     def new_norm(self) -> Norm:
         """Return a norm of vectors of `d_model`, as this configuration asks for it."""

@@ -1,0 +1,64 @@
+"""Softmax attention as a mixer."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from attn._registry import ModelConfig
+from attn.attention import VARIANTS, MultiHeadAttention
+from attn.mixers.base import Mixer, register
+from attn.positions import RelativePositions
+
+
+@register("multi_head")
+@dataclass(frozen=True)
+class MultiHead(Mixer):
+    """Multi-head attention, `attn.attention.MultiHeadAttention`: what a layer has if nothing is said.
+
+    References
+    ----------
+    Vaswani et al. (2017), section 3.2.2.
+
+    Examples
+    --------
+    >>> from attn.transformer import DecoderOnly, TransformerConfig
+    >>> sizes = {"vocab_size": 10, "d_model": 8, "n_heads": 2, "n_layers": 2}
+    >>> model = DecoderOnly(TransformerConfig(**sizes, mixers=(MultiHead(),)))
+    >>> model(torch.tensor([[5, 6, 7]]))[0].shape
+    torch.Size([1, 3, 10])
+    """
+
+    uses: ClassVar[tuple[str, ...]] = (
+        "positions",
+        "n_kv_heads",
+        "attention",
+        "attention_dropout",
+    )
+
+    def new_module(
+        self, config: ModelConfig, relative: RelativePositions | None
+    ) -> MultiHeadAttention:
+        """Return the attention of one layer."""
+        return MultiHeadAttention(
+            config.d_model,
+            config.n_heads,
+            config.attention_dropout,
+            config.bias,
+            n_kv_heads=config.n_kv_heads,
+            relative=relative,
+            attention=VARIANTS[config.attention].from_config(config),
+        )
+
+    def cache_bytes(
+        self, config: ModelConfig, length: int, dtype: torch.dtype = torch.float32
+    ) -> int:
+        """Return the bytes of the keys and values of `length` tokens."""
+        n_kv_heads = config.n_kv_heads or config.n_heads
+        return 2 * length * n_kv_heads * (config.d_model // config.n_heads) * dtype.itemsize
+
+    def step_flops(self, config: ModelConfig, length: int) -> int:
+        """Return the operations of four projections, of the scores and of the weighted mean."""
+        d_kv = config.d_model // config.n_heads * (config.n_kv_heads or config.n_heads)
+        projected = 2 * config.d_model + 2 * d_kv
+        return 2 * config.d_model * (projected + 2 * length)
