@@ -48,6 +48,9 @@ class MultiHeadAttention(nn.Module):
         distances. Then it is for self-attention only.
     attention : attn.attention.ScaledDotProduct, optional
         The attention in each head; `ScaledDotProduct` if not given.
+    qk_norm_eps : float, optional
+        If given, an RMS norm that all heads share scales each query, and another each key, before
+        they are turned by their positions; this is added to the mean square.
 
     Raises
     ------
@@ -57,7 +60,8 @@ class MultiHeadAttention(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA.
+    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA. The Qwen team (2025), Qwen3
+    Technical Report, section 2, for the norm of queries and keys.
 
     Examples
     --------
@@ -78,6 +82,7 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads: int | None = None,
         relative: RelativePositions | None = None,
         attention: ScaledDotProduct | None = None,
+        qk_norm_eps: float | None = None,
     ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
@@ -96,6 +101,9 @@ class MultiHeadAttention(nn.Module):
         self.k_proj = Linear(d_model, d_kv, bias=bias)
         self.v_proj = Linear(d_model, d_kv, bias=bias)
         self.out_proj = Linear(d_model, d_model, bias=bias)
+        self.q_norm = self.k_norm = None
+        if qk_norm_eps is not None:
+            self.q_norm, self.k_norm = (nn.RMSNorm(d_model // n_heads, qk_norm_eps) for _ in "qk")
         for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
@@ -155,6 +163,8 @@ class MultiHeadAttention(nn.Module):
         with restored_on_error(cache):
             bias = None
             query_heads = self._split(self.q_proj(query), self.n_heads)
+            if self.q_norm is not None:
+                query_heads = self.q_norm(query_heads)
             if isinstance(cache, MemoryCache) and cache.key is not None and cache.value is not None:
                 key_heads, value_heads = cache.key, cache.value
             else:
@@ -162,6 +172,8 @@ class MultiHeadAttention(nn.Module):
                 gathered = looked_at if value is None else value
                 key_heads = self._split(self.k_proj(looked_at), self.n_kv_heads)
                 value_heads = self._split(self.v_proj(gathered), self.n_kv_heads)
+                if self.k_norm is not None:
+                    key_heads = self.k_norm(key_heads)
                 if isinstance(cache, MemoryCache):
                     cache.store(key_heads, value_heads, looked_at, gathered)
                 elif key is None:

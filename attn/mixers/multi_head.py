@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import torch
 
+from attn._checks import argument_error
 from attn._registry import ModelConfig
 from attn.attention import VARIANTS, MultiHeadAttention
 from attn.mixers.base import Mixer, register
@@ -16,9 +17,19 @@ from attn.positions import RelativePositions
 class MultiHead(Mixer):
     """Multi-head attention, `attn.attention.MultiHeadAttention`: what a layer has if nothing is said.
 
+    Parameters
+    ----------
+    qk_norm : bool, default False
+        Whether an RMS norm scales each query and each key, so that no score grows with their length.
+
+    Raises
+    ------
+    ValueError
+        If an option is not one of those described, or the model has nothing for it to act on.
+
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2.
+    Vaswani et al. (2017), section 3.2.2. The Qwen team (2025), Qwen3 Technical Report, section 2.
 
     Examples
     --------
@@ -29,12 +40,19 @@ class MultiHead(Mixer):
     torch.Size([1, 3, 10])
     """
 
+    qk_norm: bool = False
+
     uses: ClassVar[tuple[str, ...]] = (
         "positions",
         "n_kv_heads",
         "attention",
         "attention_dropout",
     )
+
+    def __post_init__(self) -> None:
+        for name in ("qk_norm",):
+            if not isinstance(getattr(self, name), bool):
+                raise argument_error(name, "True or False", repr(getattr(self, name)))
 
     def new_module(
         self, config: ModelConfig, relative: RelativePositions | None
@@ -48,6 +66,7 @@ class MultiHead(Mixer):
             n_kv_heads=config.n_kv_heads,
             relative=relative,
             attention=VARIANTS[config.attention].from_config(config),
+            qk_norm_eps=config.norm_eps if self.qk_norm else None,
         )
 
     def cache_bytes(

@@ -1,0 +1,106 @@
+"""The options of softmax attention against the modules of transformers, with the same weights."""
+
+import pytest
+import torch
+from torch import nn
+from transformers import Qwen3Config
+from transformers.models.qwen3 import modeling_qwen3
+
+from attn.mixers import MultiHead
+from attn.positions import RotaryPositions
+from attn.transformer import TransformerConfig, to_torch
+
+SIZES = {"vocab_size": 9, "d_model": 32, "n_heads": 4, "n_layers": 2, "bias": False}
+THEIR_SIZES = {
+    "vocab_size": 9,
+    "hidden_size": 32,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 8,
+    "num_hidden_layers": 2,
+    "rms_norm_eps": 1e-5,
+    "attn_implementation": "eager",
+}
+D_K = 8
+
+
+def ours(mixer, **changes):
+    """Return the module of a mixer with rotary positions, its weights drawn, in float64."""
+    options = {"positions": "rotary", "n_kv_heads": 2} | changes
+    config = TransformerConfig(**SIZES | options, mixers=(mixer,))
+    relative = RotaryPositions.from_config(config) if config.positions == "rotary" else None
+    torch.manual_seed(1)
+    module = mixer.new_module(config, relative).double().eval()
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter += 0.3 * torch.randn_like(parameter)
+    return module
+
+
+def halves(x, size=D_K):
+    """Return what turns in neighbouring pairs with the pairs in two halves, as transformers has it."""
+    return x.unflatten(0, (-1, size // 2, 2)).transpose(1, 2).flatten(0, 2)
+
+
+def theirs(attention, module, rotary, x, window=None, **renamed):
+    """Return output and weights of an attention of transformers with the weights of ours."""
+    state = {
+        "q_proj.weight": halves(module.q_proj.weight),
+        "k_proj.weight": halves(module.k_proj.weight),
+        "v_proj.weight": module.v_proj.weight,
+        "o_proj.weight": module.out_proj.weight,
+    } | renamed
+    attention = attention.double().eval()
+    attention.load_state_dict(state)
+    length = x.shape[-2]
+    visible = torch.ones(length, length, dtype=torch.bool).tril()
+    if window is not None:
+        visible = visible.triu(1 - window)
+    mask = torch.zeros(length, length, dtype=x.dtype).masked_fill(~visible, -torch.inf)
+    places = torch.arange(length)[None]
+    with torch.no_grad():
+        return attention(x, rotary(x, places), mask[None, None])[:2]
+
+
+def check_equal(module, expected, x):
+    output, weights = module(x, is_causal=True, need_weights=True)
+    # They compute softmax, sines and cosines in float32.
+    torch.testing.assert_close(output, expected[0], atol=3e-6, rtol=3e-6)
+    torch.testing.assert_close(weights, expected[1], atol=3e-6, rtol=3e-6)
+    torch.testing.assert_close(module(x, is_causal=True)[0], output)
+    assert 0.01 < weights[weights > 0].median() < 0.99
+
+
+@pytest.fixture
+def x():
+    return torch.randn(2, 7, 32, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+
+
+def test_query_key_norm_is_qwen3s(x):
+    config, module = Qwen3Config(**THEIR_SIZES), ours(MultiHead(qk_norm=True))
+    norms = {f"{part}_norm.weight": halves(getattr(module, f"{part}_norm").weight) for part in "qk"}
+    attention = modeling_qwen3.Qwen3Attention(config, layer_idx=0)
+    rotary = modeling_qwen3.Qwen3RotaryEmbedding(config)
+    check_equal(module, theirs(attention, module, rotary, x, **norms), x)
+
+
+def test_query_key_norm_bounds_the_scores(x):
+    """However large the tokens are: twice as large, they are weighted as before."""
+    module = ours(MultiHead(qk_norm=True))
+    nn.init.ones_(module.q_norm.weight)
+    module.q_norm.eps = module.k_norm.eps = 1e-12
+    one, other = (module(scale * x, is_causal=True, need_weights=True)[1] for scale in (1.0, 30.0))
+    torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("option, part", [("qk_norm", "q_norm")])
+def test_what_pytorch_lacks_is_not_left_out(option, part):
+    module = ours(MultiHead(**{option: True}), positions="none", n_kv_heads=None)
+    with pytest.raises(ValueError, match=f"^module: expected {part} = None for PyTorch, got one$"):
+        to_torch(module)
+
+
+@pytest.mark.parametrize("option", ["qk_norm"])
+def test_options_are_checked(option):
+    with pytest.raises(ValueError, match=f"^{option}: expected True or False, got 1$"):
+        MultiHead(**{option: 1})
