@@ -51,6 +51,9 @@ class MultiHeadAttention(nn.Module):
     qk_norm_eps : float, optional
         If given, an RMS norm that all heads share scales each query, and another each key, before
         they are turned by their positions; this is added to the mean square.
+    sink : bool, default False
+        Whether each head learns the score of a key without a value, which takes what no token is to
+        have.
 
     Raises
     ------
@@ -61,7 +64,8 @@ class MultiHeadAttention(nn.Module):
     References
     ----------
     Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA. The Qwen team (2025), Qwen3
-    Technical Report, section 2, for the norm of queries and keys.
+    Technical Report, section 2, for the norm of queries and keys. OpenAI (2025), gpt-oss-120b &
+    gpt-oss-20b Model Card, for the sink.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class MultiHeadAttention(nn.Module):
         relative: RelativePositions | None = None,
         attention: ScaledDotProduct | None = None,
         qk_norm_eps: float | None = None,
+        sink: bool = False,
     ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
@@ -104,6 +109,7 @@ class MultiHeadAttention(nn.Module):
         self.q_norm = self.k_norm = None
         if qk_norm_eps is not None:
             self.q_norm, self.k_norm = (nn.RMSNorm(d_model // n_heads, qk_norm_eps) for _ in "qk")
+        self.sink = nn.Parameter(torch.zeros(n_heads)) if sink else None
         for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
@@ -190,6 +196,7 @@ class MultiHeadAttention(nn.Module):
                 need_weights=need_weights,
                 dropout=self.dropout if self.training else 0.0,
                 enable_gqa=self.n_kv_heads < self.n_heads,
+                **({} if self.sink is None else {"sink": self.sink[:, None, None]}),
             )
             return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
 

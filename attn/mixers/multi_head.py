@@ -21,6 +21,8 @@ class MultiHead(Mixer):
     ----------
     qk_norm : bool, default False
         Whether an RMS norm scales each query and each key, so that no score grows with their length.
+    sink : bool, default False
+        Whether each head learns the score of a key without a value: gpt-oss's attention sink.
 
     Raises
     ------
@@ -30,6 +32,7 @@ class MultiHead(Mixer):
     References
     ----------
     Vaswani et al. (2017), section 3.2.2. The Qwen team (2025), Qwen3 Technical Report, section 2.
+    OpenAI (2025), gpt-oss-120b & gpt-oss-20b Model Card.
 
     Examples
     --------
@@ -41,6 +44,7 @@ class MultiHead(Mixer):
     """
 
     qk_norm: bool = False
+    sink: bool = False
 
     uses: ClassVar[tuple[str, ...]] = (
         "positions",
@@ -50,9 +54,16 @@ class MultiHead(Mixer):
     )
 
     def __post_init__(self) -> None:
-        for name in ("qk_norm",):
+        for name in ("qk_norm", "sink"):
             if not isinstance(getattr(self, name), bool):
                 raise argument_error(name, "True or False", repr(getattr(self, name)))
+
+    def check(self, config: ModelConfig) -> None:
+        """Raise ``ValueError`` if another attention in the heads would leave an option out."""
+        if config.attention != "scaled_dot_product" and self.sink:
+            raise argument_error(
+                "attention", "'scaled_dot_product' beside a sink", repr(config.attention)
+            )
 
     def new_module(
         self, config: ModelConfig, relative: RelativePositions | None
@@ -67,6 +78,7 @@ class MultiHead(Mixer):
             relative=relative,
             attention=VARIANTS[config.attention].from_config(config),
             qk_norm_eps=config.norm_eps if self.qk_norm else None,
+            sink=self.sink,
         )
 
     def cache_bytes(

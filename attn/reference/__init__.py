@@ -3,6 +3,7 @@
 ===============  ======================================================
 `similarity`     the cosine of the angle between two vectors
 `attention`      softmax, scaled dot-product attention, self-attention
+`sinks`          a softmax that may give to nothing
 `masks`          causal, window and padding masks; what reaches what
 `pooling`        one query for a whole input
 `multi_head`     several heads side by side
@@ -55,6 +56,7 @@ from attn.reference.pooling import attention_pooling
 from attn.reference.position_wise import feed_forward, layer_norm
 from attn.reference.positions import alibi_bias, alibi_slopes, rotary, sinusoidal_positions
 from attn.reference.similarity import cosine_similarity
+from attn.reference.sinks import softmax_with_sink
 from attn.reference.spans import corrupt_spans
 from attn.reference.windowed import windowed_attention
 
@@ -94,6 +96,7 @@ __all__ = [
     "sinusoidal_positions",
     "smoothed_cross_entropy",
     "softmax",
+    "softmax_with_sink",
     "split_heads",
     "teacher_forcing",
     "top_p_filter",

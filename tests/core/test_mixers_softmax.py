@@ -1,13 +1,17 @@
 """The options of softmax attention against the modules of transformers, with the same weights."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import Qwen3Config
+from transformers import GptOssConfig, Qwen3Config
+from transformers.models.gpt_oss import modeling_gpt_oss
 from transformers.models.qwen3 import modeling_qwen3
 
+from attn.attention import scaled_dot_product_attention
 from attn.mixers import MultiHead
 from attn.positions import RotaryPositions
+from attn.reference import softmax_with_sink
 from attn.transformer import TransformerConfig, to_torch
 
 SIZES = {"vocab_size": 9, "d_model": 32, "n_heads": 4, "n_layers": 2, "bias": False}
@@ -93,14 +97,62 @@ def test_query_key_norm_bounds_the_scores(x):
     torch.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize("option, part", [("qk_norm", "q_norm")])
+def test_the_sink_is_gpt_osss(x):
+    module = ours(MultiHead(sink=True))
+    plain = {"rope_type": "default", "rope_theta": 10000.0}
+    config = GptOssConfig(**THEIR_SIZES, attention_bias=False, rope_parameters=plain)
+    attention = modeling_gpt_oss.GptOssAttention(config, layer_idx=1)
+    rotary = modeling_gpt_oss.GptOssRotaryEmbedding(config)
+    check_equal(module, theirs(attention, module, rotary, x, sinks=module.sink), x)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 5), (2, 2, 4, 4), (3, 1, 6)])
+def test_a_sink_takes_its_share(shape):
+    """The weights are the reference's, with a mask of which some rows allow nothing."""
+    rng = np.random.default_rng(len(shape))
+    *batch, tgt_len, src_len = shape
+    query, key = rng.normal(size=(*batch, tgt_len, 8)), rng.normal(size=(*batch, src_len, 8))
+    sink, mask = rng.normal(size=(*batch, 1)), rng.random((tgt_len, src_len)) < 0.6
+    mask[0] = False
+    scores = np.where(mask, query @ key.mT / np.sqrt(8), -np.inf)
+    expected = softmax_with_sink(scores, sink)
+    tensors = [torch.from_numpy(array) for array in (query, key, key, mask)]
+    options = {"sink": torch.from_numpy(sink)[..., None], "need_weights": True}
+    output, weights = scaled_dot_product_attention(*tensors, **options)
+    np.testing.assert_allclose(weights, expected, atol=1e-12)
+    np.testing.assert_allclose(output, expected @ key, atol=1e-12)
+    exponentials = np.exp(scores)
+    total = np.exp(sink) + exponentials.sum(axis=-1)
+    np.testing.assert_allclose(expected, exponentials / total[..., None], atol=1e-12)
+    without = scaled_dot_product_attention(*tensors, sink=options["sink"])
+    assert torch.equal(without[0], output) and without[1] is None
+
+
+@pytest.mark.parametrize(
+    "sink, message",
+    [
+        (torch.zeros(3), r"^sink: expected a shape that broadcasts to \(2, 4, 1\), got \(3,\)$"),
+        (torch.zeros(1, dtype=torch.int64), "^sink: expected a floating-point tensor"),
+    ],
+)
+def test_a_sink_fits(sink, message):
+    with pytest.raises(ValueError, match=message):
+        scaled_dot_product_attention(*torch.zeros(3, 2, 4, 8), sink=sink)
+
+
+def test_a_sink_of_the_reference_fits():
+    with pytest.raises(ValueError, match=r"^sink: expected a shape that broadcasts to \(2,\)"):
+        softmax_with_sink(np.zeros((2, 3)), np.zeros(3))
+
+
+@pytest.mark.parametrize("option, part", [("qk_norm", "q_norm"), ("sink", "sink")])
 def test_what_pytorch_lacks_is_not_left_out(option, part):
     module = ours(MultiHead(**{option: True}), positions="none", n_kv_heads=None)
     with pytest.raises(ValueError, match=f"^module: expected {part} = None for PyTorch, got one$"):
         to_torch(module)
 
 
-@pytest.mark.parametrize("option", ["qk_norm"])
+@pytest.mark.parametrize("option", ["qk_norm", "sink"])
 def test_options_are_checked(option):
     with pytest.raises(ValueError, match=f"^{option}: expected True or False, got 1$"):
         MultiHead(**{option: 1})
