@@ -54,6 +54,9 @@ class MultiHeadAttention(nn.Module):
     sink : bool, default False
         Whether each head learns the score of a key without a value, which takes what no token is to
         have.
+    gate : bool, default False
+        Whether what the heads gathered is multiplied, number by number, by the sigmoid of another
+        projection of the query's token.
 
     Raises
     ------
@@ -65,7 +68,8 @@ class MultiHeadAttention(nn.Module):
     ----------
     Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA. The Qwen team (2025), Qwen3
     Technical Report, section 2, for the norm of queries and keys. OpenAI (2025), gpt-oss-120b &
-    gpt-oss-20b Model Card, for the sink.
+    gpt-oss-20b Model Card, for the sink. Qiu et al. (2025), Gated Attention for Large
+    Language Models, for the gate.
 
     Examples
     --------
@@ -88,6 +92,7 @@ class MultiHeadAttention(nn.Module):
         attention: ScaledDotProduct | None = None,
         qk_norm_eps: float | None = None,
         sink: bool = False,
+        gate: bool = False,
     ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
@@ -110,7 +115,9 @@ class MultiHeadAttention(nn.Module):
         if qk_norm_eps is not None:
             self.q_norm, self.k_norm = (nn.RMSNorm(d_model // n_heads, qk_norm_eps) for _ in "qk")
         self.sink = nn.Parameter(torch.zeros(n_heads)) if sink else None
-        for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
+        self.gate_proj = Linear(d_model, d_model, bias=bias) if gate else None
+        projections = (self.q_proj, self.k_proj, self.v_proj, self.out_proj, self.gate_proj)
+        for projection in filter(None, projections):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
                 nn.init.zeros_(projection.bias)
@@ -198,7 +205,10 @@ class MultiHeadAttention(nn.Module):
                 enable_gqa=self.n_kv_heads < self.n_heads,
                 **({} if self.sink is None else {"sink": self.sink[:, None, None]}),
             )
-            return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
+            output = output.transpose(-2, -3).flatten(-2)
+            if self.gate_proj is not None:
+                output = output * self.gate_proj(query).sigmoid()
+            return self.out_proj(output), weights
 
     def new_cache(self) -> KVCache:
         """Return an empty cache for self-attention."""

@@ -23,6 +23,8 @@ class MultiHead(Mixer):
         Whether an RMS norm scales each query and each key, so that no score grows with their length.
     sink : bool, default False
         Whether each head learns the score of a key without a value: gpt-oss's attention sink.
+    gate : bool, default False
+        Whether a sigmoid of the token decides how much of each number that its heads gathered passes.
 
     Raises
     ------
@@ -32,7 +34,8 @@ class MultiHead(Mixer):
     References
     ----------
     Vaswani et al. (2017), section 3.2.2. The Qwen team (2025), Qwen3 Technical Report, section 2.
-    OpenAI (2025), gpt-oss-120b & gpt-oss-20b Model Card.
+    OpenAI (2025), gpt-oss-120b & gpt-oss-20b Model Card. Qiu et al. (2025), Gated Attention for Large
+    Language Models: Non-linearity, Sparsity, and Attention-Sink-Free.
 
     Examples
     --------
@@ -45,6 +48,7 @@ class MultiHead(Mixer):
 
     qk_norm: bool = False
     sink: bool = False
+    gate: bool = False
 
     uses: ClassVar[tuple[str, ...]] = (
         "positions",
@@ -54,7 +58,7 @@ class MultiHead(Mixer):
     )
 
     def __post_init__(self) -> None:
-        for name in ("qk_norm", "sink"):
+        for name in ("qk_norm", "sink", "gate"):
             if not isinstance(getattr(self, name), bool):
                 raise argument_error(name, "True or False", repr(getattr(self, name)))
 
@@ -79,6 +83,7 @@ class MultiHead(Mixer):
             attention=VARIANTS[config.attention].from_config(config),
             qk_norm_eps=config.norm_eps if self.qk_norm else None,
             sink=self.sink,
+            gate=self.gate,
         )
 
     def cache_bytes(
@@ -89,7 +94,7 @@ class MultiHead(Mixer):
         return 2 * length * n_kv_heads * (config.d_model // config.n_heads) * dtype.itemsize
 
     def step_flops(self, config: ModelConfig, length: int) -> int:
-        """Return the operations of four projections, of the scores and of the weighted mean."""
+        """Return the operations of the projections, of the scores and of the weighted mean."""
         d_kv = config.d_model // config.n_heads * (config.n_kv_heads or config.n_heads)
-        projected = 2 * config.d_model + 2 * d_kv
+        projected = (2 + self.gate) * config.d_model + 2 * d_kv
         return 2 * config.d_model * (projected + 2 * length)

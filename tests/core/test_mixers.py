@@ -32,6 +32,7 @@ CASES = {
     "multi_head": {"mixers": (MultiHead(),)},
     "multi_head, grouped and rotary": ROTARY | {"mixers": (MultiHead(),)},
     "sink": ROTARY | {"mixers": (MultiHead(sink=True),)},
+    "gate": ROTARY | {"mixers": (MultiHead(gate=True),)},
     "norm of queries and keys": ROTARY | {"mixers": (MultiHead(qk_norm=True),)},
 }
 EVERY = pytest.mark.parametrize("changes", CASES.values(), ids=CASES)

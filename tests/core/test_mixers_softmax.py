@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import GptOssConfig, Qwen3Config
+from transformers import GptOssConfig, Qwen3Config, Qwen3NextConfig
 from transformers.models.gpt_oss import modeling_gpt_oss
 from transformers.models.qwen3 import modeling_qwen3
+from transformers.models.qwen3_next import modeling_qwen3_next
 
 from attn.attention import scaled_dot_product_attention
 from attn.mixers import MultiHead
@@ -106,6 +107,20 @@ def test_the_sink_is_gpt_osss(x):
     check_equal(module, theirs(attention, module, rotary, x, sinks=module.sink), x)
 
 
+def test_the_gate_is_qwen3_nexts(x):
+    """Their matrix of queries holds those of the gate as well, head by head; their norm adds one."""
+    module = ours(MultiHead(gate=True, qk_norm=True))
+    plain = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 1.0}
+    config = Qwen3NextConfig(**THEIR_SIZES, rope_parameters=plain)
+    attention = modeling_qwen3_next.Qwen3NextAttention(config, layer_idx=0)
+    rotary = modeling_qwen3_next.Qwen3NextRotaryEmbedding(config)
+    both = halves(module.q_proj.weight), module.gate_proj.weight
+    both = torch.cat([part.unflatten(0, (-1, D_K)) for part in both], dim=1).flatten(0, 1)
+    norms = {f"{p}_norm.weight": halves(getattr(module, f"{p}_norm").weight) - 1 for p in "qk"}
+    renamed = {"q_proj.weight": both} | norms
+    check_equal(module, theirs(attention, module, rotary, x, **renamed), x)
+
+
 @pytest.mark.parametrize("shape", [(1, 3, 5), (2, 2, 4, 4), (3, 1, 6)])
 def test_a_sink_takes_its_share(shape):
     """The weights are the reference's, with a mask of which some rows allow nothing."""
@@ -145,14 +160,16 @@ def test_a_sink_of_the_reference_fits():
         softmax_with_sink(np.zeros((2, 3)), np.zeros(3))
 
 
-@pytest.mark.parametrize("option, part", [("qk_norm", "q_norm"), ("sink", "sink")])
+@pytest.mark.parametrize(
+    "option, part", [("qk_norm", "q_norm"), ("sink", "sink"), ("gate", "gate_proj")]
+)
 def test_what_pytorch_lacks_is_not_left_out(option, part):
     module = ours(MultiHead(**{option: True}), positions="none", n_kv_heads=None)
     with pytest.raises(ValueError, match=f"^module: expected {part} = None for PyTorch, got one$"):
         to_torch(module)
 
 
-@pytest.mark.parametrize("option", ["qk_norm", "sink"])
+@pytest.mark.parametrize("option", ["qk_norm", "sink", "gate"])
 def test_options_are_checked(option):
     with pytest.raises(ValueError, match=f"^{option}: expected True or False, got 1$"):
         MultiHead(**{option: 1})
