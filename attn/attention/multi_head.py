@@ -14,11 +14,12 @@ from attn._checks import (
     check_divides,
     check_fraction,
     check_mask,
+    check_number,
     check_shape,
     check_size,
     check_tensor,
 )
-from attn.attention.scaled_dot_product import Attended, ScaledDotProduct
+from attn.attention.scaled_dot_product import Attended, Options, ScaledDotProduct
 from attn.cache import KVCache, MemoryCache, restored_on_error
 from attn.positions import RelativePositions
 
@@ -57,6 +58,8 @@ class MultiHeadAttention(nn.Module):
     gate : bool, default False
         Whether what the heads gathered is multiplied, number by number, by the sigmoid of another
         projection of the query's token.
+    soft_cap : float, optional
+        What no score exceeds; see `scaled_dot_product_attention`.
 
     Raises
     ------
@@ -69,7 +72,7 @@ class MultiHeadAttention(nn.Module):
     Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA. The Qwen team (2025), Qwen3
     Technical Report, section 2, for the norm of queries and keys. OpenAI (2025), gpt-oss-120b &
     gpt-oss-20b Model Card, for the sink. Qiu et al. (2025), Gated Attention for Large
-    Language Models, for the gate.
+    Language Models, for the gate. The Gemma team (2024), Gemma 2, section 2, for the cap.
 
     Examples
     --------
@@ -93,6 +96,7 @@ class MultiHeadAttention(nn.Module):
         qk_norm_eps: float | None = None,
         sink: bool = False,
         gate: bool = False,
+        soft_cap: float | None = None,
     ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
@@ -115,6 +119,7 @@ class MultiHeadAttention(nn.Module):
         if qk_norm_eps is not None:
             self.q_norm, self.k_norm = (nn.RMSNorm(d_model // n_heads, qk_norm_eps) for _ in "qk")
         self.sink = nn.Parameter(torch.zeros(n_heads)) if sink else None
+        self.soft_cap = None if soft_cap is None else check_number("soft_cap", soft_cap)
         self.gate_proj = Linear(d_model, d_model, bias=bias) if gate else None
         projections = (self.q_proj, self.k_proj, self.v_proj, self.out_proj, self.gate_proj)
         for projection in filter(None, projections):
@@ -203,7 +208,7 @@ class MultiHeadAttention(nn.Module):
                 need_weights=need_weights,
                 dropout=self.dropout if self.training else 0.0,
                 enable_gqa=self.n_kv_heads < self.n_heads,
-                **({} if self.sink is None else {"sink": self.sink[:, None, None]}),
+                **self._changes(),
             )
             output = output.transpose(-2, -3).flatten(-2)
             if self.gate_proj is not None:
@@ -213,6 +218,15 @@ class MultiHeadAttention(nn.Module):
     def new_cache(self) -> KVCache:
         """Return an empty cache for self-attention."""
         return KVCache()
+
+    def _changes(self) -> Options:
+        """Return the options of attention that are not the paper's: those that are set."""
+        changes: Options = {}
+        if self.sink is not None:
+            changes["sink"] = self.sink[:, None, None]
+        if self.soft_cap is not None:
+            changes["soft_cap"] = self.soft_cap
+        return changes
 
     def _placed(
         self,

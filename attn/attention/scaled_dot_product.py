@@ -24,6 +24,7 @@ from attn._checks import (
     check_divides,
     check_finite,
     check_fraction,
+    check_number,
     check_size,
     check_tensor,
     holds,
@@ -45,6 +46,7 @@ class Options(TypedDict, total=False):
     dropout: float
     enable_gqa: bool
     sink: Tensor | None
+    soft_cap: float | None
 
 
 def scaled_dot_product_attention(
@@ -59,6 +61,7 @@ def scaled_dot_product_attention(
     dropout: float = 0.0,
     enable_gqa: bool = False,
     sink: Tensor | None = None,
+    soft_cap: float | None = None,
 ) -> Attended:
     """Average the values, each weighted by how well its key matches the query.
 
@@ -92,6 +95,9 @@ def scaled_dot_product_attention(
     sink : Tensor, broadcastable to (..., tgt_len, 1), optional
         The score of one key more, which no mask hides and which has no value: the weights sum to
         less than one. Attention is then computed by the equation, unfused.
+    soft_cap : float, optional
+        No score exceeds it: s becomes ``soft_cap * tanh(s / soft_cap)``, before a bias is added.
+        Unfused as well.
 
     Returns
     -------
@@ -144,10 +150,13 @@ def scaled_dot_product_attention(
             raise argument_error(name, f"a shape that broadcasts to {fits}", tuple(added.shape))
     check_fraction("dropout", dropout)
 
+    if soft_cap is not None:
+        soft_cap = check_number("soft_cap", soft_cap)
+
     # A single query stands at the last key: there is no future to hide.
     is_causal = is_causal and tgt_len > 1
     # PyTorch's own flag is faster than a mask, but means the same only for equal lengths.
-    is_explicit = need_weights or sink is not None
+    is_explicit = need_weights or sink is not None or soft_cap is not None
     flag = is_causal and tgt_len == src_len and mask is None and bias is None
     may_be_empty = mask is not None or is_causal and tgt_len > src_len
     if is_causal and (is_explicit or not flag):
@@ -160,7 +169,7 @@ def scaled_dot_product_attention(
 
     weights = None
     if is_explicit:
-        output, weights = explicit(query, key, value, mask, bias, dropout, group, sink)
+        output, weights = explicit(query, key, value, mask, bias, dropout, group, sink, soft_cap)
     else:
         output = fused(query, key, value, mask, bias, dropout, group, flag, batch)
     if empty is not None:
@@ -236,8 +245,8 @@ class ScaledDotProduct(nn.Module):
             With a cache, those of all tokens so far.
         mask : Tensor of bool, broadcastable to (..., n_heads, tgt_len, src_len), optional
         **options
-            Those of `scaled_dot_product_attention`: all are given, but for a sink where there is
-            none.
+            Those of `scaled_dot_product_attention`: all are given, but for `sink` and `soft_cap`
+            where there is none.
         """
         return scaled_dot_product_attention(query, key, value, mask, **options)
 
@@ -274,6 +283,7 @@ def explicit(
     dropout: float,
     group: int,
     sink: Tensor | None = None,
+    soft_cap: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return (output, weights) of attention, one step of the equation a line.
 
@@ -287,6 +297,8 @@ def explicit(
         scores = query @ key.mT / math.sqrt(d_k)
     else:
         scores = (query / math.sqrt(d_k)) @ key.mT
+    if soft_cap is not None:
+        scores = soft_cap * (scores / soft_cap).tanh()
     if bias is not None:
         scores = scores + bias
     refuse_non_finite((scores,), query, key, value, bias)

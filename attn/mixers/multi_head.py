@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import torch
 
-from attn._checks import argument_error
+from attn._checks import argument_error, check_number
 from attn._registry import ModelConfig
 from attn.attention import VARIANTS, MultiHeadAttention
 from attn.mixers.base import Mixer, register
@@ -25,6 +25,8 @@ class MultiHead(Mixer):
         Whether each head learns the score of a key without a value: gpt-oss's attention sink.
     gate : bool, default False
         Whether a sigmoid of the token decides how much of each number that its heads gathered passes.
+    soft_cap : float, optional
+        What no score exceeds: s becomes ``soft_cap * tanh(s / soft_cap)``, as in Gemma 2.
 
     Raises
     ------
@@ -35,7 +37,8 @@ class MultiHead(Mixer):
     ----------
     Vaswani et al. (2017), section 3.2.2. The Qwen team (2025), Qwen3 Technical Report, section 2.
     OpenAI (2025), gpt-oss-120b & gpt-oss-20b Model Card. Qiu et al. (2025), Gated Attention for Large
-    Language Models: Non-linearity, Sparsity, and Attention-Sink-Free.
+    Language Models: Non-linearity, Sparsity, and Attention-Sink-Free. The Gemma team (2024),
+    Gemma 2, section 2.
 
     Examples
     --------
@@ -49,6 +52,7 @@ class MultiHead(Mixer):
     qk_norm: bool = False
     sink: bool = False
     gate: bool = False
+    soft_cap: float | None = None
 
     uses: ClassVar[tuple[str, ...]] = (
         "positions",
@@ -61,13 +65,14 @@ class MultiHead(Mixer):
         for name in ("qk_norm", "sink", "gate"):
             if not isinstance(getattr(self, name), bool):
                 raise argument_error(name, "True or False", repr(getattr(self, name)))
+        if self.soft_cap is not None:
+            object.__setattr__(self, "soft_cap", check_number("soft_cap", self.soft_cap))
 
     def check(self, config: ModelConfig) -> None:
         """Raise ``ValueError`` if another attention in the heads would leave an option out."""
-        if config.attention != "scaled_dot_product" and self.sink:
-            raise argument_error(
-                "attention", "'scaled_dot_product' beside a sink", repr(config.attention)
-            )
+        if config.attention != "scaled_dot_product" and (self.sink or self.soft_cap):
+            wanted = "'scaled_dot_product' beside sink or soft_cap"
+            raise argument_error("attention", wanted, repr(config.attention))
 
     def new_module(
         self, config: ModelConfig, relative: RelativePositions | None
@@ -84,6 +89,7 @@ class MultiHead(Mixer):
             qk_norm_eps=config.norm_eps if self.qk_norm else None,
             sink=self.sink,
             gate=self.gate,
+            soft_cap=self.soft_cap,
         )
 
     def cache_bytes(

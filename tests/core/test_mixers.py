@@ -33,6 +33,7 @@ CASES = {
     "multi_head, grouped and rotary": ROTARY | {"mixers": (MultiHead(),)},
     "sink": ROTARY | {"mixers": (MultiHead(sink=True),)},
     "gate": ROTARY | {"mixers": (MultiHead(gate=True),)},
+    "soft cap": ROTARY | {"mixers": (MultiHead(soft_cap=1.5),)},
     "norm of queries and keys": ROTARY | {"mixers": (MultiHead(qk_norm=True),)},
 }
 EVERY = pytest.mark.parametrize("changes", CASES.values(), ids=CASES)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import GptOssConfig, Qwen3Config, Qwen3NextConfig
+from transformers import Gemma2Config, GptOssConfig, Qwen3Config, Qwen3NextConfig
+from transformers.models.gemma2 import modeling_gemma2
 from transformers.models.gpt_oss import modeling_gpt_oss
 from transformers.models.qwen3 import modeling_qwen3
 from transformers.models.qwen3_next import modeling_qwen3_next
@@ -12,7 +13,7 @@ from transformers.models.qwen3_next import modeling_qwen3_next
 from attn.attention import scaled_dot_product_attention
 from attn.mixers import MultiHead
 from attn.positions import RotaryPositions
-from attn.reference import softmax_with_sink
+from attn.reference import soft_capped, softmax, softmax_with_sink
 from attn.transformer import TransformerConfig, to_torch
 
 SIZES = {"vocab_size": 9, "d_model": 32, "n_heads": 4, "n_layers": 2, "bias": False}
@@ -155,16 +156,50 @@ def test_a_sink_fits(sink, message):
         scaled_dot_product_attention(*torch.zeros(3, 2, 4, 8), sink=sink)
 
 
+@pytest.mark.parametrize("cap", [0.5, 2.0])
+def test_the_soft_cap_is_gemma_2s(x, cap):
+    module = ours(MultiHead(soft_cap=cap))
+    config = Gemma2Config(**THEIR_SIZES, attn_logit_softcapping=cap, query_pre_attn_scalar=D_K)
+    attention = modeling_gemma2.Gemma2Attention(config, layer_idx=1)
+    rotary = modeling_gemma2.Gemma2RotaryEmbedding(config)
+    check_equal(module, theirs(attention, module, rotary, x), x)
+
+
+def test_capped_scores_are_the_references_and_a_bias_is_added_behind_the_cap():
+    rng = np.random.default_rng(0)
+    query, key, bias = (rng.normal(size=shape) for shape in ((3, 4, 8), (3, 6, 8), (4, 6)))
+    expected = softmax(soft_capped(query @ key.mT / np.sqrt(8), 1.2) + bias)
+    tensors = [torch.from_numpy(array) for array in (query, key, key)]
+    options = {"bias": torch.from_numpy(bias), "soft_cap": 1.2}
+    output, weights = scaled_dot_product_attention(*tensors, need_weights=True, **options)
+    np.testing.assert_allclose(weights, expected, atol=1e-12)
+    assert torch.equal(scaled_dot_product_attention(*tensors, **options)[0], output)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: MultiHead(soft_cap=0),
+        lambda: scaled_dot_product_attention(*torch.zeros(3, 4, 8), soft_cap=0),
+    ],
+)
+def test_a_cap_is_above_zero(make):
+    with pytest.raises(ValueError, match="^soft_cap: expected a number above 0, got 0$"):
+        make()
+
+
 def test_a_sink_of_the_reference_fits():
     with pytest.raises(ValueError, match=r"^sink: expected a shape that broadcasts to \(2,\)"):
         softmax_with_sink(np.zeros((2, 3)), np.zeros(3))
 
 
 @pytest.mark.parametrize(
-    "option, part", [("qk_norm", "q_norm"), ("sink", "sink"), ("gate", "gate_proj")]
+    "option, part",
+    [("qk_norm", "q_norm"), ("sink", "sink"), ("gate", "gate_proj"), ("soft_cap", "soft_cap")],
 )
 def test_what_pytorch_lacks_is_not_left_out(option, part):
-    module = ours(MultiHead(**{option: True}), positions="none", n_kv_heads=None)
+    chosen = MultiHead(**{option: 2.0 if option == "soft_cap" else True})
+    module = ours(chosen, positions="none", n_kv_heads=None)
     with pytest.raises(ValueError, match=f"^module: expected {part} = None for PyTorch, got one$"):
         to_torch(module)
 

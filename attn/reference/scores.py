@@ -1,11 +1,47 @@
-"""A softmax that may give to nothing: one score more, whose weight is thrown away."""
+"""What else may happen to scores: a cap on each, and one more, whose weight is thrown away."""
 
 import numpy as np
 
-from attn._checks import argument_error, broadcast_shapes
-from attn.reference._numbers import as_numbers
+from attn._checks import argument_error, broadcast_shapes, check_number
+from attn.reference._numbers import as_numbers, finite_numbers
 from attn.reference._types import ArrayLike, Floats
 from attn.reference.attention import softmax
+
+
+def soft_capped(scores: ArrayLike, cap: float) -> Floats:
+    """Keep scores between ``-cap`` and `cap`: ``cap * tanh(scores / cap)``.
+
+    Small scores hardly change, and the derivative is nowhere zero.
+
+    Parameters
+    ----------
+    scores : array_like, shape (...)
+        Real numbers.
+    cap : float
+        A number above 0.
+
+    Returns
+    -------
+    ndarray, shape (...)
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN or infinite, or the cap not above 0.
+
+    References
+    ----------
+    The Gemma team (2024), Gemma 2: Improving Open Language Models at a Practical Size, section 2.
+
+    Examples
+    --------
+    >>> soft_capped([0.0, 1.0, 100.0], cap=50.0).round(3)
+    array([ 0.   ,  1.   , 48.201])
+    """
+    (scores,) = finite_numbers(scores=scores)
+    cap = check_number("cap", cap)
+    capped: Floats = cap * np.tanh(scores / cap)
+    return capped
 
 
 def softmax_with_sink(scores: ArrayLike, sink: ArrayLike) -> Floats:
