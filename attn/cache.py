@@ -6,6 +6,7 @@ change. Without a cache, step n computes n of them again; with it, one.
 ===============  =======================================================================
 `LayerCache`     what every cache of a self-attention can do
 `KVCache`        of self-attention: it grows by the keys and values of every new token
+`WindowCache`    of self-attention to a window: what lies behind it is let go
 `MemoryCache`    of cross-attention: filled once, since the source does not change
 `DecoderCache`   one of each for every layer
 ===============  =======================================================================
@@ -20,7 +21,7 @@ from torch import Tensor
 
 from attn._checks import argument_error, check_shape, check_size, check_tensor, holds
 
-__all__ = ["DecoderCache", "FixedCache", "KVCache", "LayerCache", "MemoryCache"]
+__all__ = ["DecoderCache", "FixedCache", "KVCache", "LayerCache", "MemoryCache", "WindowCache"]
 
 
 class LayerCache:
@@ -138,19 +139,13 @@ class KVCache(LayerCache):
             dtype, their device or more than their number.
         """
         self._check(key, value)
-        n_new = key.shape[-2]
-        if positions is not None:
-            check_tensor("positions", positions, "a tensor of int64")
-            check_shape("positions", positions, (*key.shape[:-3], n_new), like="key")
-        elif self.positions is not None:
-            positions = _behind(self.positions, n_new)
-        stop = self._length + n_new
+        stop = self._length + key.shape[-2]
+        places = self._places(key, positions)
         if self._kept is None:
             kept = key, value
         else:
             kept = self._extended(key, value, stop)
-        if positions is not None and n_new:
-            self.positions = self._joined_positions(positions)
+        self.positions = places
         self._kept, self._length = kept, stop
         return kept[0][..., :stop, :], kept[1][..., :stop, :]
 
@@ -237,11 +232,73 @@ class KVCache(LayerCache):
         values[..., start:stop, :] = value
         return keys, values
 
-    def _joined_positions(self, new: Tensor) -> Tensor:
-        kept = self.positions
+    def _places(self, key: Tensor, new: Tensor | None) -> Tensor | None:
+        """Return where all tokens of a step stand, those kept and the new ones, if not in a row."""
+        n_new = key.shape[-2]
+        if new is not None:
+            check_tensor("positions", new, "a tensor of int64")
+            check_shape("positions", new, (*key.shape[:-3], n_new), like="key")
+        elif self.positions is not None:
+            new = _behind(self.positions, n_new)
+        if new is None or not n_new:
+            return self.positions
+        n_kept, kept = 0 if self.key is None else self.key.shape[-2], self.positions
         if kept is None:
-            kept = torch.arange(self._length, device=new.device).expand(*new.shape[:-1], -1)
-        return torch.cat((kept, new), dim=-1)
+            kept = torch.arange(self._length - n_kept, self._length, device=new.device)
+            kept = kept.expand(*new.shape[:-1], -1)
+        return torch.cat((kept[..., kept.shape[-1] - n_kept :], new), dim=-1)
+
+
+class WindowCache(KVCache):
+    """A `KVCache` for attention to a window: no token will look at what is behind it.
+
+    It keeps the keys and values of the last ``window - 1`` tokens, and `length` counts all.
+
+    Parameters
+    ----------
+    window : int
+        How many tokens each sees, itself among them.
+
+    Examples
+    --------
+    >>> cache = WindowCache(3)
+    >>> key, value = cache.append(torch.ones(1, 4, 5, 8), torch.ones(1, 4, 5, 8))
+    >>> key.shape, cache.key.shape, cache.length
+    (torch.Size([1, 4, 5, 8]), torch.Size([1, 4, 2, 8]), 5)
+    """
+
+    def __init__(self, window: int) -> None:
+        super().__init__()
+        self.window = check_size("window", window, least=1)
+
+    def append(
+        self, key: Tensor, value: Tensor, positions: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return what the new tokens may see, as `KVCache.append`, and let go of what is too old."""
+        self._check(key, value)
+        places, n_new = self._places(key, positions), key.shape[-2]
+        if self._kept is not None:
+            key, value = (
+                torch.cat(pair, dim=-2) for pair in zip(self._kept, (key, value), strict=True)
+            )
+        first = max(key.shape[-2] - self.window + 1, 0)
+        self._kept = key[..., first:, :].clone(), value[..., first:, :].clone()
+        self.positions, self._length = places, self._length + n_new
+        return key, value
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`.
+
+        Once the window has let go of tokens, that is all of them or none: it would see them again.
+        """
+        length = check_kept(length, self.length)
+        n_kept = 0 if self.key is None else self.key.shape[-2]
+        if 0 < length < self.length and n_kept < self.length:
+            wanted = f"0 or all {self.length} tokens, since others have left the window"
+            raise argument_error("length", wanted, length)
+        if 0 < length < self.length and self._kept is not None:
+            self._kept = self._kept[0][..., :length, :], self._kept[1][..., :length, :]
+        super().truncate(length)
 
 
 def check_kept(length: int, kept: int) -> int:

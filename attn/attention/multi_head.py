@@ -20,7 +20,8 @@ from attn._checks import (
     check_tensor,
 )
 from attn.attention.scaled_dot_product import Attended, Options, ScaledDotProduct
-from attn.cache import KVCache, MemoryCache, restored_on_error
+from attn.cache import KVCache, MemoryCache, WindowCache, restored_on_error
+from attn.masks import combine_masks, window_mask
 from attn.positions import RelativePositions
 
 
@@ -60,6 +61,8 @@ class MultiHeadAttention(nn.Module):
         projection of the query's token.
     soft_cap : float, optional
         What no score exceeds; see `scaled_dot_product_attention`.
+    window : int, optional
+        How many tokens each sees, itself and those before it, in self-attention.
 
     Raises
     ------
@@ -73,6 +76,7 @@ class MultiHeadAttention(nn.Module):
     Technical Report, section 2, for the norm of queries and keys. OpenAI (2025), gpt-oss-120b &
     gpt-oss-20b Model Card, for the sink. Qiu et al. (2025), Gated Attention for Large
     Language Models, for the gate. The Gemma team (2024), Gemma 2, section 2, for the cap.
+    Beltagy et al. (2020), Longformer, section 3.1, for the window.
 
     Examples
     --------
@@ -97,6 +101,7 @@ class MultiHeadAttention(nn.Module):
         sink: bool = False,
         gate: bool = False,
         soft_cap: float | None = None,
+        window: int | None = None,
     ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
@@ -120,6 +125,7 @@ class MultiHeadAttention(nn.Module):
             self.q_norm, self.k_norm = (nn.RMSNorm(d_model // n_heads, qk_norm_eps) for _ in "qk")
         self.sink = nn.Parameter(torch.zeros(n_heads)) if sink else None
         self.soft_cap = None if soft_cap is None else check_number("soft_cap", soft_cap)
+        self.window = None if window is None else check_size("window", window, least=1)
         self.gate_proj = Linear(d_model, d_model, bias=bias) if gate else None
         projections = (self.q_proj, self.k_proj, self.v_proj, self.out_proj, self.gate_proj)
         for projection in filter(None, projections):
@@ -198,13 +204,21 @@ class MultiHeadAttention(nn.Module):
                     query_heads, key_heads, value_heads, bias = self._placed(
                         query_heads, key_heads, value_heads, positions, cache
                     )
+            if isinstance(cache, WindowCache) and mask is not None:
+                # A mask is of all tokens, and the cache has let go of some.
+                is_whole = tuple(getattr(mask, "shape", ()))[-1:] == (cache.length,)
+                mask = mask[..., -key_heads.shape[-2] :] if is_whole else mask
+            mask = self._mask_for_heads(mask, query_heads, key_heads, value_heads)
+            if self.window is not None:
+                lengths = query.shape[-2], self.window, key_heads.shape[-2]
+                mask = combine_masks(mask, window_mask(*lengths, device=query.device))
             output, weights = self.attention(
                 query_heads,
                 key_heads,
                 value_heads,
-                self._mask_for_heads(mask, query_heads, key_heads, value_heads),
+                mask,
                 bias=bias,
-                is_causal=is_causal,
+                is_causal=is_causal and self.window is None,
                 need_weights=need_weights,
                 dropout=self.dropout if self.training else 0.0,
                 enable_gqa=self.n_kv_heads < self.n_heads,
@@ -217,7 +231,7 @@ class MultiHeadAttention(nn.Module):
 
     def new_cache(self) -> KVCache:
         """Return an empty cache for self-attention."""
-        return KVCache()
+        return KVCache() if self.window is None else WindowCache(self.window)
 
     def _changes(self) -> Options:
         """Return the options of attention that are not the paper's: those that are set."""
@@ -251,12 +265,13 @@ class MultiHeadAttention(nn.Module):
         if self.relative is not None and self._adds_bias:
             keys = positions if cache is None else cache.positions
             if keys is None and isinstance(stand, int):
-                lengths = stand, tgt_len, key.shape[-2]
+                # Distances count alone, so a window may begin at 0.
+                lengths = key.shape[-2] - tgt_len, tgt_len, key.shape[-2]
                 bias = self.relative.bias_in_a_row(*lengths, query.dtype, query.device)
             else:
                 if keys is None:
                     keys = torch.arange(key.shape[-2], device=query.device)
-                queries = stand if isinstance(stand, Tensor) else keys[..., stand : stand + tgt_len]
+                queries = stand if isinstance(stand, Tensor) else keys[..., -tgt_len:]
                 bias = self.relative.bias(queries, keys, query.dtype)
         return query, key, value, bias
 
@@ -272,13 +287,7 @@ class MultiHeadAttention(nn.Module):
         if not key.shape[:-3] == value.shape[:-3] == batch:
             group = self.n_heads // self.n_kv_heads
             batch = check_attention(query, key, value, group=group)[:-1]
-        if mask is None:
-            return None
-        lengths = query.shape[-2], key.shape[-2]
-        has_heads = getattr(mask, "ndim", 0) > len(batch) + 2
-        heads = (self.n_heads,) if has_heads else ()
-        check_mask("mask", mask, (*batch, *heads, *lengths))
-        return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]
+        return mask_for_heads(mask, (*batch, self.n_heads, query.shape[-2], key.shape[-2]))
 
     def _check(
         self,
@@ -292,17 +301,17 @@ class MultiHeadAttention(nn.Module):
         check_shape("query", query, (..., "length", self.d_model))
         if cache is not None and not isinstance(cache, KVCache | MemoryCache):
             raise argument_error("cache", "a KVCache or a MemoryCache", type(cache).__name__)
+        kept = getattr(cache, "window", None)
+        if kept is not None and (self.window is None or kept < self.window):
+            wanted = "a KVCache" if self.window is None else f"one of window = {self.window}"
+            raise argument_error("cache", wanted, f"one that keeps a window of {kept}")
         if key is None and value is not None:
             raise argument_error("key", "a tensor, since value is given", None)
         if key is None and not isinstance(cache, MemoryCache):
-            if positions is not None:
-                check_tensor("positions", positions, "a tensor of int64")
-                shape = tuple(query.shape[:-1])
-                if broadcast_shapes(positions.shape, shape) != shape:
-                    wanted = f"a shape that broadcasts to {shape}"
-                    raise argument_error("positions", wanted, tuple(positions.shape))
+            check_places(positions, tuple(query.shape[:-1]))
             return
-        for name, given in {"relative": self.relative, "positions": positions}.items():
+        own = {"relative": self.relative, "positions": positions, "window": self.window}
+        for name, given in own.items():
             if given is not None:
                 raise argument_error("key", f"None, since {name} is for self-attention", "a memory")
         if isinstance(cache, KVCache):
@@ -322,6 +331,28 @@ class MultiHeadAttention(nn.Module):
             raise argument_error("key", "the memory that is to fill the cache", None)
         else:
             check_attention(query, key, value)
+
+
+def mask_for_heads(mask: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
+    """Return a mask that broadcasts to (..., n_heads, tgt_len, src_len); ``ValueError`` if none can.
+
+    One that all heads share gets an axis of size 1 for them.
+    """
+    if mask is None:
+        return None
+    has_heads = getattr(mask, "ndim", 0) > len(shape) - 1
+    check_mask("mask", mask, shape if has_heads else (*shape[:-3], *shape[-2:]))
+    return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]
+
+
+def check_places(positions: Tensor | None, shape: tuple[int, ...]) -> None:
+    """Raise ``ValueError`` unless positions are a tensor that broadcasts to (..., tgt_len)."""
+    if positions is None:
+        return
+    check_tensor("positions", positions, "a tensor of int64")
+    if broadcast_shapes(positions.shape, shape) != shape:
+        wanted = f"a shape that broadcasts to {shape}"
+        raise argument_error("positions", wanted, tuple(positions.shape))
 
 
 # With fewer weights, one product takes less time than the preparation of two.

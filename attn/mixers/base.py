@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -23,14 +23,13 @@ class Mixer:
     To add one, derive from this class, as a frozen dataclass whose fields are what is its own; sizes
     that the model has come from its `attn.transformer.TransformerConfig`. Then `register` it.
 
-    Attributes
-    ----------
-    uses : tuple of str
-        Of the options ``positions`` (relative ones), ``n_kv_heads``, ``attention`` and
-        ``attention_dropout``, those that it reads. One that no mixer of a model reads is refused.
     """
 
-    uses: ClassVar[tuple[str, ...]] = ()
+    @property
+    def uses(self) -> tuple[str, ...]:
+        """Those of the options ``positions`` (relative ones), ``n_kv_heads``, ``attention`` and
+        ``attention_dropout`` that it reads. One that no mixer of a model reads is refused."""
+        return ()
 
     def check(self, config: ModelConfig) -> None:
         """Raise ``ValueError`` if it cannot serve a model of this configuration."""

@@ -44,7 +44,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu_tanh": nn.GELU("tanh"),
 }
 # What our attention may have and PyTorch's cannot.
-BEYOND_PYTORCH = ("q_norm", "sink", "gate_proj", "soft_cap")
+BEYOND_PYTORCH = ("q_norm", "sink", "gate_proj", "soft_cap", "window")
 TorchLayer: TypeAlias = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 TorchStack: TypeAlias = nn.TransformerEncoder | nn.TransformerDecoder
 LAYERS: dict[type[EncoderLayer | DecoderLayer], type[TorchLayer]] = {

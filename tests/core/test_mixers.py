@@ -34,6 +34,20 @@ CASES = {
     "sink": ROTARY | {"mixers": (MultiHead(sink=True),)},
     "gate": ROTARY | {"mixers": (MultiHead(gate=True),)},
     "soft cap": ROTARY | {"mixers": (MultiHead(soft_cap=1.5),)},
+    "window": ROTARY | {"mixers": (MultiHead(window=3),)},
+    "windows and a layer that sees all, with ALiBi": {
+        "positions": "alibi",
+        "n_layers": 3,
+        "mixers": (MultiHead(window=3), MultiHead(window=1), MultiHead()),
+    },
+    "layers without positions": ROTARY | {"mixers": (MultiHead(), MultiHead(positions="none"))},
+    "all of these": ROTARY
+    | {
+        "mixers": (
+            MultiHead(True, True, True, 1.5, window=3),
+            MultiHead(True, True, True, positions="none"),
+        )
+    },
     "norm of queries and keys": ROTARY | {"mixers": (MultiHead(qk_norm=True),)},
 }
 EVERY = pytest.mark.parametrize("changes", CASES.values(), ids=CASES)
@@ -127,7 +141,7 @@ def test_the_weights_are_returned_and_change_nothing(changes):
     model, ids = make(changes).eval(), random_ids(2, 7)
     expected, none = model(ids)
     logits, weights = model(ids, need_weights=True)
-    assert none is None and len(weights) == 2
+    assert none is None and len(weights) == model.config.n_layers
     torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-9)
     for one in weights:
         assert one.shape == (2, 4, 7, 7)

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from transformers import Gemma2Config, GptOssConfig, Qwen3Config, Qwen3NextConfig
+from transformers import Gemma2Config, Gemma3TextConfig, GptOssConfig, Qwen3Config, Qwen3NextConfig
 from transformers.models.gemma2 import modeling_gemma2
+from transformers.models.gemma3 import modeling_gemma3
 from transformers.models.gpt_oss import modeling_gpt_oss
 from transformers.models.qwen3 import modeling_qwen3
 from transformers.models.qwen3_next import modeling_qwen3_next
 
-from attn.attention import scaled_dot_product_attention
+from attn.attention import MultiHeadAttention, scaled_dot_product_attention
+from attn.cache import WindowCache
+from attn.masks import window_mask
 from attn.mixers import MultiHead
 from attn.positions import RotaryPositions
 from attn.reference import soft_capped, softmax, softmax_with_sink
@@ -28,6 +31,10 @@ THEIR_SIZES = {
     "attn_implementation": "eager",
 }
 D_K = 8
+LOCAL = {
+    kind: {"rope_type": "default", "rope_theta": 10000.0}
+    for kind in ("sliding_attention", "full_attention")
+}
 
 
 def ours(mixer, **changes):
@@ -195,10 +202,16 @@ def test_a_sink_of_the_reference_fits():
 
 @pytest.mark.parametrize(
     "option, part",
-    [("qk_norm", "q_norm"), ("sink", "sink"), ("gate", "gate_proj"), ("soft_cap", "soft_cap")],
+    [
+        ("qk_norm", "q_norm"),
+        ("sink", "sink"),
+        ("gate", "gate_proj"),
+        ("soft_cap", "soft_cap"),
+        ("window", "window"),
+    ],
 )
 def test_what_pytorch_lacks_is_not_left_out(option, part):
-    chosen = MultiHead(**{option: 2.0 if option == "soft_cap" else True})
+    chosen = MultiHead(**{option: 2 if option in ("soft_cap", "window") else True})
     module = ours(chosen, positions="none", n_kv_heads=None)
     with pytest.raises(ValueError, match=f"^module: expected {part} = None for PyTorch, got one$"):
         to_torch(module)
@@ -208,3 +221,66 @@ def test_what_pytorch_lacks_is_not_left_out(option, part):
 def test_options_are_checked(option):
     with pytest.raises(ValueError, match=f"^{option}: expected True or False, got 1$"):
         MultiHead(**{option: 1})
+
+
+@pytest.mark.parametrize("window", [2, 3, 6, 9])
+def test_the_window_is_gemma_3s(x, window):
+    module = ours(MultiHead(window=window, qk_norm=True))
+    config = Gemma3TextConfig(**THEIR_SIZES, query_pre_attn_scalar=D_K, rope_parameters=LOCAL)
+    attention = modeling_gemma3.Gemma3Attention(config, layer_idx=0)
+    norms = {f"{p}_norm.weight": halves(getattr(module, f"{p}_norm").weight) - 1 for p in "qk"}
+    rotary = modeling_qwen3.Qwen3RotaryEmbedding(Qwen3Config(**THEIR_SIZES))
+    expected = theirs(attention, module, rotary, x, window, **norms)
+    check_equal(module, expected, x)
+    assert torch.equal(expected[1] > 0, window_mask(7, window).expand(2, 4, 7, 7))
+
+
+def test_a_window_lets_go_of_what_is_behind_it(x):
+    """Its cache does not grow, cannot be cut once something is gone, and serves no wider window."""
+    module, cache = ours(MultiHead(window=3)), WindowCache(3)
+    module(x[:, :2], is_causal=True, cache=cache)
+    cache.truncate(1)
+    expected = module(x, is_causal=True)[0]
+    sizes = []
+    for i in range(1, 7):
+        output, _ = module(x[:, i : i + 1], is_causal=True, cache=cache)
+        torch.testing.assert_close(output[:, 0], expected[:, i])
+        sizes.append(cache.key.shape[-2])
+    assert sizes == [2] * 6 and cache.length == 7
+    with pytest.raises(ValueError, match="^length: expected 0 or all 7 tokens, since others have"):
+        cache.truncate(6)
+    cache.truncate(7)
+    wider = ours(MultiHead(window=4))
+    with pytest.raises(ValueError, match="^cache: expected one of window = 4, got one that keeps"):
+        wider(x[:, :1], is_causal=True, cache=cache)
+    with pytest.raises(ValueError, match="^cache: expected a KVCache, got one that keeps a window"):
+        ours(MultiHead())(x[:, :1], is_causal=True, cache=cache)
+    cache.truncate(0)
+    torch.testing.assert_close(module(x, is_causal=True, cache=cache)[0], expected)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: MultiHead(window=0), "^window: expected at least 1, got 0$"),
+        (
+            lambda: MultiHead(positions="rotary"),
+            "^positions: expected 'none' or None, got 'rotary'$",
+        ),
+        (
+            lambda: TransformerConfig(**SIZES, mixers=(MultiHead(positions="none"),)),
+            "^mixers.positions: expected None, since the model has no relative positions, got 'none'$",
+        ),
+        (
+            lambda: ours(MultiHead(positions="none")),
+            "^positions: expected a kind that is added to the tokens, since no mixer uses another",
+        ),
+        (
+            lambda: MultiHeadAttention(8, 2, window=2)(*torch.zeros(2, 3, 8)),
+            "^key: expected None, since window is for self-attention, got a memory$",
+        ),
+    ],
+)
+def test_windows_and_positions_are_checked(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
