@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from attn.decoding import greedy
 from attn.masks import padding_mask
-from attn.mixers import MIXERS, Mixer, MultiHead, described, mixer_from
+from attn.mixers import MIXERS, Mixer, MultiHead, MultiHeadLatent, described, mixer_from
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 
 SIZES = {
@@ -47,6 +47,11 @@ CASES = {
             MultiHead(True, True, True, 1.5, window=3),
             MultiHead(True, True, True, positions="none"),
         )
+    },
+    "multi_head_latent": {"mixers": (MultiHeadLatent(d_latent=6),)},
+    "latent and rotary, and one without": {
+        "positions": "rotary",
+        "mixers": (MultiHeadLatent(d_latent=6, d_rotary=4), MultiHeadLatent(d_latent=5)),
     },
     "norm of queries and keys": ROTARY | {"mixers": (MultiHead(qk_norm=True),)},
 }
