@@ -63,6 +63,7 @@ class _Layer(nn.Module):
         norm_eps: float = 1e-5,
         bias: bool = True,
         mixer: nn.Module | None = None,
+        feed_forward: nn.Module | None = None,
     ) -> None:
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
@@ -78,7 +79,9 @@ class _Layer(nn.Module):
         self.self_attention: Any = mixer
         if self.looks_at_memory:
             self.cross_attention = heads()
-        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        if feed_forward is None:
+            feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        self.feed_forward: Any = feed_forward
         norms = partial(new_norm, normalization, d_model, norm_eps, bias)
         self.norm_1, self.norm_2 = norms(), norms()
         if self.looks_at_memory:
@@ -127,6 +130,8 @@ class EncoderLayer(_Layer):
     mixer : Module, optional
         What is to stand in the place of self-attention, from `attn.mixers`; a `MultiHeadAttention`
         of the arguments above if not given.
+    feed_forward : Module, optional
+        What is to stand in the place of the feed-forward network, such as `attn.experts.Experts`.
 
     References
     ----------

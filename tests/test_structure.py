@@ -40,10 +40,12 @@ MAY_IMPORT = {
         "attn.positions",
     },
     "attn.layers": {"attn._checks", "attn.attention", "attn.cache", "attn.positions"},
+    "attn.experts": {"attn._checks", "attn._registry", "attn.attention", "attn.layers"},
     "attn.transformer": {
         "attn._checks",
         "attn.attention",
         "attn.cache",
+        "attn.experts",
         "attn.io",
         "attn.layers",
         "attn.mixers",

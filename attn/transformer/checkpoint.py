@@ -13,6 +13,7 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from attn._checks import argument_error
+from attn.experts import MixtureOfExperts
 from attn.io import place_of, write_whole
 from attn.mixers import described, mixer_from
 from attn.transformer.config import TransformerConfig
@@ -107,6 +108,8 @@ class Checkpoint(nn.Module):
             options.pop(name, None)
         if "mixers" in options:
             options["mixers"] = tuple(map(mixer_from, options["mixers"]))
+        if "experts" in options:
+            options["experts"] = MixtureOfExperts(**options["experts"])
         model = cls(TransformerConfig(**options))
         trained = dict(model.named_parameters())
         weights = {
@@ -171,12 +174,13 @@ class Checkpoint(nn.Module):
 
 
 def _options(config: TransformerConfig) -> dict[str, Any]:
-    """Return a configuration for JSON, without mixers where it has none, as in older files."""
+    """Return a configuration for JSON, without mixers or experts where it has none, as older files."""
     options = dataclasses.asdict(config)
-    mixers = [described(mixer) for mixer in config.mixers]
-    return {name: option for name, option in options.items() if name != "mixers"} | (
-        {"mixers": mixers} if mixers else {}
-    )
+    options["mixers"] = [described(mixer) for mixer in config.mixers]
+    for name in ("mixers", "experts"):
+        if not options[name]:
+            del options[name]
+    return options
 
 
 def _parts_of(model: nn.Module) -> dict[str, Any]:

@@ -123,6 +123,7 @@ class _Stack(nn.Module):
                 norm_eps=config.norm_eps,
                 bias=config.bias,
                 mixer=mixer.new_module(config, relative),
+                feed_forward=config.experts.new_module(config) if config.experts else None,
             )
             self.layers.append(layer)
         self.norm: nn.Module = config.new_norm() if config.norm == "pre" else nn.Identity()

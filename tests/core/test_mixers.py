@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from attn.decoding import greedy
+from attn.experts import MixtureOfExperts
 from attn.masks import padding_mask
 from attn.mixers import MIXERS, Mixer, MultiHead, MultiHeadLatent, described, mixer_from
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
@@ -53,15 +54,27 @@ CASES = {
         "positions": "rotary",
         "mixers": (MultiHeadLatent(d_latent=6, d_rotary=4), MultiHeadLatent(d_latent=5)),
     },
+    "experts": {
+        "mixers": (MultiHead(),),
+        "experts": MixtureOfExperts(4, 2, 8, n_shared=1, balance="bias", bias_step=0.1),
+    },
     "norm of queries and keys": ROTARY | {"mixers": (MultiHead(qk_norm=True),)},
 }
 EVERY = pytest.mark.parametrize("changes", CASES.values(), ids=CASES)
 
 
+def config(changes):
+    """Return a configuration of small sizes. Experts have a size of their own."""
+    sizes = {
+        name: size for name, size in SIZES.items() if name != "d_ff" or "experts" not in changes
+    }
+    return TransformerConfig(**sizes | changes)
+
+
 def make(changes, seed=0, **more):
     """Return a model in float64 of which no weight is what it was at first, such as 0 or 1."""
     torch.manual_seed(seed)
-    model = DecoderOnly(TransformerConfig(**SIZES | changes | more)).double()
+    model = DecoderOnly(config(changes | more)).double()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += (0.3 if parameter.ndim > 1 else 0.1) * torch.randn_like(parameter)
@@ -81,7 +94,7 @@ def test_every_mixer_is_tried():
 def test_it_learns_to_copy_what_it_saw(changes):
     """Every parameter takes part, and a few steps lower the loss."""
     torch.manual_seed(0)
-    model, ids = DecoderOnly(TransformerConfig(**SIZES | changes)).double(), random_ids(4, 9)
+    model, ids = DecoderOnly(config(changes)).double(), random_ids(4, 9)
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-2), []
     for _ in range(6):
         logits, _ = model(ids)
@@ -98,7 +111,7 @@ def test_it_learns_to_copy_what_it_saw(changes):
 def test_no_token_sees_those_after_it(changes):
     model, ids = make(changes).eval(), random_ids(2, 9)
     other = torch.cat((ids[:, :5], (ids[:, 5:] + 1) % 20), dim=-1)
-    assert torch.equal(model(ids)[0][:, :5], model(other)[0][:, :5])
+    torch.testing.assert_close(model(ids)[0][:, :5], model(other)[0][:, :5], rtol=1e-9, atol=1e-9)
     assert not torch.allclose(model(ids)[0][:, 5:], model(other)[0][:, 5:])
 
 
@@ -170,24 +183,25 @@ def test_it_is_stored(changes, tmp_path: Path):
 def test_it_tells_its_costs(changes, length):
     """The bytes of the real cache, and the products that PyTorch counts."""
     model, ids = make(changes).float().eval(), random_ids(1, length)
-    cache, config = model.new_cache(), model.config
+    cache, options = model.new_cache(), model.config
     if length > 1:
         model(ids[:, :-1], cache=cache)
     # PyTorch counts no fused attention on every processor, so the weights are asked for.
-    x = torch.randn(1, 1, config.d_model)
-    layers = zip(config.layer_mixers, model.stack.layers, cache.self_attention, strict=True)
+    x = torch.randn(1, 1, options.d_model)
+    layers = zip(options.layer_mixers, model.stack.layers, cache.self_attention, strict=True)
     for mixer, layer, kept in layers:
         with FlopCounterMode(display=False) as counter, torch.no_grad():
             layer.self_attention(x, is_causal=True, need_weights=True, cache=kept)
-        assert counter.get_total_flops() == mixer.step_flops(config, length)
-        assert kept.nbytes == mixer.cache_bytes(config, length, torch.float32)
-    assert cache.nbytes == sum(m.cache_bytes(config, length) for m in config.layer_mixers)
+        assert counter.get_total_flops() == mixer.step_flops(options, length)
+        assert kept.nbytes == mixer.cache_bytes(options, length, torch.float32)
+    assert cache.nbytes == sum(m.cache_bytes(options, length) for m in options.layer_mixers)
 
 
 def every_mixer():
     """Return one model that has each of the mixers tried, so that it is exported and compiled once."""
     mixers = tuple({mixer for changes in CASES.values() for mixer in changes["mixers"]})
-    return make(ROTARY | {"mixers": mixers, "n_layers": len(mixers)})
+    experts = CASES["experts"]["experts"]
+    return make(ROTARY | {"mixers": mixers, "n_layers": len(mixers), "experts": experts}).eval()
 
 
 def test_each_compiles(needed):
@@ -236,7 +250,8 @@ def test_without_mixers_a_model_is_what_it_was(tmp_path):
     """The same draws, the same names, and no word of mixers in a file."""
     plain = DecoderOnly(TransformerConfig(**SIZES))
     plain.save(tmp_path / "plain")
-    assert b"mixers" not in (tmp_path / "plain").read_bytes()
+    content = (tmp_path / "plain").read_bytes()
+    assert b"mixers" not in content and b"experts" not in content
     torch.manual_seed(3)
     plain = DecoderOnly(TransformerConfig(**SIZES))
     torch.manual_seed(3)

@@ -1233,6 +1233,7 @@ def test_the_defaults_are_the_paper_s_base_model():
         "prediction_head": False,
         "rotary_scaling": None,
         "mixers": (),
+        "experts": None,
     }
 
 
