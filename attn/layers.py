@@ -131,7 +131,8 @@ class EncoderLayer(_Layer):
         What is to stand in the place of self-attention, from `attn.mixers`; a `MultiHeadAttention`
         of the arguments above if not given.
     feed_forward : Module, optional
-        What is to stand in the place of the feed-forward network, such as `attn.experts.Experts`.
+        What is to stand in the place of the feed-forward network of size `d_ff`, such as
+        `attn.experts.Experts`.
 
     References
     ----------

@@ -62,7 +62,8 @@ class MultiHeadAttention(nn.Module):
     soft_cap : float, optional
         What no score exceeds; see `scaled_dot_product_attention`.
     window : int, optional
-        How many tokens each sees, itself and those before it, in self-attention.
+        How many tokens each sees, itself and those before it, in self-attention. With its
+        `attn.cache.WindowCache`, src_len counts those that are still kept.
 
     Raises
     ------
