@@ -147,7 +147,7 @@ class Experts(nn.Module):
         rows = x.reshape(-1, self.d_model)
         chosen, weights = self.route(rows)
         if torch.compiler.is_compiling():
-            everywhere = weights.new_zeros(len(rows), len(self.experts))
+            everywhere = weights.new_zeros(rows.shape[0], len(self.experts))
             everywhere = everywhere.scatter(-1, chosen, weights)
             outputs = (
                 expert(rows) * everywhere[:, i, None] for i, expert in enumerate(self.experts)
