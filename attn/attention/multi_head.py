@@ -208,11 +208,12 @@ class MultiHeadAttention(nn.Module):
             if isinstance(cache, WindowCache) and mask is not None:
                 # A mask is of all tokens, and the cache has let go of some.
                 is_whole = tuple(getattr(mask, "shape", ()))[-1:] == (cache.length,)
-                mask = mask[..., -key_heads.shape[-2] :] if is_whole else mask
+                mask = mask[..., cache.length - key_heads.shape[-2] :] if is_whole else mask
             mask = self._mask_for_heads(mask, query_heads, key_heads, value_heads)
-            if self.window is not None:
-                lengths = query.shape[-2], self.window, key_heads.shape[-2]
-                mask = combine_masks(mask, window_mask(*lengths, device=query.device))
+            tgt_len, src_len = query.shape[-2], key_heads.shape[-2]
+            if self.window is not None and (tgt_len > 1 or src_len > self.window):
+                near = window_mask(tgt_len, self.window, src_len, device=query.device)
+                mask = combine_masks(mask, near)
             output, weights = self.attention(
                 query_heads,
                 key_heads,
@@ -272,7 +273,9 @@ class MultiHeadAttention(nn.Module):
             else:
                 if keys is None:
                     keys = torch.arange(key.shape[-2], device=query.device)
-                queries = stand if isinstance(stand, Tensor) else keys[..., -tgt_len:]
+                queries = (
+                    stand if isinstance(stand, Tensor) else keys[..., keys.shape[-1] - tgt_len :]
+                )
                 bias = self.relative.bias(queries, keys, query.dtype)
         return query, key, value, bias
 
