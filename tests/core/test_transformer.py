@@ -1232,6 +1232,8 @@ def test_the_defaults_are_the_paper_s_base_model():
         "embedding_norm": False,
         "prediction_head": False,
         "rotary_scaling": None,
+        "mixers": (),
+        "experts": None,
     }
 
 
