@@ -44,6 +44,8 @@ BUNDLES = {
 # Bundles that a page loads only when its reader comes near the widget.
 LATE = ("emoji_widgets",)
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
+# The modules of the language model in the page, which runs in a worker.
+ENGINE = ("llama", "packed", "byte_level")
 # Pages get the scripts without comments, which are a seventh of the bytes. Comments are on lines of
 # their own.
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.DOTALL | re.MULTILINE)
