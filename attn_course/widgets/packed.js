@@ -2,7 +2,6 @@
 // packed.ts computes the same several times faster, where the build has compiled it and the browser has
 // SIMD instructions.
 import { rowOf } from "./gguf.js";
-import { dot } from "./shared.js";
 
 const SCRATCH = 2 ** 22; // The kernel has room for this many numbers besides the file.
 
@@ -25,9 +24,22 @@ export function multiplyPlainly(matrix, x) {
   const weight = new Float32Array(matrix.nIn);
   for (let o = 0; o < matrix.nOut; o++) {
     rowOf(matrix, o, weight);
-    for (let i = 0; i < x.length; i++) rows[i][o] = dot(weight, x[i]);
+    for (let i = 0; i < x.length; i++) rows[i][o] = dotOf(weight, x[i]);
   }
   return rows;
+}
+
+/** A dot product in four sums, which a processor adds to at the same time. */
+function dotOf(a, b) {
+  let [one, two, three, four, i] = [0, 0, 0, 0, 0];
+  for (const end = a.length - 3; i < end; i += 4) {
+    one += a[i] * b[i];
+    two += a[i + 1] * b[i + 1];
+    three += a[i + 2] * b[i + 2];
+    four += a[i + 3] * b[i + 3];
+  }
+  for (; i < a.length; i++) one += a[i] * b[i];
+  return one + two + three + four;
 }
 
 function multiplier(kernel, numbers) {
