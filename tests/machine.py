@@ -215,6 +215,13 @@ def minilm():
     return _published("minilm")
 
 
+def model_in_the_page():
+    """Return the folder of the built site with the language model that its pages run."""
+    if (ROOT / "build" / "site" / "model" / "manifest.json").exists():
+        return ROOT / "build" / "site" / "model"
+    raise Missing("no language model in the pages: `make book` had none, and said why")
+
+
 def packed_kernel():
     """Return the path of the compiled kernel of the language model in the page."""
     try:
@@ -246,6 +253,7 @@ PARTS = {
     "smollm2": smollm2,
     "minilm": minilm,
     "packed_kernel": packed_kernel,
+    "model_in_the_page": model_in_the_page,
     "java": java,
     "editions": editions,
     "firefox": firefox,

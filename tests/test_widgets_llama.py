@@ -7,6 +7,8 @@ read where it is on the machine: it goes on with a dozen sentences for ten token
 
 import os
 import re
+import sys
+from pathlib import Path
 
 import gguf as their_gguf
 import numpy as np
@@ -18,6 +20,10 @@ from attn.pretrained import load
 from attn_course import everyday, interpret
 from tests.core.test_pretrained import MAKE, draw, write_gguf
 from tests.core.test_tokenizer_pretrained import HARD, TEXTS, byte_pairs
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book" / "_ext"))
+
+import attn_model
 
 N_SENTENCES = int(os.environ.get("ATTN_SENTENCES", "12"))
 N_WRITTEN = 40 if "ATTN_SENTENCES" in os.environ else 10
@@ -240,6 +246,122 @@ def test_what_does_not_fit_is_refused_in_a_sentence(tiny, node, script, message)
     assert re.match(message, found)
 
 
+# In the page
+
+
+SERVED = """
+import { createServer } from "node:http";
+import { existsSync } from "node:fs";
+import { partsInto } from "./parts.mjs";
+const asked = [];
+const server = createServer((request, answer) => {
+  asked.push(request.url.slice(1));
+  const path = input.folder + request.url;
+  answer.writeHead(existsSync(path) ? 200 : 404);
+  answer.end(existsSync(path) ? readFileSync(path) : "");
+}).listen(0);
+const base = `http://localhost:${server.address().port}/`;
+const kept = new Map();
+globalThis.caches = { open: async () => ({
+  match: async (name) => kept.get(name)?.clone(), put: async (name, answer) => { kept.set(name, answer); },
+}) };
+const load = async (parts) => {
+  const [whole, shares] = [new Uint8Array(input.bytes), []];
+  const error = await partsInto(whole, base, parts, (share) => shares.push(share)).catch(({ message }) => message);
+  return [error ?? Buffer.from(whole).equals(file), asked.splice(0).length, shares.at(-1), shares.every((x, i) => !i || x >= shares[i - 1])];
+};
+"""
+
+
+def test_the_parts_make_the_file_and_a_part_that_was_lost_is_fetched_alone(tiny, node, tmp_path):
+    path = tiny["as SmolLM2"][0]
+    parts = attn_model.pack(path, tmp_path, most=20_000)
+    assert len(parts) >= 3 and all(part["bytes"] <= 20_000 for part in parts)
+    script = """
+    const parts = input.parts;
+    const found = [await load(parts), await load(parts)];
+    kept.set(base + parts[1].file, new Response(new Uint8Array(parts[1].bytes)));
+    kept.delete(base + parts[2].file);
+    found.push(await load(parts));
+    found.push(await load([...parts.slice(0, 2), { ...parts[2], sha256: "0" }]));
+    found.push(await load([{ ...parts[0], file: "none" }]));
+    delete globalThis.caches;
+    found.push(await load(parts));
+    print(found);
+    server.close();"""
+    given = {
+        "path": str(path),
+        "folder": str(tmp_path),
+        "bytes": path.stat().st_size,
+        "parts": parts,
+    }
+    n = len(parts)
+    first, again, mended, other, missing, unkept = node(SCRIPT + SERVED + script, given)
+    assert first == [True, n, 1, True] and again == [True, 0, 1, True]
+    assert mended == [True, 2, 1, True] and unkept == [True, n, 1, True]
+    assert re.match(r"part-3-\w+\.bin: expected the sha256 0, got another", other[0])
+    assert re.match(r"http.*/none: expected a part of the model, got the answer 404", missing[0])
+
+
+@torch.no_grad()
+def test_the_worker_writes_on_branches_and_stops(tiny, node, tmp_path):
+    path, model, tokenizer = tiny["as SmolLM2"]
+    parts = attn_model.pack(path, tmp_path)
+    script = """
+    import { languageModel } from "./llama_worker.mjs";
+    let told = [];
+    const hear = languageModel((message) => told.push(message), () => new Promise(setImmediate));
+    const say = async (message) => { await hear(message); return told.splice(0); };
+    const write = (more) => say({ kind: "write", prompt: input.prompt, ids: [], most: 4, ...more });
+    const found = { loaded: await say({ kind: "load", base, manifest: { bytes: file.length, parts: input.parts } }) };
+    found.greedy = await write({});
+    found.branch = await write({ ids: [found.greedy[0].best[2].id], most: 0 });
+    const first = hear({ kind: "write", prompt: input.prompt, ids: [], most: 9 });
+    hear({ kind: "stop" });
+    await first;
+    found.stopped = told.splice(0);
+    found.drawn = await write({ temperature: 2, topP: 0.9 });
+    found.empty = await write({ prompt: "" });
+    print(found);
+    server.close();"""
+    prompt = "El cielo es"
+    given = {
+        "path": str(path),
+        "folder": str(tmp_path),
+        "bytes": path.stat().st_size,
+        "parts": parts,
+        "prompt": prompt,
+    }
+    found = node(SCRIPT + SERVED + script, given)
+    assert found["loaded"][-1] == {"kind": "loaded", "isFast": False}
+    ids = tokenizer.encode(prompt)
+    *steps, done = found["greedy"]
+    assert done == {"kind": "done"} and len(steps) == 5 and steps[-1]["taken"] is None
+
+    def check(step, ids, temperature=1.0, top_p=1.0):
+        logits = model(torch.tensor([ids]))[0][0, -1]
+        expected = next_token_probabilities(logits, temperature=temperature, top_p=top_p)
+        values, best = expected.topk(5)
+        assert [option["id"] for option in step["best"][:5]] == best.tolist()
+        shares = [option["p"] for option in step["best"][:5]]
+        np.testing.assert_allclose(shares, values, rtol=1e-4, atol=1e-6)
+
+    so_far = list(ids)
+    for step in steps:
+        check(step, so_far)
+        assert step["nPrompt"] == len(ids) and step["bytes"] == len(so_far) * 256
+        so_far.append(step["best"][0]["id"])
+        assert step["taken"] in (0, None)
+    (looked, _) = found["branch"]
+    check(looked, [*ids, steps[0]["best"][2]["id"]])
+    assert found["stopped"] == []
+    so_far = list(ids)
+    for step in found["drawn"][:-2]:
+        check(step, so_far, 2.0, 0.9)
+        so_far.append(step["best"][step["taken"]]["id"])
+    assert found["empty"][0]["why"] == "prompt: expected at least one token, got none"
+
+
 # SmolLM2
 
 
@@ -259,9 +381,9 @@ def test_ids_of_smollm2_are_those_of_our_tokenizer(smollm2, node):
 def sentences():
     """Return beginnings of both languages, awkward ones, and questions in the chat template."""
     pairs = everyday.everyday()
-    both = [text for pair in pairs for text in (pair.source, pair.target)]
-    step = max(1, len(both) // N_SENTENCES) | 1
-    beginnings = [" ".join(text.split()[:-1]) or text for text in both[::step]]
+    some = pairs[:: max(1, len(pairs) // N_SENTENCES)]
+    beginnings = [pair.source if i % 2 else pair.target for i, pair in enumerate(some)]
+    beginnings = [" ".join(text.split()[:-1]) or text for text in beginnings]
     chat = [CHAT.format(text) for text in ("What is the capital of France?", "¿Y la de Chile?")]
     return ([*AWKWARD, *chat] + beginnings)[:N_SENTENCES]
 

@@ -115,7 +115,7 @@ export function loadLlama({ bytes, multiply }) {
     return c % 2 ? Math.sin(angle) : Math.cos(angle);
   }));
 
-  const newCache = () => new Cache(config);
+  const newCache = () => new DecoderCache(config);
   return { config, metadata, newCache, read, finished };
 }
 
@@ -135,8 +135,8 @@ function configOf(said, tensors) {
 
 function missing(name) { throw wrong(`${name}.weight`, "a tensor of this name", "none"); }
 
-/** attn.cache: the keys and values of every layer, so that a token is read once. */
-class Cache {
+/** attn.cache.DecoderCache: the keys and values of every layer, so that a token is read once. */
+class DecoderCache {
   constructor({ nLayers, nKvHeads, dK }) {
     this.width = nKvHeads * dK;
     this.ids = [];
