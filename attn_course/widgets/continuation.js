@@ -16,7 +16,7 @@ export const STRINGS = {
     own: "Un texto tuyo", ownPrompt: "Tu texto, en español o en inglés", begin: "Seguir este texto",
     temperature: "temperatura", greedy: "0 (voraz)", topP: "top-p",
     reading: "El modelo lee tu texto…", failed: "El modelo se detuvo: {why}",
-    costs: "Tu texto son {tokens} tokens. La caché de keys y values ocupa {size} MB con {all}.",
+    costs: "Tu texto tiene {tokens} tokens. Con {all} en total, la caché de keys y values ocupa {size} MB.",
   },
   en: {
     title: "A language model writes on", prompts: "Text so far", written: "Tokens written",
@@ -30,7 +30,7 @@ export const STRINGS = {
     own: "A text of your own", ownPrompt: "Your text, in English or Spanish", begin: "Continue this text",
     temperature: "temperature", greedy: "0 (greedy)", topP: "top-p",
     reading: "The model reads your text…", failed: "The model stopped: {why}",
-    costs: "Your text is {tokens} tokens. The cache of keys and values takes {size} MB with {all}.",
+    costs: "Your text has {tokens} tokens. With {all} in all, the cache of keys and values takes {size} MB.",
   },
 };
 
@@ -142,12 +142,12 @@ function render({ model, el }) {
   const button = (hook, label, act) => h("button", { type: "button", class: "attn-w-button", "data-attn": hook, onclick: act }, label);
   const play = button("play", t.write, () => {
     if (timer !== null || isWriting) { stop(); return update(); }
-    if (!isOwn() && !nodeAt(told().tree, model.get("choices"))) write([]);
+    if (isAtEnd()) write([]);
     return start();
   });
   const one = button("one", t.one, () => {
     stop();
-    if (!isOwn() && !nodeAt(told().tree, model.get("choices"))) write([]);
+    if (isAtEnd()) write([]);
     advance();
   });
   const again = button("again", t.again, () => { stop(); write([]); });
@@ -156,7 +156,7 @@ function render({ model, el }) {
     stop();
     const choices = [...model.get("choices").slice(0, model.get("step")), i];
     write(choices);
-    if (isOwn() ? !endsWith(told().tree, choices) : nodeAt(told().tree, choices)) start();
+    if (!isAtEnd()) start();
   }
 
   // The model in the page ---------------------------------------------------------
@@ -213,6 +213,12 @@ function render({ model, el }) {
   }
   /** Whether the last of some choices ends the text. */
   const endsWith = (tree, choices) => /^<\|.*\|>$/.test(nodeAt(tree, choices.slice(0, -1)).best[choices.at(-1)][0]);
+
+  /** Whether nothing can follow: the reader's text has ended, or no more of it is stored. */
+  function isAtEnd() {
+    const [tree, choices] = [told().tree, model.get("choices")];
+    return isOwn() ? choices.length > 0 && endsWith(tree, choices) : !nodeAt(tree, choices);
+  }
 
   function choose(i) {
     stop();
@@ -303,7 +309,7 @@ function render({ model, el }) {
   const unwatch = watch(model, ["text", "choices", "step"], update);
   return () => {
     stop();
-    living?.close();
+    living?.leave();
     unwatch();
   };
 }

@@ -20,7 +20,8 @@ function unpackF32(bytes, at, out) {
 /** A block is a scale d, an offset m and 32 steps q of four bits: d q + m. Byte i holds steps i and i + 16. */
 function unpackQ41(bytes, at, out) {
   for (let start = 0; start < out.length; start += BLOCK, at += 20) {
-    const [d, m] = [half(bytes, at), half(bytes, at + 2)];
+    const d = half(bytes, at);
+    const m = half(bytes, at + 2);
     for (let i = 0; i < 16; i++) {
       const two = bytes[at + 4 + i];
       out[start + i] = d * (two & 15) + m;

@@ -30,26 +30,33 @@ export const MODEL_STRINGS = {
   },
 };
 
+let isOffered = false; // One figure of a page has the model: a second would take the memory again.
+
 /**
- * The model beside this page, { node, write, stop, close }, or null in JupyterLab. `node` offers it; `ready`
- * is called once it is there, and `gone` when it is not any more.
+ * The model beside this page, { node, write, stop, leave }; null in JupyterLab, and if another figure has it.
+ * `node` offers it; `ready` is called once it is there, and `gone` when it is not any more.
  *
  * `write(request, hear)` lets it go on: `hear` gets what llama_worker.js tells.
  */
 export function pageModel(language, { ready, gone }) {
-  if (!home) return null;
+  if (!home || isOffered) return null;
+  isOffered = true;
   const t = MODEL_STRINGS[language];
+  let [worker, listener, isLoading] = [null, () => {}, false];
   const node = h("div", { class: "attn-model", "data-attn": "model" });
   const note = h("p", { class: "attn-live-note", role: "status", "data-attn": "model-note" });
+  const leave = () => {
+    close();
+    isOffered = false;
+  };
   const said = document.body.dataset.model;
   if (!said || location.protocol === "file:") {
     put(note, said ? t.file : t.none);
     node.append(note);
-    return { node, write() {}, stop() {}, close() {} };
+    return { node, write() {}, stop() {}, leave };
   }
   const { base, manifest } = JSON.parse(said);
   const size = manifest.bytes / 1e6;
-  let [worker, listener, isLoading] = [null, () => {}, false];
   const bar = progressBar(t, size, (text) => put(note, text));
   const button = (hook, text, act) => h("button", { type: "button", class: "attn-w-button", "data-attn": hook, onclick: act }, text);
   const load = button("load", fill(t.load, { size: format(size, 0) }), () => (isLoading ? interrupt() : start()));
@@ -103,7 +110,7 @@ export function pageModel(language, { ready, gone }) {
   }
   offer(t.load);
   return {
-    node, close,
+    node, leave,
     write(request, hear) { listener = hear; worker?.postMessage({ kind: "write", ...request }); },
     stop() { listener = () => {}; worker?.postMessage({ kind: "stop" }); },
   };

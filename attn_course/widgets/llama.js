@@ -103,9 +103,9 @@ export function loadLlama({ bytes, multiply }) {
   function rotary(row, position) {
     const turn = turnOf(position);
     for (let d = 0; d < row.length; d += 2) {
-      const [a, b, c, s] = [row[d], row[d + 1], turn[d % config.dK], turn[(d % config.dK) + 1]];
-      row[d] = a * c - b * s;
-      row[d + 1] = a * s + b * c;
+      const a = row[d], b = row[d + 1], cosine = turn[d % config.dK], sine = turn[(d % config.dK) + 1];
+      row[d] = a * cosine - b * sine;
+      row[d + 1] = a * sine + b * cosine;
     }
     return row;
   }

@@ -31,8 +31,8 @@ export function multiplyPlainly(matrix, x) {
 
 /** A dot product in four sums, which a processor adds to at the same time. */
 function dotOf(a, b) {
-  let [one, two, three, four, i] = [0, 0, 0, 0, 0];
-  for (const end = a.length - 3; i < end; i += 4) {
+  let one = 0, two = 0, three = 0, four = 0, i = 0;
+  for (; i + 3 < a.length; i += 4) {
     one += a[i] * b[i];
     two += a[i + 1] * b[i + 1];
     three += a[i + 2] * b[i + 2];
