@@ -185,7 +185,12 @@ function render({ model, el }) {
     gone() {
       form.hidden = true;
       stop();
-      if (isOwn()) choose(0);
+      if (isOwn()) {
+        choose(0);
+        picks.querySelector("input").checked = true;
+      }
+      pickOwn.remove();
+      texts.length = own;
     },
   });
   /** Read the reader's own text and go on with it. */

@@ -118,6 +118,8 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     assert page.evaluate("async () => (await (await caches.open('attn-model')).keys()).length") > 3
     part(page, "forget").click()
     page.wait_for_function("async () => !(await caches.has('attn-model'))")
+    assert part(page, "prompt").count() == len(texts(page))
+    assert part(page, "begun").inner_text().strip() == told["prompt"]
     context.close()
 
 
