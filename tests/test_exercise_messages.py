@@ -9,7 +9,7 @@ import torch
 
 import attn_course
 from attn.reference import scaled_dot_product_attention, smoothed_cross_entropy, softmax
-from attn_course.exercises import check, exercises
+from attn_course.exercises import check, exercises, repaired
 from attn_course.exercises.catalogue import load
 from attn_course.exercises.check import verdict
 from attn_course.exercises.record import record_of
@@ -305,6 +305,13 @@ def test_two_mistakes_are_told_where_the_second_is_done_to_what_the_first_gives(
     message = check(exercise_id, attempt).message
     two, _, rest = message.partition("What is left then: ")
     assert f"There are two mistakes at once. {mistake}" in two and left in rest
+
+
+def test_a_page_that_has_no_time_left_gives_the_verdict_without_a_change(monkeypatch):
+    attn_course.set_language("en")
+    monkeypatch.setattr(repaired, "seconds", 0)
+    message = check("feed_forward", TwoSlips.feed_forward).message
+    assert "are not the expected ones" in message and "One change" not in message
 
 
 def another_divisor(logits, targets, pad_id, smoothing):
