@@ -304,9 +304,11 @@ class _Trial:
         for known in self.record.mistakes:
             for others in known.answers:
                 wrong = wrong_on(others, expected)
-                numbers = [v.ravel() for i in wrong for v in others[i].values or ()]
                 # Many changes give a constant or an exception: it tells nothing of what was meant.
-                tells = len(numbers) > 0 and np.unique(np.concatenate(numbers)).size > 1
+                numbers = [v.ravel() for i in wrong for v in others[i].values or ()]
+                if all(n.size <= 1 for n in numbers):
+                    numbers = [np.concatenate([[], *numbers])]
+                tells = any(map(_vary, numbers))
                 nearer = (
                     len(wrong) < len(failing) or _distance(others, expected, failing) < distance
                 )
@@ -416,6 +418,11 @@ class _Trial:
                 if not known:
                     return None, None
         return (0, None) if known is self.known else (len(known[0][2]), known[0][0])
+
+
+def _vary(numbers):
+    numbers = numbers[np.isfinite(numbers)].astype(float)
+    return numbers.size > 1 and not np.allclose(numbers, numbers[0])
 
 
 def _distance(answers, expected, failing):
