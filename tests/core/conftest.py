@@ -23,21 +23,15 @@ CPU_ALONE = {
     "test_training.py::test_randomness_depends": "it draws on the CPU",
     "test_visual_question.py::test_the_seed_determines": "weights are drawn on the CPU",
 }
-# Parts of the names of tests that train with Muon.
-MUON = ("muon", "a_corpus_that_has_a_recipe", "may_not_go_on[optimizer]")
 
 
 def pytest_collection_modifyitems(items):
-    """Skip what the device or this version of PyTorch cannot run, and say why."""
-    import torch
-
+    """Skip what the device cannot run, and say why."""
     for item in items:
         name = item.nodeid.removeprefix("tests/core/")
         reason = next((why for start, why in CPU_ALONE.items() if name.startswith(start)), None)
         if DEVICE != "cpu" and reason:
             item.add_marker(pytest.mark.skip(reason=f"not on {DEVICE}: {reason}"))
-        if not hasattr(torch.optim, "Muon") and any(x in name for x in MUON):
-            item.add_marker(pytest.mark.skip(reason="Muon comes with PyTorch 2.9"))
 
 
 def pytest_runtest_setup(item):

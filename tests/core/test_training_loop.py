@@ -34,7 +34,7 @@ from attn._checks import switch
 from attn.masks import padding_mask
 from attn.positions import SCHEMES, RelativePositions
 from attn.training import History, TrainingConfig, cross_entropy, pad, shift, train
-from attn.training.optimizers import make_optimizers
+from attn.training.optimizers import Muon, make_optimizers, orthogonalised
 from attn.training.processes import Processes, join
 from attn.training.run import _move
 from attn.transformer import Transformer, TransformerConfig
@@ -234,6 +234,47 @@ def test_muon_turns_matrices_and_leaves_the_rest_to_adamw():
                 step[moved], gradients[name][moved].sign(), rtol=0.01, atol=0
             )
     assert n_turned > 10
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (3, 7), (40, 8)])
+def test_a_matrix_keeps_its_singular_vectors_and_its_values_go_to_one(shape):
+    """Against the decomposition: each singular value alone goes through the polynomial."""
+    torch.manual_seed(0)
+    matrix = torch.randn(*shape, dtype=torch.float64)
+    left, values, right = torch.linalg.svd(matrix, full_matrices=False)
+    values = values / values.norm()
+    for _ in range(5):
+        values = 3.4445 * values - 4.775 * values**3 + 2.0315 * values**5
+    found = orthogonalised(matrix)
+    torch.testing.assert_close(found, left @ values.diag() @ right)
+    assert (torch.linalg.svdvals(found) - 0.91).abs().max() < 0.24
+    assert orthogonalised(matrix.float()).dtype == torch.float32
+
+
+@pytest.mark.parametrize("shape", [(6, 6), (3, 7), (40, 8)])
+def test_muon_takes_the_steps_of_pytorch_but_for_the_rounding(shape):
+    if not hasattr(torch.optim, "Muon"):
+        pytest.skip("Muon comes with PyTorch 2.9")
+    torch.manual_seed(0)
+    start = torch.randn(*shape)
+    ours, theirs = nn.Parameter(start.clone()), nn.Parameter(start.clone())
+    options = {"lr": 0.01, "weight_decay": 0.3}
+    optimizers = [
+        Muon([ours], **options),
+        torch.optim.Muon([theirs], adjust_lr_fn="match_rms_adamw", **options),
+    ]
+    for _ in range(5):
+        ours.grad = torch.randn(*shape)
+        theirs.grad = ours.grad.clone()
+        for optimizer in optimizers:
+            optimizer.step()
+    # Theirs rounds to the eight bits of a bfloat16.
+    assert 0 < (ours - theirs).norm() / (theirs - start).norm() < 0.02
+
+
+def test_muon_refuses_what_is_no_matrix():
+    with refuses("parameters: expected matrices, of two dimensions, got shape (3,)"):
+        Muon([nn.Parameter(torch.zeros(3))])
 
 
 @pytest.mark.parametrize("decayed", ["all", "matrices"])
