@@ -105,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m attn", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
 
-    command = commands.add_parser("translate", help="translate English into Spanish")
+    command = commands.add_parser("translate", help="translate between English and Spanish")
     command.add_argument("text", nargs="*", help="sentences; read from standard input if none")
     command.add_argument("--file", type=Path, help="translate its lines, one by one")
     command.set_defaults(run=_commands.translate)
@@ -142,6 +142,15 @@ def _parser() -> argparse.ArgumentParser:
             "that an installed package offers",
         )
     for name in ("train", "translate", "evaluate"):
+        commands.choices[name].add_argument(
+            "--from",
+            dest="source_language",
+            choices=("en", "es"),
+            help="the language to translate from (default: en"
+            + (
+                ", or that of the --model)" if name != "train" else "; of a file, its first column)"
+            ),
+        )
         commands.choices[name].add_argument(
             "--device",
             choices=("auto", "cpu", "cuda", "mps"),

@@ -92,7 +92,12 @@ def train(options: argparse.Namespace) -> None:
     # A terminal shows a progress bar instead of these lines.
     log = None if sys.stderr.isatty() else _Log()
     translator = Translator.fit(
-        pairs, **vars(recipe), validation=validation, checkpoint=checkpoint, report=log
+        pairs,
+        **vars(recipe),
+        validation=validation,
+        checkpoint=checkpoint,
+        report=log,
+        source_language=options.source_language or "en",
     )
     if is_main_process():
         translator.save(out, quantised=options.quantised)
@@ -130,6 +135,8 @@ def evaluate(options: argparse.Namespace) -> None:
 
         parts = named(options.corpus)(n_train=0)
         del parts["train"]
+        if translator.source_language != "en":
+            parts = {name: _turned(pairs) for name, pairs in parts.items()}
     head = f"{'':16}{'pairs':>6}{'exact match':>13}{'tokens':>9}{'BLEU':>7}{'chrF':>7}\n"
     for name, pairs in parts.items():
         found = translator.evaluate(
@@ -171,12 +178,20 @@ def _pairs_to_train(
         from attn.corpus import named
 
         parts = named(options.corpus)()
-        return parts["train"], parts["validation"]
+        train, validation = parts["train"], parts["validation"]
+        if options.source_language == "es":
+            return _turned(train), _turned(validation)
+        return train, validation
     from attn.corpus import hold_out
 
     pairs = _read(options.pairs)
     n_held_out = min(len({pair.source for pair in pairs}) // 20, 500)
     return hold_out(pairs, n_held_out) if n_held_out >= LEAST_HELD_OUT else (pairs, None)
+
+
+def _turned(pairs: "Sequence[Pair]") -> "list[Pair]":
+    """Return the pairs of a corpus, which are from English, in the other direction."""
+    return [pair.turned() for pair in pairs]
 
 
 def _read(path: Path) -> "list[Pair]":
@@ -201,7 +216,12 @@ def _translator(options: argparse.Namespace, name: str | None = None) -> "Transl
     from attn.applications import models
     from attn.applications.translation import Translator
 
+    wanted = options.source_language
     if options.model is not None:
-        return Translator.load(options.model, device=options.device)
+        translator = Translator.load(options.model, device=options.device)
+        if wanted not in (None, translator.source_language):
+            expected = f"{translator.source_language!r}, which {options.model} reads"
+            raise argument_error("from", expected, repr(wanted))
+        return translator
     chosen = name if name in models.TRANSLATORS else models.TRANSLATOR
-    return Translator.pretrained(chosen, device=options.device)
+    return Translator.pretrained(chosen, source_language=wanted or "en", device=options.device)

@@ -100,3 +100,23 @@ class Pair:
     polysemes: tuple[Polyseme, ...] = ()
     combinations: frozenset[tuple[str, str, str]] = frozenset()
     frame: str = ""
+
+    def turned(self) -> "Pair":
+        """Return the pair in the other direction, with its links.
+
+        What is annotated of the sentences is left out: it says how the target follows from the
+        source.
+
+        Returns
+        -------
+        Pair
+
+        Examples
+        --------
+        >>> Pair("the red house", "la casa roja", frozenset({(2, 1)})).turned()  # doctest: +ELLIPSIS
+        Pair(source='la casa roja', target='the red house', sure=frozenset({(1, 2)}), ...)
+        """
+        sure, possible = (
+            frozenset((j, i) for i, j in links) for links in (self.sure, self.possible)
+        )
+        return Pair(self.target, self.source, sure, possible)

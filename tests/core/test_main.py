@@ -28,6 +28,7 @@ LINES = [f"the {c} {n}\tla {es} {color}" for c, color in COLOURS.items() for n, 
 
 # It writes what a grammar knows, in any case and with or without a full stop.
 GRAMMAR = ["--model", str(models.folder("grammar_translator"))]
+GRAMMAR_FROM_SPANISH = ["translate", *GRAMMAR, "--from", "es"]
 
 
 @pytest.fixture
@@ -193,6 +194,8 @@ def test_bytes_that_are_no_utf_8_cost_their_own_line(tmp_path, capsys):
         (["translate", "--length-penalty", "1", "--file", "LINES"], "length_penalty: expected 0"),
         (["evaluate", "--length-penalty", "1", "--pairs", "PAIRS"], "length_penalty: expected 0"),
         (["translate", "--model", "/no/such", "the red house"], "/no/such, which holds nothing"),
+        (["translate", "--from", "es", "la casa"], "source_language: expected 'en', which the cou"),
+        ([*GRAMMAR_FROM_SPANISH, "la casa"], "from: expected 'en', which"),
         (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a text file that can"),
         (
             ["train", "--pairs", "/no/such.tsv", "--out", "x"],
@@ -294,6 +297,25 @@ def test_a_corpus_that_has_a_recipe_is_trained_by_it(tmp_path, monkeypatch):
     assert translator.source == BytePairTokenizer.train(texts, recipe.vocab_size)
     config = translator.model.config
     assert (config.d_model, config.d_ff, config.n_layers) == (8, 32, recipe.sizes["n_layers"])
+
+
+def test_from_spanish_it_learns_translates_and_is_measured(tmp_path, capsys, monkeypatch):
+    """The pairs of a corpus are turned round, and the folder says in which direction it goes."""
+    some = [Pair(*line.split("\t")) for line in LINES]
+    parts = {"train": some, "validation": some[:2], "test": some}
+    monkeypatch.setattr("attn.corpus.named", lambda name: lambda n_train=None: dict(parts))
+    out = str(tmp_path / "model")
+    corpus, sizes = ["--corpus", "own"], ["--steps", "200", "--seed", "0", "--device", "cpu"]
+    assert main(["train", *corpus, *sizes, "--from", "es", "--out", out]) == 0
+    assert Translator.load(out).source_language == "es"
+    capsys.readouterr()
+    for options in ([], ["--from", "es"]):
+        assert main(["translate", "--model", out, *options, "la luna roja"]) == 0
+        assert capsys.readouterr().out == "the red moon\n"
+    assert main(["evaluate", "--model", out, *corpus]) == 0
+    assert "test                20       100.0%" in capsys.readouterr().out
+    assert main(["translate", "--model", out, "--from", "en", "the red moon"]) == 1
+    assert capsys.readouterr().err == f"from: expected 'es', which {out} reads, got 'en'\n"
 
 
 def test_a_run_that_was_stopped_goes_on(pairs, tmp_path, monkeypatch):

@@ -632,6 +632,21 @@ def test_the_most_tokens_it_accepts_are_at_least_one(beginner, tmp_path):
         Translator.load(tmp_path / "model")
 
 
+def test_a_folder_says_the_direction_unless_it_is_from_english(beginner, tmp_path):
+    parts = beginner.model, beginner.source, beginner.target, beginner.max_len
+    for language, said in (("en", None), ("es", "es")):
+        Translator(*parts, source_language=language).save(tmp_path / "model")
+        about = json.loads((tmp_path / "model" / "about.json").read_text())
+        assert about.get("from") == said
+        assert Translator.load(tmp_path / "model").source_language == language
+    (tmp_path / "model" / "about.json").write_text(json.dumps(about | {"from": "fr"}))
+    message = "^source_language: expected 'en' or 'es', got 'fr'$"
+    with pytest.raises(ValueError, match=message):
+        Translator.load(tmp_path / "model")
+    with pytest.raises(ValueError, match=message):
+        Translator.fit(SEEN, source_language="fr")
+
+
 def test_vocabularies_that_do_not_fit_the_model_are_refused(beginner, tmp_path):
     folder = tmp_path / "model"
     beginner.save(folder)

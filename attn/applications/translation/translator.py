@@ -25,6 +25,9 @@ from attn.transformer import Transformer
 
 Text = TypeVar("Text", str, list[str])
 
+# What a translator may read; it writes the other of the two.
+LANGUAGES = ("en", "es")
+
 
 class TranslationAttention(NamedTuple):
     """The attention weights while a sentence is translated.
@@ -72,6 +75,8 @@ class Translator(Application[Transformer]):
         The losses of the training.
     punctuated : bool, default False
         Whether to add a missing capital letter and a missing final punctuation mark.
+    source_language : {"en", "es"}, default "en"
+        Whether it translates from English into Spanish, or from Spanish into English.
 
     References
     ----------
@@ -89,9 +94,11 @@ class Translator(Application[Transformer]):
         history: History | None = None,
         *,
         punctuated: bool = False,
+        source_language: str = "en",
     ) -> None:
         super().__init__(model, history)
-        self.punctuated = bool(punctuated)
+        check_choice("source_language", source_language, LANGUAGES)
+        self.punctuated, self.source_language = bool(punctuated), source_language
         self.source, self.target = source, target
         self.max_len = check_size("max_len", max_len, least=1)
 
@@ -109,6 +116,7 @@ class Translator(Application[Transformer]):
         checkpoint: str | Path | None = None,
         prepare: Callable[[Transformer], object] | None = None,
         report: Callable[[Progress], None] | None = None,
+        source_language: str = "en",
     ) -> Self:
         """Learn from pairs of sentences.
 
@@ -129,6 +137,9 @@ class Translator(Application[Transformer]):
             As in `attn.training.train`. The translator stays on the device of the training.
         prepare : callable, (Transformer) -> None, optional
             Changes the model before it learns, as `facts.make_uniform` does.
+        source_language : {"en", "es"}, default "en"
+            The language of the sources. The pairs of the corpora are from English:
+            `attn.corpus.Pair.turned` gives them in the other direction.
 
         Returns
         -------
@@ -140,6 +151,7 @@ class Translator(Application[Transformer]):
             If there are no pairs, one is longer than the learned positions, or an argument is
             not as above.
         """
+        check_choice("source_language", source_language, LANGUAGES)
         pairs = vocabularies.checked_pairs(pairs)
         if validation is not None:
             validation = vocabularies.checked_pairs(validation, "validation")
@@ -168,7 +180,15 @@ class Translator(Application[Transformer]):
             else vocabularies.encoded(source, target, validation, config, "validation"),
         )
         max_len, written = max(len(src) for src, _ in examples), vocabularies.are_sentences(pairs)
-        return cls(model, source, target, max_len, history, punctuated=written)
+        return cls(
+            model,
+            source,
+            target,
+            max_len,
+            history,
+            punctuated=written,
+            source_language=source_language,
+        )
 
     def translate(self, text: Text, *, beam_width: int = 1, length_penalty: float = 0.0) -> Text:
         """Translate a text, or several at once.
@@ -300,7 +320,9 @@ class Translator(Application[Transformer]):
 
     def _about(self) -> About:
         kind = vocabularies.kind_of(self.source)
-        return {"max_len": self.max_len, "tokenizer": kind, "punctuated": self.punctuated}
+        about = {"max_len": self.max_len, "tokenizer": kind, "punctuated": self.punctuated}
+        # The folders of older versions do not say that they are from English.
+        return about if self.source_language == "en" else about | {"from": self.source_language}
 
     def _vocabularies(self) -> dict[str, Tokenizer]:
         return vocabularies.named(self.source, self.target)
@@ -309,13 +331,25 @@ class Translator(Application[Transformer]):
     def _from_folder(cls, folder: Path, about: About, model: Transformer) -> Self:
         sizes = (model.config.vocab_size, model.config.tgt_vocab_size)
         source, target = vocabularies.read(folder, about.get("tokenizer"), sizes)
-        # The constructor checks the type.
+        # The constructor checks the types.
         max_len: Any = about.get("max_len")
-        return cls(model, source, target, max_len, punctuated=about.get("punctuated") is True)
+        source_language: Any = about.get("from", "en")
+        return cls(
+            model,
+            source,
+            target,
+            max_len,
+            punctuated=about.get("punctuated") is True,
+            source_language=source_language,
+        )
 
     @classmethod
     def pretrained(
-        cls, name: str = models.TRANSLATOR, *, device: str | torch.device = "cpu"
+        cls,
+        name: str = models.TRANSLATOR,
+        *,
+        source_language: str = "en",
+        device: str | torch.device = "cpu",
     ) -> Self:
         """Read a translator that comes with the course: ``make model`` trains it.
 
@@ -323,6 +357,8 @@ class Translator(Application[Transformer]):
         ----------
         name : {"tatoeba", "grammar"}
             The training data: real sentences, or those of a grammar.
+        source_language : {"en", "es"}, default "en"
+            The language that it reads.
         device : str or torch.device, default "cpu"
             As in `to`.
 
@@ -330,13 +366,24 @@ class Translator(Application[Transformer]):
         -------
         Translator
 
+        Raises
+        ------
+        ValueError
+            If an argument is not as above, or no translator of that direction comes with the
+            course.
+
         Examples
         --------
         >>> Translator.pretrained("grammar").translate("The cat that chased the mouse was black")
         'el gato que persiguió al ratón era negro'
         """
         check_choice("name", name, models.TRANSLATORS)
-        return cls.load(models.folder(f"{name}_translator"), device=device)
+        check_choice("source_language", source_language, LANGUAGES)
+        folder = models.translator_folder(name, source_language)
+        if not folder.exists():
+            wanted = "'en', which the course's translator reads, until you train one of your own"
+            raise argument_error("source_language", wanted, repr(source_language))
+        return cls.load(folder, device=device)
 
     def source_ids(self, text: str) -> Ids:
         """Return the ids that the encoder reads at once.
