@@ -50,7 +50,7 @@ models: .venv/full.stamp ## Fetch the two pretrained models (190 MB, once; or AT
 	@$(BIN)/python -m attn fetch smollm2 minilm || [ -z "$$CI" ]
 
 .PHONY: model
-model: .venv/full.stamp ## Train the translator of real sentences again (an hour)
+model: .venv/full.stamp ## Train the translator of real sentences again (one to two hours)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m attn train --corpus tatoeba --device cpu --quantised --out attn/applications/models/tatoeba_translator
 
 .PHONY: grammar-model

@@ -23,20 +23,33 @@ SHOWN = 5
 
 
 def translate(options: argparse.Namespace) -> None:
-    """Print a translation of each sentence, or of each line of a file."""
+    """Print a translation of each sentence, or of each line of a file.
+
+    What does not seem to be of the language that the course's own translator reads is told.
+    """
+    from attn.applications.translation.recogniser import doubt
+
     translator = _translator(options)
     search = {"beam_width": options.beam, "length_penalty": options.length_penalty}
     if options.file is not None:
         if options.text:
             raise argument_error("file", "no sentences beside it", options.file)
-        return _translate_file(translator, options.file, search)
+        return _translate_file(translator, options.file, search, options.model is None)
     for text in options.text:
         print(translator.translate(text, **search))
+        if options.model is None:
+            _say_doubt("text", doubt(text, translator.source_language))
     if not options.text:
-        _translate_typed(translator, search)
+        _translate_typed(translator, search, options.model is None)
 
 
-def _translate_typed(translator: "Translator", search: dict[str, Any]) -> None:
+def _say_doubt(where: str, doubt: str) -> None:
+    """Say that what was translated may be of another language, if so."""
+    if doubt:
+        print(f"{where}: {doubt}; translated all the same", file=sys.stderr)
+
+
+def _translate_typed(translator: "Translator", search: dict[str, Any], doubts: bool) -> None:
     """Print the translation of each line of standard input as soon as it is there."""
     from attn._lines import lines_of
     from attn.applications.translation.lines import translate_lines
@@ -51,9 +64,13 @@ def _translate_typed(translator: "Translator", search: dict[str, Any]) -> None:
             print(f"line {number}: {found.problem}", file=sys.stderr)
         elif found.translation:
             print(found.translation, flush=True)
+            if doubts:
+                _say_doubt(f"line {number}", found.doubt)
 
 
-def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]) -> None:
+def _translate_file(
+    translator: "Translator", path: Path, search: dict[str, Any], doubts: bool
+) -> None:
     """Print the translation of each line, in its place: an empty line for what cannot be one."""
     from attn._lines import read_lines
     from attn.applications.translation.lines import translate_lines
@@ -62,6 +79,8 @@ def _translate_file(translator: "Translator", path: Path, search: dict[str, Any]
     for number, line in enumerate(translate_lines(translator, read_lines(path), **search), 1):
         if line.problem:
             print(f"{path}, line {number}: {line.problem}", file=sys.stderr)
+        if doubts:
+            _say_doubt(f"{path}, line {number}", line.doubt)
         print(line.translation)
         n_tokens += line.n_tokens
     rate = n_tokens / (time.monotonic() - began)

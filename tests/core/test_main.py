@@ -72,6 +72,25 @@ def test_it_reads_standard_input(capsys, monkeypatch):
     assert (out, err) == ("La casa es roja.\n", "line 1: no UTF-8 at byte 7: save it as UTF-8\n")
 
 
+def test_what_is_not_english_is_told_and_translated_all_the_same(tmp_path, capsys, monkeypatch):
+    said = "expected English, got what seems to be {}; translated all the same\n"
+    spanish, neither = said.format("Spanish"), said.format("neither English nor Spanish")
+    path = tmp_path / "lines.txt"
+    path.write_text("Where is it?\nLa casa es roja.\n")
+    assert main(["translate", "La casa es roja.", "Where is it?", "🙂"]) == 0
+    out, err = capsys.readouterr()
+    assert out.count("\n") == 3 and err == f"text: {spanish}text: {neither}"
+    assert main(["translate", "--file", str(path)]) == 0
+    assert capsys.readouterr().err.startswith(f"{path}, line 2: {spanish}2 lines, ")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Where is it?\nxqzt wvk\n"))
+    assert main(["translate"]) == 0
+    assert capsys.readouterr().err == f"line 2: {neither}"
+    # A translator of one's own may read any language.
+    own = ["translate", "--model", str(models.folder("tatoeba_translator")), "La casa es roja."]
+    assert main(own) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_an_output_that_takes_no_more_ends_it_without_a_trace():
     reader, closed = os.pipe()
     os.close(reader)

@@ -6,12 +6,14 @@
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
 `cutting`       a text in pieces that a translator can read, and together again
 `lines`         a file of any length, line by line
+`recogniser`    is a text English, Spanish, or neither?
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
 """
 
 from attn.applications.translation.lines import TranslatedLine, translate_lines
 from attn.applications.translation.recipes import PRETRAINED, RECIPES, SIZES, TRAINING, Recipe
+from attn.applications.translation.recogniser import language_of
 from attn.applications.translation.translator import TranslationAttention, Translator
 from attn.applications.translation.vocabularies import UnknownWordError
 
@@ -25,5 +27,6 @@ __all__ = [
     "TranslationAttention",
     "Translator",
     "UnknownWordError",
+    "language_of",
     "translate_lines",
 ]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from attn._checks import argument_error
 from attn._lines import Line
 from attn.applications.translation.cutting import put_together
+from attn.applications.translation.recogniser import doubt
 from attn.applications.translation.translator import Translator
 
 AT_ONCE = 1024
@@ -23,11 +24,14 @@ class TranslatedLine(NamedTuple):
         The number of tokens that were written, the end token included.
     problem : str
         The reason why there is no translation. It is empty for an empty line.
+    doubt : str
+        In what way the line does not seem to be in the language that is read, if so.
     """
 
     translation: str = ""
     n_tokens: int = 0
     problem: str = ""
+    doubt: str = ""
 
 
 def translate_lines(
@@ -73,7 +77,7 @@ def translate_lines(
     lines = iter(lines)
     while some := list(itertools.islice(lines, AT_ONCE)):
         found = [TranslatedLine()] * len(some)
-        cuts, sources = {}, []
+        cuts, sources, doubts = {}, [], {}
         for place, line in enumerate(some):
             text, problem = line if isinstance(line, Line) else (line, "")
             try:
@@ -83,11 +87,12 @@ def translate_lines(
                     pieces = translator.pieces(text)
                     sources += [translator.source_ids(piece.text) for piece in pieces]
                     cuts[place] = pieces
+                    doubts[place] = doubt(text, translator.source_language)
             except ValueError as error:
                 found[place] = TranslatedLine(problem=str(error))
         written = iter(translator._write(sources, beam_width, length_penalty))
         for place, pieces in cuts.items():
             ids = [next(written) for _ in pieces]
             translation = put_together(pieces, [translator.target.decode(one) for one in ids])
-            found[place] = TranslatedLine(translation, sum(map(len, ids)))
+            found[place] = TranslatedLine(translation, sum(map(len, ids)), doubt=doubts[place])
         yield from found

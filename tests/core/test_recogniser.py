@@ -1,0 +1,66 @@
+"""What language a text is in: what is stored was counted so, and a reader's own lines."""
+
+import json
+
+import numpy as np
+import pytest
+
+from attn.applications.translation.recogniser import TABLES, doubt, language_of, places, tables
+
+STORED = json.loads(TABLES.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("text", "from_english", "from_spanish"),
+    [
+        ("Attention is all you need.", "en", "en"),
+        ("The house that she saw.", "en", "en"),
+        ("Me llamo Meg y tengo 3 gatos.", "es", "es"),
+        ("donde esta la biblioteca", "es", "es"),
+        ("I don\u2019t know", "en", "en"),
+        # Nothing in them says which of the two it is.
+        ("Tom", "en", "es"),
+        ("Marta gives roses to Sara.", "en", "es"),
+        ("No.", "en", "es"),
+        ("$3,500", "en", "es"),
+        ("?", "en", "es"),
+        ("", "en", "es"),
+        ("qwrtp zxcvb", "", ""),
+        ("你好", "", ""),
+        ("Привет", "", ""),
+        ("🙂", "", ""),
+        ("I love you 🙂", "en", "en"),
+    ],
+)
+def test_a_text_is_taken_for_what_it_is(text, from_english, from_spanish):
+    assert [language_of(text, language) for language in ("en", "es")] == [
+        from_english,
+        from_spanish,
+    ]
+    assert (doubt(text) == "") == (from_english == "en")
+
+
+def test_the_chances_of_what_follows_a_letter_sum_to_one():
+    words, surprise = tables()
+    # They were rounded to tenths of a nat.
+    np.testing.assert_allclose(np.exp(-surprise).sum(axis=-1), 1, atol=0.05)
+    (th,) = [tuple(places("th")[1:3])]
+    assert surprise[0][th] < surprise[1][th] and words["the"] < -4 and words["el"] > 4
+
+
+def test_it_is_right_as_often_as_promised():
+    """At most one false alarm in a hundred, and 98 of a hundred of each other kind found."""
+    wrong = {name: 1 - right / n for name, (right, n) in STORED["rates"].items()}
+    assert STORED["rates"]["English"][1] == 3000
+    for name, share in wrong.items():
+        assert share <= (0.01 if name in ("English", "everyday English", "Spanish") else 0.02), name
+
+
+@pytest.mark.slow
+def test_the_tables_and_the_rates_are_those_of_the_corpus(needed):
+    needed("tatoeba")
+    from experiments import languages
+
+    assert languages.words() == STORED["words"]
+    assert languages.letters("target") == STORED["es"]
+    assert languages.rates() == STORED["rates"]
