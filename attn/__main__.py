@@ -108,6 +108,11 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("translate", help="translate between English and Spanish")
     command.add_argument("text", nargs="*", help="sentences; read from standard input if none")
     command.add_argument("--file", type=Path, help="translate its lines, one by one")
+    command.add_argument(
+        "--mark-guessed",
+        action="store_true",
+        help="put [?] after each word that is rather wrong than right",
+    )
     command.set_defaults(run=_commands.translate)
 
     command = commands.add_parser("train", help="train a translator; also under torchrun")

@@ -34,12 +34,15 @@ def translate(options: argparse.Namespace) -> None:
     if options.file is not None:
         if options.text:
             raise argument_error("file", "no sentences beside it", options.file)
+        search["mark_guessed"] = options.mark_guessed
         return _translate_file(translator, options.file, search, options.model is None)
     for text in options.text:
-        print(translator.translate(text, **search))
+        found = translator.translation(text, **search) if options.mark_guessed else None
+        print(found.marked() if found else translator.translate(text, **search))
         if options.model is None:
             _say_doubt("text", doubt(text, translator.source_language))
     if not options.text:
+        search["mark_guessed"] = options.mark_guessed
         _translate_typed(translator, search, options.model is None)
 
 

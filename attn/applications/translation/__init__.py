@@ -6,11 +6,13 @@
 `translator`    ``Translator``: fit, translate, look inside, measure, save, load
 `cutting`       a text in pieces that a translator can read, and together again
 `lines`         a file of any length, line by line
+`certainty`     how probable it is of each word that it is right
 `recogniser`    is a text English, Spanish, or neither?
 `facts`         alignments, pronouns, meanings, agreement, heads: is it so?
 ==============  ====================================================================
 """
 
+from attn.applications.translation.certainty import Translation
 from attn.applications.translation.lines import TranslatedLine, translate_lines
 from attn.applications.translation.recipes import PRETRAINED, RECIPES, SIZES, TRAINING, Recipe
 from attn.applications.translation.recogniser import language_of
@@ -24,6 +26,7 @@ __all__ = [
     "TRAINING",
     "Recipe",
     "TranslatedLine",
+    "Translation",
     "TranslationAttention",
     "Translator",
     "UnknownWordError",

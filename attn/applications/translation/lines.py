@@ -40,6 +40,7 @@ def translate_lines(
     *,
     beam_width: int = 1,
     length_penalty: float = 0.0,
+    mark_guessed: bool = False,
 ) -> Iterator[TranslatedLine]:
     """Translate lines in their order, reading no more than `AT_ONCE` ahead.
 
@@ -52,6 +53,8 @@ def translate_lines(
         `attn._lines.read_lines`, is not translated.
     beam_width, length_penalty
         As in `Translator.translate`.
+    mark_guessed : bool, default False
+        Whether to mark what is rather wrong than right, as `Translation.marked` does.
 
     Yields
     ------
@@ -90,9 +93,16 @@ def translate_lines(
                     doubts[place] = doubt(text, translator.source_language)
             except ValueError as error:
                 found[place] = TranslatedLine(problem=str(error))
-        written = iter(translator._write(sources, beam_width, length_penalty))
-        for place, pieces in cuts.items():
-            ids = [next(written) for _ in pieces]
-            translation = put_together(pieces, [translator.target.decode(one) for one in ids])
-            found[place] = TranslatedLine(translation, sum(map(len, ids)), doubt=doubts[place])
+        written = translator._write(sources, beam_width, length_penalty)
+        marked = (
+            translator._translations([*cuts.values()], sources, written) if mark_guessed else []
+        )
+        ids = iter(written)
+        for number, (place, pieces) in enumerate(cuts.items()):
+            own = [next(ids) for _ in pieces]
+            if mark_guessed:
+                translation = marked[number].marked()
+            else:
+                translation = put_together(pieces, [translator.target.decode(one) for one in own])
+            found[place] = TranslatedLine(translation, sum(map(len, own)), doubt=doubts[place])
         yield from found

@@ -1,0 +1,130 @@
+"""How sure a translator is of each word that it writes, so that a guess can be marked."""
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import regex
+import torch
+from numpy.typing import NDArray
+
+from attn.applications import models
+from attn.applications._sequences import Ids, collate, placed, predict
+
+if TYPE_CHECKING:
+    from attn.applications.translation.translator import Translator
+
+FITTED = models.folder("languages") / "calibrated.json"
+# What is less probable than this is a guess, and what stands after it.
+GUESSED, MARK = 0.5, "[?]"
+_WORD = regex.compile(r"[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*")
+
+
+class Translation(NamedTuple):
+    """A translation, and how probable it is of each of its words that it is right.
+
+    Attributes
+    ----------
+    text : str
+    word_probabilities : list of float
+        One for each of `words`.
+    """
+
+    text: str
+    word_probabilities: list[float]
+
+    @property
+    def words(self) -> list[str]:
+        """The words of the text, and its numbers, without marks."""
+        return words_of(self.text)
+
+    def marked(self, below: float = GUESSED) -> str:
+        """Return the text with `MARK` after each word that is less probable than `below`.
+
+        Examples
+        --------
+        >>> Translation("El gato ladró.", [0.9, 0.8, 0.2]).marked()
+        'El gato ladró[?].'
+        """
+        probabilities = iter(self.word_probabilities)
+        return str(_WORD.sub(lambda m: m[0] + MARK * (next(probabilities) < below), self.text))
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, and its numbers, without marks."""
+    return list(_WORD.findall(text))
+
+
+@torch.no_grad()
+def word_chances(
+    translator: "Translator", sources: Sequence[Ids], written: Sequence[Ids]
+) -> list[NDArray[np.floating]]:
+    """Return the probability that the model gave each word, when it wrote it after those before.
+
+    Parameters
+    ----------
+    translator : Translator
+    sources, written : sequence of list of int
+        What the encoder read and what the decoder wrote, alike long.
+
+    Returns
+    -------
+    list of array
+        For each text that was written, the product of the probabilities of the tokens of each of
+        its `words_of`.
+    """
+    target, model = translator.target, translator.model
+
+    def chances(some: list[tuple[Ids, Ids]]) -> list[NDArray[np.floating]]:
+        logits, targets = predict(model, placed(model, *collate(some)))  # type: ignore[arg-type]
+        log_p = logits.double().log_softmax(-1).gather(-1, targets[..., None])[..., 0].cpu().numpy()
+        return [_of_words(target, ids, row) for (_, ids), row in zip(some, log_p, strict=True)]
+
+    said = [[i for i in ids if i != target.eos_id] for ids in written]
+    pairs = list(zip(sources, said, strict=True))
+    return translator._in_batches(pairs, chances, lambda pair: len(pair[0]))
+
+
+def _of_words(target: Any, ids: Ids, log_p: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the probabilities of words: a token counts for each word that it has a letter of."""
+    ends = np.array([len(target.decode(ids[: i + 1])) for i in range(len(ids))], dtype=int)
+    begins = np.concatenate(([0], ends[:-1])).astype(int)
+    of = [
+        log_p[: len(ids)][(begins < m.end()) & (ends > m.start())].sum()
+        for m in _WORD.finditer(target.decode(ids))
+    ]
+    chances: NDArray[np.floating] = np.exp(np.array(of, dtype=float))
+    return chances
+
+
+@cache
+def fitted() -> dict[str, tuple[float, float]]:
+    """Return the slope and the offset with which chances are calibrated, by the translator's name."""
+    stored = json.loads(FITTED.read_text(encoding="utf-8"))["fitted"]
+    return {name: (slope, offset) for name, (slope, offset) in stored.items()}
+
+
+def calibrated(chances: NDArray[np.floating], slope: float, offset: float) -> NDArray[np.floating]:
+    """Return the probabilities that words are right: ``sigmoid(slope * logit(chance) + offset)``.
+
+    References
+    ----------
+    Platt (1999), Probabilistic Outputs for Support Vector Machines; Guo et al. (2017), On
+    Calibration of Modern Neural Networks, section 4.
+
+    Examples
+    --------
+    >>> calibrated(np.array([0.5, 0.9]), 1.0, 0.0).round(3).tolist()
+    [0.5, 0.9]
+    """
+    probabilities: NDArray[np.floating] = 1 / (1 + np.exp(-slope * logit(chances) - offset))
+    return probabilities
+
+
+def logit(chances: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the logarithm of the odds, of chances away from 0 and 1."""
+    kept = np.clip(chances, 1e-6, 1 - 1e-6)
+    odds: NDArray[np.floating] = np.log(kept / (1 - kept))
+    return odds

@@ -1,0 +1,90 @@
+"""How sure a translator is: its own chances, step by step, and whether what is stored keeps its word."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from attn.__main__ import main
+from attn.applications import models
+from attn.applications.translation import Translation, Translator
+from attn.applications.translation.certainty import (
+    FITTED,
+    calibrated,
+    logit,
+    word_chances,
+    words_of,
+)
+
+STORED = json.loads(FITTED.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.pretrained("tatoeba")
+
+
+@torch.no_grad()
+def test_a_word_is_as_probable_as_its_tokens_one_after_the_other(translator):
+    """The decoder is asked for one token at a time, and letters tell which word each is of."""
+    texts = ["The cat sat on the mat.", "Meg paid $3,500.", "I left it there."]
+    sources = [translator.source_ids(text) for text in texts]
+    written = translator._write(sources)
+    for source, ids, found in zip(
+        sources, written, word_chances(translator, sources, written), strict=True
+    ):
+        said, wanted, word = [translator.target.sos_id], [], ""
+        for i in ids[:-1]:
+            logits, _ = translator.model(torch.tensor([source]), torch.tensor([said]))
+            p = logits[0, -1].double().softmax(0)[i].item()
+            said.append(i)
+            letters = translator.target.decode([i])
+            if any(c.isalnum() for c in letters):
+                if not word or not letters[0].isalnum():
+                    wanted.append(1.0)
+                wanted[-1] *= p
+            word = letters[-1:] if letters[-1:].isalnum() else ""
+        np.testing.assert_allclose(found, wanted, rtol=1e-4)
+        assert len(found) == len(words_of(translator.target.decode(ids)))
+
+
+def test_what_is_told_of_a_text_belongs_to_its_words(translator):
+    text = "The cat sat on the mat.\nWhere is it?"
+    found = translator.translation(text)
+    assert found.text == translator.translate(text)
+    assert len(found.word_probabilities) == len(found.words) == 9
+    (source,) = [translator.source_ids("Where is it?")]
+    (own,) = word_chances(translator, [source], translator._write([source]))
+    expected = calibrated(own, *STORED["fitted"]["tatoeba"])
+    np.testing.assert_allclose(found.word_probabilities[-2:], expected, rtol=1e-4)
+    assert Translator.load(models.folder("tatoeba_translator"))._calibration == (1.0, 0.0)
+
+
+def test_marks_stand_after_words_alone():
+    found = Translation("¿Qué? ¡3 días!", [0.2, 0.9, 0.49])
+    assert found.marked() == "¿Qué[?]? ¡3 días[?]!"
+    assert found.marked(below=0.0) == found.text and found.words == ["Qué", "3", "días"]
+
+
+def test_the_command_marks_what_is_guessed(tmp_path, capsys):
+    path = tmp_path / "lines.txt"
+    path.write_text("The cat sat on the mat.\n\n")
+    marked = "El gato se sentó en el partido[?].\n"
+    assert main(["translate", "--mark-guessed", "The cat sat on the mat."]) == 0
+    assert capsys.readouterr().out == marked
+    assert main(["translate", "--mark-guessed", "--file", str(path)]) == 0
+    assert capsys.readouterr().out == marked + "\n"
+
+
+def test_a_calibration_is_a_line_of_odds():
+    chances = np.array([0.01, 0.3, 0.5, 0.99])
+    np.testing.assert_allclose(logit(calibrated(chances, 0.7, 0.2)), 0.7 * logit(chances) + 0.2)
+    assert np.isfinite(calibrated(np.array([0.0, 1.0]), 2.0, 0.0)).all()
+
+
+def test_it_keeps_its_word():
+    """The error of calibration is at most .05 on sentences that nothing was fitted on."""
+    for told in STORED["measured"].values():
+        assert told["error"] <= 0.05 and told["error"] <= told["error before"]
+        assert told["words"] > 2000 and told["marked and right"] < 0.5 < told["unmarked and right"]
