@@ -58,7 +58,7 @@ def _keep_how_numpy_prints():
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
     *("L13_what_attention_computes", "A2_documents"),
-    *("A3_text_applications", "L10_applications"),
+    "L10_applications",
 }
 
 
@@ -91,8 +91,6 @@ DRAWN = {
     "03_self_attention": 1,
     "05_encoder_decoder": 1,
     "07_positional_encoding": 1,
-    "10_applications": 1,
-    "11_landscape": 1,
     "A2_documents": 1,
     "L03_self_attention": 3,
     "L05_encoder_decoder": 1,
