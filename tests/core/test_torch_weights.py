@@ -12,14 +12,7 @@ from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.layers import DecoderLayer, EncoderLayer, FeedForward
 from attn.masks import causal_mask, padding_mask
 from attn.positions import RotaryPositions
-from attn.transformer import (
-    Decoder,
-    Encoder,
-    Transformer,
-    TransformerConfig,
-    from_torch,
-    to_torch,
-)
+from attn.transformer import Decoder, Encoder, Transformer, TransformerConfig, from_torch, to_torch
 
 SIZES = {"d_model": 8, "n_heads": 2, "d_ff": 12}
 THEIRS = {"dim_feedforward": 12, "dropout": 0.3, "batch_first": True}
@@ -350,10 +343,7 @@ def changed(module=None, **parts):
 @pytest.mark.parametrize(
     "ours, message",
     [
-        (
-            EncoderLayer(**SIZES, n_kv_heads=1),
-            "n_kv_heads = n_heads = 2 for PyTorch, got 1",
-        ),
+        (EncoderLayer(**SIZES, n_kv_heads=1), "n_kv_heads = n_heads = 2 for PyTorch, got 1"),
         (
             MultiHeadAttention(8, 2, relative=RotaryPositions()),
             "relative = None for PyTorch, got RotaryPositions",

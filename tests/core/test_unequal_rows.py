@@ -124,11 +124,7 @@ def test_texts_in_a_row_do_not_see_each_other(model_class, positions):
     if model_class is Transformer:
         src = random_ids(2, 7, seed=1)
         packed = model.decode(
-            ids,
-            model.encode(src, mask, src_positions=places)[0],
-            mask,
-            mask,
-            tgt_positions=places,
+            ids, model.encode(src, mask, src_positions=places)[0], mask, mask, tgt_positions=places
         )[0]
         whole = model(src, ids, mask, mask, src_positions=places, tgt_positions=places)[0]
         alone = [model(src[:, part], ids[:, part])[0] for part in (text == 0, text == 1)]
