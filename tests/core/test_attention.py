@@ -1,7 +1,6 @@
 """attn.attention against PyTorch's unfused attention, the NumPy reference and closed forms."""
 
 import math
-import re
 
 import numpy as np
 import pytest
@@ -14,15 +13,12 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from attn import reference
 from attn.attention import SelfAttention, scaled_dot_product_attention
 from attn.masks import causal_mask, padding_mask
+from tests.core.helpers import assert_close, gradients, random, refuses
 
 both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
 LENGTHS = {"square": (5, 5), "cache": (3, 6), "more queries": (6, 3)}
 BATCHES = [(), (2,), (2, 3), (2, 1, 3)]
 OVERFLOW = "^query, key, value: expected products that fit in torch.float32, got an overflow$"
-
-
-def random(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
 def inputs(batch=(), tgt_len=5, src_len=5, d_k=8, d_v=8, dtype=torch.float64):
@@ -32,15 +28,6 @@ def inputs(batch=(), tgt_len=5, src_len=5, d_k=8, d_v=8, dtype=torch.float64):
         random(*batch, *size, dtype=dtype, seed=seed).requires_grad_()
         for seed, size in enumerate(sizes)
     ]
-
-
-def gradients(output, tensors):
-    upstream = random(*output.shape, seed=9).to(output.dtype)
-    return torch.autograd.grad(output, tensors, upstream)
-
-
-def assert_close(actual, expected, tolerance=1e-10):
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def visible(tgt_len, src_len):
@@ -584,7 +571,7 @@ def test_grouped_queries_need_an_axis_of_heads(name):
     heads[name] = heads[name][0]
     got = tuple(heads[name].shape)
     message = f"{name}: expected shape (..., n_heads, length, d_k) for enable_gqa, got {got}"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         scaled_dot_product_attention(**heads, enable_gqa=True)
 
 

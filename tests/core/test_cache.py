@@ -13,14 +13,11 @@ from attn.attention import MultiHeadAttention
 from attn.cache import DecoderCache, KVCache, MemoryCache
 from attn.masks import padding_mask
 from attn.positions import ALiBiPositions, RotaryPositions
+from tests.core.helpers import assert_close, random
 from tests.core.other_device import DEVICE, OtherDevice
 
 both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
 RELATIVE = {"none": None, "rotary": RotaryPositions(), "alibi": ALiBiPositions(4)}
-
-
-def random(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
 def heads(n_kv_heads=4, relative="none", dtype=torch.float64):
@@ -30,10 +27,6 @@ def heads(n_kv_heads=4, relative="none", dtype=torch.float64):
         if isinstance(projection, torch.nn.Linear):
             torch.nn.init.normal_(projection.bias)
     return module.to(dtype)
-
-
-def assert_close(actual, expected, tolerance=1e-10):
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 # what is kept

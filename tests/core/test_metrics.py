@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import re
 import subprocess
 import sys
 
@@ -28,11 +27,8 @@ from attn.metrics import (
     uniform_alignment,
     wilson_interval,
 )
+from tests.core.helpers import refuses
 from tests.core.other_device import DEVICE, OtherDevice
-
-
-def refuses(message):
-    return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
 
 
 def test_tensors_of_any_device_are_numbers_too():

@@ -20,6 +20,7 @@ from attn.attention import MultiHeadAttention
 from attn.cache import KVCache
 from attn.masks import padding_mask
 from attn.positions import ALiBiPositions, RotaryPositions
+from tests.core.helpers import assert_close, gradients, random
 
 both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
 precisions = pytest.mark.parametrize(
@@ -34,10 +35,6 @@ RELATIVE = {
 relatives = pytest.mark.parametrize("relative", RELATIVE)
 
 
-def random(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
-
-
 def heads_of(d_model=12, n_heads=3, dtype=torch.float64, relative="none", **options):
     """A module whose biases are not zero, so that one left out shows."""
     torch.manual_seed(0)
@@ -46,15 +43,6 @@ def heads_of(d_model=12, n_heads=3, dtype=torch.float64, relative="none", **opti
         if name.endswith("bias"):
             nn.init.normal_(parameter)
     return module.to(dtype)
-
-
-def gradients(output, tensors):
-    upstream = random(*output.shape, seed=9).to(output.dtype)
-    return torch.autograd.grad(output, tensors, upstream)
-
-
-def assert_close(actual, expected, tolerance=1e-10):
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def mask_of_kind(kind, n_heads, length):

@@ -25,6 +25,7 @@ from attn.positions import (
     rotary,
     sinusoidal_positions,
 )
+from tests.core.helpers import assert_close, random
 from tests.core.no_float64 import NoFloat64
 
 PUBLISHED_SLOPES = {
@@ -34,14 +35,6 @@ PUBLISHED_SLOPES = {
     # Their published code for 12: those of 8, then every second of those of 16.
     12: [2.0**-e for e in range(1, 9)] + [2.0**-0.5, 2.0**-1.5, 2.0**-2.5, 2.0**-3.5],
 }
-
-
-def random(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
-
-
-def assert_close(actual, expected, tolerance=1e-10):
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def block_rotation(angles):

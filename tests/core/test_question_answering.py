@@ -33,6 +33,7 @@ from attn.tokenizer.words import join, split
 from attn.transformer import TransformerConfig
 from attn_course import passages
 from attn_course.passages import KINDS, Question, is_held_out, questions
+from tests.core.helpers import refuses
 
 ENIAC = "The first general-purpose electronic computer, ENIAC, was completed in 1945."
 ASKED = "When was the first computer invented?"
@@ -347,7 +348,7 @@ def test_the_span_points_at_the_answer():
     ],
 )
 def test_encode_refuses(arguments, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         encode(WORDS, True, *arguments)
 
 
@@ -553,7 +554,7 @@ def test_what_cannot_be_loaded_is_refused(untrained, tmp_path):
     about = json.loads((folder / "about.json").read_text())
     (folder / "about.json").write_text(json.dumps(about | {"marks_question_words": None}))
     message = f"folder: expected marks_question_words to be true or false, got {folder}: None"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         QuestionAnswerer.load(folder)
     (folder / "about.json").write_text(json.dumps(about | {"format": "attn summarizer 1"}))
     with pytest.raises(ValueError, match="^folder: expected a folder of the format"):

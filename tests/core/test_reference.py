@@ -136,53 +136,24 @@ def test_lists_are_fine():
 
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
 @pytest.mark.parametrize(
-    "query, key, value, mask, message",
+    "change, message",
     [
-        ((4,), (5, 8), (5, 8), None, r"query: expected shape \(..., tgt_len, d_k\), got \(4,\)"),
-        ((4, 8), (8,), (5, 8), None, r"key: expected shape \(..., src_len, d_k\), got \(8,\)"),
-        ((4, 8), (5, 8), (5,), None, r"value: expected shape \(..., src_len, d_v\), got \(5,\)"),
-        ((4, 0), (5, 0), (5, 8), None, r"query: expected d_k of at least 1, got shape \(4, 0\)"),
-        (
-            (4, 8),
-            (2, 5, 4),
-            (5, 8),
-            None,
-            r"key: expected shape \(..., src_len, 8\) to match query, got \(2, 5, 4\)",
-        ),
-        (
-            (4, 8),
-            (5, 8),
-            (6, 3),
-            None,
-            r"value: expected shape \(..., 5, d_v\) to match key, got \(6, 3\)",
-        ),
-        (
-            (2, 4, 8),
-            (3, 5, 8),
-            (5, 8),
-            None,
-            r"key: expected batch dimensions that broadcast with \(2,\), got \(3,\)",
-        ),
-        (
-            (2, 4, 8),
-            (2, 5, 8),
-            (2, 5, 8),
-            (5, 5),
-            r"mask: expected a shape that broadcasts to \(2, 4, 5\), got \(5, 5\)",
-        ),
-        (
-            (2, 4, 8),
-            (2, 5, 8),
-            (2, 5, 8),
-            (2, 1, 4, 5),
-            r"mask: expected a shape that broadcasts to \(2, 4, 5\), got \(2, 1, 4, 5\)",
-        ),
+        ({"query": (4,)}, r"query: expected shape \(..., tgt_len, d_k\), got \(4,\)"),
+        ({"key": (8,)}, r"key: expected shape \(..., src_len, d_k\), got \(8,\)"),
+        ({"value": (5,)}, r"value: expected shape \(..., src_len, d_v\), got \(5,\)"),
+        ({"query": (4, 0)}, r"query: expected d_k of at least 1, got shape \(4, 0\)"),
+        ({"key": (2, 5, 4)}, r"key: .* \(..., src_len, 8\) to match query, got \(2, 5, 4\)"),
+        ({"value": (6, 3)}, r"value: .* \(..., 5, d_v\) to match key, got \(6, 3\)"),
+        ({"key": (3, 5, 8)}, r"key: .* dimensions that broadcast with \(2,\), got \(3,\)"),
+        ({"mask": (5, 5)}, r"mask: .* broadcasts to \(2, 4, 5\), got \(5, 5\)"),
+        ({"mask": (2, 1, 4, 5)}, r"mask: .* broadcasts to \(2, 4, 5\), got \(2, 1, 4, 5\)"),
     ],
 )
-def test_shapes_that_do_not_fit(attend, query, key, value, mask, message):
-    mask = None if mask is None else np.ones(mask, dtype=bool)
+def test_shapes_that_do_not_fit(attend, change, message):
+    shapes = {"query": (2, 4, 8), "key": (5, 8), "value": (5, 8), "mask": (4, 5)} | change
+    mask = np.ones(shapes.pop("mask"), dtype=bool)
     with pytest.raises(ValueError, match=f"^{message}$"):
-        attend(random(*query), random(*key), random(*value), mask)
+        attend(*(random(*shape) for shape in shapes.values()), mask)
 
 
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
@@ -244,10 +215,7 @@ def test_self_attention_without_a_mask_allows_all():
 @pytest.mark.parametrize(
     "shapes, message",
     [
-        (
-            ((6,), (6, 3), (6, 3), (6, 3)),
-            r"x: expected shape \(..., seq_len, d_model\), got \(6,\)",
-        ),
+        (((6,), (6, 3), (6, 3), (6, 3)), r"x: expected shape \(..., seq_len, d_model\), got \(6,"),
         (((4, 6), (5, 3), (6, 3), (6, 3)), r"w_q: expected shape \(6, d_k\) to match x, got"),
         (((4, 6), (6, 3), (6,), (6, 3)), r"w_k: expected shape \(6, d_k\) to match x, got \(6,\)"),
         (((4, 6), (6, 3), (6, 3), (3, 6)), r"w_v: expected shape \(6, d_v\) to match x, got"),

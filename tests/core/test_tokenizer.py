@@ -785,7 +785,7 @@ def test_files_that_are_no_tokenizer(cls, tmp_path):
 def test_a_file_that_cannot_be_written(cls, tmp_path):
     def fails(path, reason):
         message = f"path: expected a place that can be written, got {path}: {reason}"
-        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        with refuses(message):
             cls([]).save(path)
 
     (tmp_path / "file").write_text("as it was")

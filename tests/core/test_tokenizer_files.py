@@ -14,6 +14,7 @@ from attn.pretrained.tokenizers import of_folder, of_gguf
 from attn.tokenizer import AddedToken, ByteLevelTokenizer, WordPieceTokenizer
 from attn.tokenizer.byte_level import byte_letters
 from attn.tokenizer.word_piece import MARKS
+from tests.core.helpers import refuses
 from tests.core.test_tokenizer_pretrained import HARD, TEXTS, places
 
 LETTERS = list(byte_letters().values())
@@ -513,7 +514,7 @@ def test_other_gguf_tokenizers_are_refused(tmp_path, change, message):
     ],
 )
 def test_added_tokens_say_what_they_are(arguments, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         AddedToken(**arguments)
 
 

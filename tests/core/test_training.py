@@ -3,7 +3,6 @@
 import atexit
 import dataclasses
 import math
-import re
 from contextlib import contextmanager
 from fractions import Fraction
 from types import SimpleNamespace
@@ -22,11 +21,7 @@ from attn.training import TrainingConfig, choose_device, cross_entropy, learning
 from attn.training.batches import Batches
 from attn.training.devices import keep_randomness, set_seed
 from attn.training.processes import join
-
-
-def refuses(message):
-    return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
-
+from tests.core.helpers import refuses
 
 # configuration
 

@@ -58,7 +58,8 @@ QUICK = {"applications"}
 SHARED = [
     *("tests/__init__.py", "tests/conftest.py", "tests/machine.py", "book/_ext/vendor.py"),
     "Makefile",
-    *("tests/core/__init__.py", "tests/core/no_float64.py", "tests/core/other_device.py"),
+    *("tests/core/__init__.py", "tests/core/helpers.py"),
+    *("tests/core/no_float64.py", "tests/core/other_device.py"),
 ]
 LEAST = 0.95
 # The verdict for each exit status of pytest. "Stopped" means that the tests took far longer than usual.
