@@ -151,17 +151,6 @@ def test_a_mask_is_copied_for_each_sequence_only_where_they_differ(shape, copies
 
 
 @both_paths
-@pytest.mark.parametrize(
-    "lead", [(3,), (1, 3), (3, 1), (1, 1, 3), (2, 1, 1), (2, 3, 1), (1, 3, 3), (2, 1, 3)], ids=str
-)
-def test_a_mask_broadcasts_along_any_axis_of_the_batch(lead, need_weights):
-    tensors, mask = inputs((2, 3, 3)), random(*lead, 5, 5, seed=3) > 0
-    output, _ = scaled_dot_product_attention(*tensors, mask, need_weights=need_weights)
-    expanded, _ = scaled_dot_product_attention(*tensors, mask.expand(2, 3, 3, 5, 5))
-    assert_close(output, expanded)
-
-
-@both_paths
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
 @pytest.mark.parametrize("d_v", [16, 5])
 def test_what_is_masked_changes_nothing_to_the_bit(dtype, d_v, need_weights):

@@ -282,17 +282,6 @@ def test_the_error_rate_counts_links_over_all_sentences(sentences):
         assert rate == pytest.approx(1 - rights / total) and -1e-9 <= rate <= 1
 
 
-def test_the_error_rate_by_hand():
-    """Three sure links, of which two are found, beside one that is possible and one wrong."""
-    sure = [{(0, 0), (1, 2)}, {(0, 0)}]
-    possible = [{(2, 1)}, set()]
-    predicted = [{(0, 0), (2, 1), (1, 1)}, [(0, 0)]]
-    assert alignment_error_rate(predicted, sure, possible) == pytest.approx(1 - (2 + 3) / (4 + 3))
-    assert alignment_error_rate(sure, sure, sure) == 0
-    assert alignment_error_rate([set(), set()], sure, possible) == 1
-    assert alignment_error_rate([{(5, 5)}], [set()], [set()]) == 1
-
-
 def test_the_error_rate_needs_lists_of_one_length():
     with refuses("sure: expected 2 sentences, as in predicted, got 1"):
         alignment_error_rate([{(0, 0)}] * 2, [{(0, 0)}], [set()] * 2)
@@ -355,19 +344,6 @@ TOY = [
 
 def probability(model, source, target):
     return model.probabilities[model.source_ids[source], model.target_ids[target]]
-
-
-def test_one_iteration_by_hand():
-    """From equal shares: each word of a sentence of n gives 1/n to each word of the other."""
-    model = ibm_model_1(TOY, iterations=1)
-    # la meets the and house (1/2 each), the, blue and house (1/3), the and flower (1/2).
-    la = {"the": 1 / 2 + 1 / 3 + 1 / 2, "house": 1 / 2 + 1 / 3, "blue": 1 / 3, "flower": 1 / 2}
-    for word, count in la.items():
-        assert probability(model, "la", word) == pytest.approx(count / 3)
-    assert probability(model, "fleur", "the") == pytest.approx(1 / 2)
-    assert probability(model, "bleue", "blue") == pytest.approx(1 / 3)
-    assert probability(model, "maison", "house") == pytest.approx((1 / 2 + 1 / 3) / 2)
-    assert probability(model, "fleur", "house") == 0
 
 
 def test_the_second_iteration_shares_by_the_first():

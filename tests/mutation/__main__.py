@@ -31,7 +31,7 @@ TESTS = {
     ],
     "attention": [
         *("test_attention", "test_multi_head", "test_cache", "test_registered"),
-        "test_torch_weights",
+        *("test_linear", "test_torch_weights"),
     ],
     "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
     "layers": ["test_layers", "test_torch_weights"],
