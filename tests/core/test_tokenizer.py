@@ -779,35 +779,3 @@ def test_files_that_are_no_tokenizer(cls, tmp_path):
     for data in (b"[]", b"3", b"null", b'"attn word tokenizer"', b'["format"]', b"{}"):
         path.write_bytes(data)
         refuses(cls, path, f"the format '{cls._format}', got None")
-
-
-@pytest.mark.parametrize("cls", [WordTokenizer, BytePairTokenizer])
-def test_a_file_that_cannot_be_written(cls, tmp_path):
-    def fails(path, reason):
-        message = f"path: expected a place that can be written, got {path}: {reason}"
-        with refuses(message):
-            cls([]).save(path)
-
-    (tmp_path / "file").write_text("as it was")
-    (tmp_path / "folder").mkdir()
-    fails(tmp_path / "missing" / "a.json", "No such file or directory")
-    fails(tmp_path / "file" / "a.json", "Not a directory")
-    fails(tmp_path / "folder", "Is a directory")
-    assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
-    assert (tmp_path / "file").read_text() == "as it was"
-
-
-def test_an_interrupted_save_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "words.json"
-    WordTokenizer(["old"]).save(path)
-
-    def interrupt(source, target):
-        assert os.path.dirname(source) == str(tmp_path) and str(target) == str(path)
-        assert WordTokenizer.load(source) == WordTokenizer(["new"])
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        WordTokenizer(["new"]).save(path)
-    assert WordTokenizer.load(path) == WordTokenizer(["old"])
-    assert os.listdir(tmp_path) == ["words.json"]

@@ -40,7 +40,7 @@ TESTS = {
     "recurrent": ["test_recurrent"],
     "transformer": [
         *("test_transformer", "test_registered", "test_unequal_rows"),
-        *("test_checkpoint", "test_quantised", "test_torch_weights"),
+        *("test_captured", "test_checkpoint", "test_quantised", "test_torch_weights"),
     ],
     "training": ["test_training", "test_training_loop", "test_checks"],
     "io": ["test_io"],
