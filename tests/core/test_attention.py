@@ -605,6 +605,7 @@ BLIND = {
 }
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("hidden", [-1e300, -math.inf], ids=["mean", "nan"])
 @pytest.mark.parametrize("run", ["eager", "compiled", "vmap"])
 @pytest.mark.parametrize("with_bias", [False, True])

@@ -17,7 +17,6 @@ from torch.nn import functional as F
 
 from attn import reference
 from attn.attention import MultiHeadAttention
-from attn.cache import KVCache
 from attn.masks import padding_mask
 from attn.positions import ALiBiPositions, RotaryPositions
 from tests.core.helpers import assert_close, gradients, random
@@ -360,64 +359,15 @@ def test_it_runs_on_the_meta_device_and_under_vmap():
         assert output.shape == (2, 5, 12) and output.is_meta
 
 
-# compiled
-
-
-def compiled(module, **options):
-    # Without a reset, the variants of one function add up to more than PyTorch keeps.
-    torch.compiler.reset()
-    return torch.compile(module, fullgraph=True, **options)
-
-
-@pytest.mark.slow
-@both_paths
-@pytest.mark.parametrize(
-    "relative, kind",
-    [("none", "none"), ("none", "per head"), ("rotary", "both"), ("alibi", "causal")],
-)
-def test_it_compiles_into_one_graph(relative, kind, need_weights):
-    module = heads_of(relative=relative, n_kv_heads=1, dropout=0.5).eval()
-    graph = compiled(module, backend="eager")
-    for seq_len in (5, 7):
-        x = random(2, seq_len, 12).requires_grad_()
-        mask, is_causal = mask_of_kind(kind, 3, seq_len)
-        options = {"mask": mask, "is_causal": is_causal, "need_weights": need_weights}
-        expected, actual = module(x, **options), graph(x, **options)
-        # Rotary pairs turn as complex numbers in one of them, which rounds otherwise.
-        assert_close(actual[0], expected[0])
-        assert_close(*gradients(actual[0], x), *gradients(expected[0], x))
-        assert actual[1] is expected[1] is None or assert_close(actual[1], expected[1]) is None
-
-
 @pytest.mark.slow
 def test_it_compiles_with_memory_and_dropout():
+    torch.compiler.reset()
     module, x, memory = heads_of(dropout=0.5), random(2, 5, 12), random(2, 6, 12, seed=1)
     outputs = []
-    for run in (module, compiled(module, backend="eager")):
+    for run in (module, torch.compile(module, fullgraph=True, backend="eager")):
         torch.manual_seed(0)
         outputs.append(run(x, memory, memory * 2, padding_mask([6, 2], 6))[0])
     assert torch.equal(*outputs)
-
-
-@pytest.mark.slow
-def test_it_compiles_with_a_cache():
-    module, caches = heads_of(relative="rotary"), (KVCache(), KVCache())
-    graph = compiled(module, backend="eager")
-    for token in random(2, 5, 12).split((1, 1, 3), dim=1):
-        expected, _ = module(token, is_causal=True, cache=caches[0])
-        actual, _ = graph(token, is_causal=True, cache=caches[1])
-        assert_close(actual, expected)
-    assert [cache.length for cache in caches] == [5, 5]
-
-
-@pytest.mark.slow
-def test_it_compiles_with_the_default_backend(needed, tmp_path, monkeypatch):
-    needed("compiler")
-    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
-    module, x = heads_of(8, 2, torch.float32), random(2, 5, 8, dtype=torch.float32)
-    with torch.no_grad():
-        actual, _ = compiled(module)(x, is_causal=True)
-        assert_close(actual, module(x, is_causal=True)[0], 1e-5)
 
 
 # errors

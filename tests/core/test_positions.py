@@ -179,16 +179,6 @@ def test_a_table_made_without_gradients_serves_with_them():
     assert_close(gradient, 2 * (x + sinusoidal_positions(5, 8).float()), 1e-6)
 
 
-@pytest.mark.slow
-def test_sinusoidal_compiles_into_one_graph():
-    torch.compiler.reset()
-    module = SinusoidalPositions(8)
-    compiled = torch.compile(module, fullgraph=True, backend="eager")
-    for start, seq_len in ((0, 3), (3, 4), (0, 20)):
-        x = random(2, seq_len, 8)
-        assert torch.equal(compiled(x, start), SinusoidalPositions(8)(x, start))
-
-
 @pytest.mark.parametrize(
     "arguments, message",
     [
