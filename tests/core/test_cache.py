@@ -75,35 +75,21 @@ def test_new_positions_must_fit_the_old_ones(shape):
 
 
 NEW = torch.ones(2, 4, 1, 5)
+TO_MATCH_KEY = r"value: expected shape \(2, 4, 1, d_v\) to match key, got "
 
 
 @pytest.mark.parametrize(
     "change, message",
     [
-        (
-            {"value": NEW[:, :2]},
-            r"value: expected shape \(2, 4, 1, d_v\) to match key, got \(2, 2, 1, 5\)",
-        ),
-        (
-            {"value": NEW[..., :0, :]},
-            r"value: expected shape \(2, 4, 1, d_v\) to match key, got .*",
-        ),
-        (
-            {"value": NEW[..., :3]},
-            r"value: expected shape \(2, 4, length, 5\) to match the cache, .*",
-        ),
+        ({"value": NEW[:, :2]}, TO_MATCH_KEY + r"\(2, 2, 1, 5\)"),
+        ({"value": NEW[..., :0, :]}, TO_MATCH_KEY + ".*"),
+        ({"value": NEW[..., :3]}, r"value: .* \(2, 4, length, 5\) to match the cache, .*"),
         ({"key": NEW.double()}, "key: expected dtype torch.float32 to match the cache, got .*64"),
         ({"value": NEW.half()}, "value: expected dtype torch.float32 to match the cache, got .*16"),
-        (
-            {"value": NEW.to("meta")},
-            f"value: expected device {NEW.device} to match the cache, got meta",
-        ),
+        ({"value": NEW.to("meta")}, f"value: expected device {NEW.device} to match .*, got meta"),
         ({"key": [1.0]}, "key: expected a tensor, got list"),
         ({"positions": [[0], [1]]}, "positions: expected a tensor of int64, got list"),
-        (
-            {"positions": torch.ones(1, 1).long()},
-            r"positions: expected shape \(2, 1\) to match key, .*",
-        ),
+        ({"positions": torch.ones(1, 1).long()}, r"positions: .* \(2, 1\) to match key, .*"),
     ],
 )
 def test_what_is_appended_must_fit(change, message):

@@ -379,36 +379,26 @@ def test_checkpoints_of_other_models(model_class, tmp_path):
             assert what_is_wrong(path, other) == f", which holds a {model_class.__name__}"
 
 
+TOKENS = "embedding.tokens.weight"
 STATE_DICT = "Error(s) in loading state_dict for DecoderOnly: "
 
 
 @pytest.mark.parametrize(
     "spoil, reason",
     [
-        (lambda whole, config, state: whole.pop("config"), "'config'"),
-        (lambda whole, config, state: whole.pop("tied"), "'tied'"),
-        (
-            lambda whole, config, state: whole.update(config=[4]),
-            "argument after ** must be a mapping",
-        ),
-        (lambda whole, config, state: whole.update(tied=[]), "'list' object has no"),
-        (lambda whole, config, state: config.pop("vocab_size"), "argument: 'vocab_size'"),
-        (lambda whole, config, state: config.update(d_modle=4), "argument 'd_modle'"),
-        (
-            lambda whole, config, state: config.update(n_heads=5),
-            "expected a multiple of n_heads = 5",
-        ),
-        (lambda whole, config, state: config.update(n_layers=1), STATE_DICT + "Unexpected key(s)"),
-        (lambda whole, config, state: config.update(d_ff=21), STATE_DICT + "size mismatch for"),
-        (lambda whole, config, state: state.clear(), "'embedding.tokens.weight'"),
-        (lambda whole, config, state: state.pop("stack.layers.0.norm_1.bias"), "Missing key(s) in"),
-        (lambda whole, config, state: state.update(extra=torch.ones(1)), 'state_dict: "extra"'),
-        (
-            lambda whole, config, state: state.update(
-                {"embedding.tokens.weight": torch.ones(1).int()}
-            ),
-            "dtype",
-        ),
+        (lambda about, config, state: about.pop("config"), "'config'"),
+        (lambda about, config, state: about.pop("tied"), "'tied'"),
+        (lambda about, config, state: about.update(config=[4]), "argument after ** must be a map"),
+        (lambda about, config, state: about.update(tied=[]), "'list' object has no"),
+        (lambda about, config, state: config.pop("vocab_size"), "argument: 'vocab_size'"),
+        (lambda about, config, state: config.update(d_modle=4), "argument 'd_modle'"),
+        (lambda about, config, state: config.update(n_heads=5), "a multiple of n_heads = 5"),
+        (lambda about, config, state: config.update(n_layers=1), STATE_DICT + "Unexpected key(s)"),
+        (lambda about, config, state: config.update(d_ff=21), STATE_DICT + "size mismatch for"),
+        (lambda about, config, state: state.clear(), "'embedding.tokens.weight'"),
+        (lambda about, config, state: state.pop("stack.layers.0.norm_1.bias"), "Missing key(s) in"),
+        (lambda about, config, state: state.update(extra=torch.ones(1)), 'state_dict: "extra"'),
+        (lambda about, config, state: state.update({TOKENS: torch.ones(1).int()}), "dtype"),
     ],
 )
 def test_parts_that_do_not_fit(spoil, reason, tmp_path):

@@ -4,6 +4,7 @@ import itertools
 import math
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -515,43 +516,32 @@ def test_an_interval_of_narrow_integers_is_that_of_pythons(dtype):
     assert wilson_interval(dtype(n // 2), dtype(n)) == wilson_interval(n // 2, n)
 
 
+BOOTSTRAP, FROM_ZERO = bootstrap_interval, "denominators: expected finite numbers of at least 0"
+
+
 @pytest.mark.parametrize(
-    "call, message",
+    "function, arguments, message",
     [
-        (lambda: wilson_interval(0, 0), "n: expected at least 1, got 0"),
-        (lambda: wilson_interval(3, 2), "n_right: expected at most n = 2, got 3"),
-        (lambda: wilson_interval(0.5, 2), "n_right: expected an integer, got 0.5"),
+        (wilson_interval, (0, 0), "n: expected at least 1, got 0"),
+        (wilson_interval, (3, 2), "n_right: expected at most n = 2, got 3"),
+        (wilson_interval, (0.5, 2), "n_right: expected an integer, got 0.5"),
+        (BOOTSTRAP, ([],), "numerators: expected one number for each of some sentences, got (0,)"),
         (
-            lambda: bootstrap_interval([]),
-            "numerators: expected one number for each of some sentences, got (0,)",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [1]),
+            BOOTSTRAP,
+            ([1, 2], [1]),
             "denominators: expected shape (2,) to match numerators, got (1,)",
         ),
-        (
-            lambda: bootstrap_interval([1, math.nan]),
-            "numerators: expected finite numbers, got 1 NaN or infinite",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [-1, 1]),
-            "denominators: expected finite numbers of at least 0, got [-1.0, 1.0]",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [1, math.inf]),
-            "denominators: expected finite numbers of at least 0, got [1.0, inf]",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [0, 0]),
-            "denominators: expected a number above 0, got [0.0, 0.0]",
-        ),
-        (lambda: bootstrap_interval([1], n_resamples=0), "n_resamples: expected at least 1, got 0"),
-        (lambda: bootstrap_interval([1], seed=-1), "seed: expected at least 0, got -1"),
+        (BOOTSTRAP, ([1, math.nan],), "numerators: expected finite numbers, got 1 NaN or infinite"),
+        (BOOTSTRAP, ([1, 2], [-1, 1]), f"{FROM_ZERO}, got [-1.0, 1.0]"),
+        (BOOTSTRAP, ([1, 2], [1, math.inf]), f"{FROM_ZERO}, got [1.0, inf]"),
+        (BOOTSTRAP, ([1, 2], [0, 0]), "denominators: expected a number above 0, got [0.0, 0.0]"),
+        (partial(BOOTSTRAP, n_resamples=0), ([1],), "n_resamples: expected at least 1, got 0"),
+        (partial(BOOTSTRAP, seed=-1), ([1],), "seed: expected at least 0, got -1"),
     ],
 )
-def test_intervals_refuse(call, message):
+def test_intervals_refuse(function, arguments, message):
     with refuses(message):
-        call()
+        function(*arguments)
 
 
 def test_metrics_do_not_load_torch():

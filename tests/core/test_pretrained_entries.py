@@ -265,39 +265,42 @@ def test_shards_are_one_model(published, tmp_path):
 
 
 SECOND = "model-00002-of-00003.safetensors"
+NO_FILE = "expected the name of a safetensors file, got"
+
+
+def add(path, **tensors):
+    save_file(load_file(path) | tensors, path)
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change, message",
     [
-        (lambda d, i: (d / SECOND).unlink(), rf"/{SECOND}: expected weights in a safetensors file"),
         (
-            lambda d, i: shutil.copy(d / SECOND, d / "model-00004-of-00004.safetensors"),
+            lambda d, at: (d / SECOND).unlink(),
+            rf"/{SECOND}: expected weights in a safetensors file",
+        ),
+        (
+            lambda d, at: shutil.copy(d / SECOND, d / "model-00004-of-00004.safetensors"),
             r"/model-00004-of-00004\.safetensors: expected a file that model\..* names, got one that",
         ),
+        (lambda d, at: shutil.copy(d / SECOND, d / "model.safetensors"), ": .*, got both"),
         (
-            lambda d, i: shutil.copy(d / SECOND, d / "model.safetensors"),
-            ": expected one of .*, got both",
-        ),
-        (
-            lambda d, i: save_file(
-                load_file(d / SECOND) | {"lm_head.weight": torch.ones(1)}, d / SECOND
-            ),
+            lambda d, at: add(d / SECOND, **{"lm_head.weight": torch.ones(1)}),
             rf"/{SECOND}: expected tensors that model.* places here, got lm_head\.weight",
         ),
         (
-            lambda d, i: i["weight_map"].update({"model.norm.bias": SECOND}),
+            lambda d, at: at["weight_map"].update({"model.norm.bias": SECOND}),
             rf"/{SECOND}: model\.norm\.bias: expected a tensor of this name, got none",
         ),
         (
-            lambda d, i: i["weight_map"].update({"model.norm.weight": "../" + SECOND}),
-            r"/model.*index\.json: model\.norm\.weight: expected the name of a safetensors file, got '\.\./",
+            lambda d, at: at["weight_map"].update({"model.norm.weight": "../" + SECOND}),
+            rf"/model.*index\.json: model\.norm\.weight: {NO_FILE} '\.\./",
         ),
+        (lambda d, at: at["weight_map"].update({"model.norm.weight": 3}), f"/model.*{NO_FILE} 3"),
         (
-            lambda d, i: i["weight_map"].update({"model.norm.weight": 3}),
-            "/model.*expected the name .*, got 3",
+            lambda d, at: at.pop("weight_map"),
+            r"/model.*index\.json: expected a weight_map, got None",
         ),
-        (lambda d, i: i.pop("weight_map"), r"/model.*index\.json: expected a weight_map, got None"),
     ],
 )
 def test_shards_that_do_not_fit_are_refused(published, tmp_path, change, message):

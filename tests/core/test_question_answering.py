@@ -321,6 +321,9 @@ def test_the_span_points_at_the_answer():
     assert one.tokens[start : start + more + 1] == ["deep", "blue"]
 
 
+OF_CONTEXT, NINE = "answer: expected words of the context from start", "a b c d e f g h i"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -328,22 +331,10 @@ def test_the_span_points_at_the_answer():
         (("The sky", " "), "question: expected at least one word, got ' '"),
         ((3, "Why?"), "context: expected a string, got int"),
         (("The sky", None), "question: expected a string, got NoneType"),
-        (
-            ("The sky", "Why?", "sky", 0),
-            "answer: expected words of the context from start = 0, got 'sky'",
-        ),
-        (
-            ("The sky", "Why?", "sky"),
-            "answer: expected words of the context from start = None, got 'sky'",
-        ),
-        (
-            ("The sky", "Why?", "Sky", 1),
-            "answer: expected words of the context from start = 1, got 'Sky'",
-        ),
-        (
-            ("a b c d e f g h i", "Why?", "a b c d e f g h i", 0),
-            "answer: expected at most 8 words, got 9",
-        ),
+        (("The sky", "Why?", "sky", 0), f"{OF_CONTEXT} = 0, got 'sky'"),
+        (("The sky", "Why?", "sky"), f"{OF_CONTEXT} = None, got 'sky'"),
+        (("The sky", "Why?", "Sky", 1), f"{OF_CONTEXT} = 1, got 'Sky'"),
+        ((NINE, "Why?", NINE, 0), "answer: expected at most 8 words, got 9"),
         (("The sky", "Why?", " ", 0), "answer: expected at least one word, got ' '"),
     ],
 )

@@ -35,7 +35,7 @@ TESTS = {
     ],
     "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
     "layers": ["test_layers", "test_torch_weights"],
-    "cache": ["test_cache", "test_unequal_rows"],
+    "cache": ["test_cache", "test_unequal_rows", "test_captured", "test_transformer"],
     "decoding": ["test_decoding"],
     "recurrent": ["test_recurrent"],
     "transformer": [
