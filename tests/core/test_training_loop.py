@@ -1161,6 +1161,20 @@ def test_nothing_in_a_file_is_run(tmp_path, monkeypatch):
     assert not (tmp_path / "it ran").exists()
 
 
+def test_a_place_that_takes_no_checkpoint_is_named(tmp_path, monkeypatch):
+    def full(checkpoint, file):
+        raise OSError(28, "No space left on device")
+
+    wanted = "checkpoint: expected a place that can be written, got"
+    nowhere, path = tmp_path / "no" / "run.pt", tmp_path / "run.pt"
+    with refuses(f"{wanted} {nowhere}: No such file or directory"):
+        fall(checkpoint=nowhere)
+    monkeypatch.setattr(torch, "save", full)
+    with refuses(f"{wanted} {path}: No space left on device"):
+        fall(checkpoint=path)
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.parametrize("first, second", [("whole", None), (None, "part"), ("part", "whole")])
 def test_a_compiled_model_goes_on_from_a_plain_one_and_the_other_way_round(
     first, second, whole, tmp_path
