@@ -26,7 +26,7 @@ help: ## Show this list
 ##@ Readers: the site and its editions
 
 .PHONY: book
-book: .venv/book.stamp ## Build the site in build/site, in both languages
+book: .venv/book.stamp ## Build the site in build/site, in both languages (MODELS=no: without the language model)
 	@$(BIN)/python book/build.py
 
 .PHONY: serve

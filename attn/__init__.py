@@ -12,7 +12,9 @@ the PyTorch machine
 `attn.masks`         who may attend to whom: ``causal_mask``, ``padding_mask``
 `attn.attention`     ``scaled_dot_product_attention``, ``SelfAttention``, ``MultiHeadAttention``
 `attn.positions`     where a token stands: sinusoidal, learned, rotary, ALiBi
+`attn.mixers`        what else a layer may do with the tokens before each: ``MultiHead`` and others
 `attn.layers`        ``EncoderLayer``, ``DecoderLayer``, ``FeedForward``; the norms
+`attn.experts`       many feed-forward networks, of which each token takes a few
 `attn.cache`         keys and values kept from one step of decoding to the next
 `attn.transformer`   ``TransformerConfig``, ``Transformer``, ``EncoderOnly``, ``DecoderOnly``
 text in, text out

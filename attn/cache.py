@@ -4,7 +4,9 @@ When a decoder writes one token after another, the keys and values of the old to
 change. Without a cache, step n computes n of them again; with it, one.
 
 ===============  =======================================================================
+`LayerCache`     what every cache of a self-attention can do
 `KVCache`        of self-attention: it grows by the keys and values of every new token
+`WindowCache`    of self-attention to a window: what lies behind it is let go
 `MemoryCache`    of cross-attention: filled once, since the source does not change
 `DecoderCache`   one of each for every layer
 ===============  =======================================================================
@@ -19,10 +21,57 @@ from torch import Tensor
 
 from attn._checks import argument_error, check_shape, check_size, check_tensor, holds
 
-__all__ = ["DecoderCache", "FixedCache", "KVCache", "MemoryCache"]
+__all__ = ["DecoderCache", "FixedCache", "KVCache", "LayerCache", "MemoryCache", "WindowCache"]
 
 
-class KVCache:
+class LayerCache:
+    """What the self-attention of one layer keeps of the tokens that it has seen.
+
+    `KVCache` keeps keys and values. Whatever keeps something else derives from this class and says
+    how it is counted in bytes, cut and reordered. Its tensors are replaced and not written to,
+    so that a step that fails can be undone.
+
+    Attributes
+    ----------
+    length : int
+        Number of tokens seen.
+    positions : Tensor of int64, shape (batch_size, n), or None
+        Where the last `n` of them stand; None if they stand at 0, 1, 2, ...
+    nbytes : int
+        Size of the tensors that a step reads, without the room behind them.
+    """
+
+    def __init__(self) -> None:
+        self._length = 0
+        self.positions: Tensor | None = None
+        # True inside a `restored_on_error` block, which restores the cache if the step fails.
+        self.in_step = False
+
+    @property
+    def length(self) -> int:
+        """Number of tokens seen."""
+        return self._length
+
+    @property
+    def nbytes(self) -> int:
+        """Size of what is kept, in bytes."""
+        raise NotImplementedError
+
+    def following(self, n_new: int) -> int | Tensor:
+        """Return the positions behind those seen: the first as an int, or, if `positions`
+        are kept, a Tensor of shape (batch_size, n_new)."""
+        return self._length if self.positions is None else _behind(self.positions, n_new)
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`; ``ValueError`` where that cannot be done."""
+        raise NotImplementedError
+
+    def reorder(self, rows: Tensor) -> None:
+        """Let row i of the batch become a copy of what row ``rows[i]`` was."""
+        raise NotImplementedError
+
+
+class KVCache(LayerCache):
     """The keys and values that one self-attention has computed so far.
 
     Attributes
@@ -51,19 +100,11 @@ class KVCache:
     """
 
     def __init__(self) -> None:
-        self._length = 0
-        self.positions: Tensor | None = None
+        super().__init__()
         self._kept: tuple[Tensor, Tensor] | None = None
         # True if the cache made its tensors itself, with room behind the tokens, and may write
         # into them. It may not write into the caller's, nor into those that a gradient needs.
         self._has_room = False
-        # True inside a `restored_on_error` block, which restores the cache if the step fails.
-        self.in_step = False
-
-    @property
-    def length(self) -> int:
-        """Number of tokens kept."""
-        return self._length
 
     @property
     def key(self) -> Tensor | None:
@@ -74,6 +115,11 @@ class KVCache:
     def value(self) -> Tensor | None:
         """The values of the positions kept, or None."""
         return None if self._kept is None else self._kept[1][..., : self.length, :]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the keys and values kept, in bytes."""
+        return sum(kept.nbytes for kept in (self.key, self.value) if kept is not None)
 
     def append(
         self, key: Tensor, value: Tensor, positions: Tensor | None = None
@@ -93,19 +139,13 @@ class KVCache:
             dtype, their device or more than their number.
         """
         self._check(key, value)
-        n_new = key.shape[-2]
-        if positions is not None:
-            check_tensor("positions", positions, "a tensor of int64")
-            check_shape("positions", positions, (*key.shape[:-3], n_new), like="key")
-        elif self.positions is not None:
-            positions = _behind(self.positions, n_new)
-        stop = self._length + n_new
+        stop = self._length + key.shape[-2]
+        places = self._places(key, positions)
         if self._kept is None:
             kept = key, value
         else:
             kept = self._extended(key, value, stop)
-        if positions is not None and n_new:
-            self.positions = self._joined_positions(positions)
+        self.positions = places
         self._kept, self._length = kept, stop
         return kept[0][..., :stop, :], kept[1][..., :stop, :]
 
@@ -130,11 +170,6 @@ class KVCache:
         elif self.positions is not None:
             self.positions = self.positions[..., :length]
         self._length = length
-
-    def following(self, n_new: int) -> int | Tensor:
-        """Return the positions behind those kept: the first as an int, or, if `positions`
-        are kept, a Tensor of shape (batch_size, n_new)."""
-        return self._length if self.positions is None else _behind(self.positions, n_new)
 
     def reorder(self, rows: Tensor) -> None:
         """Let row i of the batch become a copy of what row ``rows[i]`` was."""
@@ -197,11 +232,73 @@ class KVCache:
         values[..., start:stop, :] = value
         return keys, values
 
-    def _joined_positions(self, new: Tensor) -> Tensor:
-        kept = self.positions
+    def _places(self, key: Tensor, new: Tensor | None) -> Tensor | None:
+        """Return where all tokens of a step stand, those kept and the new ones, if not in a row."""
+        n_new = key.shape[-2]
+        if new is not None:
+            check_tensor("positions", new, "a tensor of int64")
+            check_shape("positions", new, (*key.shape[:-3], n_new), like="key")
+        elif self.positions is not None:
+            new = _behind(self.positions, n_new)
+        if new is None or not n_new:
+            return self.positions
+        n_kept, kept = 0 if self.key is None else self.key.shape[-2], self.positions
         if kept is None:
-            kept = torch.arange(self._length, device=new.device).expand(*new.shape[:-1], -1)
-        return torch.cat((kept, new), dim=-1)
+            kept = torch.arange(self._length - n_kept, self._length, device=new.device)
+            kept = kept.expand(*new.shape[:-1], -1)
+        return torch.cat((kept[..., kept.shape[-1] - n_kept :], new), dim=-1)
+
+
+class WindowCache(KVCache):
+    """A `KVCache` for attention to a window: no token will look at what is behind it.
+
+    It keeps the keys and values of the last ``window - 1`` tokens, and `length` counts all.
+
+    Parameters
+    ----------
+    window : int
+        How many tokens each sees, itself among them.
+
+    Examples
+    --------
+    >>> cache = WindowCache(3)
+    >>> key, value = cache.append(torch.ones(1, 4, 5, 8), torch.ones(1, 4, 5, 8))
+    >>> key.shape, cache.key.shape, cache.length
+    (torch.Size([1, 4, 5, 8]), torch.Size([1, 4, 2, 8]), 5)
+    """
+
+    def __init__(self, window: int) -> None:
+        super().__init__()
+        self.window = check_size("window", window, least=1)
+
+    def append(
+        self, key: Tensor, value: Tensor, positions: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Return what the new tokens may see, as `KVCache.append`, and let go of what is too old."""
+        self._check(key, value)
+        places, n_new = self._places(key, positions), key.shape[-2]
+        if self._kept is not None:
+            key, value = (
+                torch.cat(pair, dim=-2) for pair in zip(self._kept, (key, value), strict=True)
+            )
+        first = max(key.shape[-2] - self.window + 1, 0)
+        self._kept = key[..., first:, :].clone(), value[..., first:, :].clone()
+        self.positions, self._length = places, self._length + n_new
+        return key, value
+
+    def truncate(self, length: int) -> None:
+        """Forget all tokens but the first `length`.
+
+        Once the window has let go of tokens, that is all of them or none: it would see them again.
+        """
+        length = check_kept(length, self.length)
+        n_kept = 0 if self.key is None else self.key.shape[-2]
+        if 0 < length < self.length and n_kept < self.length:
+            wanted = f"0 or all {self.length} tokens, since others have left the window"
+            raise argument_error("length", wanted, length)
+        if 0 < length < self.length and self._kept is not None:
+            self._kept = self._kept[0][..., :length, :], self._kept[1][..., :length, :]
+        super().truncate(length)
 
 
 def check_kept(length: int, kept: int) -> int:
@@ -280,7 +377,8 @@ class MemoryCache:
 class DecoderCache:
     """One `KVCache` for the self-attention of each layer, one `MemoryCache` for its cross-attention.
 
-    It is what `attn.decoding` passes from step to step.
+    It is what `attn.decoding` passes from step to step. Of a model whose layers mix tokens in another
+    way, ``new_cache`` puts another `LayerCache` in the place of the first.
 
     Parameters
     ----------
@@ -296,7 +394,7 @@ class DecoderCache:
 
     def __init__(self, n_layers: int) -> None:
         n_layers = check_size("n_layers", n_layers, least=1)
-        self.self_attention = [KVCache() for _ in range(n_layers)]
+        self.self_attention: list[LayerCache] = [KVCache() for _ in range(n_layers)]
         self.cross_attention = [MemoryCache() for _ in range(n_layers)]
         self._source: CacheOrigin | None = None
         # Ids of the tokens kept, shape (..., length). If the last axis has another length, tokens
@@ -304,7 +402,7 @@ class DecoderCache:
         self._ids: Tensor | None = None
 
     @property
-    def parts(self) -> list[KVCache | MemoryCache]:
+    def parts(self) -> list[LayerCache | MemoryCache]:
         """The caches of all layers."""
         return [*self.self_attention, *self.cross_attention]
 
@@ -312,6 +410,11 @@ class DecoderCache:
     def length(self) -> int:
         """Number of target positions that every layer has seen."""
         return self.self_attention[0].length
+
+    @property
+    def nbytes(self) -> int:
+        """Size of what the self-attention of all layers keeps, in bytes."""
+        return sum(cache.nbytes for cache in self.self_attention)
 
     def following(self, n_new: int) -> int | Tensor:
         """Return the positions behind those kept, as `KVCache.following` does."""
@@ -323,8 +426,9 @@ class DecoderCache:
         The source is kept.
         """
         length = check_kept(length, min(cache.length for cache in self.self_attention))
-        for cache in self.self_attention:
-            cache.truncate(length)
+        with restored_on_error(self):
+            for cache in self.self_attention:
+                cache.truncate(length)
         if self._ids is not None:
             self._ids = self._ids[..., :length]
 
@@ -531,11 +635,11 @@ class restored_on_error:
     """
 
     def __init__(self, cache: object) -> None:
-        self._before: list[tuple[KVCache | MemoryCache, dict[str, Any]]] = []
+        self._before: list[tuple[LayerCache | MemoryCache, dict[str, Any]]] = []
         if cache is None:
             return
         parts = cache if isinstance(cache, tuple) else getattr(cache, "parts", (cache,))
-        caches = [part for part in parts if isinstance(part, KVCache | MemoryCache)]
+        caches = [part for part in parts if isinstance(part, LayerCache | MemoryCache)]
         if caches and not caches[0].in_step:
             self._before = [(part, vars(part).copy()) for part in caches]
 

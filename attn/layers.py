@@ -8,7 +8,7 @@ Dropout falls, as in section 5.4 of the paper, on what a sub-layer computed, bef
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -24,7 +24,7 @@ from attn._checks import (
 )
 from attn.attention import Attended, MultiHeadAttention, ScaledDotProduct
 from attn.attention.multi_head import Linear
-from attn.cache import KVCache, MemoryCache, restored_on_error
+from attn.cache import LayerCache, MemoryCache, restored_on_error
 from attn.positions import RelativePositions
 
 # The nonlinearity between the two linear layers. A gated one is multiplied by a third layer.
@@ -62,6 +62,8 @@ class _Layer(nn.Module):
         normalization: str = "layer",
         norm_eps: float = 1e-5,
         bias: bool = True,
+        mixer: nn.Module | None = None,
+        feed_forward: nn.Module | None = None,
     ) -> None:
         super().__init__()
         check_choice("norm", norm, ("pre", "post"))
@@ -70,10 +72,16 @@ class _Layer(nn.Module):
         heads = partial(
             MultiHeadAttention, d_model, n_heads, attention_dropout, bias, n_kv_heads=n_kv_heads
         )
-        self.self_attention = heads(relative=relative, attention=attention)
+        if mixer is None:
+            mixer = heads(relative=relative, attention=attention)
+        elif relative is not None or attention is not None:
+            raise argument_error("mixer", "None beside relative or attention", type(mixer).__name__)
+        self.self_attention: Any = mixer
         if self.looks_at_memory:
             self.cross_attention = heads()
-        self.feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        if feed_forward is None:
+            feed_forward = FeedForward(d_model, d_ff, activation, bias)
+        self.feed_forward: Any = feed_forward
         norms = partial(new_norm, normalization, d_model, norm_eps, bias)
         self.norm_1, self.norm_2 = norms(), norms()
         if self.looks_at_memory:
@@ -119,6 +127,12 @@ class EncoderLayer(_Layer):
         As in `new_norm`.
     bias : bool, default True
         Whether linear layers and norms add a learned bias.
+    mixer : Module, optional
+        What is to stand in the place of self-attention, from `attn.mixers`; a `MultiHeadAttention`
+        of the arguments above if not given.
+    feed_forward : Module, optional
+        What is to stand in the place of the feed-forward network of size `d_ff`, such as
+        `attn.experts.Experts`.
 
     References
     ----------
@@ -141,7 +155,7 @@ class EncoderLayer(_Layer):
         positions: Tensor | None = None,
         is_causal: bool = False,
         need_weights: bool = False,
-        cache: KVCache | None = None,
+        cache: LayerCache | None = None,
     ) -> Attended:
         """Let the positions look at each other, then transform each by itself.
 
@@ -217,7 +231,7 @@ class DecoderLayer(_Layer):
         positions: Tensor | None = None,
         is_causal: bool = True,
         need_weights: bool = False,
-        cache: tuple[KVCache | None, MemoryCache | None] = (None, None),
+        cache: tuple[LayerCache | None, MemoryCache | None] = (None, None),
     ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
         """Let the target look at its past, then at the source; then transform each position.
 
@@ -235,7 +249,7 @@ class DecoderLayer(_Layer):
             Whether target positions are kept from those after them.
         positions, need_weights
             As in `MultiHeadAttention`.
-        cache : pair of attn.cache.KVCache and attn.cache.MemoryCache, or of None
+        cache : pair of attn.cache.LayerCache and attn.cache.MemoryCache, or of None
             For self-attention and for cross-attention; see `MultiHeadAttention`.
 
         Returns

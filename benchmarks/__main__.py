@@ -23,6 +23,7 @@ from benchmarks import (
     gpu,
     gpu_step,
     import_time,
+    page_model,
     training_step,
     translate_file,
     translator_latency,
@@ -53,6 +54,7 @@ OTHERS = {
     "widget_latency": widget_latency,
     "translator_latency": translator_latency,
     "first_run": first_run,
+    "page_model": page_model,
 }
 
 

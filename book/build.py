@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
 import attn_fonts
 import attn_launch
+import attn_model
 import attn_python
 from vendor import VendorError, fetch
 
@@ -102,6 +103,14 @@ def build(sphinx_alone):
     else:
         files = json.loads((python / "files.json").read_text(encoding="utf-8"))
         os.environ["ATTN_PYTHON"] = "drawing" if files["drawing"] else "yes"
+    model = BUILD / "model"
+    shutil.rmtree(model, ignore_errors=True)
+    without_model = attn_model.assemble(model)
+    if without_model:
+        print(f"The language model of chapter 12 is not in the pages: {without_model}", flush=True)
+        os.environ.pop("ATTN_MODEL", None)
+    else:
+        os.environ["ATTN_MODEL"] = str(model / "manifest.json")
     for language in ("es", "en"):  # a page that is no longer in the book must not linger
         shutil.rmtree(folder / language, ignore_errors=True)
     processes = {language: start(language, folder, sphinx_alone) for language in ("es", "en")}
@@ -130,6 +139,8 @@ def build(sphinx_alone):
             )
     if not missing:
         python.rename(fresh / "python")
+    if not without_model:
+        model.rename(fresh / "model")
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)
     # A server shows this page under any address, so it must know where the site begins.
     lost = (fresh / "404.html").read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 
+from attn_model import kernel
 from vendor import PACKAGES, VENDOR, VendorError, fetch, node
 
 from attn._fetch import fetched
@@ -214,6 +215,21 @@ def minilm():
     return _published("minilm")
 
 
+def model_in_the_page():
+    """Return the folder of the built site with the language model that its pages run."""
+    if (ROOT / "build" / "site" / "model" / "manifest.json").exists():
+        return ROOT / "build" / "site" / "model"
+    raise Missing("no language model in the pages: `make book` had none, and said why")
+
+
+def packed_kernel():
+    """Return the path of the compiled kernel of the language model in the page."""
+    try:
+        return kernel(kept_only=True)
+    except VendorError as error:
+        raise Missing(f"no kernel of the language model in the page: {error}") from None
+
+
 def _published(name):
     from attn.pretrained import published  # which imports PyTorch
 
@@ -236,6 +252,8 @@ PARTS = {
     "python_in_the_page": python_in_the_page,
     "smollm2": smollm2,
     "minilm": minilm,
+    "packed_kernel": packed_kernel,
+    "model_in_the_page": model_in_the_page,
     "java": java,
     "editions": editions,
     "firefox": firefox,

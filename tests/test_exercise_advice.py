@@ -576,7 +576,6 @@ ODD = (
 UNNAMED = {
     "embed.skips_unknown": TWO,
     "embed.skips_padding": TWO,
-    "embed.unknown_mean": ODD,
     "split_heads.head_means": ODD,
     "sinusoidal_positions.only_half_the_columns": "the shape says it: half the columns",
     "teacher_forcing.inserted_in_rows": "the shape says it: a row more in place of a column",

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 import attn_course
-from attn.reference import scaled_dot_product_attention, softmax
-from attn_course.exercises import check, exercises
+from attn.reference import scaled_dot_product_attention, smoothed_cross_entropy, softmax
+from attn_course.exercises import check, exercises, repaired
 from attn_course.exercises.catalogue import load
 from attn_course.exercises.check import verdict
 from attn_course.exercises.record import record_of
+from tests.attempts import ch01, ch08, ch11
 from tests.exercise_proofs import bare_text, say
 from tests.wrong_attempts import attention_with_naive_softmax, attention_with_nan
 
@@ -219,6 +220,9 @@ def test_a_slip_is_mended_in_the_code_of_the_learner(exercise_id, es, en, langua
 class TwoSlips:
     """Attempts of two mistakes, which no known mistake explains alone."""
 
+    attention_pooling = ch01.attention_pooling.scaled_and_mean
+    teacher_forcing = ch08.teacher_forcing.end_read_and_one_too_early
+
     def feed_forward(x, w_1, b_1, w_2, b_2):
         inner = x @ w_1 - b_1
         return inner @ w_2 + b_2
@@ -244,6 +248,13 @@ class TwoSlips:
 @pytest.mark.parametrize(
     "exercise_id, change, hint",
     [
+        (
+            "attention_pooling",
+            "`(key * query).sum(-1)` in place of `(key * query).sum(-1) / np.sqrt(key.shape[-1])`",
+            "You divide the output by the number of positions.",
+        ),
+        # Not `argmax` for `sum`, which makes a mistake of its own and is asked back at once.
+        ("teacher_forcing", "`lengths` in place of `lengths - 1`", "the input holds `<eos>`"),
         ("feed_forward", "`x @ w_1 + b_1` in place of `x @ w_1 - b_1`", "max(0, ·)"),
         (
             "sinusoidal_positions",
@@ -268,6 +279,50 @@ def test_a_change_may_leave_a_mistake_that_is_known(exercise_id, change, hint):
     nearer, _, left = message.partition("What is left then: ")
     assert change in nearer and "One change brings it nearer: in line" in nearer
     assert hint in left
+
+
+@pytest.mark.parametrize(
+    "exercise_id, attempt, mistake, left",
+    [
+        (
+            "smoothed_cross_entropy",
+            ch08.smoothed_cross_entropy.sum_with_more_than_one_asked_for,
+            "You share out ε without taking it from the right word",
+            "perhaps you sum where a mean is asked for",
+        ),
+        (
+            "corrupt_spans",
+            ch11.corrupt_spans.downwards_without_the_last,
+            "You number the marks downwards",
+            "what stands at the end is missing",
+        ),
+    ],
+)
+def test_two_mistakes_are_told_where_the_second_is_done_to_what_the_first_gives(
+    exercise_id, attempt, mistake, left
+):
+    attn_course.set_language("en")
+    message = check(exercise_id, attempt).message
+    two, _, rest = message.partition("What is left then: ")
+    assert f"There are two mistakes at once. {mistake}" in two and left in rest
+
+
+def test_a_page_that_has_no_time_left_gives_the_verdict_without_a_change(monkeypatch):
+    attn_course.set_language("en")
+    monkeypatch.setattr(repaired, "seconds", 0)
+    message = check("feed_forward", TwoSlips.feed_forward).message
+    assert "are not the expected ones" in message and "One change" not in message
+
+
+def another_divisor(logits, targets, pad_id, smoothing):
+    """Divide the sum by the number of sentences, and not of tokens: one mistake, and no more."""
+    loss = smoothed_cross_entropy(logits, targets, pad_id, smoothing)
+    return loss * (targets != pad_id).sum() / len(targets)
+
+
+def test_another_divisor_is_not_two_mistakes():
+    attn_course.set_language("en")
+    assert "two mistakes" not in check("smoothed_cross_entropy", another_divisor).message
 
 
 def in_place_softmax(scores):

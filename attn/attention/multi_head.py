@@ -14,12 +14,14 @@ from attn._checks import (
     check_divides,
     check_fraction,
     check_mask,
+    check_number,
     check_shape,
     check_size,
     check_tensor,
 )
-from attn.attention.scaled_dot_product import Attended, ScaledDotProduct
-from attn.cache import KVCache, MemoryCache, restored_on_error
+from attn.attention.scaled_dot_product import Attended, Options, ScaledDotProduct
+from attn.cache import KVCache, MemoryCache, WindowCache, restored_on_error
+from attn.masks import combine_masks, window_mask
 from attn.positions import RelativePositions
 
 
@@ -48,6 +50,20 @@ class MultiHeadAttention(nn.Module):
         distances. Then it is for self-attention only.
     attention : attn.attention.ScaledDotProduct, optional
         The attention in each head; `ScaledDotProduct` if not given.
+    qk_norm_eps : float, optional
+        If given, an RMS norm that all heads share scales each query, and another each key, before
+        they are turned by their positions; this is added to the mean square.
+    sink : bool, default False
+        Whether each head learns the score of a key without a value, which takes what no token is to
+        have.
+    gate : bool, default False
+        Whether what the heads gathered is multiplied, number by number, by the sigmoid of another
+        projection of the query's token.
+    soft_cap : float, optional
+        What no score exceeds; see `scaled_dot_product_attention`.
+    window : int, optional
+        How many tokens each sees, itself and those before it, in self-attention. With its
+        `attn.cache.WindowCache`, src_len counts those that are still kept.
 
     Raises
     ------
@@ -57,7 +73,11 @@ class MultiHeadAttention(nn.Module):
 
     References
     ----------
-    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA.
+    Vaswani et al. (2017), section 3.2.2. Ainslie et al. (2023), GQA. The Qwen team (2025), Qwen3
+    Technical Report, section 2, for the norm of queries and keys. OpenAI (2025), gpt-oss-120b &
+    gpt-oss-20b Model Card, for the sink. Qiu et al. (2025), Gated Attention for Large
+    Language Models, for the gate. The Gemma team (2024), Gemma 2, section 2, for the cap.
+    Beltagy et al. (2020), Longformer, section 3.1, for the window.
 
     Examples
     --------
@@ -78,6 +98,11 @@ class MultiHeadAttention(nn.Module):
         n_kv_heads: int | None = None,
         relative: RelativePositions | None = None,
         attention: ScaledDotProduct | None = None,
+        qk_norm_eps: float | None = None,
+        sink: bool = False,
+        gate: bool = False,
+        soft_cap: float | None = None,
+        window: int | None = None,
     ) -> None:
         super().__init__()
         self.d_model = check_size("d_model", d_model, least=1)
@@ -96,7 +121,15 @@ class MultiHeadAttention(nn.Module):
         self.k_proj = Linear(d_model, d_kv, bias=bias)
         self.v_proj = Linear(d_model, d_kv, bias=bias)
         self.out_proj = Linear(d_model, d_model, bias=bias)
-        for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
+        self.q_norm = self.k_norm = None
+        if qk_norm_eps is not None:
+            self.q_norm, self.k_norm = (nn.RMSNorm(d_model // n_heads, qk_norm_eps) for _ in "qk")
+        self.sink = nn.Parameter(torch.zeros(n_heads)) if sink else None
+        self.soft_cap = None if soft_cap is None else check_number("soft_cap", soft_cap)
+        self.window = None if window is None else check_size("window", window, least=1)
+        self.gate_proj = Linear(d_model, d_model, bias=bias) if gate else None
+        projections = (self.q_proj, self.k_proj, self.v_proj, self.out_proj, self.gate_proj)
+        for projection in filter(None, projections):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
                 nn.init.zeros_(projection.bias)
@@ -155,6 +188,8 @@ class MultiHeadAttention(nn.Module):
         with restored_on_error(cache):
             bias = None
             query_heads = self._split(self.q_proj(query), self.n_heads)
+            if self.q_norm is not None:
+                query_heads = self.q_norm(query_heads)
             if isinstance(cache, MemoryCache) and cache.key is not None and cache.value is not None:
                 key_heads, value_heads = cache.key, cache.value
             else:
@@ -162,24 +197,52 @@ class MultiHeadAttention(nn.Module):
                 gathered = looked_at if value is None else value
                 key_heads = self._split(self.k_proj(looked_at), self.n_kv_heads)
                 value_heads = self._split(self.v_proj(gathered), self.n_kv_heads)
+                if self.k_norm is not None:
+                    key_heads = self.k_norm(key_heads)
                 if isinstance(cache, MemoryCache):
                     cache.store(key_heads, value_heads, looked_at, gathered)
                 elif key is None:
                     query_heads, key_heads, value_heads, bias = self._placed(
                         query_heads, key_heads, value_heads, positions, cache
                     )
+            if isinstance(cache, WindowCache) and mask is not None:
+                # A mask is of all tokens, and the cache has let go of some.
+                is_whole = tuple(getattr(mask, "shape", ()))[-1:] == (cache.length,)
+                mask = mask[..., cache.length - key_heads.shape[-2] :] if is_whole else mask
+            mask = self._mask_for_heads(mask, query_heads, key_heads, value_heads)
+            tgt_len, src_len = query.shape[-2], key_heads.shape[-2]
+            if self.window is not None and (tgt_len > 1 or src_len > self.window):
+                near = window_mask(tgt_len, self.window, src_len, device=query.device)
+                mask = combine_masks(mask, near)
             output, weights = self.attention(
                 query_heads,
                 key_heads,
                 value_heads,
-                self._mask_for_heads(mask, query_heads, key_heads, value_heads),
+                mask,
                 bias=bias,
-                is_causal=is_causal,
+                is_causal=is_causal and self.window is None,
                 need_weights=need_weights,
                 dropout=self.dropout if self.training else 0.0,
                 enable_gqa=self.n_kv_heads < self.n_heads,
+                **self._changes(),
             )
-            return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights
+            output = output.transpose(-2, -3).flatten(-2)
+            if self.gate_proj is not None:
+                output = output * self.gate_proj(query).sigmoid()
+            return self.out_proj(output), weights
+
+    def new_cache(self) -> KVCache:
+        """Return an empty cache for self-attention."""
+        return KVCache() if self.window is None else WindowCache(self.window)
+
+    def _changes(self) -> Options:
+        """Return the options of attention that are not the paper's: those that are set."""
+        changes: Options = {}
+        if self.sink is not None:
+            changes["sink"] = self.sink[:, None, None]
+        if self.soft_cap is not None:
+            changes["soft_cap"] = self.soft_cap
+        return changes
 
     def _placed(
         self,
@@ -204,12 +267,15 @@ class MultiHeadAttention(nn.Module):
         if self.relative is not None and self._adds_bias:
             keys = positions if cache is None else cache.positions
             if keys is None and isinstance(stand, int):
-                lengths = stand, tgt_len, key.shape[-2]
+                # Distances count alone, so a window may begin at 0.
+                lengths = key.shape[-2] - tgt_len, tgt_len, key.shape[-2]
                 bias = self.relative.bias_in_a_row(*lengths, query.dtype, query.device)
             else:
                 if keys is None:
                     keys = torch.arange(key.shape[-2], device=query.device)
-                queries = stand if isinstance(stand, Tensor) else keys[..., stand : stand + tgt_len]
+                queries = (
+                    stand if isinstance(stand, Tensor) else keys[..., keys.shape[-1] - tgt_len :]
+                )
                 bias = self.relative.bias(queries, keys, query.dtype)
         return query, key, value, bias
 
@@ -225,13 +291,7 @@ class MultiHeadAttention(nn.Module):
         if not key.shape[:-3] == value.shape[:-3] == batch:
             group = self.n_heads // self.n_kv_heads
             batch = check_attention(query, key, value, group=group)[:-1]
-        if mask is None:
-            return None
-        lengths = query.shape[-2], key.shape[-2]
-        has_heads = getattr(mask, "ndim", 0) > len(batch) + 2
-        heads = (self.n_heads,) if has_heads else ()
-        check_mask("mask", mask, (*batch, *heads, *lengths))
-        return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]
+        return mask_for_heads(mask, (*batch, self.n_heads, query.shape[-2], key.shape[-2]))
 
     def _check(
         self,
@@ -245,17 +305,17 @@ class MultiHeadAttention(nn.Module):
         check_shape("query", query, (..., "length", self.d_model))
         if cache is not None and not isinstance(cache, KVCache | MemoryCache):
             raise argument_error("cache", "a KVCache or a MemoryCache", type(cache).__name__)
+        kept = getattr(cache, "window", None)
+        if kept is not None and (self.window is None or kept < self.window):
+            wanted = "a KVCache" if self.window is None else f"one of window = {self.window}"
+            raise argument_error("cache", wanted, f"one that keeps a window of {kept}")
         if key is None and value is not None:
             raise argument_error("key", "a tensor, since value is given", None)
         if key is None and not isinstance(cache, MemoryCache):
-            if positions is not None:
-                check_tensor("positions", positions, "a tensor of int64")
-                shape = tuple(query.shape[:-1])
-                if broadcast_shapes(positions.shape, shape) != shape:
-                    wanted = f"a shape that broadcasts to {shape}"
-                    raise argument_error("positions", wanted, tuple(positions.shape))
+            check_places(positions, tuple(query.shape[:-1]))
             return
-        for name, given in {"relative": self.relative, "positions": positions}.items():
+        own = {"relative": self.relative, "positions": positions, "window": self.window}
+        for name, given in own.items():
             if given is not None:
                 raise argument_error("key", f"None, since {name} is for self-attention", "a memory")
         if isinstance(cache, KVCache):
@@ -275,6 +335,28 @@ class MultiHeadAttention(nn.Module):
             raise argument_error("key", "the memory that is to fill the cache", None)
         else:
             check_attention(query, key, value)
+
+
+def mask_for_heads(mask: Tensor | None, shape: tuple[int, ...]) -> Tensor | None:
+    """Return a mask that broadcasts to (..., n_heads, tgt_len, src_len); ``ValueError`` if none can.
+
+    One that all heads share gets an axis of size 1 for them.
+    """
+    if mask is None:
+        return None
+    has_heads = getattr(mask, "ndim", 0) > len(shape) - 1
+    check_mask("mask", mask, shape if has_heads else (*shape[:-3], *shape[-2:]))
+    return mask if has_heads or mask.ndim < 3 else mask[..., None, :, :]
+
+
+def check_places(positions: Tensor | None, shape: tuple[int, ...]) -> None:
+    """Raise ``ValueError`` unless positions are a tensor that broadcasts to (..., tgt_len)."""
+    if positions is None:
+        return
+    check_tensor("positions", positions, "a tensor of int64")
+    if broadcast_shapes(positions.shape, shape) != shape:
+        wanted = f"a shape that broadcasts to {shape}"
+        raise argument_error("positions", wanted, tuple(positions.shape))
 
 
 # With fewer weights, one product takes less time than the preparation of two.

@@ -24,6 +24,7 @@ from attn._checks import (
     check_divides,
     check_finite,
     check_fraction,
+    check_number,
     check_size,
     check_tensor,
     holds,
@@ -44,6 +45,8 @@ class Options(TypedDict, total=False):
     need_weights: bool
     dropout: float
     enable_gqa: bool
+    sink: Tensor | None
+    soft_cap: float | None
 
 
 def scaled_dot_product_attention(
@@ -57,6 +60,8 @@ def scaled_dot_product_attention(
     need_weights: bool = False,
     dropout: float = 0.0,
     enable_gqa: bool = False,
+    sink: Tensor | None = None,
+    soft_cap: float | None = None,
 ) -> Attended:
     """Average the values, each weighted by how well its key matches the query.
 
@@ -87,6 +92,12 @@ def scaled_dot_product_attention(
     enable_gqa : bool, default False
         Grouped queries: on axis -3, `query` may have a multiple of the heads of `key` and
         `value`, each of which serves as many neighbouring heads of queries.
+    sink : Tensor, broadcastable to (..., tgt_len, 1), optional
+        The score of one key more, which no mask hides and which has no value: the weights sum to
+        less than one. Attention is then computed by the equation, unfused.
+    soft_cap : float, optional
+        No score exceeds it: s becomes ``soft_cap * tanh(s / soft_cap)``, before a bias is added.
+        Unfused as well.
 
     Returns
     -------
@@ -121,8 +132,7 @@ def scaled_dot_product_attention(
     tensor([[0.5000, 0.5000]])
     """
     inputs = {"query": query, "key": key, "value": value}
-    if bias is not None:
-        inputs["bias"] = bias
+    inputs |= {name: x for name, x in {"bias": bias, "sink": sink}.items() if x is not None}
     for name, tensor in inputs.items():
         if not isinstance(tensor, torch.Tensor) or not tensor.is_floating_point():
             got = f"{type(tensor).__name__} of dtype {getattr(tensor, 'dtype', None)}"
@@ -135,16 +145,21 @@ def scaled_dot_product_attention(
         check_tensor("mask", mask, "a tensor of bool")
     tgt_len, src_len = query.shape[-2], key.shape[-2]
     shape = (*batch, tgt_len, src_len)
-    if bias is not None and broadcast_shapes(bias.shape, shape) != shape:
-        raise argument_error("bias", f"a shape that broadcasts to {shape}", tuple(bias.shape))
+    for name, added, fits in (("bias", bias, shape), ("sink", sink, (*shape[:-1], 1))):
+        if added is not None and broadcast_shapes(added.shape, fits) != fits:
+            raise argument_error(name, f"a shape that broadcasts to {fits}", tuple(added.shape))
     check_fraction("dropout", dropout)
+
+    if soft_cap is not None:
+        soft_cap = check_number("soft_cap", soft_cap)
 
     # A single query stands at the last key: there is no future to hide.
     is_causal = is_causal and tgt_len > 1
     # PyTorch's own flag is faster than a mask, but means the same only for equal lengths.
+    is_explicit = need_weights or sink is not None or soft_cap is not None
     flag = is_causal and tgt_len == src_len and mask is None and bias is None
     may_be_empty = mask is not None or is_causal and tgt_len > src_len
-    if is_causal and (need_weights or not flag):
+    if is_causal and (is_explicit or not flag):
         mask = combine_masks(mask, causal_mask(tgt_len, src_len, device=query.device))
         flag = False
     # An empty row may see every key for now. Its output is set to zero at the end.
@@ -153,14 +168,14 @@ def scaled_dot_product_attention(
         mask = mask | empty
 
     weights = None
-    if need_weights:
-        output, weights = explicit(query, key, value, mask, bias, dropout, group)
+    if is_explicit:
+        output, weights = explicit(query, key, value, mask, bias, dropout, group, sink, soft_cap)
     else:
         output = fused(query, key, value, mask, bias, dropout, group, flag, batch)
     if empty is not None:
         output = output.masked_fill(empty, 0.0)
         weights = None if weights is None else weights.masked_fill(empty, 0.0)
-    return output, weights
+    return output, weights if need_weights else None
 
 
 def _refuse_dtypes(inputs: dict[str, Tensor]) -> None:
@@ -230,7 +245,8 @@ class ScaledDotProduct(nn.Module):
             With a cache, those of all tokens so far.
         mask : Tensor of bool, broadcastable to (..., n_heads, tgt_len, src_len), optional
         **options
-            Those of `scaled_dot_product_attention`, all of which are given.
+            Those of `scaled_dot_product_attention`: all are given, but for `sink` and `soft_cap`
+            where there is none.
         """
         return scaled_dot_product_attention(query, key, value, mask, **options)
 
@@ -266,6 +282,8 @@ def explicit(
     bias: Tensor | None,
     dropout: float,
     group: int,
+    sink: Tensor | None = None,
+    soft_cap: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Return (output, weights) of attention, one step of the equation a line.
 
@@ -279,11 +297,21 @@ def explicit(
         scores = query @ key.mT / math.sqrt(d_k)
     else:
         scores = (query / math.sqrt(d_k)) @ key.mT
+    if soft_cap is not None:
+        scores = soft_cap * (scores / soft_cap).tanh()
     if bias is not None:
         scores = scores + bias
     refuse_non_finite((scores,), query, key, value, bias)
+    if sink is not None:
+        # It is the first key, which is thrown away with its weight.
+        first = sink.to(scores.dtype).expand(*scores.shape[:-1], 1)
+        scores = torch.cat((first, scores), dim=-1)
+        if mask is not None:
+            mask = mask.expand(*mask.shape[:-1], src_len)
+            mask = torch.cat((torch.ones_like(mask[..., :1]), mask), dim=-1)
     # A bias may be more precise than the queries, and the scores are then so too.
     weights = _masked_softmax(scores, mask).to(value.dtype)
+    weights = weights if sink is None else weights[..., 1:]
     output = F.dropout(weights, dropout) @ value
     refuse_non_finite((output,), query, key, value, bias)
     return output, weights

@@ -3,6 +3,7 @@
 ===============  ======================================================
 `similarity`     the cosine of the angle between two vectors
 `attention`      softmax, scaled dot-product attention, self-attention
+`scores`         scores that stay below a cap; a softmax that may give to nothing
 `masks`          causal, window and padding masks; what reaches what
 `pooling`        one query for a whole input
 `multi_head`     several heads side by side
@@ -54,6 +55,7 @@ from attn.reference.paths import path_lengths
 from attn.reference.pooling import attention_pooling
 from attn.reference.position_wise import feed_forward, layer_norm
 from attn.reference.positions import alibi_bias, alibi_slopes, rotary, sinusoidal_positions
+from attn.reference.scores import soft_capped, softmax_with_sink
 from attn.reference.similarity import cosine_similarity
 from attn.reference.spans import corrupt_spans
 from attn.reference.windowed import windowed_attention
@@ -93,7 +95,9 @@ __all__ = [
     "sentence_bleu",
     "sinusoidal_positions",
     "smoothed_cross_entropy",
+    "soft_capped",
     "softmax",
+    "softmax_with_sink",
     "split_heads",
     "teacher_forcing",
     "top_p_filter",

@@ -13,7 +13,9 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from attn._checks import argument_error
+from attn.experts import MixtureOfExperts
 from attn.io import place_of, write_whole
+from attn.mixers import described, mixer_from
 from attn.transformer.config import TransformerConfig
 from attn.transformer.quantised import dequantise, quantise
 
@@ -104,6 +106,10 @@ class Checkpoint(nn.Module):
             cls.unused if options.get("positions") == "rotary" else (*cls.unused, "rotary_base")
         ):
             options.pop(name, None)
+        if "mixers" in options:
+            options["mixers"] = tuple(map(mixer_from, options["mixers"]))
+        if "experts" in options:
+            options["experts"] = MixtureOfExperts(**options["experts"])
         model = cls(TransformerConfig(**options))
         trained = dict(model.named_parameters())
         weights = {
@@ -137,7 +143,7 @@ class Checkpoint(nn.Module):
         about = {
             "format": FORMAT,
             "model": type(self).__name__,
-            "config": dataclasses.asdict(self.config),
+            "config": _options(self.config),
             "tied": {other: first for first, *others in names.values() for other in others},
         }
         if quantised:
@@ -165,6 +171,16 @@ class Checkpoint(nn.Module):
             if parts.get(name) != part:
                 got = f"{name} {parts.get(name)!r}, which by config is {part!r}"
                 raise argument_error("model", wanted, got)
+
+
+def _options(config: TransformerConfig) -> dict[str, Any]:
+    """Return a configuration for JSON, without mixers or experts where it has none, as older files."""
+    options = dataclasses.asdict(config)
+    options["mixers"] = [described(mixer) for mixer in config.mixers]
+    for name in ("mixers", "experts"):
+        if not options[name]:
+            del options[name]
+    return options
 
 
 def _parts_of(model: nn.Module) -> dict[str, Any]:

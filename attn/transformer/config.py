@@ -10,9 +10,12 @@ from attn._checks import (
     check_fraction,
     check_number,
     check_size,
+    shown,
 )
 from attn.attention import VARIANTS
+from attn.experts import MixtureOfExperts
 from attn.layers import ACTIVATIONS, NORMS, Norm, new_norm
+from attn.mixers import Mixer, MultiHead, check_mixers
 from attn.positions import SCHEMES, checked_scaling
 
 
@@ -75,6 +78,11 @@ class TransformerConfig:
     rotary_scaling : dict, optional
         How rotary positions are slowed down for longer texts; see
         `attn.positions.RotaryPositions`.
+    mixers : tuple of attn.mixers.Mixer, default ()
+        What the layers of `DecoderOnly` do with the tokens before each: layer i has number
+        ``i % len(mixers)``. Multi-head attention if there are none.
+    experts : attn.experts.MixtureOfExperts, optional
+        What the layers of `DecoderOnly` have in the place of feed-forward networks of size `d_ff`.
 
     Raises
     ------
@@ -126,6 +134,8 @@ class TransformerConfig:
     embedding_norm: bool = False
     prediction_head: bool = False
     rotary_scaling: dict[str, Any] | None = field(default=None, hash=False)
+    mixers: tuple[Mixer, ...] = ()
+    experts: MixtureOfExperts | None = None
 
     def __post_init__(self) -> None:
         sizes = ["vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
@@ -162,6 +172,17 @@ class TransformerConfig:
         for name in flags:
             if not isinstance(getattr(self, name), bool):
                 raise argument_error(name, "True or False", repr(getattr(self, name)))
+        object.__setattr__(self, "mixers", check_mixers(self.mixers, self))
+        if not isinstance(self.experts, MixtureOfExperts | None):
+            raise argument_error("experts", "a MixtureOfExperts or None", shown(self.experts))
+        if self.experts and self.d_ff != 2048:
+            raise argument_error("d_ff", "2048, since experts have a size of their own", self.d_ff)
+
+    @property
+    def layer_mixers(self) -> tuple[Mixer, ...]:
+        """The mixer of each layer."""
+        mixers = self.mixers or (MultiHead(),)
+        return tuple(mixers[i % len(mixers)] for i in range(self.n_layers))
 
     def new_norm(self) -> Norm:
         """Return a norm of vectors of `d_model`, as this configuration asks for it."""

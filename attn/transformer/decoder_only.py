@@ -192,7 +192,9 @@ class DecoderOnly(Checkpoint):
             Number of rows of a fixed cache.
         """
         if room is None:
-            return DecoderCache(self.config.n_layers)
+            return self.stack.new_cache()
+        if self.config.mixers:
+            raise argument_error("room", "None, since the configuration has mixers", room)
         if self.config.attention != "scaled_dot_product":
             # Other attentions may assume that the last query stands at the last key.
             wanted = "None, since the attention is not scaled_dot_product"

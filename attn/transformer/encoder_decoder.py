@@ -43,7 +43,7 @@ class Transformer(Checkpoint):
     torch.Size([1, 4, 12])
     """
 
-    unused = ("prediction_head",)
+    unused = ("prediction_head", "mixers", "experts")
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)

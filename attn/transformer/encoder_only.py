@@ -31,7 +31,7 @@ class EncoderOnly(Checkpoint):
     torch.Size([1, 3, 10])
     """
 
-    unused = ("tgt_vocab_size",)
+    unused = ("tgt_vocab_size", "mixers", "experts")
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(config)

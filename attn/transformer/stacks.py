@@ -1,7 +1,7 @@
 """What the three models are made of: the embedding of tokens, and stacks of N layers."""
 
-from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from collections.abc import Iterable, Sequence
+from typing import Any, TypedDict, Unpack
 
 import torch
 from torch import Tensor, nn
@@ -15,8 +15,7 @@ from attn._checks import (
     check_tensor,
     holds,
 )
-from attn.attention import VARIANTS
-from attn.cache import DecoderCache, KVCache, MemoryCache, check_cache, restored_on_error
+from attn.cache import DecoderCache, LayerCache, MemoryCache, check_cache, restored_on_error
 from attn.layers import DecoderLayer, EncoderLayer
 from attn.positions import SCHEMES, AbsolutePositions, RelativePositions
 from attn.transformer.config import TransformerConfig
@@ -110,7 +109,7 @@ class _Stack(nn.Module):
         scheme = SCHEMES[config.positions]
         relative = scheme.from_config(config) if issubclass(scheme, RelativePositions) else None
         self.layers = nn.ModuleList()
-        for _ in range(config.n_layers):
+        for mixer in config.layer_mixers:
             layer = layer_class(
                 config.d_model,
                 config.n_heads,
@@ -118,20 +117,20 @@ class _Stack(nn.Module):
                 config.dropout,
                 config.norm,
                 n_kv_heads=config.n_kv_heads,
-                relative=relative,
-                attention=VARIANTS[config.attention].from_config(config),
                 attention_dropout=config.attention_dropout,
                 activation=config.activation,
                 normalization=config.normalization,
                 norm_eps=config.norm_eps,
                 bias=config.bias,
+                mixer=mixer.new_module(config, relative),
+                feed_forward=config.experts.new_module(config) if config.experts else None,
             )
             self.layers.append(layer)
         self.norm: nn.Module = config.new_norm() if config.norm == "pre" else nn.Identity()
 
     def _caches(
         self, cache: DecoderCache | None
-    ) -> Sequence[tuple[KVCache | None, MemoryCache | None]]:
+    ) -> Sequence[tuple[LayerCache | None, MemoryCache | None]]:
         """Return for each layer the cache of its self-attention and of its cross-attention."""
         if cache is None:
             return [(None, None)] * len(self.layers)
@@ -165,6 +164,13 @@ class Encoder(_Stack):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__(EncoderLayer, config)
+
+    def new_cache(self) -> DecoderCache:
+        """Return an empty cache for a causal stack, each layer's of the kind that it needs."""
+        cache = DecoderCache(len(self.layers))
+        layers: Iterable[Any] = self.layers
+        cache.self_attention = [layer.self_attention.new_cache() for layer in layers]
+        return cache
 
     def forward(
         self,

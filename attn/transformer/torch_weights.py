@@ -43,6 +43,8 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_tanh": nn.GELU("tanh"),
 }
+# What our attention may have and PyTorch's cannot.
+BEYOND_PYTORCH = ("q_norm", "sink", "gate_proj", "soft_cap", "window")
 TorchLayer: TypeAlias = nn.TransformerEncoderLayer | nn.TransformerDecoderLayer
 TorchStack: TypeAlias = nn.TransformerEncoder | nn.TransformerDecoder
 LAYERS: dict[type[EncoderLayer | DecoderLayer], type[TorchLayer]] = {
@@ -186,7 +188,7 @@ def _torch_like(ours: nn.Module) -> nn.Module:
         return _filled(theirs, _torch_state(ours.state_dict()))
     if isinstance(ours, EncoderLayer | DecoderLayer) and type(ours) in LAYERS:
         layer = LAYERS[type(ours)](
-            ours.self_attention.d_model,
+            ours.feed_forward.d_model,
             1,
             1,
             ours.dropout.p,
@@ -311,6 +313,9 @@ def check_ours(attention: MultiHeadAttention) -> None:
     if type(attention.attention) is not ScaledDotProduct:
         kind = type(attention.attention).__name__
         raise argument_error("module", "attention a ScaledDotProduct for PyTorch", kind)
+    for name in BEYOND_PYTORCH:
+        if getattr(attention, name) is not None:
+            raise argument_error("module", f"{name} = None for PyTorch", "one")
     for part in (attention.q_proj, attention.k_proj, attention.v_proj, attention.out_proj):
         check_part(part)
 

@@ -27,10 +27,12 @@ from attn_course.exercises.explain import (
     has_large_numbers,
     problem,
     raised,
+    wrong_total,
 )
 from attn_course.exercises.kept import folder, keep
 from attn_course.exercises.patterns import pattern
 from attn_course.exercises.record import read_record, record_of
+from attn_course.exercises.relations import upon_a_mistake
 from attn_course.exercises.repaired import repaired
 from attn_course.exercises.result import Result
 from attn_course.language import text
@@ -255,7 +257,8 @@ def _explain(record, attempt, answers, failing):
     known = misconception(record, answers, failing)
     repair = nearer = ""
     if not (known and proves(known, answers, failing)):
-        repair, nearer = repaired(record, attempt, answers, failing, record.id in MAY_BE_LISTS)
+        may_be_lists = record.id in MAY_BE_LISTS
+        repair, nearer = repaired(record, attempt, answers, failing, may_be_lists, bool(known))
     if known and not repair:
         message = text(**known.hint)
         if answer.error:
@@ -268,6 +271,8 @@ def _explain(record, attempt, answers, failing):
     )
     if answer.error and family(answer.error):
         nearer = ""  # What the exception means says more than what any code without it would lack.
+    if is_total := bool(wrong_total(record, case, answer, expected, others)):
+        nearer = ""  # Only a sum is missing to divide by, and `what` says so.
     if repair or nearer:
         what = raised(attempt, answer.error, False) if answer.error else ""
         common = repair or nearer
@@ -276,6 +281,8 @@ def _explain(record, attempt, answers, failing):
     else:
         found = pattern(record, answers, failing), unused(record, attempt, answers, failing)
         common = " ".join(filter(None, found))
+        if not (common or is_total):
+            common = upon_a_mistake(record, answers, failing)
     what = f"{what} {common}".strip()
     evidence = compared(record, case, answer, expected)
     return f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}", None

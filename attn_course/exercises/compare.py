@@ -158,9 +158,11 @@ def close(a, b):
     """Compare two arrays of one shape element by element, float32 less strictly than float64."""
     single = any(array.dtype.kind == "f" and array.dtype.itemsize < 8 for array in (a, b))
     tolerance = 1e-3 if single else 1e-6
-    return np.isclose(
-        a.astype(float), b.astype(float), rtol=tolerance, atol=tolerance, equal_nan=True
-    )
+    a, b = a.astype(float), b.astype(float)
+    # What `np.isclose` does, in a third of its time: a verdict compares thousands of arrays.
+    with np.errstate(invalid="ignore"):
+        near = np.isfinite(b) & (np.abs(a - b) <= tolerance + tolerance * np.abs(b))
+    return near | (a == b) | (np.isnan(a) & np.isnan(b))
 
 
 def same(a, b):

@@ -61,21 +61,8 @@ def problem(record, attempt, case, answer, expected, others=()):
     for name, got, wanted in reversed(triples):
         if np.isnan(got).any():
             return _not_a_number(name, got, wanted, case)
-    shares = [
-        all(map(are_shares, column))
-        for column in zip(*(e.values for e in record.expected), strict=True)
-    ]
-    comparable = [(a, e) for a, e in comparable if not a.broken]
-    for k, (name, got, wanted) in enumerate(triples):
-        elsewhere = [(a.values[k], e.values[k]) for a, e in comparable]
-        if (
-            shares[k]
-            and not close(got, wanted).all()
-            and all(_in_proportion(*p) for p in elsewhere)
-        ):
-            sentence = _wrong_total(name, got, wanted, case)
-            if sentence:
-                return sentence
+    if sentence := wrong_total(record, case, answer, expected, others):
+        return sentence
     wrong = [f"`{name}`" for name, got, wanted in triples if not close(got, wanted).all()]
     *others, last = wrong
     first = ", ".join(others)
@@ -83,6 +70,34 @@ def problem(record, attempt, case, answer, expected, others=()):
         es=f"Los valores de {first + ' y ' if others else ''}{last} no son los esperados.",
         en=f"The values of {first + ' and ' if others else ''}{last} are not the expected ones.",
     )
+
+
+def wrong_total(record, case, answer, expected, others):
+    """Return a sentence if shares are right but for their total, on each input that fails, or an empty text.
+
+    Parameters
+    ----------
+    record, case, answer, expected, others
+        As for `problem`.
+    """
+    comparable = [
+        (a.values, e.values)
+        for a, e in others
+        if a.values and len(a.values) == len(e.values) and not a.broken
+    ]
+    columns = zip(*(e.values for e in record.expected), strict=True)
+    pairs = zip(record.outputs, answer.values or (), expected.values, columns, strict=False)
+    for k, (name, got, wanted, column) in enumerate(pairs):
+        if (
+            not all(map(are_shares, column))
+            or got.shape != wanted.shape
+            or close(got, wanted).all()
+        ):
+            continue
+        is_right_elsewhere = all(_in_proportion(g[k], w[k]) for g, w in comparable)
+        if is_right_elsewhere and (sentence := _wrong_total(name, got, wanted, case)):
+            return sentence
+    return ""
 
 
 def _with(sentence, explained):

@@ -8,8 +8,10 @@ import itertools
 
 import numpy as np
 
-from attn_course.exercises.compare import close
+from attn_course.exercises.compare import close, same
+from attn_course.exercises.diagnose import wrong_on
 from attn_course.exercises.explain import are_shares
+from attn_course.exercises.shapes import wrong_only_in_shape
 from attn_course.language import text
 
 ENOUGH = 4  # numbers that must follow a relation, over all the inputs
@@ -47,6 +49,95 @@ def relation(record, answers, failing):
         or _every_other(which, both)
         or _one_value(which, both)
     )
+
+
+TWO = {
+    "es": "Hay dos errores a la vez. {hint} Lo que le falta después: {left}",
+    "en": "There are two mistakes at once. {hint} What is left then: {left}",
+}
+
+
+def upon_a_mistake(record, answers, failing):
+    """Return what is said of a known mistake and of how the wrong numbers follow from those it gives.
+
+    Parameters
+    ----------
+    record : Record
+    answers : list of Answer
+    failing : list of int
+
+    Returns
+    -------
+    str
+        An empty text where they follow from those of none; in the language in use.
+    """
+    if any(same(answers[i], record.expected[i]) for i in failing):
+        return ""  # right numbers of another kind
+    for known in record.mistakes:
+        for others in known.answers:
+            if not {*wrong_on(others, record.expected)} <= {*failing}:
+                continue
+            if left := _upon(record, answers, others, failing):
+                return text(**TWO).format(hint=text(**known.hint), left=left)
+    return ""
+
+
+def _upon(record, answers, others, failing):
+    """Return how answers follow from those of a mistake: by a fixed factor or the like, or but for an axis."""
+    columns = []
+    for i in failing:
+        parts = answers[i].values, others[i].values, record.expected[i].values
+        if any(values is None or len(values) != len(record.outputs) for values in parts):
+            return ""
+        columns.append([*zip(*parts, strict=True)])
+    said = []
+    for name, column in zip(record.outputs, zip(*columns, strict=True), strict=True):
+        if all(_equal(got, other) for got, other, _ in column):
+            continue
+        pairs = [(got, other) for got, other, _ in column]
+        if all(got.shape != other.shape for got, other in pairs):
+            said.append(wrong_only_in_shape(pairs))
+        elif sum(got.size for got, _ in pairs) < ENOUGH or not _comparable(pairs):
+            return ""
+        elif _only_scaled(column):
+            return ""  # Whoever divides by another number makes one mistake, and not two.
+        else:
+            which = f"`{name}`"
+            holding = (
+                text(**sentence).format(which)
+                for holds, sentence in TELLING
+                if all(_holds(holds, *pair) for pair in pairs)
+            )
+            said.append(_constant(which, pairs) or next(holding, ""))
+    return " ".join(said) if said and all(said) else ""
+
+
+def _equal(a, b):
+    return a.shape == b.shape and close(a, b).all()
+
+
+def _comparable(pairs):
+    return all(
+        got.shape == wanted.shape and np.isfinite(got.astype(float)).all() for got, wanted in pairs
+    )
+
+
+def _only_scaled(column):
+    """Return whether a mistake gives the right numbers but for a factor in each row, as another divisor does."""
+    for _, other, right in column:
+        if not (other.shape == right.shape and right.size and right.all()):
+            return False
+        with np.errstate(all="ignore"):
+            ratio = np.abs(other / right)
+        if (
+            right.size == 1
+        ):  # A quotient of counts, and no other number, is whole when it is multiplied.
+            times = ratio.item() * np.arange(1, 100)
+            if not np.isclose(times, np.round(times), rtol=0, atol=1e-5).any():
+                return False
+        elif not np.isclose(ratio, ratio[..., :1], rtol=1e-6, atol=0).all():
+            return False
+    return True
 
 
 def _pairs(record, answers, failing):
@@ -107,7 +198,7 @@ def _constant(which, both):
             f"{'large' if shift > 0 else 'small'}: check from where you count, and what you add or "
             "subtract at the end.",
         )
-    if all(g.size > 2 and _proportional(g, w) for g, w in both):
+    if all(g.size > 2 and _proportional(g, w) for g, w in both) or _are_multiples(both):
         return text(
             es=f"En cada entrada, los números de {which} son los correctos multiplicados por un mismo "
             "factor, que cambia de una entrada a otra: quizá sumas donde se pide la media, o divides "
@@ -117,6 +208,16 @@ def _constant(which, both):
             "something else.",
         )
     return ""
+
+
+def _are_multiples(both):
+    """Return whether each of several single numbers is a whole multiple of the right one, which varies."""
+    if len(both) < ENOUGH or not all(g.size == 1 and w.all() for g, w in both):
+        return False
+    times = np.array([g.item() / w.item() for g, w in both])
+    return np.ptp(np.round(times)) > 0 and bool(
+        (np.round(times) > 0).all() and close(times, np.round(times)).all()
+    )
 
 
 def _proportional(got, wanted):
@@ -285,6 +386,10 @@ RELATIONS = (
         },
     ),
 )
+
+
+# Of other numbers than the right ones too these relations tell what was done to them.
+TELLING = [(holds, sentence) for holds, sentence in RELATIONS[1:] if holds is not _permuted]
 
 
 def _condition(record, answers, failing):

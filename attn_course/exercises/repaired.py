@@ -3,7 +3,8 @@
 Where none does, one may leave a known mistake, whose hint says the rest. Each candidate changes one
 thing, as a slip of the pen would: an operator, an axis, a name, an argument, a statement; or the same thing
 wherever it stands. It runs on the inputs of the exercise, the smallest of the failing ones first, until one
-input shows that it is wrong in a way that is not known. Bounds are on counts, never on time.
+input shows that it is wrong in a way that is not known. Bounds are on counts, so that every machine says the
+same; only the page, which ends what takes ten seconds, has one on time as well.
 """
 
 import ast
@@ -17,6 +18,7 @@ import math
 import re
 import sys
 import textwrap
+import time
 import types
 import warnings
 
@@ -26,7 +28,9 @@ from attn_course.exercises.compare import run, same
 from attn_course.exercises.diagnose import wrong_on
 from attn_course.language import text
 
-MOST_CANDIDATES = 1200
+MOST_CANDIDATES = 1000
+WITH_A_HINT = 500  # are enough where there is something to say already
+seconds = math.inf  # that trying may take
 MOST_STEPS = 30_000  # rounds of loops and calls, over all candidates
 STEPS_ON_ONE_INPUT = 5000
 LONGEST = 90  # characters of code that a sentence quotes
@@ -85,6 +89,18 @@ WRAPS = """
     np.argsort(E); -np.sort(-E); min(E, 1); E.swapaxes(-3, -2)
 """
 WITH_A_NAME = "E / np.sqrt(N.shape[-1]); E + N; E * N; E @ N; E / N; E - N; E & N; E | N"
+# What has fewer axes would raise.
+AXES = {
+    "mT": 2,
+    "swapaxes": 3,
+    "[": 1,
+    "axis": 1,
+    "ravel": 1,
+    "copy": 1,
+    "sort": 1,
+    "astype": 1,
+    "@": 1,
+}
 
 LARGEST = 2000  # numbers of an array, or rounds of a range, that a candidate may ask for
 BUILDERS = (
@@ -134,7 +150,7 @@ class _Enough(BaseException):
 SMALL = _Small()
 
 
-def repaired(record, attempt, answers, failing, may_be_lists):
+def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False):
     """Return a sentence on the one change with which an attempt passes, or has one known mistake left.
 
     Parameters
@@ -148,6 +164,8 @@ def repaired(record, attempt, answers, failing, may_be_lists):
         The inputs on which it is wrong, the smallest first.
     may_be_lists : bool
         Whether a list or a tuple passes for an array.
+    has_hint : bool, default False
+        Whether a known mistake explains most of it: then half as much is tried.
 
     Returns
     -------
@@ -158,18 +176,25 @@ def repaired(record, attempt, answers, failing, may_be_lists):
     source = _source(attempt) if record.oracle else None
     if source is None:
         return "", ""
-    nearest, fewest = None, len(failing) + 1
+    nearest, least = None, (len(failing) + 1, 0)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         trial = _Trial(record, answers, failing, attempt, source, may_be_lists)
+        if has_hint:
+            trial.most = WITH_A_HINT
         with contextlib.suppress(_Enough):
-            for sentence, edits in _candidates(source):
+            for sentence, edits in _candidates(source, trial.kinds(failing)):
                 n_wrong, known = trial.outcome(edits)
                 if n_wrong == 0:
                     change = _told(sentence, edits, source, attempt)
                     return text(**RIGHT).format(change=change), ""
-                if known and n_wrong < fewest and not _turned_round(edits):
-                    nearest, fewest = (sentence, edits, known), n_wrong
+                if not known:
+                    continue
+                # Of two changes that leave as much, the one that only takes something away is a slip mended.
+                rank = n_wrong, not all(_is_part(new, old) for _, _, old, new in edits)
+                if rank < least and not _makes_a_mistake(edits, known, source):
+                    nearest, least = (sentence, edits, known), rank
+                    trial.most = WITH_A_HINT
     if nearest is None:
         return "", ""
     sentence, edits, known = nearest
@@ -177,10 +202,58 @@ def repaired(record, attempt, answers, failing, may_be_lists):
     return "", text(**NEARLY).format(change=change, hint=text(**known.hint))
 
 
-def _turned_round(edits):
-    """Return whether a change asks the opposite, or whether any at all: nearer by its numbers alone."""
-    words = [[{*re.findall(r"\w+", ast.unparse(node))} for node in edit[2:]] for edit in edits]
-    return any({"not", "any", "all"} & (old ^ new) for old, new in words)
+def _makes_a_mistake(edits, known, source):
+    """Return whether a change makes the mistake that is left, and nearer by its numbers alone.
+
+    It does if it takes out of the code what the hint then asks for, sets a thing beside itself, or asks
+    whether there is no mask where it was asked whether there is one.
+    """
+    asked = [_bare(code) for code in re.findall("`([^`]*)`", known.hint["en"])]
+    words, doubles = _words(source), _doubles(source)
+    with _made(edits):
+        lost, more = words - _words(source), _doubles(source) - doubles
+    nodes = [node for edit in edits for node in edit[2:] if isinstance(node, ast.AST)]
+    identity = ast.Is | ast.IsNot | ast.In | ast.NotIn
+    turned = any(isinstance(n, ast.Compare) and isinstance(n.ops[0], identity) for n in nodes)
+    taken = [_bare(ast.unparse(old)) for _, _, old, _ in edits if isinstance(old, ast.Call)]
+    return (
+        turned
+        or more > 0
+        or bool(lost & {*asked})
+        or any(t in code for t in taken for code in asked)
+    )
+
+
+def _is_part(new, old):
+    return isinstance(old, ast.AST) and any(node is new for node in ast.walk(old))
+
+
+def _bare(code):
+    return code.replace(" ", "")
+
+
+def _words(source):
+    """Return the names that the bodies of functions use."""
+    bodies = [node for function in source.body for line in function.body for node in ast.walk(line)]
+    return {getattr(node, "attr", getattr(node, "id", "")) for node in bodies}
+
+
+def _doubles(source):
+    """Return how often a thing is compared with itself, taken from itself or returned twice."""
+    count = 0
+    for node in ast.walk(source):
+        pair = ()
+        if isinstance(node, ast.Compare):
+            pair = node.left, *node.comparators
+        elif isinstance(node, ast.BinOp) and not isinstance(
+            node.op, ast.Add | ast.Mult | ast.MatMult
+        ):
+            pair = node.left, node.right
+        elif isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple):
+            pair = node.value.elts
+        written = [ast.unparse(part) for part in pair]
+        count += len(written) - len({*written})
+    return count
 
 
 def _source(attempt):
@@ -221,19 +294,25 @@ class _Trial:
         self.order = sorted(range(len(record.cases)), key=lambda i: i not in failing)
         self.known = list(self._known(answers, failing))
         self.candidates = self.steps = self.here = 0
+        self.most, self.until = MOST_CANDIDATES, time.perf_counter() + seconds
+        self.names = {}
 
     def _known(self, answers, failing):
-        """Yield each known mistake that is nearer to what is right than an attempt, and fails only where it does."""
+        """Yield each known mistake that is nearer than an attempt to what is right, and fails only where it does."""
         expected = self.record.expected
         distance = _distance(answers, expected, failing)
         for known in self.record.mistakes:
             for others in known.answers:
                 wrong = wrong_on(others, expected)
-                numbers = [v.ravel() for i in wrong for v in others[i].values or ()]
                 # Many changes give a constant or an exception: it tells nothing of what was meant.
-                tells = len(numbers) > 0 and np.unique(np.concatenate(numbers)).size > 1
-                is_nearer = _distance(others, expected, failing) < distance
-                if tells and is_nearer and {*wrong} <= {*failing}:
+                numbers = [v.ravel() for i in wrong for v in others[i].values or ()]
+                if all(n.size <= 1 for n in numbers):
+                    numbers = [np.concatenate([[], *numbers])]
+                tells = any(map(_vary, numbers))
+                nearer = (
+                    len(wrong) < len(failing) or _distance(others, expected, failing) < distance
+                )
+                if tells and nearer and {*wrong} <= {*failing}:
                     yield known, others, {i: _total(others[i]) for i in wrong}
 
     def step(self):
@@ -251,23 +330,69 @@ class _Trial:
         It is None, and so is the number, for any other wrong function.
         """
         self.candidates += 1
-        if self.candidates > MOST_CANDIDATES or self.steps > MOST_STEPS:
+        if (
+            self.candidates > self.most
+            or self.steps > MOST_STEPS
+            or time.perf_counter() > self.until
+        ):
             raise _Enough
         with _made(edits):
-            try:
-                code = compile(self.source, "<repaired>", "exec")
-            except (SyntaxError, ValueError, TypeError):
-                return None, None
+            function = self._function()
         try:
+            return self._judged(function) if function else (None, None)
+        except (_Enough, Exception):  # noqa: BLE001 - A candidate that raises anything is not right.
+            return None, None
+
+    def _function(self):
+        """Return the function as the tree now stands, or None if it is no code."""
+        try:
+            code = compile(self.source, "<repaired>", "exec")
             code_of = self.attempt.__code__
             closed = zip(code_of.co_freevars, self.attempt.__closure__ or (), strict=True)
             names = self.attempt.__globals__ | {name: cell.cell_contents for name, cell in closed}
-            names |= {"_step_": self.step, "range": functools.partial(_small, range)}
+            names |= {"_step_": self.step, "range": functools.partial(_small, range)} | self.names
             names |= {name: SMALL for name, value in names.items() if value is np}
             exec(code, names)  # noqa: S102 - This is the learner's own code with one change.
-            return self._judged(names[self.attempt.__name__])
-        except (_Enough, Exception):  # noqa: BLE001 - A candidate that raises anything is not right.
-            return None, None
+        except Exception:  # noqa: BLE001 - The defaults of arguments are computed here.
+            return None
+        return names[self.attempt.__name__]
+
+    def kinds(self, failing):
+        """Return what kind of thing stands in each place, or None for a place that no failing input reaches."""
+        places = [place for function in self.source.body for place in _places(function)]
+        found = {}
+
+        def see(number, value):
+            found.setdefault(places[number][2], _kind(value))
+            return value
+
+        edits = []
+        for number, (owner, key, node) in enumerate(places):
+            sliced = isinstance(node, ast.Slice | ast.Starred) or any(
+                isinstance(part, ast.Slice) for part in getattr(node, "elts", ())
+            )
+            if not sliced:
+                seen = ast.Call(ast.Name("_see_", ast.Load()), [ast.Constant(number), node], [])
+                edits.append(
+                    (owner, key, node, ast.fix_missing_locations(ast.copy_location(seen, node)))
+                )
+        self.names = {"_see_": see}
+        with _made(edits):
+            function = self._function()
+        answers = []
+        for i in failing if function else ():
+            self.here = 0
+            answers.append(run(function, self.record.cases[i], self.record))
+        self.names = {}
+        if any(answer.error for answer in answers):
+            return found
+        return dict.fromkeys(edit[2] for edit in edits) | found if answers else {}
+
+    @functools.cache  # noqa: B019 - A trial lasts for one attempt.
+    def _wrong_first(self, n):
+        """Return the known mistakes that are wrong on an input of the order, and on none before it."""
+        before = {*self.order[:n]}
+        return [k for k in self.known if self.order[n] in k[2] and not before & {*k[2]}]
 
     def _judged(self, function):
         known, expected = self.known, self.record.expected
@@ -279,8 +404,7 @@ class _Trial:
                 return None, None
             is_wrong = bool(wrong_on([answer], [expected[i]]))
             if is_wrong and known is self.known:  # the first wrong one tells most of them apart
-                before = {*self.order[:n]}
-                known = [one for one in known if not before & {*one[2]}]
+                known = self._wrong_first(n)
             if known is not self.known:
                 known = [one for one in known if (i in one[2]) == is_wrong]
                 if is_wrong:
@@ -294,6 +418,11 @@ class _Trial:
                 if not known:
                     return None, None
         return (0, None) if known is self.known else (len(known[0][2]), known[0][0])
+
+
+def _vary(numbers):
+    numbers = numbers[np.isfinite(numbers)].astype(float)
+    return numbers.size > 1 and not np.allclose(numbers, numbers[0])
 
 
 def _distance(answers, expected, failing):
@@ -311,8 +440,9 @@ def _distance(answers, expected, failing):
 
 
 def _total(answer):
-    """Return the sum of all finite numbers of an answer: two that differ in it are not the same."""
-    return sum(float(v[np.isfinite(v)].sum()) for v in answer.values or ())
+    """Return one number for all the finite ones of an answer: two that differ in it are not the same."""
+    totals = [np.where(np.isfinite(v), v, 0).ravel() for v in answer.values or ()]
+    return sum(float(v @ np.cos(np.arange(v.size))) for v in totals)
 
 
 @contextlib.contextmanager
@@ -334,15 +464,41 @@ def _put(owner, key, node):
         owner[key] = node
 
 
-def _candidates(source):
+def _kind(value):
+    """Return whether a thing has numbers, its axes and the kind of its numbers."""
+    if isinstance(value, np.ndarray | np.generic | bool | int | float):
+        return "numbers", np.ndim(value), np.asarray(value).dtype.kind
+    return type(value).__name__, 1, ""
+
+
+def _suits(template, kind):
+    """Return whether a template may do more than raise with a thing in it."""
+    what, ndim, numbers = kind
+    if what in ("list", "tuple"):
+        return template.startswith("E[") and "None" not in template
+    logical = any(sign in template for sign in "~&|")
+    if what != "numbers" or (logical and numbers not in "biu"):
+        return False
+    if numbers == "b" and not logical and template[:2] not in ("E[", "E."):
+        return False  # Truth values are chosen and negated, but seldom multiplied.
+    if numbers == "f" and "astype" in template:
+        return False
+    return ndim >= max((n for part, n in AXES.items() if part in template), default=0)
+
+
+def _candidates(source, kinds):
     """Yield sentences and edits: each is where, the key there, the old node and the new one."""
+    of_names = {
+        node.id: kind for node, kind in kinds.items() if isinstance(node, ast.Name) and kind
+    }
     for changes in (_slips, _names, _wraps):
         alike = {}
         for function in source.body:
             names, put_into = _named(function), _put_into(function)
             for owner, key, node in _places(function):
-                for label, new in changes(node, names):
-                    if put_into.get(node) in _read(new) - _read(node):
+                kind = kinds.get(node, ())
+                for label, new in () if kind is None else changes(node, names, kind, of_names):
+                    if node in put_into and put_into[node] in _read(new) - _read(node):
                         continue
                     edit = (owner, key, node, ast.fix_missing_locations(new))
                     yield REPAIRED, [edit]
@@ -352,6 +508,7 @@ def _candidates(source):
                 yield REPAIRED, edits
         if changes is _slips:
             for function in source.body:
+                yield from _functions_exchanged(function)
                 yield from _statements(function)
 
 
@@ -408,19 +565,24 @@ def _parsed(code):
     return ast.parse(code, mode="eval").body
 
 
-class _Fill(ast.NodeTransformer):
-    """Puts expressions in the place of names."""
-
-    def __init__(self, parts):
-        self.parts = parts
-
-    def visit_Name(self, node):
-        return self.parts.get(node.id, node)
-
-
 def _written(template, **parts):
     """Return the tree of a template in which names stand for expressions."""
-    return _Fill(parts).visit(_parsed(template))
+    return _filled(_template(template), parts)
+
+
+_template = functools.cache(_parsed)
+
+
+def _filled(node, parts):
+    if isinstance(node, ast.Name):
+        return parts.get(node.id, node)
+    new = copy.copy(node)
+    for field, value in ast.iter_fields(node):
+        if isinstance(value, ast.expr | ast.keyword):
+            setattr(new, field, _filled(value, parts))
+        elif isinstance(value, list):
+            setattr(new, field, [_filled(n, parts) if isinstance(n, ast.AST) else n for n in value])
+    return new
 
 
 def _copied(node, **fields):
@@ -434,7 +596,7 @@ def _symbol(op):
     return ast.unparse(ast.BinOp(ast.Name("a"), op, ast.Name("b")))[2:-2]
 
 
-def _slips(node, names):
+def _slips(node, names, kind, of_names):
     """Yield a label and another expression for each slip that an expression may be."""
     if isinstance(node, ast.Constant):
         yield from _numbers(node.value)
@@ -493,13 +655,14 @@ def _numbers(value):
 def _products(node):
     a, b, symbol = node.left, node.right, _symbol(node.op)
     single = isinstance(a, ast.Constant) or isinstance(b, ast.Constant)
+    # To take a part away comes first: a softmax does not see what is subtracted in place of a division.
+    yield from (("left", a), ("right", b))
     for other in OPERATORS.get(symbol, ()):
         if not (single and other in "*/@" and symbol in "+-"):
             yield f"{symbol} {other}", _written(f"A {other} B", A=a, B=b)
     if symbol not in "+*&|":
         yield "operands", _copied(node, left=b, right=a)
     for part, inner in (("left", a), ("right", b)):
-        yield part, inner
         if isinstance(inner, ast.BinOp):  # a parenthesis too many or missing
             x, y = inner.left, inner.right
             if part == "left":
@@ -547,7 +710,7 @@ def _calls(node):
         yield "last argument", _copied(node, args=node.args[:-1])
 
 
-def _names(node, names):
+def _names(node, names, kind, of_names):
     number = isinstance(node, ast.Constant) and type(node.value) is int
     if number or (isinstance(node, ast.Name) and node.id in names):
         for other in names:
@@ -559,15 +722,18 @@ def _names(node, names):
             yield first, _copied(node, args=[_parsed(first), *node.args])
 
 
-def _wraps(node, names):
+def _wraps(node, names, kind, of_names):
     wrapped = ast.Call | ast.BinOp | ast.Subscript | ast.Compare | ast.Attribute
     if isinstance(node, wrapped) or getattr(node, "id", "") in names:
         for template in WRAPS.split(";"):
-            yield template, _written(template.strip(), E=node)
+            if not kind or _suits(template.strip(), kind):
+                yield template, _written(template.strip(), E=node)
         for template in () if isinstance(node, ast.Attribute) else WITH_A_NAME.split("; "):
-            for name in names:
-                new = _written(template, E=node, N=ast.Name(name, ast.Load()))
-                yield f"{template} {name}", new
+            for name in names if not kind or _suits(template, kind) else ():
+                other = of_names.get(name)
+                if not other or _suits(template.replace("N.shape", "N["), other):
+                    new = _written(template, E=node, N=ast.Name(name, ast.Load()))
+                    yield f"{template} {name}", new
 
 
 def _statements(function):
@@ -594,8 +760,19 @@ def _statements(function):
                 yield MOVED, [inside, (node, "body", body, outside)]
 
 
+def _functions_exchanged(function):
+    """Yield two functions that are taken for each other, exchanged wherever they stand."""
+    places = [p for p in _places(function) if isinstance(p[2], ast.Attribute)]
+    for family in FAMILIES:
+        there = [name for name in family if any(p[2].attr == name for p in places)]
+        for a, b in itertools.combinations(there, 2):
+            other = {a: b, b: a}
+            edits = [p for p in places if p[2].attr in other]
+            yield REPAIRED, [(*p, _copied(p[2], attr=other[p[2].attr])) for p in edits]
+
+
 def _exchanged(statement):
-    """Yield two names exchanged in a simple statement, or in all that a function does."""
+    """Yield two names exchanged in a simple statement."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return):
         places = [p for p in _places(statement) if isinstance(p[2], ast.Name | ast.Constant)]
         kinds = {(type(node), ast.unparse(node)): node for _, _, node in places}

@@ -25,6 +25,15 @@ def wrong_shape(pairs):
     return _one_axis(pairs)
 
 
+def wrong_only_in_shape(pairs):
+    """Return `wrong_shape` where only a place or an axis is missing or too many, or an empty text."""
+    for holds, sentence in SHAPES[:2]:
+        if all(holds(got, wanted) for got, wanted in pairs):
+            return text(**sentence)
+    by_one = all(abs(sum(got.shape) - sum(wanted.shape)) == 1 for got, wanted in pairs)
+    return _one_axis(pairs) if by_one else ""
+
+
 def _equal(got, wanted):
     return got.size == wanted.size and bool(close(got.reshape(wanted.shape), wanted).all())
 

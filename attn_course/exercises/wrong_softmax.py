@@ -76,6 +76,11 @@ def clipped(scores):
     return share(np.exp(np.clip(scores, -700, 700)))
 
 
+def clipped_above(scores):
+    """Cut large scores off, and give zeros where all exponentials are 0."""
+    return share_or_zero(np.exp(np.minimum(scores, 700)))
+
+
 def mean_subtracted(scores):
     """Subtract the mean of each row, where its largest score is needed."""
     return share(np.exp(scores - scores.mean(axis=-1, keepdims=True)))

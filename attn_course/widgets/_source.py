@@ -44,6 +44,8 @@ BUNDLES = {
 # Bundles that a page loads only when its reader comes near the widget.
 LATE = ("emoji_widgets",)
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
+# The modules of the language model in the page, which runs in a worker.
+ENGINE = ("llama", "packed", "byte_level", "parts", "llama_worker")
 # Pages get the scripts without comments, which are a seventh of the bytes. Comments are on lines of
 # their own.
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.DOTALL | re.MULTILINE)
@@ -78,6 +80,12 @@ def classic_bundle(name="widgets"):
     widgets = [f"widgets.{stem} = (() => {{\n{_classic(_body(stem))}\n}})();" for stem in stems]
     parts = [*map(_classic, map(_body, shared)), "const widgets = {};", *widgets, _read("host.js")]
     return '(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
+
+
+def worker(stem):
+    """Return a module and all that it imports as one classic script for a worker."""
+    body = "".join(_classic(_body(name)) for name in _needed(stem))
+    return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 
 def translator(name=TRANSLATOR):

@@ -1,5 +1,7 @@
 // A language model writes on, one token at a time; each step shows the tokens that it could have written instead.
-import { announcer, fill, h, put, radios, roving, watch } from "./shared.js";
+// Its texts are stored. Where the model itself is in the page, it goes on with the reader's own text as well.
+import { pageModel } from "./language_model.js";
+import { announcer, fill, format, h, put, radios, roving, uid, watch } from "./shared.js";
 
 export const STRINGS = {
   es: {
@@ -11,6 +13,10 @@ export const STRINGS = {
     first: "El modelo tomó «{token}», lo más probable ({share}). Toca otro token y el texto seguirá por ahí.",
     other: "Tomaste «{token}» ({share}) en lugar de «{best}» ({most}). El texto sigue desde ahí.",
     open: "Falta elegir el token siguiente: tócalo, o pulsa «Escribir».", taken: "escrito",
+    own: "Un texto tuyo", ownPrompt: "Tu texto, en español o en inglés", begin: "Seguir este texto",
+    temperature: "temperatura", greedy: "0 (voraz)", topP: "top-p",
+    reading: "El modelo lee tu texto…", failed: "El modelo se detuvo: {why}",
+    costs: "Tu texto tiene {tokens} tokens. Con {all} en total, la caché de keys y values ocupa {size} MB.",
   },
   en: {
     title: "A language model writes on", prompts: "Text so far", written: "Tokens written",
@@ -21,10 +27,15 @@ export const STRINGS = {
     first: "The model took “{token}”, the most probable ({share}). Touch another token and the text goes on from there.",
     other: "You took “{token}” ({share}) instead of “{best}” ({most}). The text goes on from there.",
     open: "The next token is still to be chosen: touch one, or press “Write”.", taken: "written",
+    own: "A text of your own", ownPrompt: "Your text, in English or Spanish", begin: "Continue this text",
+    temperature: "temperature", greedy: "0 (greedy)", topP: "top-p",
+    reading: "The model reads your text…", failed: "The model stopped: {why}",
+    costs: "Your text has {tokens} tokens. With {all} in all, the cache of keys and values takes {size} MB.",
   },
 };
 
 const PACE = 450; // The next token comes after this many milliseconds.
+const MOST = 60; // The model in the page writes at most this many tokens at a time.
 const CONTEXT = 24; // The heading of a step quotes about this many characters of what stands before.
 
 /** The node of a tree at the end of some choices; null where nothing is stored. */
@@ -40,6 +51,13 @@ export function goOn(tree, choices) {
   return found;
 }
 
+/** Put a node into a tree at the end of some choices; return the tree. */
+export function withNode(tree, choices, node) {
+  if (!choices.length) return node;
+  nodeAt(tree, choices.slice(0, -1)).next[choices.at(-1)] = node;
+  return tree;
+}
+
 /** A token as it is shown by itself: without its space, a line break as a sign. */
 export const shown = (token) => token.replaceAll("\n", "⏎").trim() || "␣";
 
@@ -53,12 +71,15 @@ export function lastWords(text, most = CONTEXT) {
 function render({ model, el }) {
   const language = model.get("language");
   const t = STRINGS[language];
-  const texts = model.get("texts");
+  const texts = [...model.get("texts")];
+  const own = texts.length; // The place of the reader's text, once there is one.
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const live = announcer();
   let timer = null;
+  let isWriting = false; // the model in the page
 
   const told = () => texts[model.get("text")];
+  const isOwn = () => model.get("text") === own;
   const share = (p) => `${p < 0.005 ? "<\u20091" : Math.round(100 * p)}${t.percent}`;
   const set = (values) => {
     for (const [name, value] of Object.entries(values)) model.set(name, value);
@@ -73,16 +94,46 @@ function render({ model, el }) {
   function stop() {
     clearInterval(timer);
     timer = null;
+    if (isWriting) living.stop();
+    isWriting = false;
     put(play, t.write);
+  }
+  /** Let the model in the page write so many tokens after the choices, or with 0 only say what could follow. */
+  function ask(most) {
+    stop();
+    isWriting = true;
+    if (most) put(play, t.pause);
+    const at = model.get("choices").slice();
+    const tokens = at.map((choice, i) => nodeAt(told().tree, at.slice(0, i)).ids[choice]);
+    const request = { prompt: told().prompt, ids: tokens, most, temperature: Number(temperature.value), topP: Number(topP.value) };
+    living.write(request, (data) => {
+      if (data.kind === "step") {
+        const node = { best: data.best.map(({ text, p }) => [text, p]), ids: data.best.map(({ id }) => id), next: data.best.map(() => null) };
+        told().tree = withNode(told().tree, at, node);
+        const read = data.nPrompt + at.length;
+        put(costs, fill(t.costs, { tokens: data.nPrompt, size: format(data.bytes / 1e6, 1), all: read }));
+        if (data.taken !== null) at.push(data.taken);
+        drawn = "";
+        write(at.slice());
+      } else if (data.kind === "reading") bar(data.share);
+      else {
+        isWriting = false;
+        put(play, t.write);
+        if (data.kind === "failed") put(costs, fill(t.failed, { why: data.why }));
+        update();
+      }
+    });
   }
   /** Write a token, the most probable; return whether another can follow. */
   function advance() {
     const choices = model.get("choices");
+    if (isOwn()) return ask(1);
     if (nodeAt(told().tree, choices)) write([...choices, 0]);
     return nodeAt(told().tree, model.get("choices")) !== null;
   }
   /** Write on until nothing is stored; with reduced motion at once. */
   function start() {
+    if (isOwn()) return ask(MOST);
     if (still.matches) return write(goOn(told().tree, model.get("choices")));
     put(play, t.pause);
     timer = setInterval(() => { if (!advance()) { stop(); update(); } }, PACE);
@@ -90,34 +141,110 @@ function render({ model, el }) {
   }
   const button = (hook, label, act) => h("button", { type: "button", class: "attn-w-button", "data-attn": hook, onclick: act }, label);
   const play = button("play", t.write, () => {
-    if (timer !== null) { stop(); return update(); }
-    if (!nodeAt(told().tree, model.get("choices"))) write([]);
+    if (timer !== null || isWriting) { stop(); return update(); }
+    if (isAtEnd()) write([]);
     return start();
   });
-  const one = button("one", t.one, () => { stop(); if (!nodeAt(told().tree, model.get("choices"))) write([]); advance(); });
+  const one = button("one", t.one, () => {
+    stop();
+    if (isAtEnd()) write([]);
+    advance();
+  });
   const again = button("again", t.again, () => { stop(); write([]); });
   /** Take a token at the step that is shown, and let the model write on from there. */
   function take(i) {
     stop();
     const choices = [...model.get("choices").slice(0, model.get("step")), i];
     write(choices);
-    if (nodeAt(told().tree, choices)) start();
+    if (!isAtEnd()) start();
   }
 
-  const picks = radios(t.prompts, "prompt", texts.map(({ prompt }, i) => [i, prompt]), model.get("text"), (i) => {
+  // The model in the page ---------------------------------------------------------
+  const prompt = h("textarea", { class: "attn-live-input", id: uid(), rows: 2, spellcheck: "false", maxlength: 800, "data-attn": "own-prompt" });
+  const slider = (hook, label, attributes, say) => {
+    const shown = h("span", { class: "attn-w-number", "aria-hidden": "true" });
+    const input = h("input", { type: "range", id: uid(), "data-attn": hook, ...attributes, oninput: () => { tell(); rethink(); } });
+    const tell = () => { put(shown, say(Number(input.value))); input.setAttribute("aria-valuetext", say(Number(input.value))); };
+    tell();
+    return [h("div", { class: "attn-w-slider" }, h("label", { for: input.id }, label), input, shown), input];
+  };
+  const [temperatureBox, temperature] = slider("own-temperature", t.temperature, { min: 0, max: 1.5, step: 0.1, value: 0 },
+    (x) => (x ? format(x, 1) : t.greedy));
+  const [topPBox, topP] = slider("own-top-p", t.topP, { min: 0.1, max: 1, step: 0.05, value: 1 }, (x) => format(x, 2));
+  const costs = h("p", { class: "attn-live-note", role: "status", "data-attn": "costs" });
+  const bar = (share) => put(costs, `${t.reading} ${Math.round(100 * share)}${t.percent}`);
+  const form = h("form", {
+    class: "attn-continuation-own", hidden: true, "data-attn": "own", onsubmit: (event) => { event.preventDefault(); begin(); },
+  }, h("label", { for: prompt.id, class: "attn-w-label" }, t.ownPrompt), prompt,
+  h("div", { class: "attn-w-controls" }, h("button", { type: "submit", class: "attn-w-button", "data-attn": "begin" }, t.begin), temperatureBox, topPBox), costs);
+  const living = pageModel(language, {
+    ready() {
+      form.hidden = false;
+      prompt.value ||= told().prompt;
+    },
+    gone() {
+      form.hidden = true;
+      stop();
+      if (isOwn()) {
+        choose(0);
+        picks.querySelector("input").checked = true;
+      }
+      pickOwn.remove();
+      texts.length = own;
+    },
+  });
+  /** Read the reader's own text and go on with it. */
+  function begin() {
+    if (!prompt.value.trim()) return;
+    stop();
+    const isNew = !texts[own];
+    texts[own] = { prompt: prompt.value, language: prompt.lang || language, tree: null };
+    if (isNew) picks.append(pickOwn);
+    pickOwn.firstChild.checked = true;
+    drawn = "";
+    set({ step: 0, choices: [] });
+    set({ text: own });
+    put(costs, t.reading);
+    update();
+    ask(MOST);
+  }
+  /** The distribution at the step that is shown, with another temperature; what was written after it goes. */
+  function rethink() {
+    if (!isOwn() || !told().tree) return;
+    stop();
+    const before = model.get("choices").slice(0, model.get("step"));
+    set({ step: 0, choices: before });
+    ask(0);
+  }
+  /** Whether the last of some choices ends the text. */
+  const endsWith = (tree, choices) => /^<\|.*\|>$/.test(nodeAt(tree, choices.slice(0, -1)).best[choices.at(-1)][0]);
+
+  /** Whether nothing can follow: the reader's text has ended, or no more of it is stored. */
+  function isAtEnd() {
+    const [tree, choices] = [told().tree, model.get("choices")];
+    return isOwn() ? choices.length > 0 && endsWith(tree, choices) : !nodeAt(tree, choices);
+  }
+
+  function choose(i) {
     stop();
     set({ step: 0, choices: [] });
-    set({ text: i, choices: goOn(texts[i].tree, []) });
-  });
+    set({ text: i, choices: i === own ? [] : goOn(texts[i].tree, []) });
+  }
+  const picks = radios(t.prompts, "prompt", texts.map(({ prompt }, i) => [i, prompt]), model.get("text"), choose);
   picks.classList.add("attn-continuation-prompts");
+  const pickOwn = h("label", { class: "attn-w-choice" }, h("input", {
+    type: "radio", name: picks.querySelector("input").name, "data-attn": "prompt", onchange: () => choose(own),
+  }), t.own);
   const line = h("div", { class: "attn-continuation-text", role: "radiogroup", "aria-label": t.written, "data-attn": "text" });
   const heading = h("p", { class: "attn-w-label", "data-attn": "before" });
-  const options = texts[0].tree.best.map((_, i) => {
+  const optionAt = (i) => {
     const [word, bar, number, note] = [h("span", { "data-attn": "word" }), h("b", {}), h("span", { class: "attn-w-number" }), h("span", { class: "attn-w-hidden" })];
     const node = h("button", { type: "button", "data-attn": "option", onclick: () => take(i) },
       word, h("i", { "aria-hidden": "true" }, bar), number, note);
     return { node, word, bar, number, note };
-  });
+  };
+  const options = texts[0].tree.best.map((_, i) => optionAt(i));
+  const list = h("div", { class: "attn-continuation-options" }, options.map(({ node }) => node));
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
 
   let drawn = "";
@@ -133,7 +260,7 @@ function render({ model, el }) {
       type: "button", role: "radio", "data-attn": "token", "data-space": /^\s/.test(token), "data-other": choices[i] > 0,
       style: `--attn-p: ${p}`, onclick: () => look(i),
     }, h("span", {}, shown(token)), h("small", {}, share(p))));
-    const open = nodeAt(tree, choices) ? [h("button", {
+    const open = nodeAt(tree, choices) || !tree ? [h("button", {
       type: "button", role: "radio", "data-attn": "token", "data-open": true, "data-space": true, onclick: () => look(choices.length),
     }, h("span", {}, "…"), h("small", {}, t.next))] : [];
     tokens = [...written, ...open];
@@ -159,10 +286,12 @@ function render({ model, el }) {
     put(heading, fill(t.before, { text: lastWords(before.replaceAll("\n", "⏎")) }));
     tokens.forEach((token, i) => token.setAttribute("aria-checked", String(i === step)));
     current(step);
+    while (options.length < node.best.length) list.append(options[options.push(optionAt(options.length)) - 1].node);
     const taken = choices[step];
     const most = node.best[0][1];
     options.forEach(({ node: option, word, bar, number, note }, i) => {
-      const [token, p] = node.best[i];
+      option.hidden = !node.best[i];
+      const [token, p] = node.best[i] ?? ["", 0];
       option.toggleAttribute("data-taken", i === taken);
       word.lang = spoken;
       put(word, shown(token));
@@ -173,18 +302,19 @@ function render({ model, el }) {
     });
     const names = (i) => ({ token: shown(node.best[i][0]), share: share(node.best[i][1]), best: shown(node.best[0][0]), most: share(most) });
     const done = step === choices.length - 1 && !nodeAt(tree, choices);
-    const kind = taken ? "other" : done && /^<\|.*\|>$/.test(node.best[0][0]) ? "closes" : done ? "end" : "first";
+    const kind = taken ? "other" : done && endsWith(tree, choices) ? "closes" : done && !isOwn() ? "end" : "first";
     put(summary, taken === undefined ? t.open : fill(t[kind], names(taken)));
-    if (timer === null) live.say(`${heading.textContent} ${options.map(({ word, number }) => `${word.textContent} ${number.textContent}`).join(", ")}. ${summary.textContent}`);
+    if (timer === null && !isWriting) live.say(`${heading.textContent} ${options.map(({ word, number }) => `${word.textContent} ${number.textContent}`).join(", ")}. ${summary.textContent}`);
   }
 
   el.append(h("div", { class: "attn-w attn-continuation", lang: language, role: "group", "aria-label": t.title, "data-attn": "continuation" },
-    picks, line, h("div", { class: "attn-w-controls" }, play, one, again), heading,
-    h("div", { class: "attn-continuation-options" }, options.map(({ node }) => node)), summary, live.node));
+    picks, living && form, line, h("div", { class: "attn-w-controls" }, play, one, again), heading,
+    list, summary, living?.node, live.node));
   update();
   const unwatch = watch(model, ["text", "choices", "step"], update);
   return () => {
     stop();
+    living?.leave();
     unwatch();
   };
 }

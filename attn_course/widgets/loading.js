@@ -2,7 +2,7 @@
 import { fill, format, h, wrong } from "./shared.js";
 
 // The address of this script is known only while a classic script runs. A module, as in JupyterLab, has none.
-const home = globalThis.document?.currentScript?.src;
+export const home = globalThis.document?.currentScript?.src;
 const loading = new Map(); // Each name leads to the promised model, the share that has arrived, and the listeners.
 
 /**

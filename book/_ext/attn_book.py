@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))  # the package itself is not installed for `make b
 import attn_citations
 import attn_code
 import attn_launch
+import attn_model
 import attn_python
 import attn_search
 from vendor import fetch, node
@@ -286,6 +287,7 @@ def page_context(app, pagename, templatename, context, doctree):
     notebook = (context.get("sourcename") or "").endswith(".ipynb")
     context["launch"] = attn_launch.addresses(language, Path(pagename).name) if notebook else {}
     context["python"] = attn_python.page_settings(body, language, depth)
+    context["model"] = attn_model.page_settings(body, depth)
     if body:
         body = _bind_numbers(_accessible(_with_image_sizes(body)))
         context["body"] = attn_launch.reports(body, page_address(pagename), context["ui"]["report"])

@@ -23,7 +23,7 @@ from pathlib import Path
 from urllib.request import urlopen
 
 from docutils import nodes
-from vendor import VENDOR, VendorError, fetch, install, node
+from vendor import VENDOR, VendorError, fetch, made
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -338,30 +338,9 @@ def _published(core):
 def _editor():
     """Return the editor in one file, bundled the first time."""
     inputs = [EDITOR / name for name in ("package.json", "package-lock.json", "editor.js")]
-    mark = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:12]
-    bundle = VENDOR / f"editor-{mark}.js"
-    if not bundle.exists():
-        print("Bundling the editor ...", flush=True)
-        VENDOR.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=VENDOR) as scratch:
-            for path in inputs:
-                shutil.copyfile(path, Path(scratch, path.name))
-            install(Path(scratch))
-            esbuild = Path(scratch, "node_modules", "esbuild-wasm", "bin", "esbuild")
-            options = [
-                "--bundle",
-                "--minify",
-                "--format=iife",
-                "--target=es2022",
-                "--outfile=out.js",
-            ]
-            subprocess.run(
-                [node(), esbuild, "editor.js", "--log-level=error", *options],
-                cwd=scratch,
-                check=True,
-            )
-            Path(scratch, "out.js").replace(bundle)
-    return bundle
+    options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--outfile=out.js"]
+    esbuild = "esbuild-wasm/bin/esbuild"
+    return made("editor", ".js", inputs, [esbuild, "editor.js", "--log-level=error", *options])
 
 
 def _zip(path, patterns=SOURCES):

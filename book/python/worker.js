@@ -2,6 +2,7 @@
 "use strict";
 
 const MOST = 20000; // characters that a run may print
+const TRYING = 3; // seconds for which a verdict may look for a change that mends: after ten the page ends the run
 let python = null;
 let session = null;
 let room = 0;
@@ -76,7 +77,9 @@ function begin() {
   python.globals.set("language", languageInUse);
   python.globals.set("drawing", mayDraw);
   session = python.runPython(`
+from attn_course.exercises import repaired
 from attn_course.in_page.session import Session
+repaired.seconds = ${TRYING}
 _session = Session(language, drawing)
 lambda request: json.dumps(_session.answer(json.loads(request)))
 `);

@@ -7,6 +7,13 @@ import numpy as np
 
 
 class attention_pooling:
+    def scaled_and_mean(query, key, value):
+        scores = (key * query).sum(-1) / np.sqrt(key.shape[-1])
+        scores -= scores.max(-1, keepdims=True)
+        weights = np.exp(scores)
+        weights /= weights.sum(-1, keepdims=True)
+        return (weights[..., np.newaxis] * value).mean(-2), weights
+
     def right_einsum(query, key, value):
         scores = np.einsum("...nd,d->...n", key, query)
         weights = np.exp(scores - scores.max(-1, keepdims=True))
@@ -403,6 +410,20 @@ class path_lengths:
                     if d[i, k] + d[k, j] < d[i, j]:
                         d[i, j] = d[i, k] + d[k, j]
         return np.where(np.isinf(d), -1, d).astype(int)
+
+    def depth_first(mask):
+        n = len(mask)
+        out = np.full((n, n), -1)
+
+        def visit(start, node, steps):
+            out[start, node] = steps
+            for j in range(n):
+                if mask[node, j] and out[start, j] == -1:
+                    visit(start, j, steps + 1)
+
+        for i in range(n):
+            visit(i, i, 0)
+        return out
 
     def forgotten_return(mask):
         n = len(mask)

@@ -7,6 +7,27 @@ import numpy as np
 
 
 class teacher_forcing:
+    def end_read_and_one_too_early(tokens, sos_id, eos_id, pad_id):
+        b, n = tokens.shape
+        lengths = (tokens != pad_id).sum(axis=1)
+        targets = np.full((b, n + 1), pad_id)
+        targets[:, :n] = tokens
+        targets[np.arange(b), lengths - 1] = eos_id
+        inputs = np.full((b, n + 1), sos_id)
+        inputs[:, 1:] = targets[:, :-1]
+        return inputs, targets
+
+    def start_asked_for_besides(tokens, sos_id, eos_id, pad_id):
+        b, n = tokens.shape
+        inputs = np.full((b, n + 1), pad_id)
+        inputs[:, 0] = sos_id
+        inputs[:, 1:] = tokens
+        lengths = (tokens != pad_id).sum(axis=1)
+        targets = np.full((b, n + 2), pad_id)
+        targets[:, :-1] = inputs
+        targets[np.arange(b), lengths + 1] = eos_id
+        return inputs, targets
+
     def right_loop(tokens, sos_id, eos_id, pad_id):
         b, n = tokens.shape
         inputs = np.full((b, n + 1), pad_id)
@@ -187,6 +208,14 @@ def _log_softmax(z):
 
 
 class smoothed_cross_entropy:
+    def sum_with_more_than_one_asked_for(logits, targets, pad_id, smoothing):
+        logp = _log_softmax(logits)
+        total = 0.0
+        for place in np.ndindex(targets.shape):
+            if targets[place] != pad_id:
+                total += -logp[place][targets[place]] - smoothing * logp[place].mean()
+        return total
+
     def right_gather(logits, targets, pad_id, smoothing):
         logp = _log_softmax(logits)
         right = np.take_along_axis(logp, targets[..., None], -1)[..., 0]

@@ -197,6 +197,12 @@ def _softmax(z):
 
 
 class top_p_filter:
+    def all_that_reach_p_alone(logits, p):
+        probs = _softmax(logits)
+        keep = probs >= np.minimum(p, probs.max(axis=-1, keepdims=True))
+        kept = probs * keep
+        return kept / kept.sum(axis=-1, keepdims=True)
+
     def right_log_sum_exp(logits, p):
         chances = np.exp(logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True))
         order = np.argsort(-chances, axis=-1)

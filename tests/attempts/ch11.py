@@ -190,6 +190,22 @@ class mask_tokens:
 
 
 class corrupt_spans:
+    def downwards_without_the_last(tokens, hidden, first_sentinel):
+        inputs, targets = [], []
+        mark = first_sentinel + 1
+        previous = False
+        for t, h in zip(tokens.tolist(), hidden.tolist()):
+            if h:
+                if not previous:
+                    mark -= 1
+                    inputs.append(mark)
+                    targets.append(mark)
+                targets.append(t)
+            else:
+                inputs.append(t)
+            previous = h
+        return np.array(inputs), np.array(targets)
+
     def right_loop(tokens, hidden, first_sentinel):
         inputs, targets, mark = [], [], first_sentinel
         before = False

@@ -947,6 +947,7 @@ DEFAULTS = {
     "attention": "scaled_dot_product", "attention_dropout": 0.0, "activation": "relu",
     "normalization": "layer", "norm_eps": 1e-5, "bias": True, "rotary_base": 10000.0,
     "n_token_types": 0, "embedding_norm": False, "prediction_head": False, "rotary_scaling": None,
+    "mixers": (), "experts": None,
 }  # fmt: skip
 SIZES = ["vocab_size", "tgt_vocab_size", "d_model", "n_heads", "n_layers", "d_ff", "max_len"]
 SIZES += ["n_kv_heads"]

@@ -87,6 +87,42 @@ def test_each_beginning_has_its_own_text(page):
         assert written(page)[0] == shown(told["tree"]["best"][0][0])
 
 
+def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server):
+    """And it takes another branch, is kept by the browser, and is forgotten."""
+    needed("model_in_the_page")
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"{server}/en/12_language_model.html")
+    told = texts(page)[0]
+    part(page, "load").click()
+    part(page, "own").wait_for(state="visible")
+    part(page, "own-prompt").fill(told["prompt"])
+    part(page, "begin").click()
+    node, steps = told["tree"], []
+    while node:
+        steps.append(node)
+        node = node["next"][0]
+    part(page, "token").nth(len(steps)).wait_for()
+    part(page, "play").click()
+    assert written(page)[: len(steps)] == [shown(step["best"][0][0]) for step in steps]
+    for i, step in enumerate(steps):
+        part(page, "token").nth(i).click()
+        found = part(page, "option").evaluate_all("ns => ns.map(n => Number(n.dataset.p))")
+        assert found == pytest.approx([p for _, p in step["best"]], abs=2e-3)
+    part(page, "token").nth(1).click()
+    part(page, "option").nth(1).click()
+    part(page, "token").nth(4).wait_for()
+    part(page, "play").click()
+    assert written(page)[1] == shown(steps[1]["best"][1][0])
+    assert page.evaluate("async () => (await (await caches.open('attn-model')).keys()).length") > 3
+    part(page, "forget").click()
+    page.wait_for_function("async () => !(await caches.has('attn-model'))")
+    assert part(page, "prompt").count() == len(texts(page))
+    assert part(page, "begun").inner_text().strip() == told["prompt"]
+    context.close()
+
+
 def test_nothing_is_clipped_on_a_phone(page):
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -107,6 +107,7 @@ def _in_place(ids, chosen):
 
 MISTAKES = {
     "all_from_the_first": (_of(lambda ids, chosen: ids[0][chosen]),),
+    "every_text_for_each": (_of(lambda ids, chosen: ids[:, chosen]),),
     "same_places_in_all": (_by(lambda w: np.broadcast_to(w.sum(axis=(0, 1)), w.shape[::2])),),
     "given_not_received": (_by(OTHER_SCORES["given"]),),
     "least_attended": (_by(OTHER_SCORES["least"]),),

@@ -71,6 +71,21 @@ def _from_the_mask(mask):
     return lengths
 
 
+def _depth_first(mask):
+    """Return the length of the first way that a search finds which follows each path to its end."""
+    lengths = np.full(mask.shape, -1)
+
+    def visit(start, place, steps):
+        lengths[start, place] = steps
+        for after in np.flatnonzero(mask[place]):
+            if lengths[start, after] < 0:
+                visit(start, after, steps + 1)
+
+    for start in range(len(mask)):
+        visit(start, start, 0)
+    return lengths
+
+
 def _last_power(mask):
     """Return the length of the longest path found, since each power overwrites the ones before."""
     lengths, power = np.full(mask.shape, -1), np.eye(len(mask), dtype=int)
@@ -133,6 +148,7 @@ MISTAKES = {
     "longest_only": (_changed(np.max),),
     "two_steps_only": (lambda mask: _search(mask, 2),),
     "stop_inside": (_stop_inside,),
+    "depth_first": (_depth_first,),
 }
 
 EXERCISE = Exercise.from_file(__file__, ("lengths",), path_lengths, cases, MISTAKES)

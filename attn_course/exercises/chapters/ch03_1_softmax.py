@@ -135,7 +135,7 @@ MISTAKES = {
     "sign_flipped": (lambda scores: softmax(-scores),),
     "sigmoid": (lambda scores: 1 / (1 + np.exp(-scores)),),
     "overflow": (wrong.unstable, wrong.unstable_or_zero, wrong.unstable_without_nan),
-    "clipped": (wrong.clipped,),
+    "clipped": (wrong.clipped, wrong.clipped_above),
     "mean_subtracted": (wrong.mean_subtracted, wrong.mean_without_nan, mean_of_the_finite),
     "finite_infinity": (finite_infinity,),
     "global_maximum": (wrong.global_peak, wrong.global_peak_or_zero),

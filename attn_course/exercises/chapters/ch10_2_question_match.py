@@ -31,8 +31,8 @@ def cases(seed):
         return {"question": rows(question_len), "context": rows(context_len)}
 
     first = {
-        "question": np.array([[5, 6, 7, 0], [8, 6, 9, 4]]),
-        "context": np.array([[3, 6, 2, 5, 6, 0], [7, 9, 8, 3, 4, 9]]),
+        "question": np.array([[5, 6, 7, 2, 6], [8, 1, 9, 0, 0]]),
+        "context": np.array([[9, 6, 7, 5, 6, 0], [9, 0, 0, 0, 0, 0]]),
     }
     sizes = [
         (1, 3, 6, 9),

@@ -1,0 +1,30 @@
+"""What a layer does with the tokens before each, chosen for every layer by its description.
+
+A mixer is a small frozen dataclass in ``TransformerConfig(mixers=(...))``; `DecoderOnly` then has its
+module in the place of self-attention.
+
+=============  ======================================================================
+`base`         ``Mixer``, from which each derives, and ``register``: others, by name
+`multi_head`   ``MultiHead``: softmax attention
+`latent`       ``MultiHeadLatent``: the same, of which the cache keeps a small vector a token
+=============  ======================================================================
+
+Each has its cache, which decodes to what the parallel form computes, and tells its costs:
+``cache_bytes`` and ``step_flops``.
+"""
+
+from attn.mixers.base import MIXERS, Mixer, check_mixers, described, mixer_from, register
+from attn.mixers.latent import LatentAttention, MultiHeadLatent
+from attn.mixers.multi_head import MultiHead
+
+__all__ = [
+    "MIXERS",
+    "LatentAttention",
+    "Mixer",
+    "MultiHead",
+    "MultiHeadLatent",
+    "check_mixers",
+    "described",
+    "mixer_from",
+    "register",
+]

@@ -1,0 +1,60 @@
+// Fetches a large file in parts. The browser keeps each part that has arrived whole, so that a visit that
+// was interrupted goes on where it stopped.
+import { wrong } from "./shared.js";
+
+export const KEPT = "attn-model"; // The name of what the browser keeps, in its Cache API.
+
+/**
+ * Put the parts, { file, bytes, sha256 } each, one behind the other into an array. `hear` is called with the
+ * share that is there.
+ */
+export async function partsInto(whole, base, parts, hear) {
+  // Both exist at https and localhost only. Elsewhere the parts are fetched at each visit.
+  const kept = await globalThis.caches?.open(KEPT).catch(() => null);
+  let start = 0;
+  for (const part of parts) {
+    const place = whole.subarray(start, start + part.bytes);
+    const address = new URL(part.file, base).href;
+    const before = start;
+    const arrived = (n) => hear((before + n) / whole.length);
+    if (!(await isKept(kept, address, part, place))) {
+      await fetchInto(place, address, arrived);
+      if (!(await isPart(place, part))) throw wrong(part.file, `the sha256 ${part.sha256}`, "another");
+      // A browser without room keeps nothing, and fetches the part again next time.
+      await kept?.put(address, new Response(place.slice())).catch(() => {});
+    }
+    arrived(part.bytes);
+    start += part.bytes;
+  }
+}
+
+async function isKept(kept, address, part, place) {
+  const answer = await kept?.match(address).catch(() => null);
+  if (!answer) return false;
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  if (bytes.length !== place.length) return false;
+  place.set(bytes);
+  return isPart(place, part);
+}
+
+async function isPart(place, { sha256 }) {
+  if (!globalThis.crypto?.subtle) return true;
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", place.slice()));
+  return sha256 === Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function fetchInto(place, address, arrived) {
+  const answer = await fetch(address, { cache: "no-store" });
+  if (!answer.ok) throw wrong(address, "a part of the model", `the answer ${answer.status}`);
+  const reader = answer.body.getReader();
+  let done = 0;
+  for (let { value, done: isLast } = await reader.read(); !isLast; { value, done: isLast } = await reader.read()) {
+    if (done + value.length > place.length) throw wrong(address, `${place.length} bytes`, "more");
+    place.set(value, done);
+    arrived(done += value.length);
+  }
+  if (done < place.length) throw wrong(address, `${place.length} bytes`, done);
+}
+
+/** Let the browser forget what it keeps. */
+export const forget = () => globalThis.caches?.delete(KEPT);

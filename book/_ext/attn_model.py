@@ -1,0 +1,117 @@
+"""The language model in the page: its file in parts, and what runs it.
+
+The file is the one that `python -m attn fetch smollm2` fetches, pinned and checksummed. A page loads its
+parts when its reader asks. `attn_course/widgets/packed.ts`, the product of packed matrices, is
+AssemblyScript: its compiler comes from npm, and what it makes is kept until the source or the compiler
+is another. Without it the model runs in plain JavaScript, and without the model the figures show what
+is stored.
+"""
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from vendor import VendorError, made
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPILER = ROOT / "book" / "kernel"
+WIDGETS = ROOT / "attn_course" / "widgets"
+SOURCE = WIDGETS / "packed.ts"
+# The most bytes of a part. Some hosts of pages refuse files above 25 MB.
+PART = 20_000_000
+
+
+def kernel(*, kept_only=False):
+    """Return the path of the compiled kernel.
+
+    Parameters
+    ----------
+    kept_only : bool, default False
+        Whether it is refused if it is not compiled yet.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    VendorError
+        If the compiler cannot be fetched.
+    """
+    inputs = [COMPILER / name for name in ("package.json", "package-lock.json")]
+    options = ["-O3", "--runtime", "stub", "--noAssert", "--importMemory", "--enable", "simd"]
+    command = ["assemblyscript/bin/asc.js", SOURCE.name, "-o", "out.wasm", *options]
+    return made("packed", ".wasm", [*inputs, SOURCE], command, kept_only=kept_only)
+
+
+def assemble(folder):
+    """Gather what the pages need to run the language model.
+
+    Parameters
+    ----------
+    folder : Path
+        Where the files go; it must not exist.
+
+    Returns
+    -------
+    str or None
+        Why it cannot be had: then there is no folder.
+    """
+    if os.environ.get("MODELS") == "no":
+        return "MODELS=no leaves it out."
+    try:
+        path = _loaded("published", ROOT / "attn" / "pretrained" / "published.py").fetched(
+            "smollm2"
+        )
+    except ValueError as error:
+        return str(error)
+    folder.mkdir(parents=True)
+    manifest = {"bytes": path.stat().st_size, "kernel": None, "parts": pack(path, folder)}
+    try:
+        shutil.copyfile(kernel(), folder / "packed.wasm")
+        manifest["kernel"] = "packed.wasm"
+    except VendorError as error:
+        print(f"The language model will run in plain JavaScript: {error}", flush=True)
+    script = _loaded("widget_source", WIDGETS / "_source.py").worker("llama_worker")
+    (folder / "llama_worker.js").write_text(script, encoding="utf-8")
+    (folder / "manifest.json").write_text(json.dumps(manifest) + "\n", encoding="utf-8")
+    return None
+
+
+def pack(path, folder, most=PART):
+    """Cut a file into parts of at most `most` bytes; return their names, sizes and SHA-256.
+
+    Returns
+    -------
+    list of dict
+    """
+    parts = []
+    with open(path, "rb") as file:
+        while content := file.read(most):
+            sha256 = hashlib.sha256(content).hexdigest()
+            # The name changes with the content, so that a browser never takes an old part for a new one.
+            name = f"part-{len(parts) + 1}-{sha256[:8]}.bin"
+            (folder / name).write_bytes(content)
+            parts.append({"file": name, "bytes": len(content), "sha256": sha256})
+    return parts
+
+
+def page_settings(body, depth):
+    """Return what a page with a living language model must know, as JSON, or None for any other."""
+    if "ATTN_MODEL" not in os.environ or 'data-anywidget="continuation"' not in body:
+        return None
+    manifest = json.loads(Path(os.environ["ATTN_MODEL"]).read_text(encoding="utf-8"))
+    return json.dumps({"base": "../" * depth + "model/", "manifest": manifest})
+
+
+def _loaded(name, path):
+    """Load one module of a package alone: the package around it needs PyTorch or anywidget."""
+    spec = importlib.util.spec_from_file_location(f"attn_{name}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module

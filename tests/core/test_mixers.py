@@ -1,0 +1,319 @@
+"""Every mixer in a model: it trains, decodes as it reads, is stored, leaves PyTorch, tells its costs."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from attn.decoding import greedy
+from attn.experts import MixtureOfExperts
+from attn.masks import padding_mask
+from attn.mixers import MIXERS, Mixer, MultiHead, MultiHeadLatent, described, mixer_from
+from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
+
+SIZES = {
+    "vocab_size": 20,
+    "d_model": 16,
+    "n_heads": 4,
+    "n_layers": 2,
+    "d_ff": 24,
+    "dropout": 0.0,
+    "norm": "pre",
+    "tie_embeddings": False,
+}
+ROTARY = {"positions": "rotary", "n_kv_heads": 2}
+# What each configuration changes. A mixer that is registered has an entry here.
+CASES = {
+    "multi_head": {"mixers": (MultiHead(),)},
+    "multi_head, grouped and rotary": ROTARY | {"mixers": (MultiHead(),)},
+    "sink": ROTARY | {"mixers": (MultiHead(sink=True),)},
+    "gate": ROTARY | {"mixers": (MultiHead(gate=True),)},
+    "soft cap": ROTARY | {"mixers": (MultiHead(soft_cap=1.5),)},
+    "window": ROTARY | {"mixers": (MultiHead(window=3),)},
+    "windows and a layer that sees all, with ALiBi": {
+        "positions": "alibi",
+        "n_layers": 3,
+        "mixers": (MultiHead(window=3), MultiHead(window=1), MultiHead()),
+    },
+    "layers without positions": ROTARY | {"mixers": (MultiHead(), MultiHead(positions="none"))},
+    "all of these": ROTARY
+    | {
+        "mixers": (
+            MultiHead(True, True, True, 1.5, window=3),
+            MultiHead(True, True, True, positions="none"),
+        )
+    },
+    "multi_head_latent": {"mixers": (MultiHeadLatent(d_latent=6),)},
+    "latent and rotary, and one without": {
+        "positions": "rotary",
+        "mixers": (MultiHeadLatent(d_latent=6, d_rotary=4), MultiHeadLatent(d_latent=5)),
+    },
+    "experts": {
+        "mixers": (MultiHead(),),
+        "experts": MixtureOfExperts(4, 2, 8, n_shared=1, balance="bias", bias_step=0.1),
+    },
+    "norm of queries and keys": ROTARY | {"mixers": (MultiHead(qk_norm=True),)},
+}
+EVERY = pytest.mark.parametrize("changes", CASES.values(), ids=CASES)
+
+
+def config(changes):
+    """Return a configuration of small sizes. Experts have a size of their own."""
+    sizes = {
+        name: size for name, size in SIZES.items() if name != "d_ff" or "experts" not in changes
+    }
+    return TransformerConfig(**sizes | changes)
+
+
+def make(changes, seed=0, **more):
+    """Return a model in float64 of which no weight is what it was at first, such as 0 or 1."""
+    torch.manual_seed(seed)
+    model = DecoderOnly(config(changes | more)).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter += (0.3 if parameter.ndim > 1 else 0.1) * torch.randn_like(parameter)
+    return model
+
+
+def random_ids(*shape, seed=0):
+    return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def test_every_mixer_is_tried():
+    tried = {type(mixer) for changes in CASES.values() for mixer in changes["mixers"]}
+    assert tried == {*MIXERS.values()}
+
+
+@EVERY
+def test_it_learns_to_copy_what_it_saw(changes):
+    """Every parameter takes part, and a few steps lower the loss."""
+    torch.manual_seed(0)
+    model, ids = DecoderOnly(config(changes)).double(), random_ids(4, 9)
+    optimizer, losses = torch.optim.Adam(model.parameters(), lr=1e-2), []
+    for _ in range(6):
+        logits, _ = model(ids)
+        losses.append(F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()))
+        optimizer.zero_grad()
+        losses[-1].backward()
+        for name, parameter in model.named_parameters():
+            assert parameter.grad is not None and parameter.grad.abs().max() > 0, name
+        optimizer.step()
+    assert losses[-1] < losses[0] - 0.2
+
+
+@EVERY
+def test_no_token_sees_those_after_it(changes):
+    model, ids = make(changes).eval(), random_ids(2, 9)
+    other = torch.cat((ids[:, :5], (ids[:, 5:] + 1) % 20), dim=-1)
+    torch.testing.assert_close(model(ids)[0][:, :5], model(other)[0][:, :5], rtol=1e-9, atol=1e-9)
+    assert not torch.allclose(model(ids)[0][:, 5:], model(other)[0][:, 5:])
+
+
+@EVERY
+def test_the_cache_decodes_what_the_parallel_form_computes(changes):
+    """Token by token, in pieces, after rows moved, and after a step that was refused."""
+    model, ids = make(changes).eval(), random_ids(3, 11)
+    expected = model(ids)[0]
+    for cuts in (range(1, 11), (4,), (2, 9), (7, 8)):
+        cache, pieces = model.new_cache(), ids.tensor_split(tuple(cuts), dim=-1)
+        logits = torch.cat([model(piece, cache=cache)[0] for piece in pieces], dim=-2)
+        torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-9)
+        assert cache.length == 11
+    cache, rows = model.new_cache(), torch.tensor([2, 0, 0])
+    model(ids[:, :6], cache=cache)
+    with pytest.raises(ValueError, match="ids"):
+        model(torch.full((3, 1), 20), cache=cache)
+    cache.reorder(rows)
+    moved = model(ids[rows][:, 6:], cache=cache)[0]
+    torch.testing.assert_close(moved, expected[rows][:, 6:], rtol=1e-9, atol=1e-9)
+
+
+@EVERY
+def test_it_writes_with_a_cache_what_it_writes_without(changes):
+    model, limits = make(changes).eval(), {"end_id": None, "max_new_tokens": 9}
+    prompts = random_ids(6, 3)
+    cached = greedy(model.step, prompts, cache=model.new_cache(), **limits)
+    assert torch.equal(cached, greedy(model.step, prompts, **limits))
+    assert len({*cached[:, 3:].flatten().tolist()}) > 1
+
+
+@EVERY
+def test_unequal_prompts_go_on_together(changes):
+    model, ids = make(changes).eval(), random_ids(2, 9)
+    cache, mask = model.new_cache(), padding_mask([6, 2], 6).flip(-1)
+    for length in (6, 7, 8, 9):
+        together = model.step(ids[:, :length], cache, mask)
+        for i, first in enumerate((0, 4)):
+            alone = model.step(ids[i : i + 1, first:length], None)
+            torch.testing.assert_close(together[i : i + 1], alone, rtol=1e-9, atol=1e-9)
+
+
+@EVERY
+def test_the_weights_are_returned_and_change_nothing(changes):
+    model, ids = make(changes).eval(), random_ids(2, 7)
+    expected, none = model(ids)
+    logits, weights = model(ids, need_weights=True)
+    assert none is None and len(weights) == model.config.n_layers
+    torch.testing.assert_close(logits, expected, rtol=1e-9, atol=1e-9)
+    for one in weights:
+        assert one.shape == (2, 4, 7, 7)
+        assert not one.triu(1).any() and one.any(dim=-1).all()
+
+
+@EVERY
+def test_it_is_stored(changes, tmp_path: Path):
+    model, ids = make(changes).eval(), random_ids(2, 7)
+    for quantised, tolerance in ((False, 1e-12), (True, 0.2)):
+        model.save(tmp_path / "model", quantised=quantised)
+        again = DecoderOnly.load(tmp_path / "model")
+        assert again.config == model.config and again.config.mixers == changes["mixers"]
+        expected = model(ids)[0]
+        difference = again(ids)[0].double() - expected
+        assert difference.abs().max() <= tolerance * expected.abs().max()
+
+
+@EVERY
+@pytest.mark.parametrize("length", [1, 5, 12])
+def test_it_tells_its_costs(changes, length):
+    """The bytes of the real cache, and the products that PyTorch counts."""
+    model, ids = make(changes).float().eval(), random_ids(1, length)
+    cache, options = model.new_cache(), model.config
+    if length > 1:
+        model(ids[:, :-1], cache=cache)
+    # PyTorch counts no fused attention on every processor, so the weights are asked for.
+    x = torch.randn(1, 1, options.d_model)
+    layers = zip(options.layer_mixers, model.stack.layers, cache.self_attention, strict=True)
+    for mixer, layer, kept in layers:
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            layer.self_attention(x, is_causal=True, need_weights=True, cache=kept)
+        assert counter.get_total_flops() == mixer.step_flops(options, length)
+        assert kept.nbytes == mixer.cache_bytes(options, length, torch.float32)
+    assert cache.nbytes == sum(m.cache_bytes(options, length) for m in options.layer_mixers)
+
+
+def every_mixer():
+    """Return one model that has each kind of mixer, so that it is exported and compiled once."""
+    everything = MultiHead(True, True, True, 1.5, window=3)
+    mixers = (everything, MultiHead(positions="none"), MultiHeadLatent(d_latent=6, d_rotary=4))
+    assert {*map(type, mixers)} == {*MIXERS.values()}
+    experts = CASES["experts"]["experts"]
+    return make(ROTARY | {"mixers": mixers, "n_layers": len(mixers), "experts": experts}).eval()
+
+
+def test_each_compiles(needed):
+    """One graph, forward and backward, and what it computes is what eager code does."""
+    needed("compiler")
+    torch.compiler.reset()
+    model, ids = every_mixer(), random_ids(2, 8)
+    logits, _ = torch.compile(model, fullgraph=True, backend="aot_eager")(ids)
+    torch.testing.assert_close(logits, model(ids)[0], rtol=1e-9, atol=1e-9)
+    logits.square().sum().backward()
+    assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+class Logits(torch.nn.Module):
+    """A model without what a graph cannot return: weights that may be None."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids, mask):
+        return self.model(ids, mask)[0]
+
+
+@pytest.mark.slow
+def test_onnx_runtime_computes_the_same_logits(tmp_path):
+    wrapper = Logits(every_mixer().float()).eval()
+    axes = {0: torch.export.Dim("n_rows"), 1: torch.export.Dim("seq_len", max=64)}
+    example = random_ids(3, 6), padding_mask([6, 4, 2], 6).flip(-1)
+    shapes, path = (axes, {0: axes[0], 2: axes[1]}), tmp_path / "model.onnx"
+    torch.onnx.export(wrapper, example, path, dynamic_shapes=shapes, dynamo=True, verbose=False)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [given.name for given in session.get_inputs()]
+    for lengths, seq_len in (([3], 4), ([4, 6, 1], 6), ([12, 5], 12)):
+        given = random_ids(len(lengths), seq_len), padding_mask(lengths, seq_len).flip(-1)
+        inputs = {name: x.numpy() for name, x in zip(names, given, strict=True)}
+        expected = wrapper(*given).detach().numpy()
+        (logits,) = session.run(None, inputs)
+        np.testing.assert_allclose(logits, expected, atol=5e-5, rtol=5e-5)
+
+
+# the configuration
+
+
+def test_without_mixers_a_model_is_what_it_was(tmp_path):
+    """The same draws, the same names, and no word of mixers in a file."""
+    plain = DecoderOnly(TransformerConfig(**SIZES))
+    plain.save(tmp_path / "plain")
+    content = (tmp_path / "plain").read_bytes()
+    assert b"mixers" not in content and b"experts" not in content
+    torch.manual_seed(3)
+    plain = DecoderOnly(TransformerConfig(**SIZES))
+    torch.manual_seed(3)
+    named = DecoderOnly(TransformerConfig(**SIZES, mixers=(MultiHead(),)))
+    for one, other in zip(plain.state_dict().items(), named.state_dict().items(), strict=True):
+        assert one[0] == other[0] and torch.equal(one[1], other[1])
+
+
+@dataclasses.dataclass(frozen=True)
+class Nothing(Mixer):
+    """It reads no option, and is registered nowhere."""
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"mixers": "multi_head"}, "^mixers: expected a tuple of attn.mixers.Mixer, got 'multi"),
+        ({"mixers": (MultiHead,)}, "^mixers: expected a tuple of attn.mixers.Mixer, got "),
+        ({"mixers": (MultiHead(),) * 3}, "^mixers: expected at most n_layers = 2, got 3"),
+        ({"mixers": (Nothing(),), "n_kv_heads": 2}, "^n_kv_heads: expected None, since no mixer"),
+        (
+            {"mixers": (Nothing(),), "attention_dropout": 0.1},
+            "^attention_dropout: expected 0.0, since no mixer uses it, got 0.1",
+        ),
+        (
+            {"mixers": (Nothing(),), "positions": "rotary"},
+            "^positions: expected a kind that is added to the tokens, .*, got 'rotary'",
+        ),
+    ],
+)
+def test_what_no_mixer_uses_is_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        TransformerConfig(**SIZES | changes)
+
+
+def test_options_count_as_used_if_one_layer_uses_them():
+    config = TransformerConfig(**SIZES, mixers=[Nothing(), MultiHead()], positions="rotary")
+    assert config.mixers == (Nothing(), MultiHead()) == config.layer_mixers
+
+
+@pytest.mark.parametrize("model_class", [EncoderOnly, Transformer])
+def test_models_that_use_no_mixers_refuse_them(model_class):
+    with pytest.raises(ValueError, match=r"^mixers: expected \(\), since .* does nothing with it"):
+        model_class(TransformerConfig(**SIZES, mixers=(MultiHead(),)))
+
+
+def test_a_fixed_room_is_for_multi_head_attention_alone():
+    with pytest.raises(ValueError, match="^room: expected None, since the configuration has mixe"):
+        make(CASES["multi_head"]).new_cache(room=8)
+
+
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ('"name": "multi_head"', '"name": "multi_hand"', "mixers: .*'multi_head'.*, got 'multi_h"),
+        ('"name": "multi_head"', '"name": "multi_head", "odd": 1', "mixers: expected fields of m"),
+    ],
+)
+def test_a_description_of_another_mixer_is_refused(old, new, message):
+    text = json.dumps(described(MultiHead()))
+    assert mixer_from(json.loads(text)) == MultiHead()
+    with pytest.raises(ValueError, match=message):
+        mixer_from(json.loads(text.replace(old, new)))
