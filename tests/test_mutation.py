@@ -100,8 +100,7 @@ def test_the_workplace_holds_links_and_settings_only(tmp_path, monkeypatch):
     settings = tomllib.loads(Path("pyproject.toml").read_text())["tool"]
     assert settings["mutmut"]["only_mutate"] == files
     tests = settings["mutmut"]["pytest_add_cli_args_test_selection"]
-    names = ("attention", "multi_head", "cache", "registered")
-    assert tests == [f"tests/core/test_{name}.py" for name in names]
+    assert tests == [f"tests/core/{name}.py" for name in mutation.TESTS["attention"]]
     assert settings["mutmut"]["pytest_add_cli_args"] == ["-p", "mutation_hooks"]
     assert settings["mutmut"]["process_isolation"] == "forkserver"
     copied = settings["mutmut"]["also_copy"]

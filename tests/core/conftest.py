@@ -13,7 +13,6 @@ CPU_ALONE = {
     "test_attention.py::test_without_weights_the_fused_kernel_runs": "PyTorch's kernel takes masks there",
     "test_attention.py::test_where_every_row_sees": "a mask is read there alone",
     "test_checks.py::test_on_the_cpu": "what is unchecked there stops a GPU for good",
-    "test_layers.py::test_in_evaluation_mode": "with a default device PyTorch does not take that path",
     "test_masks.py::test_masks_are_made_on_the_device": "it asks for the CPU",
     "test_masks.py::test_padding_compiles": "a default device is not of the compiled graph",
     "test_quantised.py::test_a_packed_model": "models are packed for the CPU",

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import json
 import os
 import re
@@ -58,6 +59,12 @@ def fit(name, **options):
     return visual_question.VisualQuestionAnswerer.fit(examples, **options)
 
 
+@functools.cache
+def fitted(name):
+    """The same for all tests that change nothing in it."""
+    return fit(name)
+
+
 every_application = pytest.mark.parametrize(
     "name", ["translation", "question_answering", "summarization", "visual_question"]
 )
@@ -87,19 +94,19 @@ def test_it_trains_from_its_seed_and_keeps_the_history(name):
 def test_a_place_where_nothing_can_be_is_refused_in_a_sentence(name, got, tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "link to nowhere").symlink_to(tmp_path / "no" / "where")
-    fitted = fit("translation")
+    one = fitted("translation")
     message = f"^folder: expected a name in a folder that exists, got {re.escape(str(tmp_path))}"
     with pytest.raises(ValueError, match=message + got + "$"):
-        fitted.save(tmp_path / name)
+        one.save(tmp_path / name)
     with pytest.raises(ValueError, match="^folder: expected a folder of the format .* nothing$"):
-        type(fitted).load(tmp_path / name)
+        type(one).load(tmp_path / name)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link to nowhere", "loop"]
 
 
 def test_a_name_may_be_as_long_as_a_name_may_be(tmp_path):
     folder = tmp_path / ("x" * 255)
     for _ in range(2):
-        fit("translation").save(folder)
+        fitted("translation").save(folder)
     assert translation.Translator.load(folder).translate("a cat") is not None
     assert [*tmp_path.iterdir()] == [folder]
 
@@ -289,17 +296,17 @@ def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path):
 
 @every_application
 def test_what_is_saved_is_loaded_exactly_or_rounded(name, tmp_path):
-    fitted = fit(name)
-    fitted.save(tmp_path / "exact")
-    fitted.save(tmp_path / "rounded", quantised=True)
-    exact, rounded = (type(fitted).load(tmp_path / kind) for kind in ("exact", "rounded"))
+    one = fitted(name)
+    one.save(tmp_path / "exact")
+    one.save(tmp_path / "rounded", quantised=True)
+    exact, rounded = (type(one).load(tmp_path / kind) for kind in ("exact", "rounded"))
     assert exact.history is None and not exact.model.training
     for parameter, ours, theirs in zip(
-        *(application.model.parameters() for application in (fitted, exact, rounded)), strict=True
+        *(application.model.parameters() for application in (one, exact, rounded)), strict=True
     ):
         assert torch.equal(parameter, ours)
         torch.testing.assert_close(parameter, theirs, rtol=0, atol=0.05)
-    sizes = [(tmp_path / kind / fitted._model_file).stat().st_size for kind in ("exact", "rounded")]
+    sizes = [(tmp_path / kind / one._model_file).stat().st_size for kind in ("exact", "rounded")]
     assert sizes[1] < 0.5 * sizes[0]
 
 
@@ -436,6 +443,7 @@ def test_it_computes_where_its_model_is_and_is_saved_as_from_the_cpu(name, tmp_p
     assert all(map(torch.equal, again.model.state_dict().values(), weights.values()))
     again = type(fitted).load(tmp_path / "there", device=other_device)
     assert {p.device for p in again.model.parameters()} == {other_device}
+    assert again.to("auto") is again
 
 
 @every_application
@@ -489,15 +497,14 @@ def test_it_computes_in_the_precision_of_its_model(name, dtype):
 @every_application
 @pytest.mark.parametrize("device", ["cuda:99", "meta", "tpu", "", None, 1.5, torch.device("meta")])
 def test_a_device_that_is_not_there_is_refused(name, device, tmp_path):
-    fitted = fit(name)
-    before = fitted.model.output.weight.device
-    fitted.save(tmp_path / "one")
+    one = fitted(name)
+    before = one.model.output.weight.device
+    one.save(tmp_path / "one")
     message = f"^device: expected one that this machine has, got {re.escape(repr(device))}$"
-    for use in (fitted.to, lambda device: type(fitted).load(tmp_path / "one", device=device)):
+    for use in (one.to, lambda device: type(one).load(tmp_path / "one", device=device)):
         with pytest.raises(ValueError, match=message):
             use(device)
-    assert fitted.model.output.weight.device == before
-    assert fitted.to("auto") is fitted
+    assert one.model.output.weight.device == before
 
 
 @pytest.mark.parametrize("n_words", [1, 3])
@@ -617,7 +624,6 @@ def test_examples_may_come_one_by_one(name):
     "kind", ["text", "one", "number", "none", "texts", "triples", "other type"]
 )
 def test_what_are_no_examples_is_refused_by_fit_and_evaluate(name, kind):
-    fitted = fit(name)
     good = example(name)
     given, got = {
         "text": ("the red house", "'the red house'"),
@@ -631,7 +637,7 @@ def test_what_are_no_examples_is_refused_by_fit_and_evaluate(name, kind):
     argument = "pairs" if name == "translation" else "examples"
     place = "" if kind in ("text", "one", "none") else r"\[1\]"
     message = rf"^{argument}{place}: expected .*, got {got}"
-    for use in (fitted.evaluate, lambda some: learn(name, some)):
+    for use in (fitted(name).evaluate, lambda some: learn(name, some)):
         with pytest.raises(ValueError, match=message):
             use(given)
 
@@ -640,17 +646,17 @@ def test_what_are_no_examples_is_refused_by_fit_and_evaluate(name, kind):
 @pytest.mark.parametrize("wrong", [["a list"], ("a", "tuple"), b"bytes", None, 5])
 def test_a_text_is_a_string(name, wrong):
     """But `translate` takes a list of texts too."""
-    fitted = fit(name)
+    one = fitted(name)
     if name == "translation":
-        uses = [lambda x: fitted.translate([x]), fitted.attention, fitted.source_ids]
-        uses += [lambda x: fitted.attention("cat", x)] if wrong is not None else []
-        uses += [] if wrong == ["a list"] else [fitted.translate]
+        uses = [lambda x: one.translate([x]), one.attention, one.source_ids]
+        uses += [lambda x: one.attention("cat", x)] if wrong is not None else []
+        uses += [] if wrong == ["a list"] else [one.translate]
     elif name == "question_answering":
-        uses = [lambda x: fitted.answer(x, "Who?"), lambda x: fitted.answer("It is.", x)]
+        uses = [lambda x: one.answer(x, "Who?"), lambda x: one.answer("It is.", x)]
     elif name == "summarization":
-        uses = [fitted.generate, fitted.extract, fitted.sentence_scores, summarization.lead]
+        uses = [one.generate, one.extract, one.sentence_scores, summarization.lead]
     else:
-        uses = [lambda x: fitted.answer(np.zeros((48, 48, 3), np.uint8), x)]
+        uses = [lambda x: one.answer(np.zeros((48, 48, 3), np.uint8), x)]
     for use in uses:
         with pytest.raises(ValueError, match="^[a-z]+: expected (a string|text), got "):
             use(wrong)

@@ -13,14 +13,11 @@ from attn.attention import MultiHeadAttention
 from attn.cache import DecoderCache, KVCache, MemoryCache
 from attn.masks import padding_mask
 from attn.positions import ALiBiPositions, RotaryPositions
+from tests.core.helpers import assert_close, random
 from tests.core.other_device import DEVICE, OtherDevice
 
 both_paths = pytest.mark.parametrize("need_weights", [False, True], ids=["fused", "explicit"])
 RELATIVE = {"none": None, "rotary": RotaryPositions(), "alibi": ALiBiPositions(4)}
-
-
-def random(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
 def heads(n_kv_heads=4, relative="none", dtype=torch.float64):
@@ -32,17 +29,7 @@ def heads(n_kv_heads=4, relative="none", dtype=torch.float64):
     return module.to(dtype)
 
 
-def assert_close(actual, expected, tolerance=1e-10):
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
-
-
 # what is kept
-
-
-def test_an_empty_cache_keeps_nothing():
-    cache = KVCache()
-    assert cache.key is cache.value is None
-    assert cache.length == 0
 
 
 def test_what_is_appended_comes_back_in_order():
@@ -88,35 +75,21 @@ def test_new_positions_must_fit_the_old_ones(shape):
 
 
 NEW = torch.ones(2, 4, 1, 5)
+TO_MATCH_KEY = r"value: expected shape \(2, 4, 1, d_v\) to match key, got "
 
 
 @pytest.mark.parametrize(
     "change, message",
     [
-        (
-            {"value": NEW[:, :2]},
-            r"value: expected shape \(2, 4, 1, d_v\) to match key, got \(2, 2, 1, 5\)",
-        ),
-        (
-            {"value": NEW[..., :0, :]},
-            r"value: expected shape \(2, 4, 1, d_v\) to match key, got .*",
-        ),
-        (
-            {"value": NEW[..., :3]},
-            r"value: expected shape \(2, 4, length, 5\) to match the cache, .*",
-        ),
+        ({"value": NEW[:, :2]}, TO_MATCH_KEY + r"\(2, 2, 1, 5\)"),
+        ({"value": NEW[..., :0, :]}, TO_MATCH_KEY + ".*"),
+        ({"value": NEW[..., :3]}, r"value: .* \(2, 4, length, 5\) to match the cache, .*"),
         ({"key": NEW.double()}, "key: expected dtype torch.float32 to match the cache, got .*64"),
         ({"value": NEW.half()}, "value: expected dtype torch.float32 to match the cache, got .*16"),
-        (
-            {"value": NEW.to("meta")},
-            f"value: expected device {NEW.device} to match the cache, got meta",
-        ),
+        ({"value": NEW.to("meta")}, f"value: expected device {NEW.device} to match .*, got meta"),
         ({"key": [1.0]}, "key: expected a tensor, got list"),
         ({"positions": [[0], [1]]}, "positions: expected a tensor of int64, got list"),
-        (
-            {"positions": torch.ones(1, 1).long()},
-            r"positions: expected shape \(2, 1\) to match key, .*",
-        ),
+        ({"positions": torch.ones(1, 1).long()}, r"positions: .* \(2, 1\) to match key, .*"),
     ],
 )
 def test_what_is_appended_must_fit(change, message):
@@ -256,15 +229,6 @@ def test_a_decoder_cache_says_where_new_tokens_stand():
     assert cache.following(2).tolist() == [[10, 11]]
 
 
-def test_a_decoder_cache_knows_its_memory_and_refuses_another():
-    cache, memory = DecoderCache(2), random(2, 6, 16)
-    assert not cache.knows(memory)
-    cache.remember(memory)
-    assert cache.knows(memory) and cache.knows(memory.clone())
-    with pytest.raises(ValueError, match="^memory: expected the memory that filled the cache"):
-        cache.knows(memory + 1)
-
-
 def test_reorder_reaches_every_layer_and_skips_the_empty_ones():
     cache = DecoderCache(2)
     filled = [cache.self_attention[0], cache.self_attention[1], cache.cross_attention[1]]
@@ -279,8 +243,7 @@ def test_reorder_reaches_every_layer_and_skips_the_empty_ones():
 
 
 @pytest.mark.parametrize(
-    "n_layers, message",
-    [(0, "expected at least 1, got 0"), (2.0, "expected an integer, got 2.0")],
+    "n_layers, message", [(0, "expected at least 1, got 0"), (2.0, "expected an integer, got 2.0")]
 )
 def test_a_decoder_has_layers(n_layers, message):
     with pytest.raises(ValueError, match=f"^n_layers: {message}$"):
@@ -358,16 +321,6 @@ def test_reordered_rows_go_on_as_if_they_had_always_stood_there(relative):
     output, _ = module(new, is_causal=True, cache=cache)
     expected, _ = module(torch.cat((past[rows], new), dim=1), is_causal=True)
     assert_close(output, expected[:, 5:])
-
-
-def test_gradients_reach_the_old_tokens():
-    module, x, cache = heads(), random(2, 4, 16).requires_grad_(), KVCache()
-    for token in x.split(1, dim=1):
-        output, _ = module(token, is_causal=True, cache=cache)
-    full, _ = module(x, is_causal=True)
-    actual, expected = (torch.autograd.grad(y[:, -1].sum(), x)[0] for y in (output, full))
-    assert actual[:, 0].any()
-    assert_close(actual, expected)
 
 
 @pytest.mark.parametrize("name", ["query", "key", "value"])
@@ -691,22 +644,6 @@ def test_one_query_needs_no_causal_mask_and_groups_no_copies():
     assert mask is None and not options["is_causal"]
     # The two heads that share keys are two queries.
     assert query.shape == (2, 2, 2, 4) and key.shape == value.shape == (2, 2, 10, 4)
-
-
-def test_few_steps_copy_what_is_kept():
-    """Without gradients keys are written behind the others, into room made before."""
-    module, x, caches = heads(), random(2, 40, 16), (KVCache(), KVCache())
-    module(x[:, :5], cache=caches[0])
-    copies = set()
-    with torch.no_grad():
-        for i in range(40):
-            module(x[:, i : i + 1], is_causal=True, cache=caches[0])
-            copies.add(caches[0].key.data_ptr())
-    module(x[:, :5], cache=caches[1])
-    module(x, is_causal=True, cache=caches[1])
-    assert len(copies) < 8
-    assert_close(caches[0].key, caches[1].key)
-    assert_close(caches[0].value, caches[1].value)
 
 
 @pytest.mark.parametrize("lead", [(2, 4), (4,)], ids=["batch", "one sequence"])

@@ -9,6 +9,7 @@ from torch._dynamo.testing import CompileCounter
 from attn.cache import FixedCache
 from attn.decoding import beam_search, greedy
 from attn.transformer import Captured, DecoderOnly, TransformerConfig
+from tests.core.helpers import assert_close
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
 SIZES = {"vocab_size": 20, "d_model": 16, "n_heads": 4, "n_layers": 2, "d_ff": 32, "max_len": 14}
@@ -26,10 +27,6 @@ def make(positions="rotary", **changes):
 
 def random_ids(*shape, seed=0):
     return torch.randint(20, shape, generator=torch.Generator().manual_seed(seed))
-
-
-def assert_close(actual, expected):
-    torch.testing.assert_close(actual, expected, rtol=1e-10, atol=1e-10)
 
 
 @all_positions

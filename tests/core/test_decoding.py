@@ -4,7 +4,6 @@ The model is an automaton: a token moves it from state to state, and each state 
 logits. So the logits depend on the whole prefix, and, being looked up, are exact to the bit.
 """
 
-import itertools
 import math
 from contextlib import nullcontext
 from functools import partial
@@ -201,27 +200,6 @@ def test_ties_are_ordered_among_many_tokens_too():
     assert ids[0, :, 1:].tolist() == [[7, 0], *([0, token] for token in range(29))]
 
 
-def test_decoding_stops_at_once_when_every_row_has_ended():
-    step = Automaton()
-    step.logits[:, 1] = 50
-    for decode in (greedy, sample):
-        ids = decode(step, prompts(), end_id=1, max_new_tokens=9)
-        assert ids[:, 2:].tolist() == [[1]] * 3
-    assert step.rows == [3, 3]
-    # The most probable sequence ends at once; the other three places end one token later.
-    ids, _ = beam_search(step, prompts(), width=4, end_id=1, max_new_tokens=9)
-    assert ids.shape == (3, 4, 4) and ids[:, 0, 2:].tolist() == [[1, 0]] * 3
-    assert step.rows[2:] == [12, 12]
-
-
-def test_an_end_token_in_the_prompt_ends_nothing():
-    step = bigram([0, 0, 1], [0, 0, 1], [0, 1, 0])
-    prompt = torch.tensor([[1, 1]])
-    options = {"end_id": 1, "max_new_tokens": 5}
-    assert greedy(step, prompt, **options).tolist() == [[1, 1, 2, 1]]
-    assert beam_search(step, prompt, width=1, **options)[0].tolist() == [[[1, 1, 2, 1]]]
-
-
 # beam search
 
 
@@ -275,42 +253,6 @@ def test_each_of_several_tokens_ends_a_row(ends):
     assert bool(ended) == bool(listed)
 
 
-@pytest.mark.parametrize("alpha", [-1.0, 0.0, 0.6, 3.0])
-@pytest.mark.parametrize("end_id", [None, 0, 2])
-def test_a_beam_as_wide_as_all_sequences_finds_and_orders_them_all(end_id, alpha):
-    automaton = Automaton(3, seed=4, dtype=torch.float64)
-    everything = {
-        tuple(tokens[: tokens.index(end_id) + 1] if end_id in tokens else tokens)
-        for tokens in map(list, itertools.product(range(3), repeat=4))
-    }
-    start = [1, 2]
-    expected = []
-    for new in everything:
-        total = sum(
-            automaton.log_probs(start + list(new[:i]))[token] for i, token in enumerate(new)
-        )
-        expected.append((penalised(total, len(new), alpha), new))
-    expected.sort(reverse=True)
-
-    ids, scores = beam_search(
-        automaton,
-        torch.tensor([start]),
-        width=len(everything) + 2,
-        end_id=end_id,
-        max_new_tokens=4,
-        length_penalty=alpha,
-        pad_id=1,
-    )
-    found = [
-        start + list(new) + [1] * (4 - len(new)) for _, new in [*expected, (-INF, ()), (-INF, ())]
-    ]
-    assert ids[0].tolist() == found
-    np.testing.assert_allclose(scores[0, :-2], [score for score, _ in expected], rtol=1e-12)
-    assert scores[0, -2:].tolist() == [-INF, -INF]
-    if alpha == 0:
-        assert scores.exp().sum() == pytest.approx(1.0, abs=1e-12)
-
-
 @given(problem=problems(), alpha=ALPHAS, coarse=st.booleans())
 def test_a_beam_of_one_is_greedy_to_the_bit(problem, alpha, coarse):
     automaton, prompt, options = problem
@@ -330,78 +272,6 @@ def test_a_beam_of_one_is_greedy_where_log_probabilities_round_to_the_same():
     assert ids[0].tolist() == greedy(step, prompt, **options).tolist() == [[0, 1, 1, 1]]
 
 
-def test_beam_search_finds_what_greedy_walks_past():
-    """The best first token, 2, leads to two tokens of 0.3; the second best to a sure end."""
-    step = bigram([0, 0, 0.6, 0.4], [1, 0, 0, 0], [0.4, 0.3, 0.3, 0], [0, 1, 0, 0])
-    prompt, options = torch.tensor([[0]]), {"end_id": 1, "max_new_tokens": 2}
-    assert greedy(step, prompt, **options).tolist() == [[0, 2, 0]]
-    ids, scores = beam_search(step, prompt, width=2, **options)
-    assert ids.tolist() == [[[0, 3, 1], [0, 2, 0]]]
-    np.testing.assert_allclose(scores.exp(), [[0.4, 0.24]], rtol=1e-12)
-
-
-def test_an_end_counts_only_in_a_place_that_is_left():
-    # At first the end is third: no place. Then 2 -> end takes one of the two; of the last
-    # continuations the end, 0.3 * 0.4, is second and there is one place: it does not count.
-    step = bigram([0, 0.2, 0.5, 0.3], [1, 0, 0, 0], [0, 0.9, 0.1, 0], [0, 0.4, 0, 0.6])
-    ids, scores = beam_search(step, torch.tensor([[0]]), width=2, end_id=1, max_new_tokens=2)
-    assert ids.tolist() == [[[0, 2, 1], [0, 3, 3]]]
-    np.testing.assert_allclose(scores.exp(), [[0.45, 0.18]], rtol=1e-12)
-
-
-def test_an_end_keeps_its_place_against_better_beginnings():
-    """0.1 * 1 is less than 0.9 * 0.6 and 0.9 * 0.4, but one of these has to go."""
-    step = bigram([0, 0.1, 0.9, 0], [0, 0, 0, 1], [0, 0, 0.6, 0.4], [0, 0, 0, 1])
-    ids, scores = beam_search(step, torch.tensor([[0]]), width=2, end_id=1, max_new_tokens=2)
-    assert ids.tolist() == [[[0, 2, 2], [0, 1, 0]]]
-    np.testing.assert_allclose(scores.exp(), [[0.54, 0.1]], rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "alpha, order", [(0.0, [0, 1]), (0.6, [0, 1]), (-1.0, [0, 1]), (3.0, [1, 0])]
-)
-def test_the_length_penalty_counts_the_new_tokens_and_their_end(alpha, order):
-    """0.5 in one token against 0.4 in three, the end included; the prompt does not count."""
-    step = bigram([0, 0.5, 0.4, 0.1], [1, 0, 0, 0], [0, 0, 0, 1], [0, 1, 0, 0])
-    expected = [
-        ([0, 0, 0, 1, 0, 0], math.log(0.5)),
-        ([0, 0, 0, 2, 3, 1], math.log(0.4) / (8 / 6) ** alpha),
-    ]
-    ids, scores = beam_search(
-        step, torch.zeros(1, 3).long(), width=2, end_id=1, max_new_tokens=5, length_penalty=alpha
-    )
-    assert ids[0].tolist() == [expected[i][0] for i in order]
-    np.testing.assert_allclose(scores[0], [expected[i][1] for i in order], rtol=1e-12)
-
-
-def test_without_a_penalty_scores_are_log_probabilities():
-    step, prompt = Automaton(seed=1), prompts()
-    options = {"width": 3, "end_id": 1, "max_new_tokens": 5}
-    plain = beam_search(step, prompt, **options)
-    explicit = beam_search(step, prompt, length_penalty=0.0, **options)
-    assert torch.equal(plain[0], explicit[0]) and torch.equal(plain[1], explicit[1])
-
-
-@pytest.mark.parametrize("max_new_tokens", [0, 1, 2])
-def test_rows_without_a_hypothesis_hold_the_prompt_and_padding(max_new_tokens):
-    """One token is allowed, so there is one sequence, of probability one."""
-    step = bigram([0, 0, 1], [0, 0, 1], [0, 0, 1])
-    ids, scores = beam_search(
-        step, torch.tensor([[2, 1]]), width=4, end_id=1, max_new_tokens=max_new_tokens
-    )
-    assert ids.tolist() == [[[2, 1] + [2] * max_new_tokens] + [[2, 1] + [0] * max_new_tokens] * 3]
-    assert scores.tolist() == [[0.0, -INF, -INF, -INF]]
-
-
-def test_places_that_were_empty_fill_up_later():
-    step = bigram([0.4, 0.6], [0.4, 0.6])
-    ids, scores = beam_search(
-        step, torch.tensor([[0]]), width=4, end_id=None, max_new_tokens=2, pad_id=1
-    )
-    assert ids.tolist() == [[[0, 1, 1], [0, 1, 0], [0, 0, 1], [0, 0, 0]]]
-    np.testing.assert_allclose(scores.exp(), [[0.36, 0.24, 0.24, 0.16]], rtol=1e-12)
-
-
 @given(problem=problems(), width=WIDTHS)
 def test_a_cache_gets_the_rows_it_needs_and_changes_nothing(problem, width):
     automaton, prompt, options = problem
@@ -419,21 +289,6 @@ def test_a_cache_gets_the_rows_it_needs_and_changes_nothing(problem, width):
         torch.manual_seed(0)
         assert torch.equal(decode(step, prompt, cache=cache, **choice, **options), expected)
         assert cache.reordered == 0
-
-
-@given(problem=problems(), width=WIDTHS, alpha=ALPHAS)
-def test_a_batch_is_its_rows_one_by_one(problem, width, alpha):
-    automaton, prompt, options = problem
-    together = greedy(automaton, prompt, **options)
-    beams, scores = beam_search(automaton, prompt, width=width, length_penalty=alpha, **options)
-    for i, row in enumerate(prompt.split(1)):
-        alone = greedy(automaton, row, **options)
-        assert torch.equal(together[i : i + 1, : alone.shape[1]], alone)
-        assert (together[i, alone.shape[1] :] == options["pad_id"]).all()
-        ids, score = beam_search(automaton, row, width=width, length_penalty=alpha, **options)
-        assert torch.equal(beams[i, :, : ids.shape[-1]], ids[0])
-        assert (beams[i, :, ids.shape[-1] :] == options["pad_id"]).all()
-        assert torch.equal(scores[i], score[0])
 
 
 @pytest.mark.parametrize("rubbish", [math.nan, INF, -INF, 1e9])
@@ -535,14 +390,6 @@ def test_the_nucleus_is_the_smallest_that_reaches_top_p(option, kept):
     assert probabilities.tolist() == [1 / kept] * kept + [0.0] * (4 - kept)
 
 
-@pytest.mark.parametrize("temperature", [0.25, 0.5, 2.0])
-def test_temperature_raises_probabilities_to_its_inverse(temperature):
-    p = torch.tensor([0.5, 0.3, 0.2, 0.0], dtype=torch.float64)
-    powers = p ** (1 / temperature)
-    actual = next_token_probabilities(p.log(), temperature=temperature)
-    torch.testing.assert_close(actual, powers / powers.sum(), rtol=1e-13, atol=0)
-
-
 class AsOnGPUs(TorchDispatchMode):
     """Divide by a number as GPUs do: multiply by its inverse."""
 
@@ -574,16 +421,6 @@ def test_probabilities_leave_their_logits_alone():
     logits = torch.tensor([1.0, 3.0, 2.0], dtype=torch.float64)
     next_token_probabilities(logits, temperature=0.5, top_k=1, top_p=0.5)
     assert logits.tolist() == [1.0, 3.0, 2.0]
-
-
-@pytest.mark.parametrize("option", [{"top_k": 1}, {"top_p": 1e-9}, {"temperature": 1e-12}])
-@given(problem=problems())
-def test_sampling_narrowed_to_one_token_is_greedy(option, problem):
-    automaton, prompt, options = problem
-    automaton.logits = automaton.logits.double()
-    assert torch.equal(
-        sample(automaton, prompt, **option, **options), greedy(automaton, prompt, **options)
-    )
 
 
 @pytest.mark.parametrize(
@@ -731,13 +568,6 @@ def test_a_device_without_float64_gives_the_same_tokens_and_scores(dtype, monkey
 def test_where_there_is_float64_it_is_used():
     devices = [_steps.device_for_float64(torch.device(name)) for name in ("cuda:1", "mps", "cpu")]
     assert list(map(str, devices)) == ["cuda:1", "cpu", "cpu"]
-
-
-@each_decoder
-def test_the_last_token_of_the_vocabulary_may_end_and_pad(decode):
-    step = bigram([0, 0, 1], [0, 0, 1], [0, 0, 1])
-    ids = decode(step, torch.tensor([[0]]), end_id=2, pad_id=2, max_new_tokens=3)
-    assert ids[0].tolist() == [0, 2]
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])

@@ -46,6 +46,22 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(event, is_new, tmp_pat
     assert is_new or path.read_text() == "old"
 
 
+def test_a_file_is_on_the_disk_before_it_takes_the_place_of_the_last(tmp_path, monkeypatch):
+    """Otherwise a power cut could leave an empty file under the right name."""
+    path, events, replace = tmp_path / "a", [], os.replace
+
+    def fsync(descriptor):
+        (unfinished,) = tmp_path.glob(".a.*.part")
+        events.append(unfinished.read_text())
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(
+        os, "replace", lambda old, new: events.append(str(new)) or replace(old, new)
+    )
+    write_whole(path, "new")
+    assert events == ["new", str(path)]
+
+
 def test_a_writer_that_hides_the_error_of_the_system_does_not_hide_the_reason(tmp_path):
     """PyTorch's raises a RuntimeError of its own when it closes its archive on a full disk."""
     path, limits = tmp_path / "a", resource.getrlimit(resource.RLIMIT_FSIZE)

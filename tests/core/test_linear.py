@@ -8,6 +8,7 @@ import torch
 from attn.attention.multi_head import LARGE, Linear
 
 
+@pytest.mark.pairwise
 @pytest.mark.parametrize("lead", [(), (1,), (1, 1), (3,), (0,)], ids=str)
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])

@@ -390,29 +390,10 @@ def test_a_signal_ends_a_training_quietly_and_keeps_its_checkpoint(number, pairs
 def test_two_processes_train_one_model(pairs, tmp_path):
     """Under torchrun, as the help says; only one of them writes and prints."""
     out = tmp_path / "model"
-    command = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        "--nproc-per-node",
-        "2",
-    ]
-    command += [
-        "-m",
-        "attn",
-        "train",
-        "--pairs",
-        pairs,
-        "--steps",
-        "3",
-        "--device",
-        "cpu",
-        "--out",
-        out,
-    ]
+    options = "-m torch.distributed.run --standalone --nproc-per-node 2 -m attn train --steps 3"
+    command = [sys.executable, *shlex.split(f"{options} --device cpu"), "--pairs", pairs, "--out"]
     done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
+        [*command, out], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"Saved: {out}\n"

@@ -23,25 +23,6 @@ def test_causal_counts_positions_from_the_end(library, tgt_len, src_len):
 
 
 @both
-def test_causal_true_means_may_attend(library):
-    mask = library.causal_mask(3)
-    assert mask[2, 0] and mask[1, 1] and not mask[0, 2]
-
-
-@both
-def test_causal_with_a_cache_continues_the_full_mask(library):
-    """The mask of the last queries is the last rows of the mask of all."""
-    full = library.causal_mask(6)
-    for new in range(7):
-        assert (library.causal_mask(new, 6) == full[6 - new :]).all()
-
-
-@both
-def test_causal_with_fewer_keys_leaves_the_first_queries_nothing(library):
-    assert library.causal_mask(3, 1).tolist() == [[False], [False], [True]]
-
-
-@both
 @pytest.mark.parametrize(
     "arguments, message",
     [

@@ -2,9 +2,9 @@
 
 import itertools
 import math
-import re
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -28,11 +28,8 @@ from attn.metrics import (
     uniform_alignment,
     wilson_interval,
 )
+from tests.core.helpers import refuses
 from tests.core.other_device import DEVICE, OtherDevice
-
-
-def refuses(message):
-    return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
 
 
 def test_tensors_of_any_device_are_numbers_too():
@@ -286,31 +283,11 @@ def test_the_error_rate_counts_links_over_all_sentences(sentences):
         assert rate == pytest.approx(1 - rights / total) and -1e-9 <= rate <= 1
 
 
-def test_the_error_rate_by_hand():
-    """Three sure links, of which two are found, beside one that is possible and one wrong."""
-    sure = [{(0, 0), (1, 2)}, {(0, 0)}]
-    possible = [{(2, 1)}, set()]
-    predicted = [{(0, 0), (2, 1), (1, 1)}, [(0, 0)]]
-    assert alignment_error_rate(predicted, sure, possible) == pytest.approx(1 - (2 + 3) / (4 + 3))
-    assert alignment_error_rate(sure, sure, sure) == 0
-    assert alignment_error_rate([set(), set()], sure, possible) == 1
-    assert alignment_error_rate([{(5, 5)}], [set()], [set()]) == 1
-
-
 def test_the_error_rate_needs_lists_of_one_length():
     with refuses("sure: expected 2 sentences, as in predicted, got 1"):
         alignment_error_rate([{(0, 0)}] * 2, [{(0, 0)}], [set()] * 2)
     with refuses("possible: expected 1 sentences, as in predicted, got 0"):
         alignment_error_rate([{(0, 0)}], [{(0, 0)}], [])
-
-
-def test_reading_the_wrong_query_is_wrong_by_one():
-    """The query that reads token i predicts token i + 1: one row further, nothing fits."""
-    gold = [{(j, j) for j in range(6)}]
-    # Row i reads token i - 1 and predicts token i, which comes from source token i.
-    weights = np.eye(7)
-    assert alignment_error_rate([align(weights[:6])], gold, gold) == 0
-    assert alignment_error_rate([align(weights[1:])], gold, gold) == 1
 
 
 @given(src_len=st.integers(1, 12), tgt_len=st.integers(1, 12))
@@ -370,36 +347,12 @@ def probability(model, source, target):
     return model.probabilities[model.source_ids[source], model.target_ids[target]]
 
 
-def test_one_iteration_by_hand():
-    """From equal shares: each word of a sentence of n gives 1/n to each word of the other."""
-    model = ibm_model_1(TOY, iterations=1)
-    # la meets the and house (1/2 each), the, blue and house (1/3), the and flower (1/2).
-    la = {"the": 1 / 2 + 1 / 3 + 1 / 2, "house": 1 / 2 + 1 / 3, "blue": 1 / 3, "flower": 1 / 2}
-    for word, count in la.items():
-        assert probability(model, "la", word) == pytest.approx(count / 3)
-    assert probability(model, "fleur", "the") == pytest.approx(1 / 2)
-    assert probability(model, "bleue", "blue") == pytest.approx(1 / 3)
-    assert probability(model, "maison", "house") == pytest.approx((1 / 2 + 1 / 3) / 2)
-    assert probability(model, "fleur", "house") == 0
-
-
 def test_the_second_iteration_shares_by_the_first():
     """the, in the third sentence, comes from la with 4/9 against 1/2 for fleur."""
     model = ibm_model_1(TOY, iterations=2)
     the, flower = (4 / 9) / (4 / 9 + 1 / 2), (1 / 6) / (1 / 6 + 1 / 2)
     expected = (1 - flower) / ((1 - flower) + (1 - the))
     assert probability(model, "fleur", "flower") == pytest.approx(expected)
-
-
-def test_words_find_their_translations():
-    model = ibm_model_1(TOY, iterations=100)
-    for source, target in [("la", "the"), ("fleur", "flower"), ("bleue", "blue")]:
-        assert probability(model, source, target) > 0.9
-    assert model.align(["la", "maison", "bleue"], ["the", "blue", "house"]) == {
-        (0, 0),
-        (2, 1),
-        (1, 2),
-    }
 
 
 def test_words_may_be_of_any_kind_and_unknown():
@@ -563,46 +516,32 @@ def test_an_interval_of_narrow_integers_is_that_of_pythons(dtype):
     assert wilson_interval(dtype(n // 2), dtype(n)) == wilson_interval(n // 2, n)
 
 
+BOOTSTRAP, FROM_ZERO = bootstrap_interval, "denominators: expected finite numbers of at least 0"
+
+
 @pytest.mark.parametrize(
-    "call, message",
+    "function, arguments, message",
     [
-        (lambda: wilson_interval(0, 0), "n: expected at least 1, got 0"),
-        (lambda: wilson_interval(3, 2), "n_right: expected at most n = 2, got 3"),
-        (lambda: wilson_interval(0.5, 2), "n_right: expected an integer, got 0.5"),
+        (wilson_interval, (0, 0), "n: expected at least 1, got 0"),
+        (wilson_interval, (3, 2), "n_right: expected at most n = 2, got 3"),
+        (wilson_interval, (0.5, 2), "n_right: expected an integer, got 0.5"),
+        (BOOTSTRAP, ([],), "numerators: expected one number for each of some sentences, got (0,)"),
         (
-            lambda: bootstrap_interval([]),
-            "numerators: expected one number for each of some sentences, got (0,)",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [1]),
+            BOOTSTRAP,
+            ([1, 2], [1]),
             "denominators: expected shape (2,) to match numerators, got (1,)",
         ),
-        (
-            lambda: bootstrap_interval([1, math.nan]),
-            "numerators: expected finite numbers, got 1 NaN or infinite",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [-1, 1]),
-            "denominators: expected finite numbers of at least 0, got [-1.0, 1.0]",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [1, math.inf]),
-            "denominators: expected finite numbers of at least 0, got [1.0, inf]",
-        ),
-        (
-            lambda: bootstrap_interval([1, 2], [0, 0]),
-            "denominators: expected a number above 0, got [0.0, 0.0]",
-        ),
-        (
-            lambda: bootstrap_interval([1], n_resamples=0),
-            "n_resamples: expected at least 1, got 0",
-        ),
-        (lambda: bootstrap_interval([1], seed=-1), "seed: expected at least 0, got -1"),
+        (BOOTSTRAP, ([1, math.nan],), "numerators: expected finite numbers, got 1 NaN or infinite"),
+        (BOOTSTRAP, ([1, 2], [-1, 1]), f"{FROM_ZERO}, got [-1.0, 1.0]"),
+        (BOOTSTRAP, ([1, 2], [1, math.inf]), f"{FROM_ZERO}, got [1.0, inf]"),
+        (BOOTSTRAP, ([1, 2], [0, 0]), "denominators: expected a number above 0, got [0.0, 0.0]"),
+        (partial(BOOTSTRAP, n_resamples=0), ([1],), "n_resamples: expected at least 1, got 0"),
+        (partial(BOOTSTRAP, seed=-1), ([1],), "seed: expected at least 0, got -1"),
     ],
 )
-def test_intervals_refuse(call, message):
+def test_intervals_refuse(function, arguments, message):
     with refuses(message):
-        call()
+        function(*arguments)
 
 
 def test_metrics_do_not_load_torch():

@@ -49,10 +49,11 @@ def inputs(model_class, lengths, seq_len):
     "model_class, changes",
     [
         (DecoderOnly, {"positions": "rotary", "n_kv_heads": 1}),
-        (DecoderOnly, {"positions": "alibi"}),
         (EncoderOnly, {"positions": "alibi"}),
-        (Transformer, {"tgt_vocab_size": 23}),
-        (Transformer, POST_NORM | {"positions": "learned", "max_len": LONGEST}),
+        (
+            Transformer,
+            POST_NORM | {"positions": "learned", "max_len": LONGEST, "tgt_vocab_size": 23},
+        ),
     ],
 )
 def test_onnx_runtime_computes_the_same_logits(model_class, changes, tmp_path):

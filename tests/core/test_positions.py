@@ -25,6 +25,7 @@ from attn.positions import (
     rotary,
     sinusoidal_positions,
 )
+from tests.core.helpers import assert_close, random
 from tests.core.no_float64 import NoFloat64
 
 PUBLISHED_SLOPES = {
@@ -34,14 +35,6 @@ PUBLISHED_SLOPES = {
     # Their published code for 12: those of 8, then every second of those of 16.
     12: [2.0**-e for e in range(1, 9)] + [2.0**-0.5, 2.0**-1.5, 2.0**-2.5, 2.0**-3.5],
 }
-
-
-def random(*shape, dtype=torch.float64, seed=0):
-    return torch.randn(shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
-
-
-def assert_close(actual, expected, tolerance=1e-10):
-    torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
 
 
 def block_rotation(angles):
@@ -67,36 +60,6 @@ def test_sinusoidal_equals_numpy(n_positions, pairs, base):
     expected = reference.sinusoidal_positions(n_positions, 2 * pairs, base)
     # Two libraries may round a power differently in its last bit, which the position multiplies.
     np.testing.assert_allclose(table.numpy(), expected, rtol=0, atol=300 * 2.0**-52)
-
-
-@pytest.mark.parametrize("d_model", [2, 6, 512])
-def test_sinusoidal_is_the_equation_of_the_paper(d_model):
-    table = sinusoidal_positions(4, d_model)
-    for position in range(4):
-        for i in range(d_model // 2):
-            angle = position / 10000 ** (2 * i / d_model)
-            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-14)
-            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-14)
-    assert torch.equal(table[0], torch.tensor([0.0, 1.0] * (d_model // 2)).double())
-
-
-def test_each_position_has_the_same_length():
-    table = sinusoidal_positions(1000, 64)
-    assert_close(table.norm(dim=-1), torch.full((1000,), math.sqrt(32), dtype=torch.float64))
-
-
-@pytest.mark.parametrize("shift", [1, 7, 400])
-def test_a_shift_of_sinusoidal_positions_is_a_rotation(shift):
-    table = sinusoidal_positions(500, 12)
-    turn = block_rotation([-shift * 10000 ** (-2 * i / 12) for i in range(6)])
-    assert_close(table[shift:], table[: 500 - shift] @ turn.T)
-
-
-def test_the_product_of_two_positions_is_a_sum_of_cosines_of_their_distance():
-    table = sinusoidal_positions(40, 16)
-    distance = torch.arange(40)[:, None] - torch.arange(40)
-    speeds = torch.tensor([10000 ** (-i / 8) for i in range(8)], dtype=torch.float64)
-    assert_close(table @ table.T, (distance[..., None] * speeds).cos().sum(dim=-1))
 
 
 @pytest.mark.pairwise
@@ -214,16 +177,6 @@ def test_a_table_made_without_gradients_serves_with_them():
     x = random(5, 8, dtype=torch.float32).requires_grad_()
     (gradient,) = torch.autograd.grad((module(x) ** 2).sum(), x)
     assert_close(gradient, 2 * (x + sinusoidal_positions(5, 8).float()), 1e-6)
-
-
-@pytest.mark.slow
-def test_sinusoidal_compiles_into_one_graph():
-    torch.compiler.reset()
-    module = SinusoidalPositions(8)
-    compiled = torch.compile(module, fullgraph=True, backend="eager")
-    for start, seq_len in ((0, 3), (3, 4), (0, 20)):
-        x = random(2, seq_len, 8)
-        assert torch.equal(compiled(x, start), SinusoidalPositions(8)(x, start))
 
 
 @pytest.mark.parametrize(
@@ -351,15 +304,6 @@ def test_rotate_equals_numpy(data):
     np.testing.assert_allclose(turned.numpy(), expected, rtol=0, atol=1e-11)
 
 
-def test_rotate_multiplies_by_the_matrix_of_the_paper():
-    x, positions = random(2, 3, 8), [0, 1, 50]
-    turned = rotary(x, torch.tensor(positions))
-    for i, position in enumerate(positions):
-        matrix = block_rotation([position * 10000 ** (-2 * j / 8) for j in range(4)])
-        assert_close(turned[:, i], x[:, i] @ matrix.T)
-    assert torch.equal(turned[:, 0], x[:, 0])
-
-
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float64, 1e-12), (torch.float32, 1e-6)])
 def test_rotate_takes_positions_between_the_integers(dtype, tolerance):
     x, positions = random(3, 8), torch.tensor([0.25, 1.5, 50.125], dtype=dtype)
@@ -368,21 +312,6 @@ def test_rotate_takes_positions_between_the_integers(dtype, tolerance):
     for i, position in enumerate(positions.tolist()):
         matrix = block_rotation([position * 10000 ** (-2 * j / 8) for j in range(4)])
         assert_close(turned[i].double(), matrix @ x[i], tolerance)
-
-
-def test_rotation_keeps_every_length():
-    x = random(2, 100, 16)
-    assert_close(rotary(x, torch.arange(100)).norm(dim=-1), x.norm(dim=-1))
-
-
-@pytest.mark.parametrize("shift", [1, -3, 5000])
-def test_rotated_products_depend_on_the_difference_alone(shift):
-    query, key, positions = random(2, 6, 8), random(2, 6, 8, seed=1), torch.arange(6)
-    near = rotary(query, positions) @ rotary(key, positions).mT
-    far = rotary(query, positions + shift) @ rotary(key, positions + shift).mT
-    assert_close(far, near)
-    moved = rotary(query, positions + shift) @ rotary(key, positions).mT
-    assert (moved - near).abs().max() > 0.1
 
 
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 1e-6), (torch.bfloat16, 0.03)])
@@ -486,14 +415,6 @@ def test_slopes_of_any_number_of_heads_equal_numpy():
         slopes = ALiBiPositions(n_heads).slopes()
         assert slopes == pytest.approx(reference.alibi_slopes(n_heads), rel=1e-15)
         assert len(slopes) == len(set(slopes)) == n_heads
-
-
-def test_slopes_of_a_power_of_two_are_a_geometric_sequence():
-    for n_heads in (1, 2, 4, 32):
-        slopes = torch.tensor(ALiBiPositions(n_heads).slopes(), dtype=torch.float64)
-        first = 2.0 ** (-8 / n_heads)
-        assert_close(slopes, first ** torch.arange(1, n_heads + 1, dtype=torch.float64))
-        assert slopes[-1] == 2.0**-8
 
 
 @given(n_heads=st.integers(1, 12), n_new=st.integers(0, 6), n_old=st.integers(0, 6))

@@ -57,31 +57,13 @@ def word_pieces():
     return theirs
 
 
-SIZES = {
-    "vocab_size": 300,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "max_position_embeddings": 64,
-}
-LLAMA = SIZES | {
-    "num_key_value_heads": 2,
-    "rms_norm_eps": 1e-4,
-    "bos_token_id": 0,
-    "eos_token_id": 0,
-    "rope_parameters": {"rope_type": "default", "rope_theta": 500.0},
-}
-GPT2 = {
-    "vocab_size": 300,
-    "n_embd": 32,
-    "n_layer": 2,
-    "n_head": 4,
-    "n_positions": 64,
-    "bos_token_id": 0,
-    "eos_token_id": 0,
-    "layer_norm_epsilon": 1e-4,
-}
+SIZES = {"vocab_size": 300, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+SIZES |= {"num_attention_heads": 4, "max_position_embeddings": 64}
+LLAMA = SIZES | {"num_key_value_heads": 2, "rms_norm_eps": 1e-4}
+LLAMA |= {"bos_token_id": 0, "eos_token_id": 0}
+LLAMA |= {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+GPT2 = {"vocab_size": 300, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
+GPT2 |= {"bos_token_id": 0, "eos_token_id": 0, "layer_norm_epsilon": 1e-4}
 MAKE = {
     "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA)),
     "tied llama": lambda: transformers.LlamaForCausalLM(
@@ -189,91 +171,33 @@ def change_json(path, change):
 
 
 @pytest.mark.parametrize(
-    ("kind", "file", "change", "message"),
+    "kind, change, message",
     [
+        ("llama", {"model_type": "mamba"}, "a model_type among llama, gpt2, bert, got 'ma"),
+        ("llama", {"model_type": ["llama"]}, "a model_type among llama, gpt2, bert, got"),
+        ("llama", {"head_dim": 16}, r".*head_dim: expected 8, got 16"),
+        ("llama", {"num_hidden_layers": 3}, "model.layers.2.self_attn.q_proj.weight: .*, got none"),
+        ("llama", {"num_hidden_layers": 10**9}, "num_hidden_layers: expected an integer from"),
+        ("llama", {"num_hidden_layers": 1}, "model.layers.1.input_layernorm.weight: expected no"),
         (
             "llama",
-            "config",
-            {"model_type": "mamba"},
-            "a model_type among llama, gpt2, bert, got 'ma",
-        ),
-        ("llama", "config", {"head_dim": 16}, r".*head_dim: expected 8, got 16"),
-        (
-            "llama",
-            "config",
-            {"num_hidden_layers": 3},
-            "model.layers.2.self_attn.q_proj.weight: expected a tensor of this name, got none",
-        ),
-        (
-            "llama",
-            "config",
-            {"num_hidden_layers": 10**9},
-            "num_hidden_layers: expected an integer fr",
-        ),
-        (
-            "llama",
-            "config",
-            {"num_hidden_layers": 1},
-            "model.layers.1.input_layernorm.weight: expected no tensor of this name, whose use is not",
-        ),
-        (
-            "llama",
-            "config",
             {"intermediate_size": 47},
-            r"model.layers.0.mlp.gate_proj.weight: expected shape \(47, 32\), got \(48, 32\)",
+            r".*mlp.gate_proj.weight: .* \(47, 32\), got \(48, 32\)",
         ),
-        ("llama", "config", {"model_type": ["llama"]}, "a model_type among llama, gpt2, bert, got"),
-        (
-            "llama",
-            "config",
-            {"hidden_size": None},
-            "hidden_size: expected an integer from 1 to .* none",
-        ),
-        (
-            "llama",
-            "config",
-            {"hidden_size": True},
-            "hidden_size: expected an integer from 1 to .* True",
-        ),
-        (
-            "llama",
-            "config",
-            {"num_attention_heads": 3},
-            "hidden_size: .*num_attention_heads = 3, got 32",
-        ),
-        (
-            "llama",
-            "config",
-            {"num_attention_heads": 32},
-            "num_attention_heads: expected heads of an even",
-        ),
-        (
-            "llama",
-            "config",
-            {"rms_norm_eps": "1"},
-            "rms_norm_eps: expected a number above 0, got '1'",
-        ),
-        (
-            "llama",
-            "config",
-            {"tie_word_embeddings": 1},
-            "tie_word_embeddings: expected true or false",
-        ),
-        ("gpt2", "config", {"n_head": None}, "n_head: expected an integer"),
-        ("bert", "config", {"layer_norm_eps": None}, "layer_norm_eps: expected a number above 0"),
-        (
-            "bert",
-            "config",
-            {"vocab_size": 20},
-            "a tokenizer of at most vocab_size = 20 tokens, got ",
-        ),
+        ("llama", {"hidden_size": None}, "hidden_size: expected an integer from 1 to .* none"),
+        ("llama", {"hidden_size": True}, "hidden_size: expected an integer from 1 to .* True"),
+        ("llama", {"num_attention_heads": 3}, "hidden_size: .*num_attention_heads = 3, got 32"),
+        ("llama", {"num_attention_heads": 32}, "num_attention_heads: expected heads of an even"),
+        ("llama", {"rms_norm_eps": "1"}, "rms_norm_eps: expected a number above 0, got '1'"),
+        ("llama", {"tie_word_embeddings": 1}, "tie_word_embeddings: expected true or false"),
+        ("gpt2", {"n_head": None}, "n_head: expected an integer"),
+        ("bert", {"layer_norm_eps": None}, "layer_norm_eps: expected a number above 0"),
+        ("bert", {"vocab_size": 20}, "a tokenizer of at most vocab_size = 20 tokens, got "),
     ],
 )
-def test_what_we_do_not_have_is_refused_in_a_sentence(
-    published, tmp_path, kind, file, change, message
-):
+def test_what_we_do_not_have_is_refused_in_a_sentence(published, tmp_path, kind, change, message):
     folder = shutil.copytree(published[kind][1], tmp_path / "model")
-    change_json(folder / f"{file}.json", lambda content: content.update(change))
+    change_json(folder / "config.json", lambda content: content.update(change))
     with pytest.raises(ValueError, match=f"^{re.escape(str(folder))}.*: (expected )?{message}"):
         load(folder)
 
@@ -364,27 +288,13 @@ def write_gguf(path, folder, metadata=(), kinds=(), tensors=None):
     tokens = sorted(vocabulary["vocab"], key=vocabulary["vocab"].get)
     tokens += [f"<{i}>" for i in range(len(tokens), 300)]
     writer = their_gguf.GGUFWriter(path, "llama")
-    values = {
-        "llama.block_count": 2,
-        "llama.context_length": 64,
-        "llama.embedding_length": 32,
-        "llama.feed_forward_length": 48,
-        "llama.attention.head_count": 4,
-        "llama.attention.head_count_kv": 2,
-        "tokenizer.ggml.bos_token_id": 0,
-        "tokenizer.ggml.eos_token_id": 0,
-    }
-    values |= {
-        "llama.attention.layer_norm_rms_epsilon": 1e-4,
-        "llama.rope.freq_base": 500.0,
-    } | dict(metadata)
-    add = {
-        bool: writer.add_bool,
-        int: writer.add_uint32,
-        float: writer.add_float32,
-        str: writer.add_string,
-        list: writer.add_array,
-    }
+    sizes = {"block_count": 2, "context_length": 64, "embedding_length": 32}
+    sizes |= {"feed_forward_length": 48, "attention.head_count": 4, "attention.head_count_kv": 2}
+    sizes |= {"attention.layer_norm_rms_epsilon": 1e-4, "rope.freq_base": 500.0}
+    values = {f"llama.{name}": size for name, size in sizes.items()}
+    values |= {"tokenizer.ggml.bos_token_id": 0, "tokenizer.ggml.eos_token_id": 0} | dict(metadata)
+    add = {bool: writer.add_bool, int: writer.add_uint32, float: writer.add_float32}
+    add |= {str: writer.add_string, list: writer.add_array}
     for name, value in values.items():
         add[type(value)](name, value)
     writer.add_tokenizer_model("gpt2")
@@ -450,10 +360,7 @@ def test_quantised_tensors_are_read_as_the_package_of_llama_cpp_does(published, 
     [
         ({"general.architecture": "mamba"}, "expected the architecture 'llama', got 'mamba'"),
         ({"llama.rope.dimension_count": 4}, r"llama\.rope\.dimension_count: expected 8, got 4"),
-        (
-            {"llama.block_count": 3},
-            r"blk\.2\.attn_q\.weight: expected a tensor of this name, got none",
-        ),
+        ({"llama.block_count": 3}, r"blk\.2\.attn_q\.weight: expected a tensor .*, got none"),
         (
             {"llama.attention.head_count": None},
             r"llama\.attention\.head_count: expected an integer",

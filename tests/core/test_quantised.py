@@ -262,13 +262,6 @@ def test_numbers_lie_at_multiples_of_their_size():
     assert arrays["scale"].tolist() == [2.5] and arrays["steps"].tolist() == [[1, 1, 1]]
 
 
-def test_a_translator_of_the_course_is_small(tmp_path):
-    sizes = {"d_model": 64, "n_heads": 4, "n_layers": 2, "d_ff": 256, "norm": "pre"}
-    model = Transformer(TransformerConfig(vocab_size=450, tgt_vocab_size=550, **sizes))
-    model.save(tmp_path / "model", quantised=True)
-    assert (tmp_path / "model").stat().st_size < 350_000
-
-
 def test_weights_that_are_not_finite_leave_the_old_file(tmp_path):
     path = tmp_path / "model"
     model = make(DecoderOnly)

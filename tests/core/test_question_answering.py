@@ -30,10 +30,10 @@ from attn.applications.question_answering.spans import (
 from attn.masks import padding_mask
 from attn.tokenizer import WordTokenizer
 from attn.tokenizer.words import join, split
-from attn.training import TrainingConfig
 from attn.transformer import TransformerConfig
 from attn_course import passages
 from attn_course.passages import KINDS, Question, is_held_out, questions
+from tests.core.helpers import refuses
 
 ENIAC = "The first general-purpose electronic computer, ENIAC, was completed in 1945."
 ASKED = "When was the first computer invented?"
@@ -113,7 +113,7 @@ def answers_of(context, question):
 @pytest.mark.slow
 @pytest.mark.parametrize("unseen", [False, True])
 def test_every_answer_is_the_only_one_that_the_passage_gives(unseen):
-    for context, question, answer, start in questions(600, seed=11, unseen=unseen):
+    for context, question, answer, start in questions(200, seed=11, unseen=unseen):
         assert readings_of(question)
         assert answers_of(context, question) == ({answer} if answer else set())
         if answer:
@@ -126,7 +126,7 @@ def test_every_answer_is_the_only_one_that_the_passage_gives(unseen):
 @pytest.mark.slow
 def test_a_passage_has_one_to_five_facts_and_no_two_of_a_frame_share_a_value():
     counts = set()
-    for context, *_ in questions(400, seed=12):
+    for context, *_ in questions(150, seed=12):
         sentences, facts = re.split(r"(?<=\.) ", context), facts_of(context)
         assert len(sentences) == len(facts)
         assert all(sentence[0].isupper() for sentence in sentences)
@@ -138,10 +138,10 @@ def test_a_passage_has_one_to_five_facts_and_no_two_of_a_frame_share_a_value():
 
 @pytest.mark.slow
 def test_no_fact_to_train_on_has_a_pair_held_out_and_every_unseen_question_asks_for_one():
-    for context, *_ in questions(1000, seed=13):
+    for context, *_ in questions(300, seed=13):
         for _, values in facts_of(context):
             assert not any(is_held_out(*p) for p in itertools.combinations(values.values(), 2))
-    for context, question, answer, _ in questions(300, seed=13, unseen=True):
+    for context, question, answer, _ in questions(100, seed=13, unseen=True):
         readings = [
             values
             for frame, slot, values in readings_of(question)
@@ -163,7 +163,7 @@ def test_one_pair_in_ten_is_held_out_in_either_order():
 @pytest.mark.slow
 def test_the_passage_of_the_document_is_of_the_grammar_and_not_to_train_on():
     assert answers_of(ENIAC, ASKED) == {"1945"}
-    for context, *_ in questions(3000, seed=0, kind="invention.year"):
+    for context, *_ in questions(800, seed=0, kind="invention.year"):
         for name, values in facts_of(context):
             assert name != "invention" or not {"computer", "1945"} <= {*values.values()}
 
@@ -187,7 +187,7 @@ def test_there_are_more_than_twenty_kinds_and_each_can_be_asked_for():
 def test_all_kinds_are_asked_if_none_is_given():
     found = {
         f"{frame}.{slot}"
-        for _, question, *_ in questions(1500, seed=2)
+        for _, question, *_ in questions(800, seed=2)
         for frame, slot, _ in readings_of(question)
     }
     assert found == set(KINDS)
@@ -263,14 +263,6 @@ IDS = torch.tensor([[2, 5, 6, 3, 7, 8, 9, 5], [2, 5, 3, 8, 4, 0, 0, 0]])
 ROLES = torch.tensor([[0, 0, 0, 0, 1, 1, 1, 2], [0, 0, 0, 1, 1, 0, 0, 0]])
 
 
-def test_padding_changes_nothing():
-    model = reader()
-    start, end, _ = model(IDS, ROLES, [8, 5])
-    alone = model(IDS[1:, :5], ROLES[1:, :5], [5])
-    torch.testing.assert_close(start[1, :5], alone[0][0])
-    torch.testing.assert_close(end[1, :5], alone[1][0])
-
-
 def test_the_vector_of_its_role_is_added_to_each_token():
     model = reader()
     assert model.roles.weight.shape == (3, 16)
@@ -280,29 +272,12 @@ def test_the_vector_of_its_role_is_added_to_each_token():
     torch.testing.assert_close(torch.stack((start, end), dim=-1), model.output(read))
 
 
-def test_question_and_context_see_each_other_and_roles_are_read():
-    model = reader()
-    start, end, _ = model(IDS, ROLES, [8, 5])
-    for changed_ids, changed_roles in (
-        (IDS.where(IDS != 6, 10), ROLES),
-        (IDS, ROLES.where(ROLES != MARKED, CONTEXT)),
-    ):
-        other_start, other_end, _ = model(changed_ids, changed_roles, [8, 5])
-        assert (other_start[0] != start[0]).all() and (other_end[0] != end[0]).all()
-        torch.testing.assert_close(other_start[1], start[1])
-
-
 def test_weights_are_returned_only_if_asked_for():
     model = reader()
     assert model(IDS, ROLES, [8, 5])[2] is None
     weights = model(IDS, ROLES, [8, 5], need_weights=True)[2]
     assert [w.shape for w in weights] == [(2, 2, 8, 8)] * 2
     assert (weights[0][1, :, :, 5:] == 0).all()
-
-
-def test_start_and_end_have_scores_of_their_own():
-    start, end, _ = reader()(IDS, ROLES, [8, 5])
-    assert start.shape == end.shape == IDS.shape and not torch.allclose(start, end)
 
 
 def test_the_loss_is_the_surprise_at_the_right_span_among_all():
@@ -346,6 +321,9 @@ def test_the_span_points_at_the_answer():
     assert one.tokens[start : start + more + 1] == ["deep", "blue"]
 
 
+OF_CONTEXT, NINE = "answer: expected words of the context from start", "a b c d e f g h i"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -353,27 +331,15 @@ def test_the_span_points_at_the_answer():
         (("The sky", " "), "question: expected at least one word, got ' '"),
         ((3, "Why?"), "context: expected a string, got int"),
         (("The sky", None), "question: expected a string, got NoneType"),
-        (
-            ("The sky", "Why?", "sky", 0),
-            "answer: expected words of the context from start = 0, got 'sky'",
-        ),
-        (
-            ("The sky", "Why?", "sky"),
-            "answer: expected words of the context from start = None, got 'sky'",
-        ),
-        (
-            ("The sky", "Why?", "Sky", 1),
-            "answer: expected words of the context from start = 1, got 'Sky'",
-        ),
-        (
-            ("a b c d e f g h i", "Why?", "a b c d e f g h i", 0),
-            "answer: expected at most 8 words, got 9",
-        ),
+        (("The sky", "Why?", "sky", 0), f"{OF_CONTEXT} = 0, got 'sky'"),
+        (("The sky", "Why?", "sky"), f"{OF_CONTEXT} = None, got 'sky'"),
+        (("The sky", "Why?", "Sky", 1), f"{OF_CONTEXT} = 1, got 'Sky'"),
+        ((NINE, "Why?", NINE, 0), "answer: expected at most 8 words, got 9"),
         (("The sky", "Why?", " ", 0), "answer: expected at least one word, got ' '"),
     ],
 )
 def test_encode_refuses(arguments, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         encode(WORDS, True, *arguments)
 
 
@@ -453,17 +419,6 @@ def test_it_answers_the_question_of_the_document(trained):
     assert 0.5 < answer.probability <= 1
 
 
-def test_answers_are_words_of_the_passage_with_their_place_and_probability(trained, unseen):
-    found = [trained.answer(context, question) for context, question, *_ in unseen[::5]]
-    assert {bool(answer.text) for answer in found} == {True, False}
-    for answer, (context, *_) in zip(found, unseen[::5], strict=True):
-        assert 0 < answer.probability <= 1
-        if answer.text:
-            assert answer.text == join(split(context)[answer.start : answer.end])
-        else:
-            assert answer.start is answer.end is None
-
-
 def test_the_answer_is_the_most_probable_of_all_spans(untrained, unseen):
     for context, question, *_ in unseen[::20]:
         one = encode(untrained.tokenizer, True, context, question)
@@ -534,22 +489,6 @@ def test_attention_is_that_of_the_reader(untrained):
     np.testing.assert_array_equal(weights, np.stack([layer[0] for layer in right]))
 
 
-def test_the_same_seed_gives_the_same_weights_and_leaves_global_randomness_alone():
-    training = dataclasses.replace(SHORT, steps=3)
-    state = torch.get_rng_state()
-    fits = [
-        QuestionAnswerer.fit(questions(40, 0), training=dataclasses.replace(training, seed=seed))
-        for seed in (0, 0, 1)
-    ]
-    assert torch.equal(torch.get_rng_state(), state)
-    first, again, other = (list(fit.model.state_dict().values()) for fit in fits)
-    assert all(map(torch.equal, first, again))
-    # Three steps of warming up move no weight as far as another beginning would.
-    assert not torch.allclose(first[0], other[0], atol=0.01)
-    assert fits[0].history.losses == fits[1].history.losses
-    assert len(fits[0].history.losses) == 3
-
-
 def test_words_are_known_that_occur_often_enough():
     some = questions(60, 0)
     fitted = QuestionAnswerer.fit(some, training=dataclasses.replace(SHORT, steps=1))
@@ -606,7 +545,7 @@ def test_what_cannot_be_loaded_is_refused(untrained, tmp_path):
     about = json.loads((folder / "about.json").read_text())
     (folder / "about.json").write_text(json.dumps(about | {"marks_question_words": None}))
     message = f"folder: expected marks_question_words to be true or false, got {folder}: None"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         QuestionAnswerer.load(folder)
     (folder / "about.json").write_text(json.dumps(about | {"format": "attn summarizer 1"}))
     with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
@@ -646,9 +585,3 @@ def test_answers_and_attention_and_evaluation_refuse(untrained):
             ask("Because.", 3)
     with pytest.raises(ValueError, match="^examples: expected at least one example, got none$"):
         untrained.evaluate([])
-
-
-def test_plain_tuples_are_examples_too():
-    told = ("The sky is blue.", "What is blue?", "sky", 1)
-    answerer = QuestionAnswerer.fit([told] * 5, training=TrainingConfig(steps=1, device="cpu"))
-    assert answerer.evaluate([told, told])["n_questions"] == 2

@@ -48,19 +48,6 @@ def close(actual, expected, tolerance=1e-12):
 # softmax
 
 
-def test_softmax_of_two_scores_is_the_sigmoid_of_their_difference():
-    a, b = random(2, 20)
-    close(softmax(np.stack([a, b]), axis=0)[0], 1 / (1 + np.exp(b - a)))
-
-
-@pytest.mark.parametrize("axis", [0, 1, 2, -1])
-def test_softmax_adds_up_to_one_along_its_axis_only(axis):
-    weights = softmax(random(3, 4, 5), axis=axis)
-    close(weights.sum(axis=axis), np.ones_like(weights.sum(axis=axis)))
-    other = (axis + 1) % 3
-    assert abs(weights.sum(axis=other) - 1).max() > 0.1
-
-
 def test_softmax_does_not_overflow_and_ignores_a_constant():
     scores = random(4, 6)
     close(softmax(scores + 1e4), softmax(scores), 1e-11)
@@ -110,54 +97,11 @@ def test_attention_equals_attending_one_by_one(attention_inputs, data):
         close(online[i], one_by_one[0])
 
 
-def test_equal_scores_give_the_mean():
-    value = random(2, 7, 3)
-    output, weights = scaled_dot_product_attention(np.zeros((4, 5)), np.ones((7, 5)), value)
-    close(weights, np.full((4, 7), 1 / 7))
-    close(output, np.broadcast_to(value.mean(axis=1, keepdims=True), (2, 4, 3)))
-
-
-def test_true_means_may_attend():
-    x = random(2, 3)
-    see_self = np.eye(2, dtype=bool)
-    for mask, expected in ((see_self, x), (~see_self, x[::-1])):
-        assert np.array_equal(scaled_dot_product_attention(x, x, x, mask)[0], expected)
-        assert np.array_equal(online_attention(x, x, x, mask), expected)
-
-
 def test_no_visible_score_is_lower_than_a_masked_one():
     """Masking with a finite number like -1e9 would lose to the visible score of -1e12."""
     inputs = [[1e6]], [[-1e6], [0.0]], [[1.0], [0.0]], [True, False]
     assert scaled_dot_product_attention(*inputs)[0].tolist() == [[1.0]]
     assert online_attention(*inputs, block_size=1).tolist() == [[1.0]]
-
-
-@pytest.mark.parametrize("d_k", [1, 4, 16, 64])
-def test_two_keys_give_the_sigmoid_of_the_scaled_difference(d_k):
-    query, key, value = random(3, d_k), random(2, d_k), random(2, 5)
-    weights = scaled_dot_product_attention(query, key, value)[1]
-    difference = query @ (key[0] - key[1]) / math.sqrt(d_k)
-    close(weights[:, 0], 1 / (1 + np.exp(-difference)))
-
-
-def test_features_that_are_zero_count_in_the_scale():
-    """Three quarters of zeros make d_k four times as large, and so the scores half."""
-    query, key, value = random(4, 6), random(5, 6, seed=1), random(5, 3)
-    longer = [np.pad(a, ((0, 0), (0, 18))) for a in (2 * query, key)]
-    expected = scaled_dot_product_attention(query, key, value)
-    for actual, wanted in zip(scaled_dot_product_attention(*longer, value), expected, strict=True):
-        close(actual, wanted)
-    close(online_attention(*longer, value), expected[0])
-
-
-def test_order_of_keys_does_not_matter_and_order_of_queries_carries_over():
-    query, key, value = random(4, 6), random(5, 6, seed=1), random(5, 3)
-    mask = random(4, 5, seed=2) > -0.5
-    output, weights = scaled_dot_product_attention(query, key, value, mask)
-    q, k = np.array([2, 0, 3, 1]), np.array([4, 1, 0, 2, 3])
-    shuffled = scaled_dot_product_attention(query[q], key[k], value[k], mask[q][:, k])
-    close(shuffled[0], output[q])
-    close(shuffled[1], weights[q][:, k])
 
 
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
@@ -192,53 +136,24 @@ def test_lists_are_fine():
 
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
 @pytest.mark.parametrize(
-    "query, key, value, mask, message",
+    "change, message",
     [
-        ((4,), (5, 8), (5, 8), None, r"query: expected shape \(..., tgt_len, d_k\), got \(4,\)"),
-        ((4, 8), (8,), (5, 8), None, r"key: expected shape \(..., src_len, d_k\), got \(8,\)"),
-        ((4, 8), (5, 8), (5,), None, r"value: expected shape \(..., src_len, d_v\), got \(5,\)"),
-        ((4, 0), (5, 0), (5, 8), None, r"query: expected d_k of at least 1, got shape \(4, 0\)"),
-        (
-            (4, 8),
-            (2, 5, 4),
-            (5, 8),
-            None,
-            r"key: expected shape \(..., src_len, 8\) to match query, got \(2, 5, 4\)",
-        ),
-        (
-            (4, 8),
-            (5, 8),
-            (6, 3),
-            None,
-            r"value: expected shape \(..., 5, d_v\) to match key, got \(6, 3\)",
-        ),
-        (
-            (2, 4, 8),
-            (3, 5, 8),
-            (5, 8),
-            None,
-            r"key: expected batch dimensions that broadcast with \(2,\), got \(3,\)",
-        ),
-        (
-            (2, 4, 8),
-            (2, 5, 8),
-            (2, 5, 8),
-            (5, 5),
-            r"mask: expected a shape that broadcasts to \(2, 4, 5\), got \(5, 5\)",
-        ),
-        (
-            (2, 4, 8),
-            (2, 5, 8),
-            (2, 5, 8),
-            (2, 1, 4, 5),
-            r"mask: expected a shape that broadcasts to \(2, 4, 5\), got \(2, 1, 4, 5\)",
-        ),
+        ({"query": (4,)}, r"query: expected shape \(..., tgt_len, d_k\), got \(4,\)"),
+        ({"key": (8,)}, r"key: expected shape \(..., src_len, d_k\), got \(8,\)"),
+        ({"value": (5,)}, r"value: expected shape \(..., src_len, d_v\), got \(5,\)"),
+        ({"query": (4, 0)}, r"query: expected d_k of at least 1, got shape \(4, 0\)"),
+        ({"key": (2, 5, 4)}, r"key: .* \(..., src_len, 8\) to match query, got \(2, 5, 4\)"),
+        ({"value": (6, 3)}, r"value: .* \(..., 5, d_v\) to match key, got \(6, 3\)"),
+        ({"key": (3, 5, 8)}, r"key: .* dimensions that broadcast with \(2,\), got \(3,\)"),
+        ({"mask": (5, 5)}, r"mask: .* broadcasts to \(2, 4, 5\), got \(5, 5\)"),
+        ({"mask": (2, 1, 4, 5)}, r"mask: .* broadcasts to \(2, 4, 5\), got \(2, 1, 4, 5\)"),
     ],
 )
-def test_shapes_that_do_not_fit(attend, query, key, value, mask, message):
-    mask = None if mask is None else np.ones(mask, dtype=bool)
+def test_shapes_that_do_not_fit(attend, change, message):
+    shapes = {"query": (2, 4, 8), "key": (5, 8), "value": (5, 8), "mask": (4, 5)} | change
+    mask = np.ones(shapes.pop("mask"), dtype=bool)
     with pytest.raises(ValueError, match=f"^{message}$"):
-        attend(random(*query), random(*key), random(*value), mask)
+        attend(*(random(*shape) for shape in shapes.values()), mask)
 
 
 @pytest.mark.parametrize("attend", [scaled_dot_product_attention, online_attention])
@@ -300,10 +215,7 @@ def test_self_attention_without_a_mask_allows_all():
 @pytest.mark.parametrize(
     "shapes, message",
     [
-        (
-            ((6,), (6, 3), (6, 3), (6, 3)),
-            r"x: expected shape \(..., seq_len, d_model\), got \(6,\)",
-        ),
+        (((6,), (6, 3), (6, 3), (6, 3)), r"x: expected shape \(..., seq_len, d_model\), got \(6,"),
         (((4, 6), (5, 3), (6, 3), (6, 3)), r"w_q: expected shape \(6, d_k\) to match x, got"),
         (((4, 6), (6, 3), (6,), (6, 3)), r"w_k: expected shape \(6, d_k\) to match x, got \(6,\)"),
         (((4, 6), (6, 3), (6, 3), (3, 6)), r"w_v: expected shape \(6, d_v\) to match x, got"),

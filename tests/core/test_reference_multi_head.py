@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from torch import nn
-from torch.nn import functional as F
 
-from attn.reference import causal_mask, multi_head_attention, padding_mask, self_attention
+from attn.reference import causal_mask, multi_head_attention, padding_mask
 
 D_MODEL, N_HEADS, TGT_LEN, SRC_LEN = 12, 3, 4, 5
 
@@ -159,95 +158,11 @@ def test_cross_attention_equals_torch(kind, bias):
         close(actual, wanted.detach().numpy(), 1e-10)
 
 
-@pytest.mark.parametrize("lengths", [[5, 2], [1, 4]])
-def test_padding_of_self_attention_equals_torch(lengths):
-    """PyTorch's own argument for padding: True at what is to be ignored."""
-    module, x = torch_module(), random(2, 5, 12)
-    padding = torch.arange(5) >= torch.tensor(lengths)[:, None]
-    causal = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
-    for causally, allowed in ((None, True), (causal.isinf(), causal_mask(5))):
-        expected = module(
-            *[torch.tensor(x)] * 3,
-            key_padding_mask=padding,
-            attn_mask=causally,
-            average_attn_weights=False,
-        )
-        mask = padding_mask(lengths, 5) & allowed
-        for actual, wanted in zip(ours(module, x, x, x, mask), expected, strict=True):
-            close(actual, wanted.detach().numpy(), 1e-10)
-
-
-def test_keys_and_values_of_other_sizes_equal_torch():
-    module = torch_module(kdim=7, vdim=3)
-    query, key, value = random(2, 4, 12), random(2, 5, 7), random(2, 5, 3)
-    expected = module(*map(torch.tensor, (query, key, value)), average_attn_weights=False)
-    for actual, wanted in zip(ours(module, query, key, value), expected, strict=True):
-        close(actual, wanted.detach().numpy(), 1e-10)
-
-
-@pytest.mark.parametrize("n_kv_heads", [1, 2, 3, 6])
-def test_grouped_queries_equal_torch(n_kv_heads):
-    n_heads, d_k = 6, 4
-    x, memory = random(2, 3, 24), random(2, 5, 24)
-    w_q, w_o = random(24, 24) / 5, random(24, 24, seed=1)
-    w_k, w_v = random(24, n_kv_heads * d_k) / 5, random(24, n_kv_heads * d_k, seed=2)
-    output, weights = multi_head_attention(x, memory, memory, w_q, w_k, w_v, w_o, n_heads)
-    heads = [
-        torch.tensor(a).unflatten(-1, (-1, d_k)).transpose(1, 2)
-        for a in (x @ w_q, memory @ w_k, memory @ w_v)
-    ]
-    expected = F.scaled_dot_product_attention(*heads, enable_gqa=True).transpose(1, 2).flatten(2)
-    close(output, expected.numpy() @ w_o, 1e-10)
-    assert weights.shape == (2, 6, 3, 5)
-
-
 # what heads and masks mean
 
 
 def matrices(d_model=8):
     return [random(d_model, d_model, seed=seed) / 2 for seed in range(4)]
-
-
-def test_one_head_is_self_attention():
-    x, (w_q, w_k, w_v, _), mask = random(2, 4, 8), matrices(), causal_mask(4)
-    output, weights = multi_head_attention(x, x, x, w_q, w_k, w_v, np.eye(8), 1, mask)
-    expected = self_attention(x, w_q, w_k, w_v, mask)
-    close(output, expected[0])
-    close(weights[:, 0], expected[1])
-
-
-def test_a_masked_head_is_cut_out():
-    x, (w_q, w_k, w_v, w_o) = random(2, 4, 8), matrices()
-    mask = np.array([True, False, True, True])[:, None, None]
-    cut, weights = multi_head_attention(x, x, x, w_q, w_k, w_v, w_o, 4, mask[None])
-    without = w_o.copy()
-    without[2:4] = 0
-    close(cut, multi_head_attention(x, x, x, w_q, w_k, w_v, without, 4)[0])
-    assert not weights[:, 1].any() and weights[:, [0, 2, 3]].all()
-    close(multi_head_attention(x[0], x[0], x[0], w_q, w_k, w_v, w_o, 4, mask)[0], cut[0])
-
-
-def test_as_many_sequences_as_heads_are_not_confused():
-    """A mask (2, 1, src_len) beside two sequences and two heads belongs to the sequences."""
-    x, weights = random(2, 4, 8), matrices()
-    mask = padding_mask([4, 2], 4)
-    output, by_head = multi_head_attention(x, x, x, *weights, 2, mask)
-    assert by_head[0].all() and not by_head[1, :, :, 2:].any() and by_head[1, :, :, :2].all()
-    for i in range(2):
-        alone = multi_head_attention(x[i], x[i], x[i], *weights, 2, mask[i])[0]
-        close(output[i], alone)
-
-
-def test_the_axis_of_the_heads_is_counted_from_the_joint_batch():
-    """One query sequence, three memories: the output has a batch, and so has its mask."""
-    x, memory, weights = random(4, 8), random(3, 5, 8), matrices()
-    mask = padding_mask([5, 1, 3], 5)
-    output, by_head = multi_head_attention(x, memory, memory, *weights, 2, mask)
-    assert output.shape == (3, 4, 8) and by_head.shape == (3, 2, 4, 5)
-    for i in range(3):
-        alone = multi_head_attention(x, memory[i], memory[i], *weights, 2, mask[i])
-        close(output[i], alone[0])
-        close(by_head[i], alone[1])
 
 
 def test_who_sees_nothing_gets_the_last_bias():

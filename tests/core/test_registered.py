@@ -56,17 +56,7 @@ class Sigmoid(ScaledDotProduct):
     """Each weight by itself: no key competes with another."""
 
     def forward(
-        self,
-        query,
-        key,
-        value,
-        mask=None,
-        *,
-        bias,
-        is_causal,
-        need_weights,
-        dropout,
-        enable_gqa,
+        self, query, key, value, mask=None, *, bias, is_causal, need_weights, dropout, enable_gqa
     ):
         assert not enable_gqa
         if is_causal:

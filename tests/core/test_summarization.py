@@ -89,7 +89,7 @@ def readings_of(text):
 @pytest.mark.parametrize("unseen", [False, True])
 def test_every_story_tells_its_headline_in_two_of_four_to_six_sentences(unseen):
     events, counts, places = set(), set(), set()
-    for text, headline in stories(500, seed=3, unseen=unseen):
+    for text, headline in stories(200, seed=3, unseen=unseen):
         [(name, parts, values)] = readings_of(text)
         assert parts.count("what") == parts.count("rest") == 1
         what, rest = parts.index("what"), parts.index("rest")
@@ -103,7 +103,7 @@ def test_every_story_tells_its_headline_in_two_of_four_to_six_sentences(unseen):
 
 
 def test_no_two_sentences_of_a_story_are_the_same_and_no_two_slots_share_a_value():
-    for text, _ in stories(300, seed=4):
+    for text, _ in stories(100, seed=4):
         [(_, _, values)] = readings_of(text)
         story = {slot: value.lower() for some in values for slot, value in some.items()}
         assert len({*story.values()}) == len(story)
@@ -114,9 +114,9 @@ def test_no_two_sentences_of_a_story_are_the_same_and_no_two_slots_share_a_value
 
 @pytest.mark.slow
 def test_headlines_held_out_are_in_no_story_to_train_on():
-    seen = {story.headline for story in stories(4000, seed=0)}
-    unseen = {story.headline for story in stories(1000, seed=1, unseen=True)}
-    assert len(unseen) > 700 and not seen & unseen
+    seen = {story.headline for story in stories(1500, seed=0)}
+    unseen = {story.headline for story in stories(400, seed=1, unseen=True)}
+    assert len(unseen) > 280 and not seen & unseen
 
 
 def test_the_same_seed_gives_the_same_stories_and_another_gives_others():
@@ -302,26 +302,6 @@ def test_attention_is_that_of_the_model_as_it_writes(untrained, unseen):
     for got, layers in zip(found[2:], right, strict=True):
         np.testing.assert_array_equal(got, torch.stack(layers).numpy())
     assert found.cross.shape == (2, 4, len(found.headline), len(found.story))
-
-
-def test_unknown_words_are_read_but_cannot_be_written(trained):
-    headline = trained.generate("Most votes went to Qqq. Rrr voted for a new mayor on Sunday.")
-    assert headline and "Qqq" not in headline
-
-
-def test_the_same_seed_gives_the_same_weights_and_leaves_global_randomness_alone():
-    training = dataclasses.replace(SHORT, steps=3)
-    state = torch.get_rng_state()
-    fits = [
-        Summarizer.fit(stories(40, 0), training=dataclasses.replace(training, seed=seed))
-        for seed in (0, 0, 1)
-    ]
-    assert torch.equal(torch.get_rng_state(), state)
-    first, again, other = (list(fit.model.state_dict().values()) for fit in fits)
-    assert all(map(torch.equal, first, again))
-    # Three steps of warming up move no weight as far as another beginning would.
-    assert not torch.allclose(first[0], other[0], atol=0.01)
-    assert fits[0].history.losses == fits[1].history.losses and len(fits[0].history.losses) == 3
 
 
 def test_the_vocabulary_is_that_of_stories_and_headlines_as_they_are_written():

@@ -8,12 +8,7 @@ import pytest
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, trainers
 
-from attn.tokenizer import (
-    ByteLevelTokenizer,
-    BytePairTokenizer,
-    WordPieceTokenizer,
-    WordTokenizer,
-)
+from attn.tokenizer import ByteLevelTokenizer, BytePairTokenizer, WordPieceTokenizer, WordTokenizer
 from attn.tokenizer.byte_level import GPT2_WORDS, NUMBER, byte_letters
 from attn.tokenizer.word_piece import MARKS, split
 
@@ -174,11 +169,7 @@ LETTERS = list(byte_letters().values())
         (([*LETTERS, "th"], [("t", "h", "e")]), {}, "merges: expected pairs of tokens that make"),
         (([*LETTERS, "the"], [("th", "e")]), {}, "merges: expected pairs of tokens that make"),
         ((LETTERS, [], ["<s>"]), {}, "added: expected tokens of the vocabulary, got '<s>'"),
-        (
-            (LETTERS, [], [], ["(a)b"]),
-            {},
-            "patterns: expected patterns without groups, got '(a)b'",
-        ),
+        ((LETTERS, [], [], ["(a)b"]), {}, "patterns: expected patterns without groups, got '(a)b'"),
         ((LETTERS, []), {"eos_id": 256}, "ids: expected at least 0 and below vocab_size = 256"),
     ],
 )

@@ -1,6 +1,7 @@
 """from_torch and to_torch: the same numbers, mask by mask, as PyTorch's own modules."""
 
 import re
+from functools import partial
 
 import pytest
 import torch
@@ -12,14 +13,7 @@ from attn.attention import MultiHeadAttention, ScaledDotProduct
 from attn.layers import DecoderLayer, EncoderLayer, FeedForward
 from attn.masks import causal_mask, padding_mask
 from attn.positions import RotaryPositions
-from attn.transformer import (
-    Decoder,
-    Encoder,
-    Transformer,
-    TransformerConfig,
-    from_torch,
-    to_torch,
-)
+from attn.transformer import Decoder, Encoder, Transformer, TransformerConfig, from_torch, to_torch
 
 SIZES = {"d_model": 8, "n_heads": 2, "d_ff": 12}
 THEIRS = {"dim_feedforward": 12, "dropout": 0.3, "batch_first": True}
@@ -241,104 +235,63 @@ def test_a_stack_of_odd_width_has_a_counterpart():
     torch.testing.assert_close(from_torch(theirs)(x)[0], theirs(x))
 
 
-def layer(**options):
-    return nn.TransformerEncoderLayer(8, 2, 12, **options)
-
-
 def pruned(part, of=None):
     prune.l1_unstructured(part if of is None else part.get_submodule(of), "weight", 0.5)
     return part
 
 
-class TheirHeads(nn.MultiheadAttention):
-    """A subclass, of which nobody knows what it does otherwise."""
+def own(kind):
+    """Return a subclass, of which nobody knows what it does otherwise."""
+    return type(f"Own{kind.__name__}", (kind,), {})
 
 
-class TheirLayer(nn.TransformerEncoderLayer):
-    """As above."""
-
-
-class TheirStack(nn.TransformerEncoder):
-    """As above."""
-
-
-class TheirWhole(nn.Transformer):
-    """As above."""
-
-
+ATTENTION = partial(nn.MultiheadAttention, 8, 2)
+ENCODER_LAYER = partial(nn.TransformerEncoderLayer, 8, 2, 12)
+DECODER_LAYER = partial(nn.TransformerDecoderLayer, 8, 2, 12)
+ENCODER = nn.TransformerEncoder
 KINDS = (
     "nn.MultiheadAttention, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer, "
     "nn.TransformerEncoder, nn.TransformerDecoder or nn.Transformer, got "
 )
+ACTIVATION = "activation = relu or gelu or gelu_tanh, got "
+PARTS = "linear layers nn.Linear and norms nn.LayerNorm, got "
+PRUNED = "Linear of ['bias', 'weight'], got ['weight_mask', 'weight_orig'] as well"
 
 
 def test_either_relu_of_pytorch_is_one():
     for relu in (torch.relu, F.relu, nn.ReLU()):
-        assert from_torch(layer(activation=relu)).feed_forward.activation == "relu"
+        assert from_torch(ENCODER_LAYER(activation=relu)).feed_forward.activation == "relu"
 
 
 @pytest.mark.parametrize(
     "theirs, message",
     [
-        (nn.MultiheadAttention(8, 2, add_bias_kv=True), "add_bias_kv = False, got True"),
-        (nn.MultiheadAttention(8, 2, add_zero_attn=True), "add_zero_attn = False, got True"),
-        (nn.MultiheadAttention(8, 2, kdim=6), "kdim = vdim = embed_dim = 8, got 6 and 8"),
-        (layer(activation=torch.tanh), "activation = relu or gelu or gelu_tanh, got tanh"),
-        (layer(activation=nn.SiLU()), "activation = relu or gelu or gelu_tanh, got SiLU"),
-        (
-            nn.TransformerDecoder(nn.TransformerDecoderLayer(8, 2, 12, activation=F.silu), 1),
-            "activation = relu or gelu or gelu_tanh, got silu",
-        ),
-        (
-            nn.TransformerEncoder(layer(), 1, nn.RMSNorm(8)),
-            "linear layers nn.Linear and norms nn.LayerNorm, got RMSNorm",
-        ),
+        (ATTENTION(add_bias_kv=True), "add_bias_kv = False, got True"),
+        (ATTENTION(add_zero_attn=True), "add_zero_attn = False, got True"),
+        (ATTENTION(kdim=6), "kdim = vdim = embed_dim = 8, got 6 and 8"),
+        (ENCODER_LAYER(activation=torch.tanh), ACTIVATION + "tanh"),
+        (ENCODER_LAYER(activation=nn.SiLU()), ACTIVATION + "SiLU"),
+        (nn.TransformerDecoder(DECODER_LAYER(activation=F.silu), 1), ACTIVATION + "silu"),
+        (ENCODER(ENCODER_LAYER(), 1, nn.RMSNorm(8)), PARTS + "RMSNorm"),
         (nn.Linear(8, 8), KINDS + "Linear"),
-        (TheirHeads(8, 2), KINDS + "TheirHeads"),
-        (TheirLayer(8, 2, 12), KINDS + "TheirLayer"),
-        (TheirStack(layer(), 1), KINDS + "TheirStack"),
-        (nn.TransformerEncoder(TheirLayer(8, 2, 12), 1), KINDS + "TheirLayer"),
-        (TheirWhole(8, 2, 1, 1, 12), KINDS + "TheirWhole"),
+        (own(nn.MultiheadAttention)(8, 2), KINDS + "OwnMultiheadAttention"),
+        (own(nn.TransformerEncoderLayer)(8, 2, 12), KINDS + "OwnTransformerEncoderLayer"),
+        (own(ENCODER)(ENCODER_LAYER(), 1), KINDS + "OwnTransformerEncoder"),
+        (ENCODER(own(nn.TransformerEncoderLayer)(8, 2, 12), 1), KINDS + "OwnTransformerEnc"),
+        (own(nn.Transformer)(8, 2, 1, 1, 12), KINDS + "OwnTransformer"),
         (
-            pruned(nn.MultiheadAttention(8, 2), "out_proj"),
+            pruned(ATTENTION(), "out_proj"),
             (
                 "MultiheadAttention of ['in_proj_bias', 'in_proj_weight', 'out_proj.bias', "
                 "'out_proj.weight'], got ['out_proj.weight_mask', 'out_proj.weight_orig'] as well"
             ),
         ),
-        (
-            pruned(layer(), "linear1"),
-            "Linear of ['bias', 'weight'], got ['weight_mask', 'weight_orig'] as well",
-        ),
+        (pruned(ENCODER_LAYER(), "linear1"), PRUNED),
     ],
 )
 def test_what_has_no_counterpart_here(theirs, message):
     with pytest.raises(ValueError, match="^module: expected " + re.escape(message)):
         from_torch(theirs)
-
-
-class OwnLayer(EncoderLayer):
-    """What somebody made of ours may compute something else."""
-
-
-class OwnEncoder(Encoder):
-    """As above."""
-
-
-class OwnHeads(MultiHeadAttention):
-    """As above."""
-
-
-class OwnAttention(ScaledDotProduct):
-    """As above."""
-
-
-class OwnFeedForward(FeedForward):
-    """As above."""
-
-
-class OwnLinear(nn.Linear):
-    """As above."""
 
 
 def changed(module=None, **parts):
@@ -347,60 +300,38 @@ def changed(module=None, **parts):
     return ours
 
 
+HEADS = partial(MultiHeadAttention, 8, 2)
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
+OURS = "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or Transformer, got "
+
+
 @pytest.mark.parametrize(
     "ours, message",
     [
+        (EncoderLayer(**SIZES, n_kv_heads=1), "n_kv_heads = n_heads = 2 for PyTorch, got 1"),
+        (HEADS(relative=RotaryPositions()), "relative = None for PyTorch, got RotaryPositions"),
         (
-            EncoderLayer(**SIZES, n_kv_heads=1),
-            "n_kv_heads = n_heads = 2 for PyTorch, got 1",
+            EncoderLayer(**SIZES, attention=own(ScaledDotProduct)()),
+            "attention a ScaledDotProduct for PyTorch, got OwnScaledDotProduct",
         ),
+        (EncoderLayer(**SIZES, activation="geglu"), ACTIVATION + "geglu"),
+        (DecoderLayer(**SIZES, normalization="rms"), PARTS + "RMSNorm"),
         (
-            MultiHeadAttention(8, 2, relative=RotaryPositions()),
-            "relative = None for PyTorch, got RotaryPositions",
-        ),
-        (
-            EncoderLayer(**SIZES, attention=OwnAttention()),
-            "attention a ScaledDotProduct for PyTorch, got OwnAttention",
-        ),
-        (
-            EncoderLayer(**SIZES, activation="geglu"),
-            "activation = relu or gelu or gelu_tanh, got geglu",
-        ),
-        (
-            DecoderLayer(**SIZES, normalization="rms"),
-            "linear layers nn.Linear and norms nn.LayerNorm, got RMSNorm",
-        ),
-        (
-            changed(feed_forward=OwnFeedForward(8, 12)),
+            changed(feed_forward=own(FeedForward)(8, 12)),
             "feed_forward a FeedForward for PyTorch, got OwnFeedForward",
         ),
-        (
-            changed(cross_attention=OwnHeads(8, 2)),
-            "MultiHeadAttention, EncoderLayer, DecoderLayer, ",
-        ),
+        (changed(cross_attention=own(MultiHeadAttention)(8, 2)), OURS + "OwnMultiHeadAttention"),
         *(
-            (
-                changed(MultiHeadAttention(8, 2), **{name: OwnLinear(8, 8)}),
-                "linear layers nn.Linear and norms nn.LayerNorm, got OwnLinear",
-            )
-            for name in ("q_proj", "k_proj", "v_proj", "out_proj")
+            (changed(HEADS(), **{name: own(nn.Linear)(8, 8)}), PARTS + "OwnLinear")
+            for name in PROJECTIONS
         ),
+        (changed(HEADS(), k_proj=pruned(nn.Linear(8, 8))), PRUNED),
+        (own(EncoderLayer)(**SIZES), OURS + "OwnEncoderLayer"),
         (
-            changed(MultiHeadAttention(8, 2), k_proj=pruned(nn.Linear(8, 8))),
-            "Linear of ['bias', 'weight'], got ['weight_mask', 'weight_orig'] as well",
+            own(Encoder)(TransformerConfig(1, d_model=8, n_heads=2, n_layers=1, d_ff=8)),
+            OURS + "OwnEncoder",
         ),
-        (OwnLayer(**SIZES), "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or"),
-        (
-            OwnEncoder(TransformerConfig(1, d_model=8, n_heads=2, n_layers=1, d_ff=8)),
-            "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or",
-        ),
-        (
-            nn.Linear(8, 8),
-            (
-                "MultiHeadAttention, EncoderLayer, DecoderLayer, Encoder, Decoder or Transformer, "
-                "got Linear"
-            ),
-        ),
+        (nn.Linear(8, 8), OURS + "Linear"),
     ],
 )
 def test_what_has_no_counterpart_there(ours, message):

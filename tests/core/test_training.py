@@ -3,7 +3,6 @@
 import atexit
 import dataclasses
 import math
-import re
 from contextlib import contextmanager
 from fractions import Fraction
 from types import SimpleNamespace
@@ -22,11 +21,7 @@ from attn.training import TrainingConfig, choose_device, cross_entropy, learning
 from attn.training.batches import Batches
 from attn.training.devices import keep_randomness, set_seed
 from attn.training.processes import join
-
-
-def refuses(message):
-    return pytest.raises(ValueError, match="^" + re.escape(message) + "$")
-
+from tests.core.helpers import refuses
 
 # configuration
 
@@ -201,15 +196,6 @@ def test_cross_entropy_and_its_gradient_are_those_of_torch(inputs, smoothing, da
     torch.testing.assert_close(*gradients)
 
 
-def test_smoothing_by_hand():
-    """A third of what is asked for is spread over two tokens: p = (5/6, 1/6)."""
-    logits = torch.tensor([0.8, 0.2], dtype=torch.float64).log()
-    total, count = cross_entropy(logits, torch.tensor(0), label_smoothing=1 / 3)
-    assert total.item() == pytest.approx(-5 / 6 * math.log(0.8) - 1 / 6 * math.log(0.2))
-    assert count == 1
-    assert cross_entropy(logits, torch.tensor(0))[0].item() == pytest.approx(-math.log(0.8))
-
-
 def test_forbidden_tokens_and_padding_leave_finite_gradients():
     logits = torch.tensor([[0.0, 1, -math.inf], [0, 1, -math.inf]], requires_grad=True)
     total, _ = cross_entropy(logits, torch.tensor([1, 2]), pad_id=2)
@@ -245,80 +231,36 @@ def test_the_loss_compiles_without_a_look_at_the_targets():
         assert torch.equal(ours, theirs)
 
 
-WHOLE = torch.zeros(2, 3).long()
+IDS = torch.zeros(2, 3).long()
+WANTED_LOGITS = "logits: expected a floating-point tensor of shape (..., vocab_size), got "
 
 
 @pytest.mark.parametrize(
-    "logits, target, options, message",
+    "change, message",
     [
+        ({"logits": IDS[..., None]}, f"{WANTED_LOGITS}torch.int64 of shape (2, 3, 1)"),
+        ({"logits": [1.0]}, f"{WANTED_LOGITS}list"),
+        ({"logits": torch.tensor(1.0)}, f"{WANTED_LOGITS}torch.float32 of shape ()"),
         (
-            WHOLE[..., None],
-            WHOLE,
-            {},
-            (
-                "logits: expected a floating-point tensor of shape (..., vocab_size), "
-                "got torch.int64 of shape (2, 3, 1)"
-            ),
-        ),
-        (
-            [1.0],
-            WHOLE,
-            {},
-            "logits: expected a floating-point tensor of shape (..., vocab_size), got list",
-        ),
-        (
-            torch.tensor(1.0),
-            WHOLE,
-            {},
-            (
-                "logits: expected a floating-point tensor of shape (..., vocab_size), "
-                "got torch.float32 of shape ()"
-            ),
-        ),
-        (torch.ones(2, 3, 4), [1], {}, "target: expected a tensor of int64, got list"),
-        (
-            torch.ones(2, 3, 4),
-            WHOLE.float(),
-            {},
-            "target: expected a tensor of int64, got torch.float32 of shape (2, 3)",
-        ),
-        (
-            torch.ones(2, 4, 3),
-            WHOLE,
-            {},
+            {"logits": torch.ones(2, 4, 3)},
             "target: expected shape (2, 4) to match logits, got (2, 3)",
         ),
-        (torch.ones(2, 3, 4), WHOLE + 4, {}, "target: expected values from 0 to 3, got 4"),
-        (torch.ones(2, 3, 4), WHOLE - 100, {}, "target: expected values from 0 to 3, got -100"),
+        ({"target": [1]}, "target: expected a tensor of int64, got list"),
         (
-            torch.ones(3, 4),
-            torch.tensor([0, -1, 3]),
-            {},
-            "target: expected values from 0 to 3, got -1",
+            {"target": IDS.float()},
+            "target: expected a tensor of int64, got torch.float32 of shape (2, 3)",
         ),
-        (
-            torch.ones(3, 4),
-            torch.tensor([0, 4, 3]),
-            {},
-            "target: expected values from 0 to 3, got 4",
-        ),
-        (
-            torch.ones(2, 3, 4),
-            WHOLE,
-            {"label_smoothing": 1.0},
-            "label_smoothing: expected a number in [0, 1), got 1.0",
-        ),
-        (
-            torch.ones(2, 3, 4),
-            WHOLE,
-            {"label_smoothing": -0.1},
-            "label_smoothing: expected a number in [0, 1), got -0.1",
-        ),
+        ({"target": IDS + 4}, "target: expected values from 0 to 3, got 4"),
+        ({"target": IDS - 100}, "target: expected values from 0 to 3, got -100"),
+        ({"target": IDS + torch.tensor([0, -1, 3])}, "target: expected values from 0 to 3, got -1"),
+        ({"target": IDS + torch.tensor([0, 4, 3])}, "target: expected values from 0 to 3, got 4"),
+        ({"label_smoothing": 1.0}, "label_smoothing: expected a number in [0, 1), got 1.0"),
+        ({"label_smoothing": -0.1}, "label_smoothing: expected a number in [0, 1), got -0.1"),
     ],
 )
-def test_cross_entropy_refuses(logits, target, options, message):
+def test_cross_entropy_refuses(change, message):
     with refuses(message):
-        cross_entropy(logits, target, **options)
+        cross_entropy(**{"logits": torch.ones(2, 3, 4), "target": IDS} | change)
 
 
 def test_the_shifted_target_asks_for_what_follows():

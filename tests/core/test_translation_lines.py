@@ -1,7 +1,6 @@
 """attn.applications.translation.lines: a text of any length, of which little is held at a time."""
 
 import dataclasses
-import re
 
 import pytest
 
@@ -9,6 +8,7 @@ from attn._lines import read_lines
 from attn.applications.translation import TRAINING, Translator, lines
 from attn.applications.translation.lines import translate_lines
 from attn.corpus import Pair
+from tests.core.helpers import refuses
 
 SIZES = {"d_model": 16, "n_heads": 2, "n_layers": 1, "d_ff": 16}
 KNOWN = ["the red house", "the moon", "the house and the moon"]
@@ -61,7 +61,7 @@ def test_a_line_that_is_no_text_has_its_place_and_is_not_translated(translator, 
 def test_a_file_that_cannot_be_read_is_refused_by_name(tmp_path):
     path = tmp_path / "none.txt"
     message = f"{path}: expected a text file that can be read, got No such file or directory"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         next(read_lines(path))
 
 

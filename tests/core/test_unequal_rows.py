@@ -10,6 +10,7 @@ from attn.decoding import beam_search, greedy
 from attn.masks import padding_mask
 from attn.transformer import DecoderOnly, EncoderOnly, Transformer, TransformerConfig
 from attn.transformer.stacks import new_tokens
+from tests.core.helpers import assert_close
 from tests.core.other_device import DEVICE, OtherDevice
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
@@ -35,10 +36,6 @@ def prompts_and_mask():
     """Three prompts, padded on the left with a token that would change everything if seen."""
     ids, mask = random_ids(3, 4), padding_mask(LENGTHS, 4).flip(-1)
     return ids.where(mask[:, 0], 19), mask
-
-
-def assert_close(actual, expected):
-    torch.testing.assert_close(actual, expected, rtol=1e-10, atol=1e-10)
 
 
 @all_positions
@@ -124,11 +121,7 @@ def test_texts_in_a_row_do_not_see_each_other(model_class, positions):
     if model_class is Transformer:
         src = random_ids(2, 7, seed=1)
         packed = model.decode(
-            ids,
-            model.encode(src, mask, src_positions=places)[0],
-            mask,
-            mask,
-            tgt_positions=places,
+            ids, model.encode(src, mask, src_positions=places)[0], mask, mask, tgt_positions=places
         )[0]
         whole = model(src, ids, mask, mask, src_positions=places, tgt_positions=places)[0]
         alone = [model(src[:, part], ids[:, part])[0] for part in (text == 0, text == 1)]
@@ -171,49 +164,37 @@ def test_a_batch_may_be_empty(model_class, positions, masked):
         assert model.step(ids[:, :length], cache, **options).shape == (0, 20)
 
 
+SHARE, ONES = "expected prompts that share 2 rows evenly, got", torch.ones(3, 1, 5).bool()
+
+
 @pytest.mark.parametrize(
-    "mask, positions, message",
+    "given, message",
     [
-        (torch.ones(2, 3), None, "mask: expected a boolean array (True = may attend), got "),
-        (torch.ones(2, 3).bool(), None, "mask: expected shape (n_prompts, 1, prompt_len), got "),
+        ({"mask": torch.ones(2, 3)}, "mask: expected a boolean array (True = may attend), got "),
+        ({"mask": ONES[:2, 0]}, "mask: expected shape (n_prompts, 1, prompt_len), got "),
+        ({"mask": ONES[..., :3]}, f"mask: {SHARE} 3"),
+        ({"mask": ONES[:0, :, :3]}, f"mask: {SHARE} 0"),
+        ({"mask": ONES[:2]}, "mask: expected prompts of at most 4 tokens, as ids, got 5"),
         (
-            torch.ones(3, 1, 3).bool(),
-            None,
-            "mask: expected prompts that share 2 rows evenly, got 3",
-        ),
-        (
-            torch.ones(0, 1, 3).bool(),
-            None,
-            "mask: expected prompts that share 2 rows evenly, got 0",
-        ),
-        (
-            torch.ones(2, 1, 5).bool(),
-            None,
-            "mask: expected prompts of at most 4 tokens, as ids, got 5",
-        ),
-        (
-            torch.tensor([[[True, False]]]),
-            None,
+            {"mask": torch.tensor([[[True, False]]])},
             "mask: expected prompts padded on the left, True at the end, got False there",
         ),
-        (None, torch.arange(3), "positions: expected shape (n_prompts, prompt_len), got (3,)"),
         (
-            None,
-            torch.zeros(3, 2).long(),
-            "positions: expected prompts that share 2 rows evenly, got 3",
+            {"positions": torch.arange(3)},
+            "positions: expected shape (n_prompts, prompt_len), got (3,)",
         ),
-        (None, torch.ones(1, 3), "positions: expected integers, got dtype torch.float32"),
+        ({"positions": torch.zeros(3, 2).long()}, f"positions: {SHARE} 3"),
+        ({"positions": torch.ones(1, 3)}, "positions: expected integers, got dtype torch.float32"),
         (
-            None,
-            torch.tensor([[0, 11]]),
+            {"positions": torch.tensor([[0, 11]])},
             "positions: expected positions below n_positions = 12, all that were learned, got 13",
         ),
-        (None, torch.tensor([[-5, -4]]), "positions: expected at least 0, got -5"),
+        ({"positions": torch.tensor([[-5, -4]])}, "positions: expected at least 0, got -5"),
     ],
 )
-def test_prompts_that_do_not_fit(mask, positions, message):
+def test_prompts_that_do_not_fit(given, message):
     with pytest.raises(ValueError) as error:
-        make(DecoderOnly, "learned").step(random_ids(2, 4), None, mask, positions)
+        make(DecoderOnly, "learned").step(random_ids(2, 4), None, **given)
     assert str(error.value).startswith(message)
 
 

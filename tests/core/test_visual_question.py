@@ -27,6 +27,7 @@ from attn_course.images.examples import HELD_OUT
 from attn_course.images.questions import KINDS
 from attn_course.images.scenes import COLOURS, GROUND, SHAPES
 from attn_course.images.words import FEMININE, MASCULINE, WORDS, agree
+from tests.core.helpers import refuses
 
 SCENE = (
     Thing("ball", "red", 0, 0),
@@ -98,75 +99,44 @@ def test_an_image_depends_on_the_generator_alone():
 # questions
 
 
-@pytest.mark.parametrize(
-    "question, spanish, english",
-    [
-        (
-            Question("colour", "ball"),
-            ("¿De qué color es el balón?", "rojo"),
-            ("What colour is the ball?", "red"),
-        ),
-        (
-            Question("colour", "star"),
-            ("¿De qué color es la estrella?", "amarilla"),
-            ("What colour is the star?", "yellow"),
-        ),
-        (
-            Question("count", "box"),
-            ("¿Cuántas cajas hay?", "dos"),
-            ("How many boxes are there?", "two"),
-        ),
-        (
-            Question("count", "tree"),
-            ("¿Cuántos árboles hay?", "uno"),
-            ("How many trees are there?", "one"),
-        ),
-        (
-            Question("where", "star"),
-            ("¿Dónde está la estrella?", "abajo a la derecha"),
-            ("Where is the star?", "bottom right"),
-        ),
-        (
-            Question("where", "tree"),
-            ("¿Dónde está el árbol?", "abajo a la izquierda"),
-            ("Where is the tree?", "bottom left"),
-        ),
-        (
-            Question("exists", "box", colour="red"),
-            ("¿Hay una caja roja?", "sí"),
-            ("Is there a red box?", "yes"),
-        ),
-        (
-            Question("exists", "ball", colour="green"),
-            ("¿Hay un balón verde?", "no"),
-            ("Is there a green ball?", "no"),
-        ),
-        (
-            Question("left", "ball", other="star"),
-            ("¿Está el balón a la izquierda de la estrella?", "sí"),
-            ("Is the ball to the left of the star?", "yes"),
-        ),
-        (
-            Question("left", "star", other="tree"),
-            ("¿Está la estrella a la izquierda del árbol?", "no"),
-            ("Is the star to the left of the tree?", "no"),
-        ),
-    ],
-)
+ASKED = [
+    (Question("colour", "ball"), "¿De qué color es el balón? rojo", "What colour is the ball? red"),
+    (
+        Question("colour", "star"),
+        "¿De qué color es la estrella? amarilla",
+        "What colour is the star? yellow",
+    ),
+    (Question("count", "box"), "¿Cuántas cajas hay? dos", "How many boxes are there? two"),
+    (Question("count", "tree"), "¿Cuántos árboles hay? uno", "How many trees are there? one"),
+    (
+        Question("where", "star"),
+        "¿Dónde está la estrella? abajo a la derecha",
+        "Where is the star? bottom right",
+    ),
+    (
+        Question("where", "tree"),
+        "¿Dónde está el árbol? abajo a la izquierda",
+        "Where is the tree? bottom left",
+    ),
+    (Question("exists", "box", "red"), "¿Hay una caja roja? sí", "Is there a red box? yes"),
+    (Question("exists", "ball", "green"), "¿Hay un balón verde? no", "Is there a green ball? no"),
+    (
+        Question("left", "ball", other="star"),
+        "¿Está el balón a la izquierda de la estrella? sí",
+        "Is the ball to the left of the star? yes",
+    ),
+    (
+        Question("left", "star", other="tree"),
+        "¿Está la estrella a la izquierda del árbol? no",
+        "Is the star to the left of the tree? no",
+    ),
+]
+
+
+@pytest.mark.parametrize("question, spanish, english", ASKED)
 def test_questions_and_answers_in_both_languages(question, spanish, english):
-    assert (question.words("es"), question.answer(SCENE, "es")) == spanish
-    assert (question.words("en"), question.answer(SCENE, "en")) == english
-
-
-def test_where_parts_the_image_in_the_middle():
-    question = Question("where", "box")
-    for row, column, answer in [
-        (2, 2, "top left"),
-        (2, 3, "top right"),
-        (3, 2, "bottom left"),
-        (3, 3, "bottom right"),
-    ]:
-        assert question.answer([Thing("box", "red", row, column)], "en") == answer
+    for language, said in (("es", spanish), ("en", english)):
+        assert f"{question.words(language)} {question.answer(SCENE, language)}" == said
 
 
 def test_one_and_none_agree_with_the_noun():
@@ -337,14 +307,14 @@ def test_images_are_the_same_in_both_languages_and_for_one_seed():
     ],
 )
 def test_examples_refuse(arguments, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         make_examples(*arguments)
 
 
 @pytest.mark.parametrize("kinds", ["where", [], ()])
 def test_kinds_are_a_sequence(kinds):
     message = f"kinds: expected a sequence of {', '.join(KINDS)}, got {kinds!r}"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         make_examples(1, "en", kinds=kinds)
     with pytest.raises(ValueError, match="^kinds: expected 'colour' or .*, got 'why'$"):
         make_examples(1, "en", kinds=["where", "why"])
@@ -458,7 +428,7 @@ def test_the_loss_is_that_of_each_question_without_padding():
 def test_the_model_refuses_images_of_another_size():
     model = VisualQuestionModel(config())
     message = "image: expected shape (..., 48, 48, 3), got (48, 48)"
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         model(torch.zeros(48, 48, dtype=torch.uint8), torch.tensor([2]))
 
 
@@ -555,23 +525,6 @@ def test_attention_is_a_map_for_each_layer_head_and_token(spanish, unseen):
         np.testing.assert_allclose(flat, cross[layer].numpy(), atol=1e-6)
 
 
-def test_the_same_seed_learns_the_same_to_the_bit_and_leaves_randomness_alone():
-    examples = make_examples(60, "es")
-    training = replace(QUICK, steps=3)
-    models = []
-    for seed in (0, 0, 1):
-        torch.manual_seed(len(models))
-        before = torch.get_rng_state()
-        learnt = VisualQuestionAnswerer.fit(
-            examples, sizes=SMALL, training=replace(training, seed=seed)
-        )
-        assert torch.equal(torch.get_rng_state(), before)
-        models.append(learnt.model)
-    states = [torch.cat([t.flatten() for t in m.state_dict().values()]) for m in models]
-    assert torch.equal(states[0], states[1]) and not torch.equal(states[0], states[2])
-    assert not models[0].training
-
-
 def test_its_model_drops_nothing_when_it_answers():
     model = VisualQuestionModel(config(dropout=0.5)).train()
     assert not VisualQuestionAnswerer(model, WordTokenizer(["is"]), ["yes"]).model.training
@@ -653,7 +606,7 @@ IMAGE = draw(SCENE, np.random.default_rng(0))
 )
 def test_it_refuses(untrained, image, question, message):
     for ask in (untrained.answer, untrained.attention):
-        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        with refuses(message):
             ask(image, question)
 
 
@@ -677,35 +630,6 @@ def test_it_comes_back_to_the_bit(spanish, unseen, tmp_path):
         pair = example.image, example.question
         assert loaded.answer(*pair) == spanish.answer(*pair)
         assert np.array_equal(loaded.attention(*pair).weights, spanish.attention(*pair).weights)
-
-
-def test_a_saved_one_is_replaced_and_nothing_else_is(spanish, untrained, tmp_path):
-    folder = tmp_path / "vqa"
-    for one in (spanish, untrained):
-        one.save(folder)
-        assert VisualQuestionAnswerer.load(folder).answers == one.answers
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "notes.txt").write_text("keep")
-    with pytest.raises(ValueError, match="^folder: expected a folder of the format"):
-        spanish.save(tmp_path / "mine")
-    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
-    with pytest.raises(ValueError, match="^folder: expected a name in a folder that exists, got"):
-        spanish.save(tmp_path / "nowhere" / "vqa")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "vqa"]
-
-
-@pytest.mark.parametrize("part", ["model", "tokenizer"])
-def test_a_save_that_fails_leaves_the_old_one(spanish, untrained, tmp_path, monkeypatch, part):
-    spanish.save(tmp_path / "vqa")
-
-    def fail(path, **options):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(getattr(untrained, part), "save", fail)
-    with pytest.raises(ValueError, match="^folder: .* No space left on device$"):
-        untrained.save(tmp_path / "vqa")
-    assert VisualQuestionAnswerer.load(tmp_path / "vqa").answers == spanish.answers
-    assert [path.name for path in tmp_path.iterdir()] == ["vqa"]
 
 
 def test_it_does_not_load_what_is_no_answerer(untrained, tmp_path):
@@ -733,11 +657,11 @@ def test_it_does_not_load_parts_that_do_not_fit(spanish, untrained, tmp_path):
     for answers in ({}, {"answers": 17}, {"answers": untrained.answers[1:]}):
         untrained.save(folder)
         (folder / "about.json").write_text(json.dumps(about | answers), encoding="utf-8")
-        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        with refuses(message):
             VisualQuestionAnswerer.load(folder)
     untrained.save(folder)
     (folder / "questions.json").write_bytes((other / "questions.json").read_bytes())
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with refuses(message):
         VisualQuestionAnswerer.load(folder)
 
 

@@ -29,17 +29,20 @@ TESTS = {
         *("test_checks", "test_reference", "test_reference_multi_head", "test_masks"),
         *("test_cache", "test_transformer", "test_attention"),
     ],
-    "attention": ["test_attention", "test_multi_head", "test_cache", "test_registered"],
+    "attention": [
+        *("test_attention", "test_multi_head", "test_cache", "test_registered"),
+        *("test_linear", "test_torch_weights"),
+    ],
     "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
     "mixers": ["test_mixers", "test_mixers_softmax", "test_mixers_latent"],
-    "layers": ["test_layers"],
+    "layers": ["test_layers", "test_torch_weights"],
     "experts": ["test_experts"],
-    "cache": ["test_cache", "test_unequal_rows"],
+    "cache": ["test_cache", "test_unequal_rows", "test_captured", "test_transformer"],
     "decoding": ["test_decoding"],
     "recurrent": ["test_recurrent"],
     "transformer": [
         *("test_transformer", "test_registered", "test_unequal_rows"),
-        *("test_checkpoint", "test_quantised", "test_torch_weights"),
+        *("test_captured", "test_checkpoint", "test_quantised", "test_torch_weights"),
     ],
     "training": ["test_training", "test_training_loop", "test_checks"],
     "io": ["test_io"],
@@ -57,7 +60,8 @@ QUICK = {"applications"}
 SHARED = [
     *("tests/__init__.py", "tests/conftest.py", "tests/machine.py", "book/_ext/vendor.py"),
     "Makefile",
-    *("tests/core/__init__.py", "tests/core/no_float64.py", "tests/core/other_device.py"),
+    *("tests/core/__init__.py", "tests/core/helpers.py"),
+    *("tests/core/no_float64.py", "tests/core/other_device.py"),
 ]
 LEAST = 0.95
 # The verdict for each exit status of pytest. "Stopped" means that the tests took far longer than usual.
