@@ -31,7 +31,10 @@ TESTS = {
     ],
     "attention": ["test_attention", "test_multi_head", "test_cache", "test_registered"],
     "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
-    "mixers": ["test_mixers", "test_mixers_softmax", "test_mixers_latent"],
+    "mixers": [
+        *("test_mixers", "test_mixers_softmax", "test_mixers_latent"),
+        *("test_recurrent_mixers", "test_state"),
+    ],
     "layers": ["test_layers"],
     "experts": ["test_experts"],
     "cache": ["test_cache", "test_unequal_rows"],
