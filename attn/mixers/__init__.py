@@ -7,6 +7,9 @@ module in the place of self-attention.
 `base`         ``Mixer``, from which each derives, and ``register``: others, by name
 `multi_head`   ``MultiHead``: softmax attention
 `latent`       ``MultiHeadLatent``: the same, of which the cache keeps a small vector a token
+`recurrent`    ``LinearAttention``, ``Retention``, ``DeltaRule``, ``GatedDeltaRule``: a memory
+               of fixed size
+`state`        what these do with their memory, token by token and in chunks
 =============  ======================================================================
 
 Each has its cache, which decodes to what the parallel form computes, and tells its costs:
@@ -16,15 +19,33 @@ Each has its cache, which decodes to what the parallel form computes, and tells 
 from attn.mixers.base import MIXERS, Mixer, check_mixers, described, mixer_from, register
 from attn.mixers.latent import LatentAttention, MultiHeadLatent
 from attn.mixers.multi_head import MultiHead
+from attn.mixers.recurrent import (
+    DeltaRule,
+    GatedDeltaRule,
+    LinearAttention,
+    Retention,
+    StateCache,
+    StateMixer,
+)
+from attn.mixers.state import chunked, recurrent, state_weights
 
 __all__ = [
     "MIXERS",
+    "DeltaRule",
+    "GatedDeltaRule",
     "LatentAttention",
+    "LinearAttention",
     "Mixer",
     "MultiHead",
     "MultiHeadLatent",
+    "Retention",
+    "StateCache",
+    "StateMixer",
     "check_mixers",
+    "chunked",
     "described",
     "mixer_from",
+    "recurrent",
     "register",
+    "state_weights",
 ]

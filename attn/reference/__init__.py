@@ -14,6 +14,7 @@
 `partial`        attention over some of the keys, and how the parts are put together
 `windowed`       attention to the last few positions, without the others
 `linear`         attention without a softmax, in time that grows with the length
+`state`          attention whose memory has a fixed size: retention and the delta rule
 `paths`          how many layers there are between two positions
 `decoding`       a step of a beam search, the nucleus of a distribution
 `evaluation`     BLEU, the error rate of an alignment
@@ -58,6 +59,7 @@ from attn.reference.positions import alibi_bias, alibi_slopes, rotary, sinusoida
 from attn.reference.scores import soft_capped, softmax_with_sink
 from attn.reference.similarity import cosine_similarity
 from attn.reference.spans import corrupt_spans
+from attn.reference.state import delta_rule, retention, state_weights
 from attn.reference.windowed import windowed_attention
 
 __all__ = [
@@ -73,6 +75,7 @@ __all__ = [
     "corrupt_spans",
     "cosine_similarity",
     "decoder_layer",
+    "delta_rule",
     "encoder_layer",
     "feature_map",
     "feed_forward",
@@ -88,6 +91,7 @@ __all__ = [
     "path_lengths",
     "question_match",
     "reachable",
+    "retention",
     "rotary",
     "scaled_dot_product_attention",
     "self_attention",
@@ -99,6 +103,7 @@ __all__ = [
     "softmax",
     "softmax_with_sink",
     "split_heads",
+    "state_weights",
     "teacher_forcing",
     "top_p_filter",
     "warmup_schedule",

@@ -34,7 +34,10 @@ TESTS = {
         *("test_linear", "test_torch_weights"),
     ],
     "positions": ["test_positions", "test_registered", "test_unequal_rows", "test_checks"],
-    "mixers": ["test_mixers", "test_mixers_softmax", "test_mixers_latent"],
+    "mixers": [
+        *("test_mixers", "test_mixers_softmax", "test_mixers_latent"),
+        *("test_recurrent_mixers", "test_state"),
+    ],
     "layers": ["test_layers", "test_torch_weights"],
     "experts": ["test_experts"],
     "cache": ["test_cache", "test_unequal_rows", "test_captured", "test_transformer"],
