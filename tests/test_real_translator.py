@@ -9,6 +9,7 @@ import pytest
 from attn.applications import models
 from attn.applications.translation import RECIPES, SIZES, Translator
 from attn.corpus import tatoeba
+from attn.metrics import chrf
 
 ROOT = Path(__file__).resolve().parents[1]
 JUDGED = json.loads((ROOT / "notebooks" / "data" / "judged.json").read_text(encoding="utf-8"))
@@ -66,3 +67,17 @@ def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
     translator.model.float()
     scores = [apart["bleu"], apart["chrf"], plain["bleu"]]
     assert scores == pytest.approx([46.02, 66.65, 49.52], abs=0.02)
+
+
+@pytest.mark.slow
+def test_two_sentences_are_translated_better_one_by_one(translator, needed):
+    """Why `cut` parts sentences that would fit together: of 60 pairs of them, drawn apart."""
+    needed("tatoeba")
+    alone = [pair for pair in tatoeba()["clusters"] if pair.source[-1] in ".?!"][:240:2]
+    pairs = list(zip(alone[::2], alone[1::2], strict=True))
+    sources, targets = (
+        [f"{getattr(a, n)} {getattr(b, n)}" for a, b in pairs] for n in ("source", "target")
+    )
+    together = translator._write([translator.source_ids(text) for text in sources])
+    whole = chrf([translator.target.decode(ids) for ids in together], targets).score
+    assert chrf(translator.translate(sources), targets).score > whole + 5

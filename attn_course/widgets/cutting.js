@@ -1,4 +1,4 @@
-// Cuts a text that is too long for a translator, and puts it together again: attn.applications.translation.cutting.
+// Cuts a text into the sentences that a translator reads one by one, and puts them together again: attn.applications.translation.cutting.
 import { wrong } from "./shared.js";
 import { SPACE } from "./tokenizer.js";
 
@@ -18,14 +18,14 @@ const WORD_END = new RegExp(`[${SPACE}]+`, "gu");
 const AROUND = new RegExp(`^[${SPACE}]+|${OUTSIDE}[${SPACE}]+$`, "gu");
 
 /**
- * Cut a text at its line breaks, and each line that is too long into pieces that fit, { text, after, begins, ends }:
+ * Cut a text at its line breaks and the ends of its sentences, and a long sentence into pieces that fit, { text, after, begins, ends }:
  * what stands between a piece and the next, and whether the piece has the first and the last word of its sentence.
  * An error because of a word that does not fit has that `word`.
  */
 export function cutText(text, fits) {
   const found = [];
   for (const [line, breakAfter] of splitAt(text.replace(AROUND, ""), LINE_BREAK)) {
-    for (const [sentence, space] of fits(line) ? [[line, ""]] : splitAt(line, SENTENCE_END)) {
+    for (const [sentence, space] of splitAt(line, SENTENCE_END)) {
       const parts = fitting(sentence, fits, [HALF_END, CLAUSE_END, WORD_END]);
       parts.forEach(([part, after], i) => found.push({ text: part, after, begins: i === 0, ends: i === parts.length - 1 }));
       found.at(-1).after = space;

@@ -1,4 +1,4 @@
-"""Cut a text that is too long for a translator into pieces, and put their translations together.
+"""Cut a text into the sentences that a translator reads one by one, and put their translations together.
 
 ``cutting.js`` of the widgets does the same in the page; one table of cases tests both.
 """
@@ -54,10 +54,11 @@ class Piece(NamedTuple):
 
 
 def cut(text: str, fits: Callable[[str], bool]) -> list[Piece]:
-    r"""Cut a text at its line breaks, and each line that is too long into pieces that fit.
+    r"""Cut a text at its line breaks and at the ends of its sentences, and a long sentence into pieces that fit.
 
-    A line is cut at the ends of its sentences; a sentence that is too long after as much as fits
-    up to a semicolon, a colon or a dash, else a comma or a conjunction, else a word.
+    A sentence that is too long is cut after as much as fits up to a semicolon, a colon or a dash,
+    else a comma or a conjunction, else a word. Sentences are parted even where two would fit, since
+    a model that learnt from single sentences loses its way in the second.
 
     Parameters
     ----------
@@ -86,8 +87,7 @@ def cut(text: str, fits: Callable[[str], bool]) -> list[Piece]:
     """
     found = []
     for line, break_after in _split(text.strip(), _LINE):
-        sentences = [(line, "")] if fits(line) else _split(line, _SENTENCE)
-        for sentence, space in sentences:
+        for sentence, space in _split(line, _SENTENCE):
             parts = list(_fitting(sentence, fits, (_HALF, _CLAUSE, _SPACES)))
             last = len(parts) - 1
             found += [Piece(*part, i == 0, i == last) for i, part in enumerate(parts)]

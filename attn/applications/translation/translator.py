@@ -195,8 +195,8 @@ class Translator(Application[Transformer]):
     def translate(self, text: Text, *, beam_width: int = 1, length_penalty: float = 0.0) -> Text:
         """Translate a text, or several at once.
 
-        Line breaks stay where they are. A line that is longer than any source in training is
-        translated in pieces: `attn.applications.translation.cutting` says which.
+        Line breaks stay where they are. Sentences are translated one by one, and one that is longer
+        than any source in training in pieces: `attn.applications.translation.cutting` says which.
 
         Parameters
         ----------
