@@ -38,7 +38,12 @@ def stored():
     found = {}
     for language in ("es", "en"):
         notebook = nbformat.read(ROOT / "notebooks" / language / "index.ipynb", as_version=4)
-        (output,) = [o for cell in notebook.cells for o in cell.get("outputs", ())]
+        (output,) = [
+            o
+            for cell in notebook.cells
+            for o in cell.get("outputs", ())
+            if "live_machine" in o.data["text/html"]
+        ]
         script = re.search(
             r'<script type="application/json">(.*?)</script>', output.data["text/html"]
         )

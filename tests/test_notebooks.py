@@ -133,6 +133,10 @@ def test_figures_are_not_blank_and_say_what_they_show(source, language):
             assert drawn > 0.005, "almost every pixel has the colour of the corner"
             assert len(cell.metadata["mystnb"]["image"]["alt"]) > 60
             figures += 1
+        # A figure that moves counts as well.
+        figures += sum(
+            "data-anywidget" in o.get("data", {}).get("text/html", "") for o in cell.outputs
+        )
     assert figures >= 1 or not is_chapter(source)
 
 

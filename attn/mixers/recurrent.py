@@ -48,7 +48,7 @@ class StateMixer(Mixer):
     convolution: int = 0
 
     # The module of a layer, which is named where it has been defined.
-    module: ClassVar[type["StateAttention"]]
+    _module: ClassVar[type["StateAttention"]]
     # How many numbers of a head, such as beta, are computed from each token.
     n_rates: ClassVar[int] = 0
 
@@ -72,7 +72,7 @@ class StateMixer(Mixer):
         self, config: ModelConfig, relative: RelativePositions | None
     ) -> "StateAttention":
         """Return the module of one layer."""
-        return self.module(self, config, relative if "positions" in self.uses else None)
+        return self._module(self, config, relative if "positions" in self.uses else None)
 
     def cache_bytes(
         self, config: ModelConfig, length: int, dtype: torch.dtype = torch.float32
@@ -579,8 +579,8 @@ class _GatedDeltaRule(_DeltaRule):
         return super().rates(x) | {"log_decay": decay}
 
 
-LinearAttention.module, Retention.module = _Linear, _Retention
-DeltaRule.module, GatedDeltaRule.module = _DeltaRule, _GatedDeltaRule
+LinearAttention._module, Retention._module = _Linear, _Retention
+DeltaRule._module, GatedDeltaRule._module = _DeltaRule, _GatedDeltaRule
 
 
 def _initialise(linear: Linear) -> Linear:

@@ -145,7 +145,7 @@ export const CODE = {
   masked: ["attn/attention/scaled_dot_product.py", "bound = torch.where(mask, math.inf, -math.inf)"],
   weights: ["attn/attention/scaled_dot_product.py", "return scores.softmax(dim=-1)"],
   mean: ["attn/attention/scaled_dot_product.py", "output = F.dropout(weights, dropout) @ value"],
-  projection: ["attn/attention/multi_head.py", "return self.out_proj(output.transpose(-2, -3).flatten(-2)), weights"],
+  projection: ["attn/attention/multi_head.py", "return self.out_proj(output), weights"],
   sum: ["attn/layers.py", "x = x + self.dropout(computed)"],
   hidden: ["attn/layers.py", "hidden = ACTIVATIONS[self.activation](self.linear_1(x))"],
   output: ["attn/layers.py", "x = self.linear_2(hidden)"],

@@ -14,20 +14,20 @@ export const STRINGS = {
     ready: "Este ejemplo ya está calculado. Para una oración tuya se carga el modelo, de {size} MB.",
     loading: "Se carga el modelo: {some} de {size} MB.", progress: "Carga del modelo",
     failed: "El modelo no llegó entero: {some} de {size} MB. Lo que llegó se guarda; vuelve a intentarlo.",
-    empty: "Escribe una oración en inglés.", here: "Traducido en tu navegador, en {time} ms.", pieces: "El texto se tradujo en {count} trozos. El dibujo muestra uno:",
+    empty: "Escribe una oración en inglés.", guessing: "El modelo adivina: a más de la mitad de las palabras les dio menos de la mitad de la probabilidad.", here: "Traducido en tu navegador, en {time} ms.", pieces: "El texto se tradujo en {count} trozos. El dibujo muestra uno:",
     longWord: "Una palabra de {length} letras es más de lo que el modelo puede leer: escribe palabras más cortas.",
     nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
     picture: "Arriba, el inglés; abajo, el español. Flechas: pasar de una palabra a otra. Intro: elegirla.",
     idle: "Cada cinta es tan ancha como la atención que una palabra española presta a una inglesa, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta.",
-    from: "Mientras se escribía «{word}», la atención fue sobre todo a {others}.", chance: "El modelo le dio una probabilidad de {chance}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
+    from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", chance: "El modelo le dio una probabilidad de {chance}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
-    inside: "Ver las {heads} cabezas", guessed: "subrayado: el modelo le dio menos de la mitad de la probabilidad",
+    inside: "Las {heads} cabezas de {other} → {word}", guessed: "subrayado: el modelo le dio menos de la mitad de la probabilidad",
     play: "Repetir", slow: "A cámara lenta", share: "Compartir", save: "Guardar como SVG",
     copied: "La dirección de esta oración y su dibujo están en el portapapeles.", copiedLink: "La dirección de esta oración está en el portapapeles.", copy: "Copia esta dirección: {address}",
     back: "Volver", whole: "La oración",
-    heads: "¿Qué cabezas unen «{word}» con «{other}»?", headsText: "El modelo tiene {layers} capas con {per} cabezas de atención cruzada. Cada casilla dice cuánta atención presta una cabeza a «{other}» mientras se escribe «{word}». La media de las {heads} es el ancho de la cinta: {share}.",
+    heads: "¿Qué cabezas unen «{word}» con «{other}»?", headsText: "El modelo tiene {layers} capas con {per} cabezas de atención cruzada. Cada casilla dice cuánta atención presta una cabeza a «{other}» mientras se escribe «{word}». La media de las {heads} es el ancho de la cinta: {share}.", parts: "«{word}» se escribió en {count} trozos ({parts}), y cada casilla es la media de los {count}.",
     layer: "capa {layer}", head: "capa {layer}, cabeza {head}",
-    matrix: "La matriz de la cabeza {head} de la capa {layer}", matrixText: "Cada fila es la query con la que se escribe un token, y suma 1. Cada columna es la key de un token inglés. Toca una casilla: dentro hay un producto punto.",
+    matrix: "La matriz de la cabeza {head} de la capa {layer}", matrixText: "Cada fila es la query con la que se escribe un token, y suma 1. Cada columna es la key de un token inglés. Los pesos menores que 0.1 no se escriben. Toca una casilla: dentro hay un producto punto.",
     cell: "{row}, {column}: {weight}",
     dot: "Un producto punto", dotText: "La query que escribe «{row}» y la key de «{column}» tienen {d} números cada una. Se multiplican uno por uno y los productos se suman.",
     query: "query", key: "key", product: "producto", score: "La suma es {score}. Dividida entre √{d} da {scaled}.", weights: "La softmax reparte 1 entre los puntajes de esta fila, y a «{column}» le toca {weight}.",
@@ -39,20 +39,20 @@ export const STRINGS = {
     ready: "This example was computed beforehand. A sentence of your own loads the model, of {size} MB.",
     loading: "The model is loading: {some} of {size} MB.", progress: "Loading of the model",
     failed: "The model did not arrive whole: {some} of {size} MB. What arrived is kept; try again.",
-    empty: "Type an English sentence.", here: "Translated in your browser, in {time} ms.", pieces: "The text was translated in {count} pieces. The drawing shows one:",
+    empty: "Type an English sentence.", guessing: "The model is guessing: more than half of the words got less than half of the probability.", here: "Translated in your browser, in {time} ms.", pieces: "The text was translated in {count} pieces. The drawing shows one:",
     longWord: "A word of {length} letters is more than the model can read: write shorter words.",
     nul: "The text has the character NUL, which no text has: take it out.",
     picture: "English above, Spanish below. Arrow keys move between words. Enter chooses one.",
     idle: "Each ribbon is as wide as the attention that a Spanish word pays to an English one, averaged over the {heads} heads. Touch a word or a ribbon.",
-    from: "While “{word}” was written, the attention went mostly to {others}.", chance: "The model gave it a probability of {chance}.", to: "“{word}” got most attention while “{other}” was written: {share}.",
+    from: "While “{word}” was written, the largest shares of attention went to {others}.", chance: "The model gave it a probability of {chance}.", to: "“{word}” got most attention while “{other}” was written: {share}.",
     quoted: "“{word}” ({share})", and: "and",
-    inside: "See the {heads} heads", guessed: "underlined: the model gave it less than half of the probability",
+    inside: "The {heads} heads of {other} → {word}", guessed: "underlined: the model gave it less than half of the probability",
     play: "Again", slow: "In slow motion", share: "Share", save: "Save as SVG",
     copied: "The address of this sentence and its picture are on the clipboard.", copiedLink: "The address of this sentence is on the clipboard.", copy: "Copy this address: {address}",
     back: "Back", whole: "The sentence",
-    heads: "Which heads connect “{word}” with “{other}”?", headsText: "The model has {layers} layers with {per} heads of cross-attention each. A square says how much attention one head pays to “{other}” while “{word}” is written. The mean of all {heads} is the width of the ribbon: {share}.",
+    heads: "Which heads connect “{word}” with “{other}”?", headsText: "The model has {layers} layers with {per} heads of cross-attention each. A square says how much attention one head pays to “{other}” while “{word}” is written. The mean of all {heads} is the width of the ribbon: {share}.", parts: "“{word}” was written in {count} pieces ({parts}), and a square is the mean of the {count}.",
     layer: "layer {layer}", head: "layer {layer}, head {head}",
-    matrix: "The matrix of head {head} in layer {layer}", matrixText: "Each row is the query with which a token is written, and sums to 1. Each column is the key of an English token. Touch a cell: inside there is one dot product.",
+    matrix: "The matrix of head {head} in layer {layer}", matrixText: "Each row is the query with which a token is written, and sums to 1. Each column is the key of an English token. Weights below 0.1 are not written out. Touch a cell: inside there is one dot product.",
     cell: "{row}, {column}: {weight}",
     dot: "One dot product", dotText: "The query that writes “{row}” and the key of “{column}” have {d} numbers each. They are multiplied number by number, and the products are added up.",
     query: "query", key: "key", product: "product", score: "The sum is {score}. Divided by √{d} it is {scaled}.", weights: "The softmax shares out 1 among the scores of this row, and “{column}” gets {weight}.",
@@ -140,6 +140,7 @@ function render({ model, el, fallback }) {
   let view = null; // null is the sentence; inside it are { word, other }, then layer and head, then row and column.
   let timer;
   let wishes = 0;
+  let said; // The text whose translation is shown.
 
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
   const bar = progressBar(t, megabytes, (text) => put(note, text));
@@ -152,7 +153,9 @@ function render({ model, el, fallback }) {
       event.preventDefault();
       wish();
     },
+    onfocus: () => input.select(),
   }, textOf(shown.tokens.source, kind));
+  said = input.value;
   const [label, picker] = examples(t, model.get("sentences").map((text) => h("option", { lang: "en" }, text)), (text) => {
     input.value = text;
     wish();
@@ -179,7 +182,7 @@ function render({ model, el, fallback }) {
     const { pieces, nul, longWord } = cutSource(translator, input.value);
     if (nul) return refuse(t.nul);
     if (longWord) return refuse(fill(t.longWord, { length: [...longWord].length }));
-    if (pieces.some(({ ids }) => ids.length === 0)) return refuse(t.empty);
+    if (pieces.some(({ ids }) => ids.length === 0) || !isWord(input.value)) return refuse(t.empty);
     const start = performance.now();
     const results = [];
     for (const piece of pieces) {
@@ -193,8 +196,11 @@ function render({ model, el, fallback }) {
     const all = putTogether(pieces, results.map(({ trace: { next } }) => textOf(next, kind)));
     pieceChoice.replaceChildren(h("p", { class: "attn-ribbons-whole", lang: "es" }, all),
       h("label", { for: picked.id, class: "attn-w-label" }, fill(t.pieces, { count: pieces.length })), picked);
-    put(note, fill(t.here, { time: Math.max(1, Math.round(performance.now() - start)) }));
-    remember(input.value);
+    const chances = results.flatMap((result) => result.shown.probabilities);
+    const isGuessing = chances.filter((chance) => chance < GUESSED).length > chances.length / 2;
+    put(note, `${fill(t.here, { time: Math.max(1, Math.round(performance.now() - start)) })}${isGuessing ? ` ${t.guessing}` : ""}`);
+    said = input.value;
+    remember();
     present(results[0]);
   }
   async function ready() {
@@ -211,6 +217,7 @@ function render({ model, el, fallback }) {
     note.setAttribute("data-bad", "");
     put(note, text);
     live.say(text);
+    if (!view) finish(); // What is shown remains, and is whole.
   }
   function present(result) {
     ({ shown, trace } = result);
@@ -283,7 +290,6 @@ function render({ model, el, fallback }) {
         class: "attn-ribbons-word", role: "button", tabindex: -1, "data-attn": `${side}-word`, "data-lm-suppress-shortcuts": "true", "aria-label": described(isTarget ? { target: k } : { source: k }),
         onclick: () => choose(isTarget ? { target: k } : { source: k }, true),
         onpointerenter: (event) => { if (event.pointerType === "mouse") light(isTarget ? { target: k } : { source: k }); },
-        onpointerleave: (event) => { if (event.pointerType === "mouse") light(chosen); },
         onkeydown: (event) => {
           if (event.key !== "Enter" && event.key !== " ") return;
           event.preventDefault();
@@ -306,17 +312,23 @@ function render({ model, el, fallback }) {
         d: path, "stroke-width": Math.max(1, found.unit * weight).toFixed(1), stroke: `url(#${fade})`, class: "attn-ribbons-ribbon", "data-attn": "ribbon",
         onclick: () => enter({ word: i, other: j }),
         onpointerenter: (event) => { if (event.pointerType === "mouse") light({ target: i, source: j }); },
-        onpointerleave: (event) => { if (event.pointerType === "mouse") light(chosen); },
       }), { i, j, weight })),
     };
-    svg = s("svg", { viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": t.picture },
+    const clear = () => light(chosen = null);
+    svg = s("svg", {
+      viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": t.picture,
+      onclick: (event) => { if (event.target === svg) clear(); }, onkeydown: (event) => { if (event.key === "Escape") clear(); },
+    },
       s("defs", {}, s("linearGradient", { id: fade, gradientUnits: "userSpaceOnUse", ...ends },
         s("stop", { offset: "0", class: "attn-ribbons-key" }), s("stop", { offset: "1", class: "attn-ribbons-query" }))),
       ...nodes.ribbons, ...nodes.shares, ...nodes.source, ...nodes.target);
     const groups = [["source", nodes.source], ["target", nodes.target]].map(([side, all]) => {
-      const stopAt = roving(all, (k) => light({ [side]: k }));
+      const stopAt = roving(all, () => {});
       stopAt(0);
-      all.forEach((node, k) => node.addEventListener("focus", () => stopAt(k)));
+      all.forEach((node, k) => node.addEventListener("focus", () => {
+        stopAt(k);
+        light({ [side]: k });
+      }));
       return stopAt;
     });
     groups[0](chosen?.source ?? 0);
@@ -328,7 +340,7 @@ function render({ model, el, fallback }) {
   function reveal() {
     nodes.target.forEach((node, i) => node.toggleAttribute("data-later", i >= written));
     nodes.ribbons.forEach((node) => node.toggleAttribute("data-later", node.i >= written));
-    legend.hidden = !shown.probabilities?.slice(0, written).some((p) => p < GUESSED);
+    legend.toggleAttribute("data-none", !shown.probabilities?.slice(0, written).some((p) => p < GUESSED));
     light(chosen ?? (written < shown.target.length && written ? { target: written - 1 } : null));
   }
   function light(one) {
@@ -337,7 +349,7 @@ function render({ model, el, fallback }) {
     nodes.ribbons.forEach((node) => node.toggleAttribute("data-lit", Boolean(one) && lit(node.i, node.j)));
     const weights = chosenWeights(shown.cross, null, null);
     const alone = one && one.target !== undefined;
-    nodes.shares.forEach((node, j) => put(node, alone && lit(one.target, j) && weights[one.target][j] >= LEAST ? percent(weights[one.target][j]) : ""));
+    nodes.shares.forEach((node, j) => put(node, alone && written === shown.target.length && weights[one.target][j] >= (stage.clientWidth < 560 ? 0.1 : LEAST) ? percent(weights[one.target][j]) : ""));
     nodes.source.forEach((node, j) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.j === j && lit(r.i, j))));
     nodes.target.forEach((node, i) => node.toggleAttribute("data-lit", Boolean(one) && nodes.ribbons.some((r) => r.i === i && lit(i, r.j))));
     tell(one);
@@ -363,7 +375,7 @@ function render({ model, el, fallback }) {
     if (!one) return caption.replaceChildren(fill(t.idle, { heads: nHeads() }));
     caption.replaceChildren(described(one), " ", h("button", {
       type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(telling(one)),
-    }, fill(t.inside, { heads: nHeads() })));
+    }, fill(t.inside, { heads: nHeads(), word: shown.target[telling(one).word], other: shown.source[telling(one).other] })));
   }
   function choose(one, byHand) {
     stop();
@@ -419,8 +431,9 @@ function render({ model, el, fallback }) {
     } }, way, heading, h("p", {}, text), picture);
     stage.replaceChildren(node);
     caption.replaceChildren();
-    legend.hidden = true;
+    legend.toggleAttribute("data-none", true);
     heading.focus({ preventScroll: true });
+    if (stage.getBoundingClientRect().bottom > innerHeight) stage.scrollIntoView({ block: "start", behavior: still.matches ? "auto" : "smooth" });
     live.say(`${title}. ${text}`);
   }
   function heads(names) {
@@ -431,7 +444,9 @@ function render({ model, el, fallback }) {
       type: "button", class: "attn-ribbons-tile", "data-attn": "tile", "aria-label": `${fill(t.head, { layer: l + 1, head: k + 1 })}: ${percent(weights[word][other])}`,
       onclick: () => enter({ word, other, layer: l, head: k }), ...shade(weights[word][other]),
     }, h("span", { class: "attn-w-number" }, percent(weights[word][other])))));
-    return [fill(t.heads, names), fill(t.headsText, values), h("div", { class: "attn-ribbons-tiles", style: `--attn-heads: ${shown.cross[0].length}` },
+    const parts = shown.places[0][word].map((i) => shown.tokens.target[i].trim());
+    const cut = parts.length > 1 ? ` ${fill(t.parts, { ...names, count: parts.length, parts: parts.join(", ") })}` : "";
+    return [fill(t.heads, names), fill(t.headsText, values) + cut, h("div", { class: "attn-ribbons-tiles", style: `--attn-heads: ${shown.cross[0].length}` },
       tiles.map((row, l) => [h("span", { class: "attn-w-label" }, fill(t.layer, { layer: l + 1 })), row]))];
   }
   /** The matrix is that of tokens: inside a word that was cut there are several dot products. */
@@ -482,7 +497,7 @@ function render({ model, el, fallback }) {
     const url = new URL(location.href);
     url.search = "";
     url.hash = "";
-    url.searchParams.set("say", input.value);
+    url.searchParams.set("say", said);
     return url.href;
   }
   /** Keep the sentence in the address, where the browser allows it: from a folder it does not. */
@@ -492,6 +507,7 @@ function render({ model, el, fallback }) {
   }
   /** The drawing as a file: what the style sheet says is written into it. */
   function drawing() {
+    const before = view;
     if (view) {
       view = null;
       draw();
@@ -500,7 +516,7 @@ function render({ model, el, fallback }) {
     const [all, copies] = [svg, copy].map((one) => [...one.querySelectorAll("*")]);
     all.forEach((node, n) => {
       const style = getComputedStyle(node);
-      for (const name of ["fill", "stroke", "stroke-opacity", "opacity", "font-family", "font-weight", "stop-color"]) copies[n].style.setProperty(name, style.getPropertyValue(name));
+      for (const name of ["fill", "stroke", "stroke-opacity", "opacity", "font-family", "font-weight", "stop-color", "stroke-dasharray", "stroke-width"]) copies[n].style.setProperty(name, style.getPropertyValue(name));
     });
     const box = svg.viewBox.baseVal;
     const ground = document.createElementNS("http://www.w3.org/2000/svg", "rect");
@@ -509,6 +525,7 @@ function render({ model, el, fallback }) {
     ground.style.fill = getComputedStyle(document.body).backgroundColor;
     copy.prepend(ground);
     copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    if (before) enter(before); // The reader stays inside.
     return { text: new XMLSerializer().serializeToString(copy), width: box.width, height: box.height };
   }
   async function png() {
@@ -544,7 +561,7 @@ function render({ model, el, fallback }) {
   const act = (name, press) => h("button", { type: "button", class: "attn-w-button", "data-attn": name, onclick: press }, t[name]);
   const tour = fallback && document.querySelector("[data-anywidget=live_machine]");
   const tools = h("div", { class: "attn-ribbons-tools" }, act("play", () => play(Math.min(1000, TOLD / shown.target.length))),
-    tour ? act("slow", () => document.dispatchEvent(new CustomEvent("attn-sentence", { detail: input.value }))) : null,
+    tour ? act("slow", () => document.dispatchEvent(new CustomEvent("attn-sentence", { detail: said }))) : null,
     fallback ? act("share", share) : null, act("save", save));
 
   const root = h("div", {

@@ -81,7 +81,9 @@ def test_the_opening_page_is_alive_in_the_first_screen(browser, server):
         page.goto(f"{server}/es/index.html", wait_until="networkidle")
         for what in (
             page.locator(".attn-button").first,
-            page.locator("[data-attn=play]"),
+            page.locator("[data-attn=live-machine], [data-attn=ribbons]").first.locator(
+                "[data-attn=stage]"
+            ),
         ):
             box = what.bounding_box()
             assert box["y"] + box["height"] < height, what

@@ -76,7 +76,7 @@ def translate(page, text):
     hook(page, "sentence").fill(text)
     hook(page, "sentence").press("Enter")
     page.wait_for_function(
-        """() => /Computed|Calculado/.test(document.querySelector("[data-attn=note]").textContent)"""
+        """() => /Computed|Calculado/.test(document.querySelector("[data-attn=live-machine] [data-attn=note]").textContent)"""
     )
 
 
@@ -121,7 +121,9 @@ def test_buttons_and_keys_step_and_a_voice_tells_each_step(visit):
     page.keyboard.press("ArrowRight")
     assert hook(page, "step-title").text_content() == "Positions."
     status = hook(page, "status")
-    page.wait_for_function("() => document.querySelector('[data-attn=status]').textContent")
+    page.wait_for_function(
+        "() => document.querySelector('[data-attn=live-machine] [data-attn=status]').textContent"
+    )
     assert status.text_content().startswith("Positions. Attention alone")
     said = []
     for _ in range(11):
@@ -190,7 +192,7 @@ def test_what_it_cannot_translate_it_says(visit):
     for text, answer in (("  ", "Type a sentence"), ("no " * 60, "tokens, and the model learnt")):
         hook(page, "sentence").fill(text)
         hook(page, "translate").click()
-        page.wait_for_selector("[data-attn=note][data-bad]")
+        page.wait_for_selector("[data-attn=live-machine] [data-attn=note][data-bad]")
         assert answer in hook(page, "note").text_content()
         hook(page, "note").evaluate("node => node.removeAttribute('data-bad')")
     assert hook(page, "step-title").text_content() == "Tokens."
@@ -200,7 +202,7 @@ def test_a_model_that_does_not_come_is_said_and_asked_for_again(visit):
     page = visit("en")
     page.route("**/tatoeba_translator_3.js", lambda route: route.abort())
     hook(page, "pick").select_option("Where is the library?")
-    page.wait_for_selector("[data-attn=note][data-bad]")
+    page.wait_for_selector("[data-attn=live-machine] [data-attn=note][data-bad]")
     assert "did not arrive whole" in hook(page, "note").text_content()
     page.unroute("**/tatoeba_translator_3.js")
     translate(page, "Where is the library?")
@@ -401,8 +403,8 @@ def test_each_chapter_of_the_way_says_its_times(site, language):
     )
     # Hours to the half, as the page writes them. A chapter that grows asks for another number here.
     sentences = {
-        "es": ("lleva unas nueve horas", "ejercicios, unas siete y media más"),
-        "en": ("takes about nine hours", "exercises about seven and a half more"),
+        "es": ("lleva unas ocho horas", "ejercicios, unas siete y media más"),
+        "en": ("takes about eight hours", "exercises about seven and a half more"),
     }
-    assert (reading, exercises) == (9, 7.5)
+    assert (reading, exercises) == (8, 7.5)
     assert all(said in " ".join(text.split()) for said in sentences[language])
