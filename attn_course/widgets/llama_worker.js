@@ -1,9 +1,10 @@
 // Runs the language model in a worker of the page, so that the page stays alive. It gets
 //   { kind: "load", base, manifest }     fetch the parts, as book/_ext/attn_model.py packs them
-//   { kind: "write", prompt, ids, most, temperature, topP }
+//   { kind: "write", turn, prompt, ids, most, temperature, topP }
 //   { kind: "stop" }
 // and tells { kind: "loading", share }, "loaded", "reading" with the share of a pass, a "step" for each
-// position, "done" or "failed". A new "write" ends the one before it.
+// position, "done", "full" where no more tokens are read, or "failed", with the turn of the request. A new
+// "write" ends the one before it.
 import { ByteLevelTokenizer } from "./byte_level.js";
 import { partsInto } from "./parts.js";
 import { drawn, greedyChoice, loadLlama, nextTokenProbabilities } from "./llama.js";
@@ -14,11 +15,11 @@ const BEST = 5;
 const SLOW = 20; // A prompt of more tokens is read for long enough that its progress is worth telling.
 export const MOST_READ = 300; // A text has at most this many tokens.
 
-/** The most probable tokens, the first best, as [id, probability]. */
+/** The most probable tokens, the first best, as [id, probability]; none that is never drawn. */
 export function bestOf(probabilities, count) {
   const best = [];
   for (let id = 0; id < probabilities.length; id++) {
-    if (best.length === count && !(probabilities[id] > best.at(-1)[1])) continue;
+    if (!(probabilities[id] > (best.length === count ? best.at(-1)[1] : 0))) continue;
     const place = best.findIndex(([, p]) => probabilities[id] > p);
     best.splice(place < 0 ? best.length : place, 0, [id, probabilities[id]]);
     best.length = Math.min(best.length, count);
@@ -35,7 +36,7 @@ export function languageModel(tell, pause, random = Math.random) {
   let task = 0;
 
   /** Read what the cache does not know of some ids, and return the logits after the last; null if stopped. */
-  async function logitsAfter(ids, isCurrent) {
+  async function logitsAfter(ids, isCurrent, say) {
     let known = 0;
     while (known < ids.length - 1 && cache.ids[known] === ids[known]) known += 1;
     cache.truncate(known);
@@ -43,7 +44,7 @@ export function languageModel(tell, pause, random = Math.random) {
     let step = reading.next();
     while (!step.done) {
       if (ids.length - known > SLOW) {
-        tell({ kind: "reading", share: step.value });
+        say({ kind: "reading", share: step.value });
         await pause();
         if (!isCurrent()) return null;
       }
@@ -53,16 +54,17 @@ export function languageModel(tell, pause, random = Math.random) {
     return isCurrent() ? step.value.logits[0] : null;
   }
 
-  async function write({ prompt, ids: written, most, temperature, topP }) {
+  async function write({ prompt, ids: written, most, temperature, topP }, say) {
     const mine = ++task;
     const isCurrent = () => mine === task;
     const start = tokenizer.encode(prompt, { marked: true });
     const ids = [...start, ...written];
     if (!start.length) throw wrong("prompt", "at least one token", "none");
-    if (ids.length > MOST_READ) throw wrong("prompt", `at most ${MOST_READ} tokens`, ids.length);
+    const full = () => say({ kind: "full", tokens: ids.length, most: MOST_READ });
+    if (ids.length > MOST_READ) return full();
     for (let n = 0; n <= most; n++) {
-      const logits = await logitsAfter(ids, isCurrent);
-      if (!logits) return;
+      const logits = await logitsAfter(ids, isCurrent, say);
+      if (!logits) return null;
       const probabilities = nextTokenProbabilities(logits, { temperature: temperature || 1, topP: temperature ? topP : 1 });
       const best = bestOf(probabilities, BEST);
       let taken = null;
@@ -73,10 +75,10 @@ export function languageModel(tell, pause, random = Math.random) {
         ids.push(id);
       }
       const shown = best.map(([id, p]) => ({ id, text: tokenizer.show(id), p, isEnd: tokenizer.endIds.includes(id) }));
-      tell({ kind: "step", best: shown, taken, nPrompt: start.length, bytes: cache.bytes });
+      say({ kind: "step", best: shown, taken, nPrompt: start.length, bytes: cache.bytes });
       if (taken === null || shown[taken].isEnd) break;
     }
-    tell({ kind: "done" });
+    return ids.length < MOST_READ ? say({ kind: "done" }) : full();
   }
 
   async function load({ base, manifest, kernel }) {
@@ -90,8 +92,9 @@ export function languageModel(tell, pause, random = Math.random) {
 
   return (message) => {
     if (message.kind === "stop") task += 1;
-    const answer = { load, write }[message.kind]?.(message);
-    return answer?.catch((error) => tell({ kind: "failed", why: String(error.message ?? error) }));
+    const say = (data) => tell({ ...data, turn: message.turn });
+    const answer = { load, write }[message.kind]?.(message, say);
+    return answer?.catch((error) => say({ kind: "failed", why: String(error.message ?? error) }));
   };
 }
 

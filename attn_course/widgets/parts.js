@@ -56,5 +56,12 @@ async function fetchInto(place, address, arrived) {
   if (done < place.length) throw wrong(address, `${place.length} bytes`, done);
 }
 
+/** Whether the browser keeps every part, as far as their names tell. */
+export async function areKept(base, parts) {
+  // To open what is not there would make it.
+  const found = parts.map(({ file }) => globalThis.caches?.match(new URL(file, base).href, { cacheName: KEPT }));
+  return (await Promise.all(found).catch(() => [null])).every(Boolean);
+}
+
 /** Let the browser forget what it keeps. */
 export const forget = () => globalThis.caches?.delete(KEPT);

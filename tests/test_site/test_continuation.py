@@ -16,6 +16,10 @@ def page(chapter):
     return chapter
 
 
+WHO = {"es": ("El modelo tomó", "Tomaste"), "en": ("The model took", "You took")}
+PROBABILITIES = "ns => ns.filter((n) => !n.hidden).map((n) => Number(n.dataset.p))"
+
+
 def texts(page):
     text = page.locator("[data-anywidget=continuation] script").first.text_content()
     return json.loads(text)["texts"]
@@ -23,6 +27,15 @@ def texts(page):
 
 def part(page, name):
     return page.locator("[data-attn=continuation]").first.locator(f"[data-attn={name}]")
+
+
+def is_focused(node):
+    return node.evaluate("(node) => node === document.activeElement")
+
+
+def in_window(node):
+    box = node.evaluate("(n) => [n.getBoundingClientRect().top, n.getBoundingClientRect().bottom]")
+    return 0 <= box[0] and box[1] <= node.page.viewport_size["height"]
 
 
 def shown(token):
@@ -56,6 +69,7 @@ def test_the_text_goes_on_by_the_most_probable_token_and_each_step_shows_its_fiv
 def test_another_token_leads_to_another_text(page):
     tree = texts(page)[0]["tree"]
     part(page, "token").nth(1).click()
+    assert part(page, "summary").inner_text().startswith(WHO[page.language][0])
     part(page, "option").nth(2).click()
     wanted, choices = [shown(token) for token in along(tree, [0, 2])], [0, 2]
     node = tree["next"][0]["next"][2]
@@ -64,6 +78,12 @@ def test_another_token_leads_to_another_text(page):
         choices, node = [*choices, 0], node["next"][0]
     assert written(page) == wanted
     assert part(page, "token").nth(1).get_attribute("data-other") is not None
+    part(page, "token").nth(1).click()
+    assert part(page, "summary").inner_text().startswith(WHO[page.language][1])
+    part(page, "token").nth(0).click()
+    part(page, "option").nth(0).click()
+    part(page, "token").nth(0).click()
+    assert part(page, "summary").inner_text().startswith(WHO[page.language][1])
     part(page, "again").click()
     assert written(page) == ["…"]
     part(page, "one").click()
@@ -93,17 +113,31 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
     page.set_default_timeout(120_000)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
     page.goto(f"{server}/en/12_language_model.html")
     told = texts(page)[0]
     part(page, "load").click()
     part(page, "own").wait_for(state="visible")
+    assert is_focused(part(page, "own-prompt")) and in_window(part(page, "own-prompt"))
+    part(page, "own-prompt").fill(" ")
+    part(page, "begin").click()
+    assert part(page, "costs").inner_text() == "Write a text first, if only a word."
+    part(page, "own-prompt").fill("The")
+    part(page, "begin").click()
+    part(page, "token").nth(2).wait_for()
+    assert part(page, "costs").inner_text().startswith("Your text has 1 token. ")
+    place = part(page, "play").bounding_box()
     part(page, "own-prompt").fill(told["prompt"])
     part(page, "begin").click()
+    assert part(page, "begun").inner_text() == told["prompt"]
+    assert part(page, "options").is_hidden()
     node, steps = told["tree"], []
     while node:
         steps.append(node)
         node = node["next"][0]
     part(page, "token").nth(len(steps)).wait_for()
+    assert part(page, "options").is_visible() and part(page, "play").bounding_box() == place
     part(page, "play").click()
     assert written(page)[: len(steps)] == [shown(step["best"][0][0]) for step in steps]
     for i, step in enumerate(steps):
@@ -115,8 +149,28 @@ def test_the_model_in_the_page_writes_what_python_stored(needed, browser, server
     part(page, "token").nth(4).wait_for()
     part(page, "play").click()
     assert written(page)[1] == shown(steps[1]["best"][1][0])
+    part(page, "token").nth(1).click()
+    assert part(page, "summary").inner_text().startswith("You took ")
+    part(page, "own-temperature").fill("1.5")
+    part(page, "own-top-p").fill("0.1")
+    part(page, "begin").click()
+    part(page, "token").nth(4).wait_for()
+    part(page, "play").click()
+    for i in range(4):
+        part(page, "token").nth(i).click()
+        assert part(page, "summary").inner_text().startswith("The model drew ")
+        assert part(page, "token").nth(i).get_attribute("data-other") is None
+        found = part(page, "option").evaluate_all(PROBABILITIES)
+        assert min(found) > 0 and sum(found) <= 1 + 1e-6
     assert page.evaluate("async () => (await (await caches.open('attn-model')).keys()).length") > 3
+    page.reload()
+    page.get_by_role("button", name="Open the model, already kept").click()
+    part(page, "own").wait_for(state="visible")
+    part(page, "own-prompt").fill("The")
+    part(page, "begin").click()
+    part(page, "token").nth(2).wait_for()
     part(page, "forget").click()
+    assert is_focused(part(page, "load")) and not errors
     page.wait_for_function("async () => !(await caches.has('attn-model'))")
     assert part(page, "prompt").count() == len(texts(page))
     assert part(page, "begun").inner_text().strip() == told["prompt"]
