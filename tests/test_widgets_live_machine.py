@@ -1,8 +1,9 @@
-"""`LiveMachine` without a page: what it takes, refuses, sends and shows on paper."""
+"""`LiveMachine` and `TranslationRibbons` without a page: what they take, refuse, send and show on paper."""
 
 import json
 import re
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from attn.applications.translation import Translator
 from attn_course.drawings import MovingMachine
 from attn_course.drawings.parts import PARTS
 from attn_course.journey import journey
-from attn_course.widgets import LiveMachine, _source
+from attn_course.widgets import LiveMachine, TranslationRibbons, _source
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +80,37 @@ def test_what_does_not_fit_is_refused(example):
     short = {name: part for name, part in example.items() if name != "cross"}
     with pytest.raises(ValueError, match=r"journey: expected .* got one without \['cross'\]"):
         LiveMachine(short)
-    with pytest.raises(ValueError, match="sentences: expected a list of one or more"):
-        LiveMachine(example, sentences=[""])
+    for sentences in ([""], None, 3):
+        with pytest.raises(ValueError, match="sentences: expected a list of"):
+            LiveMachine(example, sentences=sentences)
     with pytest.raises(ValueError, match="language"):
         MovingMachine("fr")
+
+
+def test_the_ribbons_on_paper_are_the_means_and_what_does_not_fit_is_refused():
+    cross = np.array(
+        [[[[0.9, 0.1], [0.0, 1.0], [0.5, 0.5]]], [[[0.5, 0.5], [0.0, 1.0], [0.5, 0.5]]]]
+    )
+    example = SimpleNamespace(source=["We", " ate"], target=["Co", "mimos", "<eos>"], cross=cross)
+    drawn = TranslationRibbons(example, language="en")._fallback()
+    widths = [float(width) for width in re.findall(r'stroke-width="(.*?)"', drawn)]
+    assert widths == pytest.approx(
+        [27 * 0.7, 27 * 0.3, 27], abs=0.051
+    )  # a weight of 0 has no ribbon
+    for given, message in (
+        ({"probabilities": [0.5]}, "probabilities: expected 3 numbers from 0 to 1"),
+        ({"probabilities": [0.5, 1.5, 1]}, "probabilities: expected 3 numbers from 0 to 1"),
+        ({"probabilities": [0.5, "x", 1]}, r"probabilities\[1\]: expected a finite number"),
+        ({"sentences": None}, "sentences: expected a list"),
+        ({"language": "fr"}, "language"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            TranslationRibbons(example, **given)
+    example.cross = cross[:, :, :2]
+    with pytest.raises(
+        ValueError, match=r"example.cross: expected shape \(n_layers, n_heads, 3, 2\)"
+    ):
+        TranslationRibbons(example)
 
 
 def test_every_text_is_used():

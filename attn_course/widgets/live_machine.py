@@ -86,7 +86,7 @@ class LiveMachine(TranslatorWidget):
     )
 
     def __init__(self, journey, *, sentences=(), pretrained=TRANSLATOR, language=None):
-        sentences = check_labels("sentences", sentences) if len(sentences) else []
+        sentences = [] if sentences in ((), []) else check_labels("sentences", sentences)
         missing = [part for part in self._parts if part not in journey]
         if missing:
             raise argument_error(

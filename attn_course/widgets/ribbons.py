@@ -73,7 +73,7 @@ class TranslationRibbons(TranslatorWidget):
     sentences = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
     def __init__(self, example, *, probabilities=None, sentences=(), language=None):
-        sentences = check_labels("sentences", sentences) if len(sentences) else []
+        sentences = [] if sentences in ((), []) else check_labels("sentences", sentences)
         example = plain_cross(example)
         if probabilities is not None:
             n_tokens = len(example["target"])
@@ -102,7 +102,8 @@ class TranslationRibbons(TranslatorWidget):
 
     def _drawing(self, weights):
         """Return the ribbons between tokens as SVG; the page has another drawing once its script runs."""
-        source, target = self.example["source"], self.example["target"][:-1]
+        source = self.example["source"]
+        target = [token for token in self.example["target"] if token != "<eos>"]
         rows = [(source, 40, 54), (target, HEIGHT - 15, HEIGHT - 40)]
         places = []
         for tokens, _, _ in rows:

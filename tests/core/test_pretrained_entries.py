@@ -53,7 +53,8 @@ def ours_and_theirs(folder, kind, length=40):
         return load(folder)[0](ids)[0], in_transformers(folder, kind)(ids).logits
 
 
-# Entries of config.json that published models have beside their sizes.
+# Entries of config.json that published models have beside their sizes. These tables are kept on few lines,
+# to be read beside each other.
 COMMON = {
     "architectures": ["X"], "initializer_range": 0.04, "torch_dtype": "float32", "use_cache": True,
     "transformers_version": "4.40.0", "_name_or_path": "x",

@@ -64,3 +64,17 @@ def test_the_tables_and_the_rates_are_those_of_the_corpus(needed):
     assert languages.words() == STORED["words"]
     assert languages.letters("target") == STORED["es"]
     assert languages.rates() == STORED["rates"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((None,), "text: expected text, got NoneType"),
+        (("a\0b",), "text: expected text without the character NUL"),
+        (("a", "fr"), "expected: expected .*'es'.* got 'fr'"),
+    ],
+)
+def test_what_is_no_text_or_no_language_of_the_two_is_refused(arguments, message):
+    for ask in (language_of, doubt):
+        with pytest.raises(ValueError, match=message):
+            ask(*arguments)

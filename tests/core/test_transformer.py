@@ -940,6 +940,7 @@ def test_a_step_wants_all_that_was_written(model_class):
 # the configuration
 
 
+# On few lines, to be compared with the docstring at a glance.
 DEFAULTS = {
     "vocab_size": 9, "tgt_vocab_size": None, "d_model": 512, "n_heads": 8, "n_layers": 6,
     "d_ff": 2048, "dropout": 0.1, "norm": "post", "positions": "sinusoidal", "max_len": 512,

@@ -78,6 +78,7 @@ def word_chances(
     target, model = translator.target, translator.model
 
     def chances(some: list[tuple[Ids, Ids]]) -> list[NDArray[np.floating]]:
+        # `placed` returns as many tensors as it is given, which its type does not say.
         logits, targets = predict(model, placed(model, *collate(some)))  # type: ignore[arg-type]
         log_p = logits.double().log_softmax(-1).gather(-1, targets[..., None])[..., 0].cpu().numpy()
         return [_of_words(target, ids, row) for (_, ids), row in zip(some, log_p, strict=True)]

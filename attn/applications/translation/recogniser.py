@@ -16,7 +16,9 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from attn._checks import check_choice
 from attn.applications import models
+from attn.applications.translation.vocabularies import readable
 
 SIGNS = " abcdefghijklmnopqrstuvwxyzáéíñóúü'"
 TABLES = models.folder("languages") / "counted.json"
@@ -42,6 +44,11 @@ def language_of(text: str, expected: str = "en") -> str:
     {"en", "es", ""}
         Nothing for what seems to be neither: letters at random, another script, emoji alone.
 
+    Raises
+    ------
+    ValueError
+        If `text` is no text, or `expected` another language.
+
     References
     ----------
     Dunning (1994), Statistical Identification of Language, for such models of letters.
@@ -51,7 +58,8 @@ def language_of(text: str, expected: str = "en") -> str:
     >>> [language_of(text) for text in ("Where is it?", "¿Dónde está?", "xqzt wvk", "🙂", "$3,500")]
     ['en', 'es', '', '', 'en']
     """
-    words = _WORD.findall(text)
+    check_choice("expected", expected, ("en", "es"))
+    words = _WORD.findall(readable("text", text))
     if not words:
         # Numbers and marks are of every language, and a picture of none.
         has_picture = any(unicodedata.category(c) == "So" for c in text)
