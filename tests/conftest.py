@@ -155,7 +155,7 @@ def node(tmp_path_factory):
     from tests import machine
 
     folder = tmp_path_factory.mktemp("modules")
-    for stem in (*_source.WIDGETS, *_source.ENGINE):
+    for stem in (*_source.WIDGETS, *_source.ENGINE, "own_sentence"):
         (folder / f"{stem}.mjs").write_text(_source.module(stem), encoding="utf-8")
 
     def run(script, input=None):

@@ -374,6 +374,84 @@ def test_the_worker_writes_on_branches_and_stops(tiny, node, tmp_path):
     assert found["empty"][0]["why"] == "prompt: expected at least one token, got none"
 
 
+@torch.no_grad()
+def test_the_worker_looks_without_heads_patches_and_fills_the_grid(tiny, node, tmp_path):
+    path, model, tokenizer = tiny["as SmolLM2"]
+    parts = attn_model.pack(path, tmp_path)
+    script = """
+    import { languageModel } from "./llama_worker.mjs";
+    let told = [];
+    const hear = languageModel((message) => told.push(message), () => new Promise(setImmediate));
+    const say = async (message) => { await hear(message); return told.splice(0).map((one) => ({ ...one, weights: plain(one.weights), probabilities: plain(one.probabilities) })); };
+    await say({ kind: "load", base, manifest: { bytes: file.length, parts: input.parts } });
+    const [text, other] = input.texts;
+    const patch = { text, layer: 1, position: 2 };
+    const found = {
+      clean: await say({ kind: "look", text }), off: await say({ kind: "look", text, off: [[0, 1], [1, 3]] }),
+      patched: await say({ kind: "look", text: other, patch }), both: await say({ kind: "look", text: other, patch, off: [[1, 0]] }),
+      grid: await say({ kind: "grid", text: other, other: text, layers: [0, 1, 2], ids: [5, 9] }),
+      empty: await say({ kind: "look", text: "" }), long: await say({ kind: "look", text: "x".repeat(400) }),
+    };
+    const first = hear({ kind: "grid", text: other, other: text, layers: [0, 1, 2], ids: [5, 9] });
+    await hear({ kind: "look", text });
+    await first;
+    found.ended = told.filter(({ kind }) => kind !== "cell").map(({ kind }) => kind);
+    print(found);
+    server.close();"""
+    texts = ["El 7 es azul", "El 4 es azul"]
+    ids = torch.tensor([tokenizer.encode(text) for text in texts])
+    given = {
+        "path": str(path),
+        "folder": str(tmp_path),
+        "bytes": path.stat().st_size,
+        "parts": parts,
+        "texts": texts,
+    }
+    found = node(SCRIPT + SERVED + script, given)
+
+    def without(layer, *heads):
+        def change(x):
+            x[:, :, list(heads)] = 0
+            return x
+
+        return interpret.heads_changed(model, layer, change)
+
+    def check(messages, logits, weights=None):
+        (looked,) = messages
+        expected = logits.softmax(dim=-1)
+        np.testing.assert_allclose(looked["probabilities"], expected, rtol=1e-3, atol=1e-6)
+        assert [one["id"] for one in looked["best"]] == expected.topk(5).indices.tolist()
+        if weights is not None:
+            rows, columns = np.tril_indices(ids.shape[1])
+            stored = torch.stack([layer[0] for layer in weights])[..., rows, columns].flatten()
+            np.testing.assert_allclose(np.array(looked["weights"]) / 255, stored, atol=0.51 / 255)
+
+    logits, weights = model(ids[:1], need_weights=True)
+    check(found["clean"], logits[0, -1], weights)
+    assert found["clean"][0]["ids"] == ids[0].tolist() and weights[0].std() > 0.01
+    with without(0, 1), without(1, 3):
+        check(found["off"], model(ids[:1])[0][0, -1])
+    clean, corrupted = interpret.streams(model, ids).unbind(dim=1)
+    x = corrupted[1][None].clone()
+    x[0, 2] = clean[1, 2]
+    check(found["patched"], interpret.go_on(model, x, 1)[0])
+    with without(1, 0):
+        check(found["both"], interpret.go_on(model, x, 1)[0])
+
+    def lead(logits):
+        return logits[..., 5] - logits[..., 9]
+
+    *cells, done = found["grid"]
+    one, two = (lead(model(row[None])[0][0, -1]) for row in ids)
+    expected = (interpret.patch_streams(model, clean, corrupted, lead) - two) / (one - two)
+    shares = np.reshape([cell["share"] for cell in cells], expected.shape)
+    np.testing.assert_allclose(shares, expected, rtol=1e-3, atol=2e-3)
+    assert done == {"kind": "done"} and abs(one - two) > 0.01
+    assert found["empty"][0]["why"] == "text: expected at least one token, got none"
+    assert found["long"][0]["kind"] == "full"
+    assert found["ended"] == ["looked"]
+
+
 # SmolLM2
 
 

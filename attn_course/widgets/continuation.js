@@ -126,7 +126,7 @@ function render({ model, el }) {
     const at = model.get("choices").slice();
     const tokens = at.map((choice, i) => nodeAt(told().tree, at.slice(0, i)).ids[choice]);
     const request = { prompt: told().prompt, ids: tokens, most, temperature: Number(temperature.value), topP: Number(topP.value) };
-    living.write(request, (data) => {
+    living.ask("write", request, (data) => {
       if (data.kind === "step") {
         const node = { best: data.best.map(({ text, p }) => [text, p]), ids: data.best.map(({ id }) => id), next: data.best.map(() => null) };
         told().tree = withNode(told().tree, at, node);

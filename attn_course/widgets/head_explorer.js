@@ -1,10 +1,11 @@
 // Shows every head of a pretrained model on stored sentences: the original, a changed one, and a patched run.
 import { announcer, fill, format, formatBrief, h, largest, list, put, roving, scroller, uid, visible } from "./shared.js";
 import { loadModel } from "./loading.js";
+import { OWN, ownSentence } from "./own_sentence.js";
 
 export const STRINGS = {
   es: {
-    title: "Explorador de cabezas", sentence: "Oración", loading: "Se cargan las cabezas…",
+    title: "Explorador de cabezas", sentence: "Oración", own: "Una oración tuya", loading: "Se cargan las cabezas…",
     failed: "Los pesos no llegaron: faltan sus archivos junto a esta página.",
     version: "Qué se lee, y con qué probabilidad viene después cada token", reads: "Se lee",
     clean: "La oración tal cual", exchanged: "Con «{new}» por «{old}»", patched: "Parche, capa {layer}",
@@ -22,7 +23,7 @@ export const STRINGS = {
     quoted: "«{token}»", and: "y",
   },
   en: {
-    title: "Head explorer", sentence: "Sentence", loading: "The heads are loading…",
+    title: "Head explorer", sentence: "Sentence", own: "A sentence of your own", loading: "The heads are loading…",
     failed: "The weights did not arrive: their files are not beside this page.",
     version: "What is read, and how probable each token is to come next", reads: "It reads",
     clean: "The sentence as it stands", exchanged: "With “{new}” for “{old}”", patched: "Patched, layer {layer}",
@@ -89,6 +90,7 @@ function render({ model, el }) {
 
   const quote = (token) => fill(t.quoted, { token: visible(token) });
   const tokensNow = () => (data ? data.tokens[at.version ? 1 : 0] : given);
+  const isOwn = () => at.name === OWN;
   const languageOf = () => (model.get("sentences").find(({ name }) => name === at.name) ?? {}).language;
   const joined = (side) => data.changed.map((i) => data.tokens[side][i]).join("").trim();
   const names = () => ({ old: joined(0), new: joined(1), layer: data.from[at.version] + 1 });
@@ -103,7 +105,8 @@ function render({ model, el }) {
   const onlyChange = () => change.checked && at.version > 0;
 
   // The sentence ------------------------------------------------------------------------------
-  const pick = h("select", { id: uid(), class: "attn-live-input", "data-attn": "pick", onchange: () => read(pick.value) },
+  let mine = null; // What the model in the page read of the reader's sentence.
+  const pick = h("select", { id: uid(), class: "attn-live-input", "data-attn": "pick", onchange: () => (pick.value === OWN ? showOwn() : read(pick.value)) },
     model.get("sentences").map(({ name, language: lang, text }) => h("option", { value: name, lang, selected: name === at.name }, text)));
   const text = h("p", { class: "attn-heads-text attn-all-text", "data-attn": "text" });
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
@@ -113,14 +116,7 @@ function render({ model, el }) {
     const waiting = setTimeout(() => put(note, t.loading), 200);
     try {
       const stored = await loadModel(`attended_${name}`, model.get("trained")?.[name], unpack);
-      const longer = stored.n !== data?.n;
-      data = stored;
-      at.name = name;
-      at.version = 0;
-      put(found, "");
-      if (longer) at.row = data.n - 1;
-      buildVersions();
-      draw();
+      take(name, stored);
     } catch (error) {
       console.warn(error.message);
       put(note, t.failed);
@@ -129,9 +125,39 @@ function render({ model, el }) {
     clearTimeout(waiting);
   }
 
+  function take(name, given, version = 0) {
+    const longer = given.n !== data?.n;
+    data = given;
+    at.name = name;
+    at.version = version;
+    put(found, "");
+    if (longer) at.row = data.n - 1;
+    buildVersions();
+    draw();
+  }
+
+  // The reader's own sentence -------------------------------------------------------------------
+  const ownOption = h("option", { value: OWN }, t.own);
+  const own = ownSentence(language, {
+    nLayers: 30, nHeads: 9,
+    show(given) {
+      mine = unpack(given);
+      pick.append(ownOption);
+      pick.value = OWN;
+      showOwn();
+    },
+    gone() {
+      ownOption.remove();
+      mine = null;
+      if (isOwn()) read(pick.value = model.get("sentence"));
+    },
+  });
+  /** Show the last version: that of the reader's hand, if there is one. */
+  function showOwn() { take(OWN, mine, mine.labels.length - 1); }
+
   function buildVersions() {
     const group = uid();
-    const label = (i) => fill(i === 0 ? t.clean : i === 1 ? t.exchanged : t.patched, { ...names(), layer: data.from[i] + 1 });
+    const label = (i) => data.labels?.[i] ?? fill(i === 0 ? t.clean : i === 1 ? t.exchanged : t.patched, { ...names(), layer: data.from[i] + 1 });
     const caption = h("caption", { class: "attn-w-label" }, t.version);
     const lines = data.probabilities.map((row, i) => h("tr", {},
       h("th", { scope: "row" }, h("label", { class: "attn-w-choice" }, h("input", {
@@ -139,10 +165,10 @@ function render({ model, el }) {
         onchange: () => { at.version = i; put(found, ""); draw(); live.say(`${label(i)}. ${note.textContent}`); },
       }), h("span", {}, label(i)))),
       row.map((p) => h("td", { "data-attn": "next", "data-deep": p > 0.757, style: `background-color:rgb(var(--attn-heat) / ${p})` }, format(p)))));
-    versions.replaceChildren(h("table", { class: "attn-w-table attn-all-table" }, caption,
+    versions.replaceChildren(scroller(t.version, h("table", { class: "attn-w-table attn-all-table" }, caption,
       h("thead", {}, h("tr", {}, h("td", {}, h("span", { class: "attn-w-label" }, t.reads)),
         data.next.map((token) => h("th", { scope: "col", lang: languageOf() }, quote(token))))),
-      h("tbody", {}, lines)));
+      h("tbody", {}, lines))));
   }
 
   // The small maps ----------------------------------------------------------------------------
@@ -235,7 +261,11 @@ function render({ model, el }) {
     const table = h("table", { class: "attn-w-table attn-explorer-heat attn-heads-heat attn-all-heat", "data-upright": true, "aria-labelledby": title.id, "data-size": "small" },
       h("thead", {}, h("tr", {}, h("td", {}), tokens.map((token) => h("th", { scope: "col", class: "attn-w-key", lang }, h("span", {}, visible(token)))))),
       h("tbody", {}, lines));
-    big.replaceChildren(h("p", {}, title), scroller(title.textContent, table), said,
+    const toggle = isOwn() && h("button", {
+      type: "button", class: "attn-w-button", "data-attn": "toggle-head", onclick: () => own.toggle(at.layer, at.head),
+    }, own.toggleLabel(at.layer, at.head));
+    const answer = h("span", { class: "attn-w-label", role: "status", "data-attn": "answer" }, isOwn() ? own.answer() : "");
+    big.replaceChildren(h("p", {}, title, toggle ? [" ", toggle, " ", answer] : null), scroller(title.textContent, table), said,
       h("p", { class: "attn-w-label" }, onlyChange() ? t.changes : t.rows));
   }
 
@@ -264,7 +294,10 @@ function render({ model, el }) {
   }
 
   function mark() {
-    tiles.forEach((tile, i) => tile.setAttribute("aria-pressed", String(i === at.layer * nHeads + at.head)));
+    tiles.forEach((tile, i) => {
+      tile.setAttribute("aria-pressed", String(i === at.layer * nHeads + at.head));
+      tile.toggleAttribute("data-off", isOwn() && own.isOff(Math.floor(i / nHeads), i % nHeads));
+    });
     focusTile(at.layer * nHeads + at.head);
     enlarge();
   }
@@ -276,16 +309,17 @@ function render({ model, el }) {
     change.disabled = !at.version;
     note.removeAttribute("data-bad");
     if (data) {
-      put(note, fill([t.asItIs, t.isExchanged][at.version] ?? t.isPatched, names()) + (at.version > 1 && changed.has(data.n - 1) ? ` ${t.isTail}` : ""));
+      const tail = at.version > 1 && changed.has(data.n - 1) ? ` ${t.isTail}` : "";
+      put(note, data.notes?.[at.version] ?? fill([t.asItIs, t.isExchanged][at.version] ?? t.isPatched, names()) + tail);
       sheets();
     }
     mark();
   }
 
   el.append(h("div", { class: "attn-w attn-heads attn-all", lang: language, role: "group", "aria-label": t.title, "data-attn": "head-explorer" },
-    h("div", { class: "attn-live-form" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick), text, box,
+    h("div", { class: "attn-live-form" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick), own?.form ?? [], text, box,
     h("div", { class: "attn-w-controls" }, [[sink, t.sink], [change, t.change]].map(([input, name]) => h("label", { class: "attn-w-choice" }, input, name))),
-    versions, note, finders, found, big, live.node));
+    versions, note, own?.grid ?? [], finders, found, big, live.node, own ? [own.tasks, own.offer] : []));
   draw();
   // The data are loaded when the figure comes onto the screen, so that a reader who never sees it does not pay for it.
   const watcher = new IntersectionObserver((entries) => {
@@ -294,7 +328,10 @@ function render({ model, el }) {
     read(at.name);
   });
   watcher.observe(el);
-  return () => watcher.disconnect();
+  return () => {
+    watcher.disconnect();
+    own?.leave();
+  };
 }
 
 export default { render };

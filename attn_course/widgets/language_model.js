@@ -33,10 +33,10 @@ export const MODEL_STRINGS = {
 let isOffered = false; // One figure of a page has the model: a second would take the memory again.
 
 /**
- * The model beside this page, { node, write, stop, leave }; null in JupyterLab, and if another figure has it.
+ * The model beside this page, { node, ask, stop, leave }; null in JupyterLab, and if another figure has it.
  * `node` offers it; `ready` is called once it is there, and `gone` when it is not any more.
  *
- * `write(request, hear)` lets it go on: `hear` gets what llama_worker.js tells.
+ * `ask(kind, request, hear)` sends it a request: `hear` gets what llama_worker.js tells.
  */
 export function pageModel(language, { ready, gone }) {
   if (!home || isOffered) return null;
@@ -53,7 +53,7 @@ export function pageModel(language, { ready, gone }) {
   if (!said || location.protocol === "file:") {
     put(note, said ? t.file : t.none);
     node.append(note);
-    return { node, write() {}, stop() {}, leave };
+    return { node, ask() {}, stop() {}, leave };
   }
   const { base, manifest } = JSON.parse(said);
   const size = manifest.bytes / 1e6;
@@ -112,7 +112,7 @@ export function pageModel(language, { ready, gone }) {
   areKept(new URL(base, document.baseURI).href, manifest.parts).then((kept) => { if (kept && !worker) offer(t.kept); });
   return {
     node, leave,
-    write(request, hear) { listener = hear; worker?.postMessage({ kind: "write", turn: ++turn, ...request }); },
+    ask(kind, request, hear) { listener = hear; worker?.postMessage({ kind, turn: ++turn, ...request }); },
     stop() { listener = () => {}; worker?.postMessage({ kind: "stop" }); },
   };
 }

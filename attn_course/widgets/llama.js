@@ -7,13 +7,14 @@ import { readGguf, rowOf } from "./gguf.js";
 import { wrong } from "./shared.js";
 
 /**
- * The model in a GGUF file, { config, metadata, newCache, read, finished }. The file lies in a `roomFor` of
- * packed.js.
+ * The model in a GGUF file, { config, metadata, newCache, read, logits, finished }. The file lies in a
+ * `roomFor` of packed.js.
  *
  * `read(ids, { cache, hooks, all })` is a generator: it yields the share of the layers that it has run, so
  * that whoever runs it may show the progress, or stop. It returns { logits }: the scores of the token that
  * follows the last id, or with `all` those after each. With a cache, `ids` are only the tokens that the
- * cache has not seen. `finished(generator)` runs one to its end.
+ * cache has not seen. `from`, { layer, x }, begins at a layer with a residual stream that is known.
+ * `finished(generator)` runs one to its end. `logits(x)` reads off what a residual stream would predict.
  *
  * The hooks are functions. They may change the arrays that they are given:
  *   stream(layer, x)        the residual stream that enters a layer; that of nLayers leaves the last
@@ -35,21 +36,23 @@ export function loadLlama({ bytes, multiply }) {
     };
   });
 
-  function* read(ids, { cache = newCache(), hooks = {}, all = false } = {}) {
+  function* read(ids, { cache = newCache(), hooks = {}, all = false, from = null } = {}) {
     const outside = ids.find((id) => !(Number.isInteger(id) && 0 <= id && id < config.vocabSize));
     if (outside !== undefined) throw wrong("ids", `values from 0 to ${config.vocabSize - 1}`, outside);
     if (!ids.length) throw wrong("ids", "at least one token", "none");
     cache.makeRoom(ids.length);
-    let x = ids.map((id) => rowOf(embedding, id));
-    for (const [l, layer] of layers.entries()) {
+    let x = from?.x ?? ids.map((id) => rowOf(embedding, id));
+    for (let l = from?.layer ?? 0; l < config.nLayers; l++) {
       hooks.stream?.(l, x);
-      x = encoderLayer(layer, x, l, cache, hooks);
+      x = encoderLayer(layers[l], x, l, cache, hooks);
       yield (l + 1) / config.nLayers;
     }
     hooks.stream?.(config.nLayers, x);
     cache.ids.push(...ids); // Only now: of a pass that was stopped, nothing counts.
-    return { logits: multiply(output, rmsNorm(lastNorm, all ? x : x.slice(-1))) };
+    return { logits: logits(all ? x : x.slice(-1)) };
   }
+
+  const logits = (x) => multiply(output, rmsNorm(lastNorm, x));
 
   /** One layer of attn.layers.EncoderLayer, pre-norm. */
   function encoderLayer(layer, x, l, cache, hooks) {
@@ -116,7 +119,7 @@ export function loadLlama({ bytes, multiply }) {
   }));
 
   const newCache = () => new DecoderCache(config);
-  return { config, metadata, newCache, read, finished };
+  return { config, metadata, newCache, read, logits, finished };
 }
 
 function configOf(said, tensors) {

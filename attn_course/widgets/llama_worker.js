@@ -1,19 +1,24 @@
 // Runs the language model in a worker of the page, so that the page stays alive. It gets
 //   { kind: "load", base, manifest }     fetch the parts, as book/_ext/attn_model.py packs them
 //   { kind: "write", turn, prompt, ids, most, temperature, topP }
+//   { kind: "look", turn, text, off, patch }   read a text without the heads `off`, each [layer, head], and
+//        with one vector of another text, `patch`, { text, layer, position }
+//   { kind: "grid", turn, text, other, layers, ids }   carry each vector of the other text over, one at a time
 //   { kind: "stop" }
 // and tells { kind: "loading", share }, "loaded", "reading" with the share of a pass, a "step" for each
-// position, "done", "full" where no more tokens are read, or "failed", with the turn of the request. A new
-// "write" ends the one before it.
+// position, "looked", a "cell" for each vector, "done", "full" where no more tokens are read, or "failed",
+// with the turn of the request. A new request ends the one before it.
 import { ByteLevelTokenizer } from "./byte_level.js";
 import { partsInto } from "./parts.js";
-import { drawn, greedyChoice, loadLlama, nextTokenProbabilities } from "./llama.js";
+import { drawn, greedyChoice, loadLlama, nextTokenProbabilities, withoutHeads, withStream } from "./llama.js";
 import { roomFor } from "./packed.js";
 import { wrong } from "./shared.js";
 
 const BEST = 5;
 const SLOW = 20; // A prompt of more tokens is read for long enough that its progress is worth telling.
 export const MOST_READ = 300; // A text has at most this many tokens.
+export const MOST_LOOKED_AT = 24; // With more tokens the heads would be too small to see.
+const WHOLE = 255; // A weight of 1, as the stored sentences of the chapters have it.
 
 /** The most probable tokens, the first best, as [id, probability]; none that is never drawn. */
 export function bestOf(probabilities, count) {
@@ -40,18 +45,84 @@ export function languageModel(tell, pause, random = Math.random) {
     let known = 0;
     while (known < ids.length - 1 && cache.ids[known] === ids[known]) known += 1;
     cache.truncate(known);
-    const reading = model.read(ids.slice(known), { cache });
+    const hear = ids.length - known > SLOW ? (share) => say({ kind: "reading", share }) : null;
+    return (await finished(model.read(ids.slice(known), { cache }), isCurrent, hear))?.logits[0];
+  }
+
+  /** Run a pass to its end; with `hear`, let other messages in after each layer. Null if it was stopped. */
+  async function finished(reading, isCurrent, hear) {
     let step = reading.next();
     while (!step.done) {
-      if (ids.length - known > SLOW) {
-        say({ kind: "reading", share: step.value });
+      if (hear) {
+        hear(step.value);
         await pause();
         if (!isCurrent()) return null;
       }
       step = reading.next();
     }
     await pause();
-    return isCurrent() ? step.value.logits[0] : null;
+    return isCurrent() ? step.value : null;
+  }
+
+  const idsOf = (text) => {
+    const ids = tokenizer.encode(text, { marked: true });
+    if (!ids.length) throw wrong("text", "at least one token", "none");
+    return ids;
+  };
+  /** The residual stream of a text as it enters each layer, and as it leaves the last. */
+  async function streamsOf(ids, isCurrent) {
+    const streams = [];
+    const stream = (layer, x) => { streams[layer] = x; };
+    await finished(model.read(ids, { hooks: { stream } }), isCurrent);
+    return streams;
+  }
+
+  async function look({ text, off = [], patch = null }, say) {
+    const mine = ++task;
+    const isCurrent = () => mine === task;
+    const ids = idsOf(text);
+    if (ids.length > MOST_LOOKED_AT) return say({ kind: "full", tokens: ids.length, most: MOST_LOOKED_AT });
+    const weights = [];
+    const collect = (_, heads) => heads.forEach((rows) => rows.forEach((row) => row.forEach((w) => weights.push(Math.round(WHOLE * w)))));
+    const hooks = { ...withoutHeads(off), weights: collect };
+    if (patch) {
+      const streams = await streamsOf(idsOf(patch.text), isCurrent);
+      if (!isCurrent()) return null;
+      Object.assign(hooks, withStream(patch.layer, patch.position, streams[patch.layer][patch.position]));
+    }
+    const logits = (await finished(model.read(ids, { hooks }), isCurrent))?.logits[0];
+    if (!logits) return null;
+    const probabilities = nextTokenProbabilities(logits);
+    const best = bestOf(probabilities, BEST).map(([id, p]) => ({ id, p, text: tokenizer.show(id) }));
+    return say({ kind: "looked", tokens: ids.map((id) => tokenizer.show(id)), ids, weights: Uint8Array.from(weights), probabilities, best });
+  }
+
+  /**
+   * What each patch does: the logit of the first of two ids less that of the second, as the share of the way
+   * from its value in the text to that in the other one.
+   */
+  async function grid({ text, other, layers, ids: [one, two] }, say) {
+    const mine = ++task;
+    const isCurrent = () => mine === task;
+    const [own, others] = [idsOf(text), idsOf(other)];
+    const [x, y] = [await streamsOf(own, isCurrent), await streamsOf(others, isCurrent)];
+    if (!isCurrent()) return null;
+    const lead = (logits) => logits[one] - logits[two];
+    const [from, to] = [x, y].map((streams) => lead(model.logits(streams.at(-1).slice(-1))[0]));
+    const first = own.findIndex((id, i) => id !== others[i]);
+    for (const layer of layers) {
+      for (let position = 0; position < own.length; position++) {
+        let share = 0; // Before the first difference the two streams are the same.
+        if (position >= first) {
+          const patched = x[layer].map((row, i) => (i === position ? y[layer][i] : row));
+          const found = await finished(model.read(own, { from: { layer, x: patched } }), isCurrent);
+          if (!found) return null;
+          share = (lead(found.logits[0]) - from) / (to - from);
+        }
+        say({ kind: "cell", layer, position, share });
+      }
+    }
+    return say({ kind: "done" });
   }
 
   async function write({ prompt, ids: written, most, temperature, topP }, say) {
@@ -93,7 +164,7 @@ export function languageModel(tell, pause, random = Math.random) {
   return (message) => {
     if (message.kind === "stop") task += 1;
     const say = (data) => tell({ ...data, turn: message.turn });
-    const answer = { load, write }[message.kind]?.(message, say);
+    const answer = { load, write, look, grid }[message.kind]?.(message, say);
     return answer?.catch((error) => say({ kind: "failed", why: String(error.message ?? error) }));
   };
 }

@@ -4,7 +4,10 @@ import base64
 
 import numpy as np
 import pytest
+import torch
 
+from attn.pretrained import load
+from attn_course import interpret
 from attn_course.widgets import HeadExplorer, _source
 from attn_course.widgets.head_explorer import triangle
 from tests.test_site.conftest import page_of
@@ -210,3 +213,100 @@ def test_as_a_module_with_what_is_stored_from_the_kernel(visit):
     page.locator("[data-attn=version]").nth(1).check()
     np.testing.assert_allclose(weights_of(page), triangle(STORED["queen"], 1)[1, 2], atol=1e-6)
     page.evaluate("stop()")
+
+
+def test_the_model_in_the_page_reads_carries_a_vector_over_and_loses_a_head(
+    needed, browser, server
+):
+    """Against the layers of `attn`; and both dares can be done as their answers say."""
+    needed("model_in_the_page")
+    model, tokenizer = load(needed("smollm2"))
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(120_000)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    page.goto(f"{server}/en/13_what_attention_computes.html")
+    figure = page.locator("[data-attn=head-explorer]").first
+
+    def part(name):
+        return figure.locator(f"[data-attn={name}]")
+
+    def chances(row):
+        """Return the probabilities of a row of the table, by token."""
+        tokens = figure.locator(".attn-all-versions thead th").all_inner_texts()
+        cells = figure.locator(".attn-all-versions tbody tr").nth(row).locator("td")
+        names = [token[1:-1].replace("␣", " ") for token in tokens]
+        return dict(zip(names, map(float, cells.all_inner_texts()), strict=True))
+
+    def check(row, logits):
+        expected = logits.softmax(dim=-1)
+        for token, p in chances(row).items():
+            assert p == pytest.approx(expected[tokenizer.encode(token)[0]].item(), abs=0.006)
+
+    part("load").click()
+    part("own").wait_for(state="visible")
+    part("read").click()
+    assert part("own-note").inner_text() == "Write a sentence first, if only a word."
+    italy, france = "The capital of Italy is", "The capital of France is"
+    part("dare").first.click()
+    part("cell").first.wait_for()
+    part("version").nth(1).wait_for()
+    ids = torch.tensor([tokenizer.encode(text) for text in (italy, france)])
+    with torch.no_grad():
+        logits, weights = model(ids, need_weights=True)
+        clean, corrupted = interpret.streams(model, ids).unbind(dim=1)
+        x = corrupted[9][None].clone()
+        x[0, 3] = clean[9, 3]
+        patched = interpret.go_on(model, x, 9)[0]
+    check(0, logits[0, -1])
+    check(1, logits[1, -1])
+    part("version").first.check()
+    head(figure, 16, 0)
+    np.testing.assert_allclose(weights_of(figure), weights[16][0, 0], atol=0.51 / 255)
+    cell = "[data-attn=cell][data-layer='9'][data-position='3']"
+    figure.locator(cell).click()
+    part("version").nth(2).wait_for()
+    check(2, patched)
+    assert part("dare-done").first.inner_text() == "Done."
+    assert "patch=10.4" in page.url
+    part("fill").click()
+    page.wait_for_function("() => !document.querySelector('[data-attn=cell]:not([data-share])')")
+    share = "node => Number(node.dataset.share)"
+    assert figure.locator(cell).evaluate(share) > 0.9
+    assert figure.locator("[data-layer='27'][data-position='3']").evaluate(share) < 0.1
+
+    part("dare").nth(1).click()
+    page.wait_for_function("() => location.search.includes('dog')")
+    head(figure, 1, 3)
+    part("toggle-head").click()
+    page.wait_for_function("() => location.search.includes('off=2.4')")
+    assert part("dare-done").nth(1).inner_text() == "Done."
+    assert part("answer").inner_text() == "Now “␣cat” (64%) is next; untouched it was “␣dog” (94%)."
+    page.reload()
+    figure.get_by_role("button", name="Open the model, already kept").click()
+    part("version").nth(1).wait_for()
+    head(figure, 1, 3)
+    assert part("answer").inner_text().startswith("Now “␣cat”")
+    part("forget").click()
+    assert part("own").is_hidden() and not errors
+    context.close()
+
+
+def test_an_address_holds_what_the_hand_did(node):
+    script = """import { addressOf, stateIn } from "./own_sentence.mjs";
+    console.log(JSON.stringify(input.map((state) => {
+      const href = addressOf("https://a.b/c.html?q=1#d", state);
+      return [href, stateIn(new URL(href).search)];
+    }).concat([[null, stateIn("?off=x.2-3&patch=0.0&sentence=" + "y".repeat(999))]])));"""
+    full = {
+        "text": "¿Qué & cómo?",
+        "other": "a=b",
+        "off": [[0, 8], [29, 0]],
+        "patch": {"layer": 30, "position": 2},
+    }
+    plain = {"text": "The", "other": "", "off": [], "patch": None}
+    (href, found), (short, again), (_, nonsense) = node(script, [full, plain])
+    assert found == full and href.startswith("https://a.b/c.html?q=1&") and href.endswith("#d")
+    assert again == plain and short == "https://a.b/c.html?q=1&sentence=The#d"
+    assert nonsense["off"] == [] and nonsense["patch"] is None and len(nonsense["text"]) == 200
