@@ -87,6 +87,11 @@ def build(sphinx_alone):
     folder = BUILD / "sphinx" if sphinx_alone else BUILD
     site = folder / SITE.name
     folder.mkdir(exist_ok=True)
+    address = os.environ.get("ATTN_SITE_URL", "")
+    said = urlsplit(address)
+    if address and not (said.scheme in ("http", "https") and said.netloc and address.endswith("/")):
+        print(f"ATTN_SITE_URL: expected an address such as https://attn.example/, got {address!r}")
+        return 1
     print("Building the site ...", flush=True)
     try:
         for package in ("katex", "@fontsource-variable/source-serif-4"):
@@ -144,8 +149,7 @@ def build(sphinx_alone):
     shutil.copytree(ROOT / "book" / "landing", fresh, dirs_exist_ok=True)
     # A server shows this page under any address, so it must know where the site begins.
     lost = (fresh / "404.html").read_text(encoding="utf-8")
-    start_of_site = urlsplit(os.environ.get("ATTN_SITE_URL", "")).path or "/"
-    lost = lost.replace('<base href="/">', f'<base href="{start_of_site}">')
+    lost = lost.replace('<base href="/">', f'<base href="{said.path or "/"}">')
     (fresh / "404.html").write_text(lost, encoding="utf-8")
     shutil.copy(BUILD / "assets" / "palette.css", fresh)
     shutil.copy(BUILD / "assets" / "fonts" / "serif.woff2", fresh)

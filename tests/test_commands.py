@@ -246,6 +246,16 @@ def test_a_second_build_waits_for_the_first(monkeypatch, tmp_path, capsys):
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("address", ["/", "attn.example/", "https://attn.example"])
+def test_a_site_is_not_built_for_an_address_that_is_none(address, monkeypatch, capsys):
+    """Publishing gives the address of the site and a slash: without the address, the slash alone."""
+    build = runpy.run_path(str(ROOT / "book" / "build.py"))["build"]
+    monkeypatch.setenv("ATTN_SITE_URL", address)
+    assert build(sphinx_alone=False) == 1
+    wanted = "ATTN_SITE_URL: expected an address such as https://attn.example/"
+    assert capsys.readouterr().out == f"{wanted}, got {address!r}\n"
+
+
 @pytest.mark.slow
 def test_jupyter_book_build_by_habit(tmp_path):
     """`jupyter-book build .` gives the Spanish edition alone, alive, with no dead link."""

@@ -103,7 +103,9 @@ def pack(path, folder, most=PART):
 def page_settings(body, depth):
     """Return what a page with a living language model must know, as JSON, or None for any other."""
     figures = ("continuation", "head_explorer")
-    if "ATTN_MODEL" not in os.environ or not any(f'data-anywidget="{name}"' in body for name in figures):
+    if "ATTN_MODEL" not in os.environ or not any(
+        f'data-anywidget="{name}"' in body for name in figures
+    ):
         return None
     manifest = json.loads(Path(os.environ["ATTN_MODEL"]).read_text(encoding="utf-8"))
     return json.dumps({"base": "../" * depth + "model/", "manifest": manifest})
