@@ -40,12 +40,12 @@ class Answers:
     """The ``proofs.py`` of a set, whose names are attributes here.
 
     Its ``CORRECT`` holds, by exercise and name, the text of a right answer; ``SLIPS``, by
-    exercise, the name of one of them and a list of slips: name; known mistake, or None; what
-    stands instead of what, as two strings or a list of such pairs. ``WORTH`` says by exercise and
-    name of a slip which points it leaves and the status, worked out by hand from the text of the
-    set; ``EQUIVALENT`` says by exercise and changed line why a mutant changes no value; ``FAULTY``
-    names the function that the set gives to mend, the exercise that asks for it, and the known
-    mistake that it makes.
+    exercise, the name of one of them and a list of slips: name; known mistake, or None for a
+    mistake that no hint names; and the edit, as an old and a new text or a list of such pairs.
+    ``WORTH`` says by exercise and name of a slip which points it leaves and which status, worked
+    out by hand from the text of the set; ``EQUIVALENT`` says by exercise and changed line why a
+    mutant changes no value; ``FAULTY`` names the function that the set gives to mend, the exercise
+    that asks for it, and the known mistake that it makes.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 NEAREST = "nearest"
@@ -199,8 +200,6 @@ def mended_similarities(x):
     },
 }
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
 # One slip a line: a table that is read down its columns.
 SLIPS = {
     NEAREST: (
@@ -383,7 +382,6 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (NEAREST, "no lengths of words"): (0, "wrong"),
     (NEAREST, "turned round"): (20 - 4 - 3, "partial"),
@@ -407,7 +405,6 @@ WORTH = {
     (MENDED, "writes into x"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 EQUIVALENT = {
     (
         SENTENCES,
@@ -415,5 +412,4 @@ EQUIVALENT = {
     ): "NumPy takes any negative size for the one to work out",
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_similarities", MENDED, "own_length_twice")

@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 SCORES = "head_scores"
@@ -221,8 +222,6 @@ def mended_lens(stream, gain, unembedding, target):
     },
 }
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
 # One slip a line: a table that is read down its columns.
 SLIPS = {
     SCORES: (
@@ -409,7 +408,6 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-# What some slips cost, worked out from the text of the set.
 WORTH = {
     (SCORES, "nearest"): (11, "partial"),
     (SCORES, "zero over zero"): (13, "partial"),
@@ -429,11 +427,8 @@ WORTH = {
     (MENDED, "writes into the stream"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 EITHER_ORDER = "the product of two vectors is the same in either order"
-
 NO_ZERO = "no score is 0"
-
 EQUIVALENT = {
     (SCORES, "for i in range(0, n):"): "the first token sees no last one: that weight is 0",
     (
@@ -457,5 +452,4 @@ EQUIVALENT = {
     ): "the last axis is the one it takes by itself",
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_lens", MENDED, "size_of_the_last_layer")

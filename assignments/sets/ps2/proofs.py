@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 SOFTMAX = "softmax_with_temperature"
@@ -235,35 +236,21 @@ MAXIMUM_TOO_EARLY = (
     _MAXIMUM + _MASK,
 )
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     SOFTMAX: (
         "vectorised",
         [
             ("no temperature", "temperature_ignored", " / temperature[..., None]", ""),
             ("times temperature", "temperature_multiplied", "scores / temp", "scores * temp"),
-            (
-                "aligned with columns",
-                "temperature_per_column",
-                "temperature[..., None]",
-                "temperature",
-            ),
-            (
-                "mean temperature",
-                "one_temperature",
-                "temperature[..., None]",
-                "np.mean(temperature)",
-            ),
+            ("aligned with columns", "temperature_per_column",
+             "temperature[..., None]", "temperature"),
+            ("mean temperature", "one_temperature",
+             "temperature[..., None]", "np.mean(temperature)"),
             ("second axis", "matrix_only", "temperature[..., None]", "temperature[:, None]"),
-            (
-                "temperature at the end",
-                "temperature_after_softmax",
-                [
-                    ("scores / temperature[..., None]", "scores"),
-                    ("/ total)", "/ total / temperature[..., None])"),
-                ],
-            ),
+            ("temperature at the end", "temperature_after_softmax",
+             [("scores / temperature[..., None]", "scores"),
+              ("/ total)", "/ total / temperature[..., None])")]),
             ("wrong axis", "columns", "axis=-1", "axis=0"),
             ("no axis", "whole_array", "sum(axis=-1, keepdims=True)", "sum()"),
             ("no maximum", "overflow", "scaled - peak", "scaled"),
@@ -272,30 +259,14 @@ SLIPS = {
             ("argmax", "argmax", "np.exp(scaled - peak)", "(scaled == peak) * 1.0"),
             ("sign", "sign_flipped", "temperature[..., None]\n", "-temperature[..., None]\n"),
             ("no exponential", "no_exponential", "np.exp(scaled - peak)", "scaled"),
-            (
-                "NaN on an empty row",
-                "empty_row",
-                [
-                    ("np.where(peak == -np.inf, 0, peak)", "peak"),
-                    ("np.where(total == 0, 0, exponentials / total)", "exponentials / total"),
-                ],
-            ),
-            (
-                "writes into scores",
-                None,
-                [
-                    (
-                        "scaled = scores / temperature[..., None]",
-                        "scaled = scores\n    scaled /= temperature[..., None]",
-                    )
-                ],
-            ),
-            (
-                "a slip of its own",
-                None,
-                "temperature[..., None]",
-                "(temperature[..., None] + 0.25)",
-            ),
+            ("NaN on an empty row", "empty_row",
+             [("np.where(peak == -np.inf, 0, peak)", "peak"),
+              ("np.where(total == 0, 0, exponentials / total)", "exponentials / total")]),
+            ("writes into scores", None,
+             [("scaled = scores / temperature[..., None]",
+               "scaled = scores\n    scaled /= temperature[..., None]")]),
+            ("a slip of its own", None,
+             "temperature[..., None]", "(temperature[..., None] + 0.25)"),
         ],
     ),
     ONCE: (
@@ -303,77 +274,35 @@ SLIPS = {
         [
             ("no scale", "unscaled", " / np.sqrt(query.shape[-1])", ""),
             ("scale without root", "scaled_by_d_k", "np.sqrt(query.shape[-1])", "query.shape[-1]"),
-            (
-                "scale by length",
-                "scaled_by_length",
-                "np.sqrt(query.shape[-1])",
-                "np.sqrt(key.shape[-2])",
-            ),
-            (
-                "scale at the end",
-                "scaled_after_softmax",
-                [
-                    (" / np.sqrt(query.shape[-1])", ""),
-                    ("/ total)", "/ total) / np.sqrt(query.shape[-1])"),
-                ],
-            ),
-            (
-                "wrong axis",
-                "softmax_over_batch",
-                [("axis=-1", "axis=0"), ("-np.inf)\n", "-1e9)\n")],
-            ),
+            ("scale by length", "scaled_by_length",
+             "np.sqrt(query.shape[-1])", "np.sqrt(key.shape[-2])"),
+            ("scale at the end", "scaled_after_softmax",
+             [(" / np.sqrt(query.shape[-1])", ""),
+              ("/ total)", "/ total) / np.sqrt(query.shape[-1])")]),
+            ("wrong axis", "softmax_over_batch", [("axis=-1", "axis=0"),
+                                                  ("-np.inf)\n", "-1e9)\n")]),
             ("no axis", "softmax_over_everything", "sum(axis=-1, keepdims=True)", "sum()"),
             ("no softmax", "no_softmax", "np.where(total == 0, 0, exponentials / total)", "scores"),
-            (
-                "argmax",
-                "argmax",
-                "np.exp(scores - np.where(peak == -np.inf, 0, peak))",
-                "np.eye(scores.shape[-1])[scores.argmax(axis=-1)]",
-            ),
+            ("argmax", "argmax",
+             "np.exp(scores - np.where(peak == -np.inf, 0, peak))",
+             "np.eye(scores.shape[-1])[scores.argmax(axis=-1)]"),
             ("mean of keys", "key_as_value", ":] @ value", ":] @ key"),
-            (
-                "query as a matrix",
-                "batch_crossed",
-                [
-                    ("(key @ query[..., None])[..., 0]", "query @ key.mT"),
-                    ("(weights[..., None, :] @ value)[..., 0, :]", "weights @ value"),
-                ],
-            ),
-            (
-                "axis left over",
-                "axis_left_over",
-                [
-                    (
-                        "    return output, weights",
-                        "    return output[..., None, :], weights[..., None, :]",
-                    )
-                ],
-            ),
+            ("query as a matrix", "batch_crossed",
+             [("(key @ query[..., None])[..., 0]", "query @ key.mT"),
+              ("(weights[..., None, :] @ value)[..., 0, :]", "weights @ value")]),
+            ("axis left over", "axis_left_over",
+             [("    return output, weights",
+               "    return output[..., None, :], weights[..., None, :]")]),
             ("mask without if", "mask_without_if", "if mask is not None:", "if True:"),
             ("mask ignored", "mask_ignored", "np.where(mask, scores, -np.inf)", "scores"),
-            (
-                "inverted mask",
-                "mask_inverted",
-                "where(mask, scores, -np.inf)",
-                "where(mask, -np.inf, scores)",
-            ),
-            (
-                "mask after softmax",
-                "mask_after_softmax",
-                [
-                    ("np.where(mask, scores, -np.inf)", "scores"),
-                    (
-                        "exponentials / total)",
-                        "exponentials / total) * (True if mask is None else mask)",
-                    ),
-                ],
-            ),
-            (
-                "mask as a factor",
-                "mask_as_factor",
-                "np.where(mask, scores, -np.inf)",
-                "scores * mask",
-            ),
+            ("inverted mask", "mask_inverted",
+             "where(mask, scores, -np.inf)", "where(mask, -np.inf, scores)"),
+            ("mask after softmax", "mask_after_softmax",
+             [("np.where(mask, scores, -np.inf)", "scores"),
+              ("exponentials / total)",
+               "exponentials / total) * (True if mask is None else mask)")]),
+            ("mask as a factor", "mask_as_factor",
+             "np.where(mask, scores, -np.inf)", "scores * mask"),
             MAXIMUM_TOO_EARLY,
             ("finite fill", "finite_fill", "scores, -np.inf)\n", "scores, -1e9)\n"),
             *(
@@ -390,98 +319,51 @@ SLIPS = {
                 )
                 for fill in (-1000, -5000)
             ),
-            (
-                "NaN if nothing is allowed",
-                "empty_row",
-                "np.where(total == 0, 0, exponentials / total)",
-                "exponentials / total",
-            ),
+            ("NaN if nothing is allowed", "empty_row",
+             "np.where(total == 0, 0, exponentials / total)", "exponentials / total"),
             ("no maximum", "overflow", "scores - np.where(peak == -np.inf, 0, peak)", "scores"),
             ("one maximum", "global_maximum", "scores.max(axis=-1, keepdims=True)", "scores.max()"),
-            (
-                "one batch axis only",
-                "one_batch_axis",
-                "(key @ query[..., None])[..., 0]",
-                'np.einsum("bd,bnd->bn", query, key)',
-            ),
+            ("one batch axis only", "one_batch_axis",
+             "(key @ query[..., None])[..., 0]", 'np.einsum("bd,bnd->bn", query, key)'),
             ("only the output", "only_output", "return output, weights", "return output"),
-            (
-                "writes into the mask",
-                None,
-                "    return output",
-                "    if mask is not None:\n        mask[...] = True\n    return output",
-            ),
+            ("writes into the mask", None,
+             "    return output",
+             "    if mask is not None:\n        mask[...] = True\n    return output"),
             ("a slip of its own", None, "exponentials / total)", "exponentials / total) ** 2"),
         ],
     ),
     MASK: (
         "triangle",
         [
-            (
-                "order only",
-                "causal_only",
-                "(ids != 0)[:, None, :]",
-                "np.ones((len(ids), 1, 1), dtype=bool)",
-            ),
-            (
-                "padding only",
-                "padding_only",
-                "np.tril(np.ones((length, length), dtype=bool))",
-                "np.ones((length, length), dtype=bool)",
-            ),
+            ("order only", "causal_only",
+             "(ids != 0)[:, None, :]", "np.ones((len(ids), 1, 1), dtype=bool)"),
+            ("padding only", "padding_only",
+             "np.tril(np.ones((length, length), dtype=bool))",
+             "np.ones((length, length), dtype=bool)"),
             ("upper triangle", "future", "np.tril", "np.triu"),
             ("not itself", "itself_excluded", "dtype=bool))", "dtype=bool), k=-1)"),
-            (
-                "inverted",
-                "inverted",
-                "return order & (ids != 0)[:, None, :]",
-                "return ~(order & (ids != 0)[:, None, :])",
-            ),
+            ("inverted", "inverted",
+             "return order & (ids != 0)[:, None, :]", "return ~(order & (ids != 0)[:, None, :])"),
             ("padding inverted", "padding_inverted", "ids != 0", "ids == 0"),
             ("or", "either_instead_of_both", "order &", "order |"),
             ("rows", "padding_on_the_rows", "[:, None, :]", "[:, :, None]"),
-            (
-                "rows and columns",
-                "padding_both_ways",
-                "order &",
-                "order & (ids != 0)[:, :, None] &",
-            ),
-            (
-                "counted",
-                "padding_at_the_end",
-                "(ids != 0)",
-                "(np.arange(length) < np.count_nonzero(ids, axis=1)[:, None])",
-            ),
-            (
-                "itself always",
-                "padding_sees_itself",
-                "return order &",
-                "return np.eye(length, dtype=bool) | order &",
-            ),
-            (
-                "transposed",
-                "transposed",
-                "return order & (ids != 0)[:, None, :]",
-                "return (order & (ids != 0)[:, None, :]).swapaxes(1, 2)",
-            ),
-            (
-                "first sentence only",
-                "first_sentence_for_all",
-                "(ids != 0)",
-                "(ids[[0] * len(ids)] != 0)",
-            ),
-            (
-                "numbers to add",
-                "numbers_to_add",
-                "return order & (ids != 0)[:, None, :]",
-                "return (1 - (order & (ids != 0)[:, None, :])) * -1e9",
-            ),
-            (
-                "writes into ids",
-                None,
-                "    return order & (ids != 0)[:, None, :]",
-                "    mask = order & (ids != 0)[:, None, :]\n    ids[ids == 0] = -1\n    return mask",
-            ),
+            ("rows and columns", "padding_both_ways",
+             "order &", "order & (ids != 0)[:, :, None] &"),
+            ("counted", "padding_at_the_end",
+             "(ids != 0)", "(np.arange(length) < np.count_nonzero(ids, axis=1)[:, None])"),
+            ("itself always", "padding_sees_itself",
+             "return order &", "return np.eye(length, dtype=bool) | order &"),
+            ("transposed", "transposed",
+             "return order & (ids != 0)[:, None, :]",
+             "return (order & (ids != 0)[:, None, :]).swapaxes(1, 2)"),
+            ("first sentence only", "first_sentence_for_all",
+             "(ids != 0)", "(ids[[0] * len(ids)] != 0)"),
+            ("numbers to add", "numbers_to_add",
+             "return order & (ids != 0)[:, None, :]",
+             "return (1 - (order & (ids != 0)[:, None, :])) * -1e9"),
+            ("writes into ids", None,
+             "    return order & (ids != 0)[:, None, :]",
+             "    mask = order & (ids != 0)[:, None, :]\n    ids[ids == 0] = -1\n    return mask"),
             ("a slip of its own", None, "ids != 0", "ids > 1"),
         ],
     ),
@@ -489,62 +371,29 @@ SLIPS = {
         "vectorised",
         [
             ("no scale", "unscaled", " / np.sqrt(query.shape[-1])", ""),
-            (
-                "scale by d_model",
-                "scaled_by_d_model",
-                "np.sqrt(query.shape[-1])",
-                "np.sqrt(x.shape[-1])",
-            ),
+            ("scale by d_model", "scaled_by_d_model",
+             "np.sqrt(query.shape[-1])", "np.sqrt(x.shape[-1])"),
             ("scale by the whole", "scaled_by_packed_width", "query.shape[-1]", "w_qkv.shape[-1]"),
-            (
-                "swapped query and key",
-                "query_and_key_exchanged",
-                "query @ key.mT",
-                "key @ query.mT",
-            ),
-            (
-                "value first",
-                "thirds_in_another_order",
-                "query, key, value = np",
-                "value, query, key = np",
-            ),
-            (
-                "every third column",
-                "interleaved",
-                "np.split(x @ w_qkv, 3, axis=-1)",
-                "((x @ w_qkv)[..., i::3] for i in range(3))",
-            ),
+            ("swapped query and key", "query_and_key_exchanged",
+             "query @ key.mT", "key @ query.mT"),
+            ("value first", "thirds_in_another_order",
+             "query, key, value = np", "value, query, key = np"),
+            ("every third column", "interleaved",
+             "np.split(x @ w_qkv, 3, axis=-1)", "((x @ w_qkv)[..., i::3] for i in range(3))"),
             ("one projection", "one_projection_for_both", "query @ key.mT", "query @ query.mT"),
             ("mean of keys", "key_as_value", "weights @ value", "weights @ key"),
             ("mean of x", "values_not_projected", "weights @ value", "weights @ x"),
-            (
-                "wrong axis",
-                "softmax_over_queries",
-                [
-                    ("max(axis=-1", "max(axis=-2"),
-                    ("sum(axis=-1", "sum(axis=-2"),
-                    ("scores, -np.inf)", "scores, -1e9)"),
-                ],
-            ),
+            ("wrong axis", "softmax_over_queries", [("max(axis=-1", "max(axis=-2"),
+                                                    ("sum(axis=-1", "sum(axis=-2"),
+                                                    ("scores, -np.inf)", "scores, -1e9)")]),
             ("mask without if", "mask_without_if", "if mask is not None:", "if True:"),
             ("mask ignored", "mask_dropped", "np.where(mask, scores, -np.inf)", "scores"),
-            (
-                "inverted mask",
-                "mask_inverted",
-                "where(mask, scores, -np.inf)",
-                "where(mask, -np.inf, scores)",
-            ),
-            (
-                "mask after softmax",
-                "mask_after_softmax",
-                [
-                    ("np.where(mask, scores, -np.inf)", "scores"),
-                    (
-                        "exponentials / total)",
-                        "exponentials / total) * (True if mask is None else mask)",
-                    ),
-                ],
-            ),
+            ("inverted mask", "mask_inverted",
+             "where(mask, scores, -np.inf)", "where(mask, -np.inf, scores)"),
+            ("mask after softmax", "mask_after_softmax",
+             [("np.where(mask, scores, -np.inf)", "scores"),
+              ("exponentials / total)",
+               "exponentials / total) * (True if mask is None else mask)")]),
             ("unbatched only", "matrix_only", "key.mT", "key.T"),
             MAXIMUM_TOO_EARLY,
             ("finite fill", "finite_fill", "scores, -np.inf)\n", "scores, -1e9)\n"),
@@ -562,12 +411,8 @@ SLIPS = {
                 )
                 for fill in (-1000, -5000)
             ),
-            (
-                "NaN if nothing is allowed",
-                "empty_row",
-                "np.where(total == 0, 0, exponentials / total)",
-                "exponentials / total",
-            ),
+            ("NaN if nothing is allowed", "empty_row",
+             "np.where(total == 0, 0, exponentials / total)", "exponentials / total"),
             ("no maximum", "overflow", "scores - np.where(peak == -np.inf, 0, peak)", "scores"),
             ("one maximum", "global_maximum", "scores.max(axis=-1, keepdims=True)", "scores.max()"),
             ("writes into x", None, "    query, key", "    np.round(x, 9, out=x)\n    query, key"),
@@ -578,19 +423,12 @@ SLIPS = {
         "mended",
         [
             ("as given", "key_asks", "query @ key.mT", "key @ query.mT"),
-            (
-                "weights transposed",
-                "columns_normalised",
-                [
-                    ("query @ key.mT", "key @ query.mT"),
-                    ("    return", "    weights = weights.mT\n    return"),
-                ],
-            ),
-            (
-                "softmax over the other axis",
-                "softmax_changed",
-                [("query @ key.mT", "key @ query.mT"), ("axis=-1, k", "axis=-2, k")],
-            ),
+            ("weights transposed", "columns_normalised",
+             [("query @ key.mT", "key @ query.mT"),
+              ("    return", "    weights = weights.mT\n    return")]),
+            ("softmax over the other axis", "softmax_changed",
+             [("query @ key.mT", "key @ query.mT"),
+              ("axis=-1, k", "axis=-2, k")]),
             ("scale lost", "unscaled", " / np.sqrt(query.shape[-1])", ""),
             ("root lost", "scaled_by_d_k", "np.sqrt(query.shape[-1])", "query.shape[-1]"),
             ("scale by d_model", "scaled_by_d_model", "query.shape", "x.shape"),
@@ -601,18 +439,13 @@ SLIPS = {
             ("maximum lost", "overflow", " - scores.max(axis=-1, keepdims=True)", ""),
             ("one maximum", "global_maximum", "scores.max(axis=-1, keepdims=True)", "scores.max()"),
             ("only the output", "only_output", "weights @ value, weights", "weights @ value"),
-            (
-                "writes into w_k",
-                None,
-                "    query, key",
-                "    np.round(w_k, 9, out=w_k)\n    query, key",
-            ),
+            ("writes into w_k", None,
+             "    query, key", "    np.round(w_k, 9, out=w_k)\n    query, key"),
             ("a slip of its own", None, "/ np.sqrt", "* 1.1 / np.sqrt"),
         ],
     ),
-}
+}  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (SOFTMAX, "no maximum"): (12, "partial"),
     (SOFTMAX, "maximum too early"): (12, "partial"),
@@ -642,11 +475,8 @@ WORTH = {
     (MENDED, "writes into w_k"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 PEAK = "stands for the maximum of an empty row: any finite number will do"
-
 ONE_AXIS = "the axis has size 1: its first place is its last"
-
 EQUIVALENT = {
     (SOFTMAX, "peak = np.where(peak == -np.inf, 1, peak)"): PEAK,
     (SOFTMAX, "peak = np.where(peak == -np.inf, -1, peak)"): PEAK,
@@ -678,5 +508,4 @@ EQUIVALENT = {
     ): "adding the same to every allowed score changes no weight",
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_self_attention", MENDED, "key_asks")

@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 PACK = "pack_heads"
@@ -271,8 +272,7 @@ _SPLIT = "array.reshape(*array.shape[:-1], n_heads, d).swapaxes(-3, -2)"
 _PEAK = ("np.exp(scores)", "np.exp(scores - scores.max(axis=-1, keepdims=True))")
 _NO_NAN = ("np.where(total == 0, 0, exponentials / total)", "exponentials / total")
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     PACK: (
         "axes",
@@ -280,44 +280,21 @@ SLIPS = {
             ("columns", "not_transposed", "d_k, d_model)\n", "d_k, d_model).T\n"),
             ("output as in the paper", "output_not_transposed", "d_model).T", "d_model)"),
             ("reshape alone", "reshaped_only", ".transpose(0, 1, 3, 2)", ""),
-            (
-                "reshape alone at the end",
-                "output_reshaped_only",
-                "w_o.reshape(n_heads * d_k, d_model).T",
-                "w_o.reshape(d_model, -1)",
-            ),
+            ("reshape alone at the end", "output_reshaped_only",
+             "w_o.reshape(n_heads * d_k, d_model).T", "w_o.reshape(d_model, -1)"),
             ("components first", "components_before_heads", "(0, 1, 3, 2)", "(0, 3, 1, 2)"),
-            (
-                "components first at the end",
-                "output_components_before_heads",
-                "w_o.reshape(n_heads * d_k, d_model).T",
-                "w_o.T.reshape(d_model, -1)",
-            ),
+            ("components first at the end", "output_components_before_heads",
+             "w_o.reshape(n_heads * d_k, d_model).T", "w_o.T.reshape(d_model, -1)"),
             ("head by head", "head_by_head", "(0, 1, 3, 2)", "(1, 0, 3, 2)"),
             ("key first", "another_order", "[w_q, w_k, w_v]", "[w_k, w_q, w_v]"),
-            (
-                "side by side",
-                "side_by_side",
-                ".reshape(3 * n_heads * d_k, d_model)",
-                ".reshape(3, -1, d_model).swapaxes(0, 1).reshape(-1, 3 * d_model)",
-            ),
-            (
-                "an axis of three",
-                "axis_of_three",
-                ".reshape(3 * n_heads * d_k, d_model)",
-                ".reshape(3, -1, d_model)",
-            ),
-            (
-                "sums",
-                "heads_summed",
-                [
-                    (
-                        ".transpose(0, 1, 3, 2).reshape(3 * n_heads * d_k,",
-                        ".sum(axis=1).mT.reshape(-1,",
-                    ),
-                    ("w_o.reshape(n_heads * d_k, d_model)", "w_o.sum(axis=0)"),
-                ],
-            ),
+            ("side by side", "side_by_side",
+             ".reshape(3 * n_heads * d_k, d_model)",
+             ".reshape(3, -1, d_model).swapaxes(0, 1).reshape(-1, 3 * d_model)"),
+            ("an axis of three", "axis_of_three",
+             ".reshape(3 * n_heads * d_k, d_model)", ".reshape(3, -1, d_model)"),
+            ("sums", "heads_summed",
+             [(".transpose(0, 1, 3, 2).reshape(3 * n_heads * d_k,", ".sum(axis=1).mT.reshape(-1,"),
+              ("w_o.reshape(n_heads * d_k, d_model)", "w_o.sum(axis=0)")]),
             ("scaled", "scale_included", "[w_q,", "[w_q / np.sqrt(w_q.shape[2]),"),
             ("only one matrix", "no_output_matrix", "return in_proj, out_proj", "return in_proj"),
             ("writes into w_o", None, "    return", "    w_o[...] = 0 * w_o\n    return"),
@@ -328,91 +305,40 @@ SLIPS = {
         "repeat",
         [
             ("the others", "kept_inverted", "    n_heads", "    kept = ~kept\n    n_heads"),
-            (
-                "zeros",
-                "zeroed",
-                [
-                    ("w_q[:, qk], w_k[:, qk], w_v[:, v]", "w_q * qk, w_k * qk, w_v * v"),
-                    ("w_o[v, :]", "w_o * v[:, None]"),
-                ],
-            ),
+            ("zeros", "zeroed",
+             [("w_q[:, qk], w_k[:, qk], w_v[:, v]", "w_q * qk, w_k * qk, w_v * v"),
+              ("w_o[v, :]", "w_o * v[:, None]")]),
             ("output whole", "output_untouched", "w_o[v, :]", "w_o"),
-            (
-                "columns of the output",
-                "output_columns",
-                "w_o[v, :]",
-                "w_o[:, [v[j % len(v)] for j in range(w_o.shape[1])]]",
-            ),
-            (
-                "projections whole",
-                "only_the_output",
-                "w_q[:, qk], w_k[:, qk], w_v[:, v]",
-                "w_q, w_k, w_v",
-            ),
+            ("columns of the output", "output_columns",
+             "w_o[v, :]", "w_o[:, [v[j % len(v)] for j in range(w_o.shape[1])]]"),
+            ("projections whole", "only_the_output",
+             "w_q[:, qk], w_k[:, qk], w_v[:, v]", "w_q, w_k, w_v"),
             ("values whole", "values_whole", "w_v[:, v]", "w_v"),
-            (
-                "rows of the projections",
-                "rows_of_the_projections",
-                [
-                    ("w_q[:, qk]", "w_q[[qk[j % len(qk)] for j in range(len(w_q))]]"),
-                    ("w_k[:, qk]", "w_k[[qk[j % len(qk)] for j in range(len(w_k))]]"),
-                    ("w_v[:, v]", "w_v[[v[j % len(v)] for j in range(len(w_v))]]"),
-                ],
-            ),
-            (
-                "in turn",
-                "alternating",
-                [
-                    (
-                        "np.repeat(kept, w_q.shape[1] // n_heads)",
-                        "np.array([*kept] * (w_q.shape[1] // n_heads))",
-                    ),
-                    (
-                        "np.repeat(kept, w_v.shape[1] // n_heads)",
-                        "np.array([*kept] * (w_v.shape[1] // n_heads))",
-                    ),
-                ],
-            ),
-            (
-                "one each",
-                "one_component",
-                [
-                    ("np.repeat(kept, w_q.shape[1] // n_heads)", "np.where(kept)[0]"),
-                    ("np.repeat(kept, w_v.shape[1] // n_heads)", "np.where(kept)[0]"),
-                ],
-            ),
+            ("rows of the projections", "rows_of_the_projections",
+             [("w_q[:, qk]", "w_q[[qk[j % len(qk)] for j in range(len(w_q))]]"),
+              ("w_k[:, qk]", "w_k[[qk[j % len(qk)] for j in range(len(w_k))]]"),
+              ("w_v[:, v]", "w_v[[v[j % len(v)] for j in range(len(w_v))]]")]),
+            ("in turn", "alternating", [("np.repeat(kept, w_q.shape[1] // n_heads)",
+                                         "np.array([*kept] * (w_q.shape[1] // n_heads))"),
+                                        ("np.repeat(kept, w_v.shape[1] // n_heads)",
+                                         "np.array([*kept] * (w_v.shape[1] // n_heads))")]),
+            ("one each", "one_component",
+             [("np.repeat(kept, w_q.shape[1] // n_heads)", "np.where(kept)[0]"),
+              ("np.repeat(kept, w_v.shape[1] // n_heads)", "np.where(kept)[0]")]),
             ("sorted", "first_heads", "    n_heads", "    kept = np.sort(kept)[::-1]\n    n_heads"),
-            (
-                "one width",
-                "values_as_wide_as_keys",
-                [
-                    (
-                        "    v = np.repeat(kept, w_v.shape[1] // n_heads)",
-                        (
-                            "    n = w_q.shape[1] // n_heads\n    v = np.array([i * n + j for i in "
-                            "range(n_heads) if kept[i] for j in range(n)], dtype=int)"
-                        ),
-                    ),
-                    ("w_v[:, v], w_o[v, :]", "w_v[:, v[v < w_v.shape[1]]], w_o[v[v < len(w_o)]]"),
-                ],
-            ),
-            (
-                "three axes",
-                "axis_left",
-                [
-                    ("w_q[:, qk]", "w_q[:, qk].reshape(len(w_q), sum(kept), -1)"),
-                    ("w_k[:, qk]", "w_k[:, qk].reshape(len(w_k), sum(kept), -1)"),
-                    ("w_v[:, v]", "w_v[:, v].reshape(len(w_v), sum(kept), -1)"),
-                    ("w_o[v, :]", "w_o[v, :].reshape(sum(kept), -1, w_o.shape[1])"),
-                ],
-            ),
+            ("one width", "values_as_wide_as_keys",
+             [("    v = np.repeat(kept, w_v.shape[1] // n_heads)",
+               ("    n = w_q.shape[1] // n_heads\n"
+                "    v = np.array([i * n + j for i in range(n_heads) if kept[i] for j in range(n)], dtype=int)")),
+              ("w_v[:, v], w_o[v, :]", "w_v[:, v[v < w_v.shape[1]]], w_o[v[v < len(w_o)]]")]),
+            ("three axes", "axis_left",
+             [("w_q[:, qk]", "w_q[:, qk].reshape(len(w_q), sum(kept), -1)"),
+              ("w_k[:, qk]", "w_k[:, qk].reshape(len(w_k), sum(kept), -1)"),
+              ("w_v[:, v]", "w_v[:, v].reshape(len(w_v), sum(kept), -1)"),
+              ("w_o[v, :]", "w_o[v, :].reshape(sum(kept), -1, w_o.shape[1])")]),
             ("made up for", "rescaled", "w_o[v, :]", "w_o[v, :] * n_heads / max(1, sum(kept))"),
-            (
-                "a list of nothing",
-                "none_kept",
-                "    n_heads",
-                "    np.concatenate([w_q for stays in kept if stays])\n    n_heads",
-            ),
+            ("a list of nothing", "none_kept",
+             "    n_heads", "    np.concatenate([w_q for stays in kept if stays])\n    n_heads"),
             ("writes into kept", None, "    return", "    kept[...] = True\n    return"),
             ("a slip of its own", None, "w_k[:, qk]", "w_k[:, qk][:, ::-1]"),
         ],
@@ -420,113 +346,53 @@ SLIPS = {
     GROUPED: (
         "repeat",
         [
-            (
-                "in turn",
-                "tiled",
-                [
-                    ("np.repeat(key, times, axis=-3)", "np.concatenate([key] * times, axis=-3)"),
-                    (
-                        "np.repeat(value, times, axis=-3)",
-                        "np.concatenate([value] * times, axis=-3)",
-                    ),
-                ],
-            ),
-            (
-                "the first for all",
-                "one_group",
-                [
-                    ("np.repeat(key, times, axis=-3)", "key[..., [0] * query.shape[-3], :, :]"),
-                    ("np.repeat(value, times, axis=-3)", "value[..., [0] * query.shape[-3], :, :]"),
-                ],
-            ),
-            (
-                "as they come",
-                "keys_not_shared",
-                [
-                    ("np.repeat(key, times, axis=-3)", "key"),
-                    ("np.repeat(value, times, axis=-3)", "value"),
-                ],
-            ),
+            ("in turn", "tiled",
+             [("np.repeat(key, times, axis=-3)", "np.concatenate([key] * times, axis=-3)"),
+              ("np.repeat(value, times, axis=-3)", "np.concatenate([value] * times, axis=-3)")]),
+            ("the first for all", "one_group",
+             [("np.repeat(key, times, axis=-3)", "key[..., [0] * query.shape[-3], :, :]"),
+              ("np.repeat(value, times, axis=-3)", "value[..., [0] * query.shape[-3], :, :]")]),
+            ("as they come", "keys_not_shared", [("np.repeat(key, times, axis=-3)", "key"),
+                                                 ("np.repeat(value, times, axis=-3)", "value")]),
             ("tokens", "tokens_repeated", "axis=-3", "axis=-2"),
-            (
-                "mean of the queries",
-                "queries_merged",
-                "    times = query.shape[-3] // key.shape[-3]\n",
-                (
-                    "    size = query.shape[-3] // key.shape[-3]\n"
-                    "    query = sum(query[..., i::size, :, :] for i in range(size)) / size\n"
-                    "    times = 1\n"
-                ),
-            ),
-            (
-                "groups left",
-                "axis_of_groups_left",
-                "    return output, weights",
-                (
-                    "    groups = query.shape[-3] // times\n"
-                    "    lead = (*query.shape[:-3], groups, times)\n"
-                    "    return (output.reshape(*lead, *output.shape[-2:]),"
-                    " weights.reshape(*lead, *weights.shape[-2:]))"
-                ),
-            ),
-            (
-                "one sentence",
-                "three_axes",
-                "    times",
-                "    heads, n, d_k = query.shape\n    times",
-            ),
+            ("mean of the queries", "queries_merged",
+             "    times = query.shape[-3] // key.shape[-3]\n",
+             ("    size = query.shape[-3] // key.shape[-3]\n"
+              "    query = sum(query[..., i::size, :, :] for i in range(size)) / size\n"
+              "    times = 1\n")),
+            ("groups left", "axis_of_groups_left",
+             "    return output, weights",
+             ("    groups = query.shape[-3] // times\n"
+              "    lead = (*query.shape[:-3], groups, times)\n"
+              "    return (output.reshape(*lead, *output.shape[-2:]), weights.reshape(*lead, *weights.shape[-2:]))")),
+            ("one sentence", "three_axes",
+             "    times", "    heads, n, d_k = query.shape\n    times"),
             ("no scale", "unscaled", " / np.sqrt(query.shape[-1])", ""),
-            (
-                "scale of all heads",
-                "scaled_by_all_heads",
-                "np.sqrt(query.shape[-1])",
-                "np.sqrt(query.shape[-1] * query.shape[-3])",
-            ),
-            (
-                "mean of keys",
-                "key_as_value",
-                "np.repeat(value,",
-                "np.repeat(key[..., ::times, :, :],",
-            ),
-            (
-                "over queries",
-                "softmax_over_queries",
-                [("axis=-1", "axis=-2"), ("-np.inf)\n", "-1e9)\n")],
-            ),
-            (
-                "over heads",
-                "softmax_over_heads",
-                [("axis=-1, keep", "axis=-3, keep"), ("-np.inf)\n", "-1e9)\n")],
-            ),
+            ("scale of all heads", "scaled_by_all_heads",
+             "np.sqrt(query.shape[-1])", "np.sqrt(query.shape[-1] * query.shape[-3])"),
+            ("mean of keys", "key_as_value",
+             "np.repeat(value,", "np.repeat(key[..., ::times, :, :],"),
+            ("over queries", "softmax_over_queries", [("axis=-1", "axis=-2"),
+                                                      ("-np.inf)\n", "-1e9)\n")]),
+            ("over heads", "softmax_over_heads", [("axis=-1, keep", "axis=-3, keep"),
+                                                  ("-np.inf)\n", "-1e9)\n")]),
             ("mask without if", "mask_without_if", "if mask is not None:", "if True:"),
             ("mask ignored", "mask_ignored", "if mask is not None:", "if False:"),
             ("no room for heads", "mask_without_heads", "mask[..., None, :, :]", "mask"),
             ("inverted mask", "mask_inverted", "scores, -np.inf)", "-np.inf, scores)"),
-            (
-                "mask after softmax",
-                "mask_after_softmax",
-                [
-                    (_MASK, ""),
-                    (
-                        "    output",
-                        (
-                            "    if mask is not None:\n"
-                            "        weights = weights * mask[..., None, :, :]\n    output"
-                        ),
-                    ),
-                ],
-            ),
+            ("mask after softmax", "mask_after_softmax",
+             [(_MASK, ""),
+              ("    output",
+               ("    if mask is not None:\n"
+                "        weights = weights * mask[..., None, :, :]\n"
+                "    output"))]),
             ("no maximum", "overflow", "scores - np.where(peak == -np.inf, 0, peak)", "scores"),
             ("one maximum", "global_maximum", "scores.max(axis=-1, keepdims=True)", "scores.max()"),
             ("maximum first", "maximum_of_forbidden", _MASK + _MAXIMUM, _MAXIMUM + _MASK),
             ("finite fill", "finite_fill", "scores, -np.inf)\n", "scores, -1e9)\n"),
             ("NaN if nothing is allowed", "empty_row", *_NO_NAN),
-            (
-                "writes into the mask",
-                None,
-                "    return",
-                "    if mask is not None:\n        mask[...] = True\n    return",
-            ),
+            ("writes into the mask", None,
+             "    return", "    if mask is not None:\n        mask[...] = True\n    return"),
             ("a slip of its own", None, "weights @ value", "weights @ value / 2"),
         ],
     ),
@@ -535,98 +401,48 @@ SLIPS = {
         [
             ("one head", "heads_not_split", "    def split", "    n_heads = 1\n\n    def split"),
             ("no w_o", "no_output_projection", "joined @ w_o", "joined"),
-            (
-                "reshape alone",
-                "split_by_reshape",
-                _SPLIT,
-                "array.reshape(*array.shape[:-2], n_heads, array.shape[-2], d)",
-            ),
-            (
-                "joined as they are",
-                "joined_by_reshape",
-                "heads.swapaxes(-3, -2).reshape",
-                "heads.reshape",
-            ),
-            (
-                "components in turn",
-                "alternating_components",
-                _SPLIT,
-                "np.moveaxis(array.reshape(*array.shape[:-1], d, n_heads), -1, -3)",
-            ),
-            (
-                "sum of the heads",
-                "heads_summed",
-                [
-                    (
-                        "heads.swapaxes(-3, -2).reshape(*x.shape[:-1], len(w_o))",
-                        "heads.sum(axis=-3)",
-                    ),
-                    ("joined @ w_o", "joined @ w_o[: joined.shape[-1]]"),
-                ],
-            ),
-            (
-                "halves",
-                "cut_in_halves",
-                "np.split(w_kv, [w_q.shape[1]], axis=1)",
-                "w_kv[:, : w_kv.shape[1] // 2], w_kv[:, w_kv.shape[1] // 2 :]",
-            ),
-            (
-                "value first",
-                "value_first",
-                "w_k, w_v = np.split(w_kv, [w_q.shape[1]], axis=1)",
-                "w_v, w_k = np.split(w_kv, [len(w_o)], axis=1)",
-            ),
-            (
-                "head by head",
-                "packed_head_by_head",
-                "w_k, w_v = np.split(w_kv, [w_q.shape[1]], axis=1)",
-                (
-                    "apart = w_kv.reshape(len(w_kv), n_heads, -1)\n"
-                    "    d_k = w_q.shape[1] // n_heads\n"
-                    "    w_k = apart[..., :d_k].reshape(len(w_kv), -1)\n"
-                    "    w_v = apart[..., d_k:].reshape(len(w_kv), -1)"
-                ),
-            ),
-            (
-                "asks itself",
-                "asks_itself",
-                [
-                    ("split(x @ w_q)", "split(memory @ w_q)"),
-                    ("*x.shape[:-1]", "*memory.shape[:-1]"),
-                ],
-            ),
+            ("reshape alone", "split_by_reshape",
+             _SPLIT, "array.reshape(*array.shape[:-2], n_heads, array.shape[-2], d)"),
+            ("joined as they are", "joined_by_reshape",
+             "heads.swapaxes(-3, -2).reshape", "heads.reshape"),
+            ("components in turn", "alternating_components",
+             _SPLIT, "np.moveaxis(array.reshape(*array.shape[:-1], d, n_heads), -1, -3)"),
+            ("sum of the heads", "heads_summed",
+             [("heads.swapaxes(-3, -2).reshape(*x.shape[:-1], len(w_o))", "heads.sum(axis=-3)"),
+              ("joined @ w_o", "joined @ w_o[: joined.shape[-1]]")]),
+            ("halves", "cut_in_halves",
+             "np.split(w_kv, [w_q.shape[1]], axis=1)",
+             "w_kv[:, : w_kv.shape[1] // 2], w_kv[:, w_kv.shape[1] // 2 :]"),
+            ("value first", "value_first",
+             "w_k, w_v = np.split(w_kv, [w_q.shape[1]], axis=1)",
+             "w_v, w_k = np.split(w_kv, [len(w_o)], axis=1)"),
+            ("head by head", "packed_head_by_head",
+             "w_k, w_v = np.split(w_kv, [w_q.shape[1]], axis=1)",
+             ("apart = w_kv.reshape(len(w_kv), n_heads, -1)\n"
+              "    d_k = w_q.shape[1] // n_heads\n"
+              "    w_k = apart[..., :d_k].reshape(len(w_kv), -1)\n"
+              "    w_v = apart[..., d_k:].reshape(len(w_kv), -1)")),
+            ("asks itself", "asks_itself", [("split(x @ w_q)", "split(memory @ w_q)"),
+                                            ("*x.shape[:-1]", "*memory.shape[:-1]")]),
             ("no scale", "unscaled", " / np.sqrt(query.shape[-1])", ""),
-            (
-                "scale of the whole",
-                "scaled_before_splitting",
-                "np.sqrt(query.shape[-1])",
-                "np.sqrt(w_q.shape[1])",
-            ),
+            ("scale of the whole", "scaled_before_splitting",
+             "np.sqrt(query.shape[-1])", "np.sqrt(w_q.shape[1])"),
             ("mean weights", "weights_averaged", "@ w_o, weights", "@ w_o, weights.mean(axis=-3)"),
-            (
-                "over queries",
-                "another_axis",
-                [_PEAK, ("axis=-1, keep", "axis=-2, keep"), ("-np.inf)\n", "-1e9)\n")],
-            ),
+            ("over queries", "another_axis", [_PEAK,
+                                              ("axis=-1, keep", "axis=-2, keep"),
+                                              ("-np.inf)\n", "-1e9)\n")]),
             ("padding seen", "padding_ignored", "if real is not None:", "if False:"),
             ("only padding", "padding_only", "scores, -np.inf)\n", "-np.inf, scores)\n"),
             ("one axis less", "one_axis_missing", "real[..., None, None, :]", "real[..., None, :]"),
-            (
-                "padding removed late",
-                "real_afterwards",
-                [
-                    ("np.where(real[..., None, None, :], scores, -np.inf)", "scores"),
-                    (
-                        "    heads",
-                        (
-                            "    if real is not None:\n"
-                            "        weights = weights * real[..., None, None, :]\n    heads"
-                        ),
-                    ),
-                ],
-            ),
+            ("padding removed late", "real_afterwards",
+             [("np.where(real[..., None, None, :], scores, -np.inf)", "scores"),
+              ("    heads",
+               ("    if real is not None:\n"
+                "        weights = weights * real[..., None, None, :]\n"
+                "    heads"))]),
             ("padding required", "real_required", "if real is not None:", "if True:"),
-            ("finite fill", "finite_fill", [("scores, -np.inf)\n", "scores, -1e9)\n"), _PEAK]),
+            ("finite fill", "finite_fill", [("scores, -np.inf)\n", "scores, -1e9)\n"),
+                                            _PEAK]),
             ("NaN if all is padding", "all_padding", *_NO_NAN),
             ("one pair only", "one_pair", "    w_k, w_v", "    n, d_model = x.shape\n    w_k, w_v"),
             ("writes into x", None, "    w_k, w_v", "    np.round(x, 9, out=x)\n    w_k, w_v"),
@@ -638,40 +454,20 @@ SLIPS = {
         [
             ("as given", "joined_by_reshape", ".swapaxes(-3, -2)", ""),
             ("the last two", "another_pair_of_axes", "swapaxes(-3, -2)", "swapaxes(-2, -1)"),
-            (
-                "components first",
-                "components_before_heads",
-                "heads.swapaxes(-3, -2)",
-                "np.moveaxis(heads, -3, -1)",
-            ),
-            (
-                "sum of the heads",
-                "heads_summed",
-                [
-                    (
-                        "heads.swapaxes(-3, -2).reshape(*batch, n_tokens, n_heads * d_v)",
-                        "heads.sum(axis=-3)",
-                    ),
-                    ("joined @ w_o", "joined @ w_o[:d_v]"),
-                ],
-            ),
+            ("components first", "components_before_heads",
+             "heads.swapaxes(-3, -2)", "np.moveaxis(heads, -3, -1)"),
+            ("sum of the heads", "heads_summed",
+             [("heads.swapaxes(-3, -2).reshape(*batch, n_tokens, n_heads * d_v)",
+               "heads.sum(axis=-3)"),
+              ("joined @ w_o", "joined @ w_o[:d_v]")]),
             ("no w_o", "no_output_projection", "joined @ w_o", "joined"),
             ("from the front", "axes_from_the_front", "swapaxes(-3, -2)", "transpose(1, 0, 2)"),
-            (
-                "first two axes",
-                "axes_from_the_front",
-                "swapaxes(-3, -2)",
-                "swapaxes(0, 1)",
-            ),
+            ("first two axes", "axes_from_the_front", "swapaxes(-3, -2)", "swapaxes(0, 1)"),
             ("batches only", "batch_only", "swapaxes(-3, -2)", "transpose(0, 2, 1, 3)"),
             ("over queries", "softmax_changed", "axis=-1, k", "axis=-2, k"),
             ("no scale", "unscaled", " / np.sqrt(query.shape[-1])", ""),
-            (
-                "scale of all heads",
-                "scaled_by_all_heads",
-                "np.sqrt(query.shape[-1])",
-                "np.sqrt(query.shape[-1] * query.shape[-3])",
-            ),
+            ("scale of all heads", "scaled_by_all_heads",
+             "np.sqrt(query.shape[-1])", "np.sqrt(query.shape[-1] * query.shape[-3])"),
             ("maximum lost", "overflow", " - scores.max(axis=-1, keepdims=True)", ""),
             ("one maximum", "global_maximum", "scores.max(axis=-1, keepdims=True)", "scores.max()"),
             ("only the output", "only_output", "joined @ w_o, weights", "joined @ w_o"),
@@ -679,9 +475,8 @@ SLIPS = {
             ("a slip of its own", None, "/ np.sqrt", "* 1.1 / np.sqrt"),
         ],
     ),
-}
+}  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (PACK, "reshape alone"): (0, "wrong"),
     (PACK, "head by head"): (0, "wrong"),
@@ -711,11 +506,8 @@ WORTH = {
     (MENDED, "writes into w_o"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 PEAK = "stands for the maximum of an empty row: any finite number will do"
-
 SHIFT = "adding the same to every allowed score changes no weight"
-
 EQUIVALENT = {
     (GROUPED, "exponentials = np.exp(scores - np.where(peak == -np.inf, 1, peak))"): PEAK,
     (GROUPED, "exponentials = np.exp(scores - np.where(peak == -np.inf, -1, peak))"): PEAK,
@@ -731,5 +523,4 @@ EQUIVALENT = {
     (ACROSS, "scores = scores + np.where(real, -1, -np.inf)[..., None, :]"): SHIFT,
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_heads", MENDED, "joined_by_reshape")

@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 RMS = "rms_norm"
@@ -239,32 +240,20 @@ _LAST = "return x + np.maximum(0, norm(x) @ w_1) @ w_2"
 _CAUSAL = "np.tri(x.shape[-2], dtype=bool)"
 _SOURCE = "True if real is None else real[..., None, :]"
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
+# One slip a line: a table that is read down its columns.
 SLIPS = {
     RMS: (
         "vectorised",
         [
-            (
-                "mean subtracted",
-                "layer_norm",
-                "    mean_square =",
-                "    x = x - x.mean(axis=-1, keepdims=True)\n    mean_square =",
-            ),
+            ("mean subtracted", "layer_norm",
+             "    mean_square =", "    x = x - x.mean(axis=-1, keepdims=True)\n    mean_square ="),
             ("variance", "deviation_as_size", _MEAN, "x.var(axis=-1, keepdims=True)"),
-            (
-                "centred at the end",
-                "centred_afterwards",
-                "gain * x",
-                "gain * (x - x.mean(axis=-1, keepdims=True))",
-            ),
+            ("centred at the end", "centred_afterwards",
+             "gain * x", "gain * (x - x.mean(axis=-1, keepdims=True))"),
             ("sum of squares", "unit_length", ".mean(", ".sum("),
             ("no root", "no_root", _ROOT, "mean_square + 1e-5"),
-            (
-                "absolute values",
-                "mean_of_sizes",
-                [("(x**2)", "abs(x)"), (_ROOT, "mean_square + 1e-5")],
-            ),
+            ("absolute values", "mean_of_sizes", [("(x**2)", "abs(x)"),
+                                                  (_ROOT, "mean_square + 1e-5")]),
             ("square of the mean", "root_of_the_mean", _MEAN, "x.mean(axis=-1, keepdims=True)**2"),
             ("no axis", "whole_array", "axis=-1, keepdims=True", ""),
             ("wrong axis", "over_tokens", "axis=-1", "axis=0"),
@@ -273,11 +262,9 @@ SLIPS = {
             ("eps after the root", "eps_outside", _ROOT, "np.sqrt(mean_square) + 1e-5"),
             ("another eps", "other_eps", "1e-5", "1e-6"),
             ("no gain", "gain_missing", "gain * x", "x"),
-            (
-                "gain first",
-                "gain_before",
-                [("gain * x", "x"), ("    mean_square =", "    x = x * gain\n    mean_square =")],
-            ),
+            ("gain first", "gain_before",
+             [("gain * x", "x"),
+              ("    mean_square =", "    x = x * gain\n    mean_square =")]),
             ("gain added", "gain_added", "gain * x / size", "x / size + gain"),
             ("second axis", "matrix_only", "axis=-1", "axis=1"),
             ("writes into x", None, "return gain * x / size", "x *= gain / size\n    return x"),
@@ -287,36 +274,20 @@ SLIPS = {
     GATED: (
         "vectorised",
         [
-            (
-                "swapped",
-                "gate_and_content_exchanged",
-                "x @ w_gate\n    content = x @ w_up",
-                "x @ w_up\n    content = x @ w_gate",
-            ),
+            ("swapped", "gate_and_content_exchanged",
+             "x @ w_gate\n    content = x @ w_up", "x @ w_up\n    content = x @ w_gate"),
             ("sigmoid", "sigmoid_gate", "gate / (1", "1 / (1"),
             ("relu", "relu_gate", _SILU, "np.maximum(gate, 0)"),
-            (
-                "gelu",
-                "gelu_gate",
-                _SILU,
-                "gate / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (gate + 0.044715 * gate**3)))",
-            ),
+            ("gelu", "gelu_gate",
+             _SILU, "gate / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (gate + 0.044715 * gate**3)))"),
             ("tanh", "tanh_gate", _SILU, "np.tanh(gate)"),
             ("no activation", "no_activation", _SILU, "gate"),
-            (
-                "both activated",
-                "both_activated",
-                "content = x @ w_up",
-                "content = x @ w_up\n    content = content / (1 + np.exp(-content))",
-            ),
-            (
-                "activated at the end",
-                "product_activated",
-                [
-                    (_SILU, "gate * content"),
-                    ("(opened * content)", "(opened / (1 + np.exp(-opened)))"),
-                ],
-            ),
+            ("both activated", "both_activated",
+             "content = x @ w_up",
+             "content = x @ w_up\n    content = content / (1 + np.exp(-content))"),
+            ("activated at the end", "product_activated",
+             [(_SILU, "gate * content"),
+              ("(opened * content)", "(opened / (1 + np.exp(-opened)))")]),
             ("sum", "summed", "opened * content", "opened + content"),
             ("no content", "content_missing", "(opened * content)", "opened"),
             ("no gate", "gate_missing", "(opened * content)", "content"),
@@ -336,19 +307,10 @@ SLIPS = {
             ("mean constant", "mean_held", " - by_mean", ""),
             ("deviation constant", "deviation_held", " - z * by_sigma", ""),
             ("sign", "sign_of_a_path", "- by_mean", "+ by_mean"),
-            (
-                "sums",
-                "sums_for_means",
-                [("by_z.mean(", "by_z.sum("), ("(by_z * z).mean(", "(by_z * z).sum(")],
-            ),
-            (
-                "gain last",
-                "gain_at_the_end",
-                [
-                    ("by_z = gain * upstream", "by_z = upstream"),
-                    ("grad_x = (", "grad_x = gain * ("),
-                ],
-            ),
+            ("sums", "sums_for_means", [("by_z.mean(", "by_z.sum("),
+                                        ("(by_z * z).mean(", "(by_z * z).sum(")]),
+            ("gain last", "gain_at_the_end", [("by_z = gain * upstream", "by_z = upstream"),
+                                              ("grad_x = (", "grad_x = gain * (")]),
             ("no gain", "gain_forgotten", "by_z = gain * upstream", "by_z = upstream"),
             ("no sigma", "not_divided", "z * by_sigma) / sigma", "z * by_sigma)"),
             ("sigma squared", "divided_by_variance", "by_sigma) / sigma", "by_sigma) / sigma**2"),
@@ -359,40 +321,22 @@ SLIPS = {
             ("mean of vectors", "averaged_over_vectors", ".sum(axis=others)", ".mean(axis=others)"),
             ("sum of components", "summed_over_components", "axis=others", "axis=-1"),
             ("one axis", "first_axis_only", "axis=others", "axis=0"),
-            (
-                "sample variance",
-                "sample_variance",
-                "(deviation**2).mean(axis=-1, keepdims=True)",
-                "x.var(axis=-1, ddof=1, keepdims=True)",
-            ),
+            ("sample variance", "sample_variance",
+             "(deviation**2).mean(axis=-1, keepdims=True)",
+             "x.var(axis=-1, ddof=1, keepdims=True)"),
             ("no eps", "no_eps", " + 1e-5", ""),
-            (
-                "means of everything",
-                "means_over_everything",
-                [
-                    ("by_z.mean(axis=-1, keepdims=True)", "by_z.mean()"),
-                    ("(by_z * z).mean(axis=-1, keepdims=True)", "(by_z * z).mean()"),
-                ],
-            ),
-            (
-                "bias before gain",
-                "another_order",
-                "(upstream * z).sum(axis=others), upstream.sum(axis=others)",
-                "upstream.sum(axis=others), (upstream * z).sum(axis=others)",
-            ),
-            (
-                "only x",
-                "only_x",
-                "return grad_x, (upstream * z).sum(axis=others), upstream.sum(axis=others)",
-                "return grad_x",
-            ),
+            ("means of everything", "means_over_everything",
+             [("by_z.mean(axis=-1, keepdims=True)", "by_z.mean()"),
+              ("(by_z * z).mean(axis=-1, keepdims=True)", "(by_z * z).mean()")]),
+            ("bias before gain", "another_order",
+             "(upstream * z).sum(axis=others), upstream.sum(axis=others)",
+             "upstream.sum(axis=others), (upstream * z).sum(axis=others)"),
+            ("only x", "only_x",
+             "return grad_x, (upstream * z).sum(axis=others), upstream.sum(axis=others)",
+             "return grad_x"),
             ("two axes", "matrix_only", "    by_z =", "    n, d_model = x.shape\n    by_z ="),
-            (
-                "writes into upstream",
-                None,
-                "    by_z =",
-                "    np.round(upstream, 9, out=upstream)\n    by_z =",
-            ),
+            ("writes into upstream", None,
+             "    by_z =", "    np.round(upstream, 9, out=upstream)\n    by_z ="),
             ("a slip of its own", None, "z * by_sigma", "z * by_sigma / 2"),
         ],
     ),
@@ -400,65 +344,34 @@ SLIPS = {
         "mended",
         [
             ("as given", "residual_normalised", "x = x + np", "x = normed + np"),
-            (
-                "norm after",
-                "post_norm",
-                [
-                    (_FED, "x = normed"),
-                    (
-                        "        mean =",
-                        "        x = x + np.maximum(0, x @ w_in) @ w_out\n        mean =",
-                    ),
-                ],
-            ),
+            ("norm after", "post_norm",
+             [(_FED, "x = normed"),
+              ("        mean =",
+               "        x = x + np.maximum(0, x @ w_in) @ w_out\n        mean =")]),
             ("no sum", "residual_missing", "x = x + np", "x = np"),
             ("no norm", "norm_missing", "normed @ w_in", "x @ w_in"),
-            (
-                "norm of the network",
-                "norm_of_the_answer",
-                [
-                    (_FED, "x = x + normed"),
-                    ("x.var(", "fed.var("),
-                    ("(x - mean)", "(fed - mean)"),
-                    (
-                        "        mean = x",
-                        "        fed = np.maximum(0, x @ w_in) @ w_out\n        mean = fed",
-                    ),
-                ],
-            ),
-            (
-                "first input",
-                "first_input_added",
-                [("    for g", "    first = x\n    for g"), ("x = x + np", "x = first + np")],
-            ),
+            ("norm of the network", "norm_of_the_answer",
+             [(_FED, "x = x + normed"),
+              ("x.var(", "fed.var("),
+              ("(x - mean)", "(fed - mean)"),
+              ("        mean = x",
+               "        fed = np.maximum(0, x @ w_in) @ w_out\n        mean = fed")]),
+            ("first input", "first_input_added", [("    for g", "    first = x\n    for g"),
+                                                  ("x = x + np", "x = first + np")]),
             ("twice", "added_twice", "x = x + np", "x = x + normed + np"),
-            (
-                "norm at the end",
-                "norm_at_the_end",
-                "    return x",
-                """    centred = x - x.mean(axis=-1, keepdims=True)
-    return centred / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)""",
-            ),
+            ("norm at the end", "norm_at_the_end",
+             "    return x",
+             ("    centred = x - x.mean(axis=-1, keepdims=True)\n"
+              "    return centred / np.sqrt(x.var(axis=-1, keepdims=True) + 1e-5)")),
             ("no gain", "gain_lost", "normed = g * (", "normed = ("),
-            (
-                "first layer only",
-                "one_layer_for_all",
-                "zip(gain, w_1, w_2)",
-                "[(gain[0], w_1[0], w_2[0])] * len(gain)",
-            ),
-            (
-                "backwards",
-                "layers_backwards",
-                "zip(gain, w_1, w_2)",
-                "reversed(list(zip(gain, w_1, w_2)))",
-            ),
+            ("first layer only", "one_layer_for_all",
+             "zip(gain, w_1, w_2)", "[(gain[0], w_1[0], w_2[0])] * len(gain)"),
+            ("backwards", "layers_backwards",
+             "zip(gain, w_1, w_2)", "reversed(list(zip(gain, w_1, w_2)))"),
             ("linear", "activation_lost", "np.maximum(0, normed @ w_in)", "normed @ w_in"),
             ("no axis", "another_axis", "axis=-1, keepdims=True", ""),
-            (
-                "mean kept",
-                "another_norm",
-                [("(x - mean)", "x"), ("x.var(", "(x**2).mean(")],
-            ),
+            ("mean kept", "another_norm", [("(x - mean)", "x"),
+                                           ("x.var(", "(x**2).mean(")]),
             ("two axes", "sentence_only", "    for g", "    n, d_model = x.shape\n    for g"),
             ("writes into x", None, "x = x + np", "x += np"),
             ("a slip of its own", None, "1e-5", "0.3"),
@@ -467,64 +380,34 @@ SLIPS = {
     DECODER: (
         "vectorised",
         [
-            (
-                "norm after",
-                "post_norm",
-                [
-                    (_OWN, "x = norm(x + attend(x, x, w_self, causal))"),
-                    (_CROSS, "x = norm(x + attend(x, memory, w_cross, source))"),
-                    (_LAST, "return norm(x + np.maximum(0, x @ w_1) @ w_2)"),
-                ],
-            ),
+            ("norm after", "post_norm",
+             [(_OWN, "x = norm(x + attend(x, x, w_self, causal))"),
+              (_CROSS, "x = norm(x + attend(x, memory, w_cross, source))"),
+              (_LAST, "return norm(x + np.maximum(0, x @ w_1) @ w_2)")]),
             ("no sum", "residual_missing", "x = x + attend(norm(x)", "x = attend(norm(x)"),
             ("norm summed", "residual_normalised", "x = x + attend(own", "x = own + attend(own"),
             ("no second norm", "norm_missing", "attend(norm(x), mem", "attend(x, mem"),
-            (
-                "norm of the answer",
-                "norm_of_the_answer",
-                [
-                    (_OWN, "x = x + norm(attend(x, x, w_self, causal))"),
-                    (_CROSS, "x = x + norm(attend(x, memory, w_cross, source))"),
-                    (_LAST, "return x + norm(np.maximum(0, x @ w_1) @ w_2)"),
-                ],
-            ),
-            (
-                "one norm",
-                "one_norm_for_all",
-                [("attend(norm(x),", "attend(own,"), ("norm(x) @ w_1", "own @ w_1")],
-            ),
+            ("norm of the answer", "norm_of_the_answer",
+             [(_OWN, "x = x + norm(attend(x, x, w_self, causal))"),
+              (_CROSS, "x = x + norm(attend(x, memory, w_cross, source))"),
+              (_LAST, "return x + norm(np.maximum(0, x @ w_1) @ w_2)")]),
+            ("one norm", "one_norm_for_all", [("attend(norm(x),", "attend(own,"),
+                                              ("norm(x) @ w_1", "own @ w_1")]),
             ("norm of the memory", "memory_normalised", "norm(x), memory", "norm(x), norm(memory)"),
-            (
-                "wrong axis",
-                "norm_over_tokens",
-                [("y.mean(axis=-1", "y.mean(axis=-2"), ("y.var(axis=-1", "y.var(axis=-2")],
-            ),
+            ("wrong axis", "norm_over_tokens", [("y.mean(axis=-1", "y.mean(axis=-2"),
+                                                ("y.var(axis=-1", "y.var(axis=-2")]),
             ("no eps", "other_eps", " + 1e-5", ""),
             ("no triangle", "future_seen", _CAUSAL, "True"),
             ("upper triangle", "triangle", _CAUSAL, f"{_CAUSAL}.T"),
-            (
-                "triangle on the source",
-                "causal_source",
-                _SOURCE,
-                f"np.tri(x.shape[-2], memory.shape[-2], dtype=bool) & ({_SOURCE})",
-            ),
-            (
-                "itself again",
-                "source_ignored",
-                "attend(norm(x), memory, w_cross, source)",
-                "attend(norm(x), norm(x), w_cross, True)",
-            ),
-            (
-                "swapped matrices",
-                "weights_exchanged",
-                "(x, memory, w_self, w_cross,",
-                "(x, memory, w_cross, w_self,",
-            ),
-            (
-                "source first",
-                "another_order",
-                [(f"    {_CROSS}\n", ""), ("    own =", f"    {_CROSS}\n    own =")],
-            ),
+            ("triangle on the source", "causal_source",
+             _SOURCE, f"np.tri(x.shape[-2], memory.shape[-2], dtype=bool) & ({_SOURCE})"),
+            ("itself again", "source_ignored",
+             "attend(norm(x), memory, w_cross, source)",
+             "attend(norm(x), norm(x), w_cross, True)"),
+            ("swapped matrices", "weights_exchanged",
+             "(x, memory, w_self, w_cross,", "(x, memory, w_cross, w_self,"),
+            ("source first", "another_order", [(f"    {_CROSS}\n", ""),
+                                               ("    own =", f"    {_CROSS}\n    own =")]),
             ("no source", "step_missing", f"    {_CROSS}\n", ""),
             ("no output matrix", "output_matrix_missing", " @ w_o", ""),
             ("no scale", "unscaled", " / np.sqrt(w_q.shape[1])", ""),
@@ -532,32 +415,22 @@ SLIPS = {
             ("padding ignored", "padding_seen", _SOURCE, "True"),
             ("padding inverted", "padding_only", "else real[", "else ~real["),
             ("one axis less", "padding_on_another_axis", "real[..., None, :]", "real"),
-            (
-                "mask after softmax",
-                "mask_after_softmax",
-                [
-                    ("        scores = np.where(mask, scores, -np.inf)\n", ""),
-                    ("np.where(total == 0, 1, total) @", "total * mask @"),
-                ],
-            ),
+            ("mask after softmax", "mask_after_softmax",
+             [("        scores = np.where(mask, scores, -np.inf)\n", ""),
+              ("np.where(total == 0, 1, total) @", "total * mask @")]),
             ("no if", "without_if", _SOURCE, "real[..., None, :]"),
             ("finite fill", "finite_fill", "scores, -np.inf)", "scores, -1e9)"),
             ("NaN if all is padding", "empty_source", "np.where(total == 0, 1, total)", "total"),
             ("no maximum", "overflow", "scores - np.where(np.isfinite(peak), peak, 0)", "scores"),
             ("one maximum", "global_maximum", "scores.max(axis=-1, keepdims=True)", "scores.max()"),
             ("unbatched only", "one_pair_only", ".mT", ".T"),
-            (
-                "writes into memory",
-                None,
-                "    causal =",
-                "    np.round(memory, 9, out=memory)\n    causal =",
-            ),
+            ("writes into memory", None,
+             "    causal =", "    np.round(memory, 9, out=memory)\n    causal ="),
             ("a slip of its own", None, "w_1) @ w_2", "w_1) @ w_2 / 2"),
         ],
     ),
-}
+}  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (RMS, "mean subtracted"): (0, "wrong"),
     (RMS, "no eps"): (12, "partial"),
@@ -586,17 +459,11 @@ WORTH = {
     (DECODER, "writes into memory"): (19, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 AT_ZERO = "at exactly 0 both branches give the same"
-
 VECTORS = "both are vectors: their product is the same either way round"
-
 ANY_SIZE = "NumPy takes any negative size for the one to work out"
-
 PEAK = "stands for the maximum of an empty row: any finite number will do"
-
 SHIFT = "adding the same to every allowed score changes no weight"
-
 EQUIVALENT = {
     (GATED, "sigmoid = np.where(z > 0, 1, small) / (1 + small)"): AT_ZERO,
     (GATED, "z = w_gate[:, unit] @ x"): VECTORS,
@@ -649,5 +516,4 @@ EQUIVALENT = {
     ): SHIFT,
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_stack", STACK, "residual_normalised")

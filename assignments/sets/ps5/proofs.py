@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 STREAMING = "streaming_mask"
@@ -204,8 +205,6 @@ def mended_head_weights(query, key, real):
     },
 }
 
-# By exercise: the right answer to slip from, and the slips: name, known mistake (or None for one
-# that no hint names), what stands instead of what.
 # One slip a line: a table that is read down its columns.
 SLIPS = {
     STREAMING: (
@@ -532,7 +531,6 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (STREAMING, "up to the window"): (0, "wrong"),
     (STREAMING, "from key zero"): (11, "partial"),
@@ -555,7 +553,6 @@ WORTH = {
     (MENDED, "writes into key"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 EQUIVALENT = {
     (STREAMING, "first = (key < n_first) & (key < query)"): "its own is in the window",
     (STREAMING, "mask[i, :min(n_first, here + 0)] = True"): "its own is in the window",
@@ -563,5 +560,4 @@ EQUIVALENT = {
     (GRADIENT, "total = e.sum(-1) - (1 - mask.any(-1))"): "nothing over 1 or -1",
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_head_weights", MENDED, "masks_of_other_sentences")

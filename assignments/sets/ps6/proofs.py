@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 ENCODE = "encode_positions"
@@ -602,7 +603,6 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (ENCODE, "exponent doubled"): (0, "wrong"),
     (ENCODE, "whole positions"): (13, "partial"),
@@ -627,8 +627,6 @@ WORTH = {
     (MENDED, "writes into key"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 EQUIVALENT = {}
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_rotary_scores", MENDED, "doubled_exponent")

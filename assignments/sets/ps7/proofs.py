@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 NEXT = "next_token_loss"
@@ -239,8 +240,6 @@ def mended_accumulation(x, targets, counts, w):
     },
 }
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
 # One slip a line: a table that is read down its columns.
 SLIPS = {
     NEXT: (
@@ -610,7 +609,6 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (NEXT, "no shift"): (0, "wrong"),
     (NEXT, "no smoothing"): (10 + 1, "partial"),
@@ -646,13 +644,9 @@ WORTH = {
     (MENDED, "writes into x"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 TWO_AXES = "there are two axes: the second is the last"
-
 AT_THE_LIMIT = "a norm of just the limit is multiplied by 1"
-
 MEET = "the line and the wave meet in the peak, and the wave ends in the floor"
-
 EQUIVALENT = {
     (
         NEXT,
@@ -680,5 +674,4 @@ EQUIVALENT = {
     (MENDED, "loss = loss - share * (y * log_p).sum(axis=1).mean()"): TWO_AXES,
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_accumulation", MENDED, "mean_of_means")

@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 GREEDY = "greedy_decode"
@@ -247,8 +248,6 @@ def mended_beam(log_probabilities, start, end, width, max_new_tokens):
     },
 }
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
 # One slip a line: a table that is read down its columns.
 SLIPS = {
     GREEDY: (
@@ -525,7 +524,6 @@ def corpus_bleu(candidates, references, max_n):
     ),
 }  # fmt: skip
 
-# What a slip costs, worked out by hand from the points in the text of the set.
 WORTH = {
     (GREEDY, "never stops"): (0, "wrong"),
     (GREEDY, "all together"): (15 - 4 - 2 - 2, "partial"),
@@ -552,11 +550,8 @@ WORTH = {
     (MENDED, "writes into the table"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 ONE_AXIS = "the arrays have two axes: the second is the last"
-
 NO_TIES = "hypotheses that differ have other scores: the tokens are never compared"
-
 EQUIVALENT = {
     (GREEDY, "path.append(logits[path[-1]].argmax(axis=1))"): ONE_AXIS,
     (
@@ -592,5 +587,4 @@ EQUIVALENT = {
     ): "then it never stops early, and what has ended stays as it is",
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_beam", MENDED, "first_to_end")

@@ -2,6 +2,7 @@
 
 Each is the text of a cell. A wrong answer is a right one with a slip, so that it is wrong in
 one way only, and has nothing in common with the code of the known mistakes.
+`tests.test_assignments.proofs.Answers` says what each table holds.
 """
 
 ROTATE = "rotate_halves"
@@ -209,8 +210,6 @@ def mended_block(x, gain, w_gate, w_up, w_down):
     },
 }
 
-# Of one right answer: the name of the slip, the known mistake it is (None: none of them, or
-# writing into an argument), and what stands instead of what.
 # One slip a line: a table that is read down its columns.
 SLIPS = {
     ROTATE: (
@@ -409,7 +408,6 @@ SLIPS = {
     ),
 }  # fmt: skip
 
-# What some slips cost, worked out from the text of the set.
 WORTH = {
     (ROTATE, "numbers them"): (9, "partial"),
     (ROTATE, "counts on"): (9, "partial"),
@@ -433,9 +431,7 @@ WORTH = {
     (MENDED, "writes into x"): (14, "partial"),
 }
 
-# Those that change no value of the function, by exercise, and why.
 LIMIT = "no dice falls on the limit, where it would make a difference"
-
 EQUIVALENT = {
     (
         ROTATE,
@@ -454,5 +450,4 @@ EQUIVALENT = {
     (VERIFY, "refused = [i for i in range(len(odds)) if not dice[i] <= odds[i]]"): LIMIT,
 }
 
-# The function that the set gives to mend, the exercise that asks for it, and its known mistake.
 FAULTY = ("faulty_block", MENDED, "one_size_for_all")
