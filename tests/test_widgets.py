@@ -324,20 +324,26 @@ def test_every_text_exists_in_both_languages(node, stem):
     )
     for texts in (strings, PYTHON_TEXTS[stem].TEXT):
         assert sorted(texts) == ["en", "es"]
-        assert texts["es"].keys() == texts["en"].keys()
-        for name, spanish in texts["es"].items():
-            english = texts["en"][name]
-            spanish, english = ([t] if isinstance(t, str) else t for t in (spanish, english))
-            assert len(spanish) == len(english)
-            for pair in zip(spanish, english, strict=True):
-                assert all(text.strip() for text in pair)
-                assert holes(pair[0]) == holes(pair[1]), pair
+        spanish, english = (dict(leaves(texts[language])) for language in ("es", "en"))
+        assert spanish.keys() == english.keys()
+        for place, text in spanish.items():
+            assert text.strip() and english[place].strip(), place
+            assert holes(text) == holes(english[place]), place
     used = set(re.findall(r"\bt\.(\w+)", (FOLDER / f"{stem}.js").read_text(encoding="utf-8")))
     assert used <= strings["es"].keys()
 
 
+def leaves(texts, place=()):
+    """Yield the place and the words of every text in nested lists and objects."""
+    if not isinstance(texts, dict | list | tuple):
+        yield place, str(texts)
+        return
+    for key, inner in texts.items() if isinstance(texts, dict) else enumerate(texts):
+        yield from leaves(inner, (*place, key))
+
+
 def holes(text):
-    return set(re.findall(r"\{\w*\}", text))
+    return sorted(re.findall(r"\{\w*\}", text))
 
 
 # The colours ---------------------------------------------------------------------------------

@@ -184,12 +184,3 @@ def test_the_arrow_points_at_the_vector_and_stops_short_of_it(node):
         )
         == ""
     )
-
-
-def test_both_languages_have_the_same_texts(node):
-    strings = node(
-        'import { STRINGS } from "./embedding_map.mjs"; console.log(JSON.stringify(STRINGS));'
-    )
-    assert strings["es"].keys() == strings["en"].keys()
-    for name, words in strings["es"].items():
-        assert words and re.findall(r"{\w+}", words) == re.findall(r"{\w+}", strings["en"][name])

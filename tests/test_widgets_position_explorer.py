@@ -19,7 +19,7 @@ def javascript(node):
     def evaluate(expression, given=None):
         return node(
             'import * as widget from "./position_explorer.mjs";\n'
-            "const { frequencies, encode, cosine, twin, shown, STRINGS } = widget;\n"
+            "const { frequencies, encode, cosine, twin, shown } = widget;\n"
             f"const given = input;\nconsole.log(JSON.stringify({expression}));",
             given,
         )
@@ -60,16 +60,6 @@ def test_there_may_be_no_twin_and_not_all_clocks_are_shown(javascript):
     some = javascript("shown(64)")
     assert len(some) == len(set(some)) == 8
     assert (some[0], some[-1]) == (0, 63) and some == sorted(some)
-
-
-def test_both_languages_say_the_same(javascript):
-    strings = javascript("STRINGS")
-    assert set(strings) == set(LANGUAGES)
-    spanish, english = (strings[language] for language in LANGUAGES)
-    assert spanish.keys() == english.keys()
-    for name in spanish:
-        holes = [sorted(re.findall(r"\{\w+\}", text[name])) for text in (spanish, english)]
-        assert holes[0] == holes[1], name
 
 
 def test_its_numbers_are_those_of_the_reference_and_follow_its_settings():
