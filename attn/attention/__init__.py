@@ -1,9 +1,10 @@
 """Attention in PyTorch: the function, one head as a module, and many.
 
 =======================  ==========================================================
-`scaled_dot_product`     the function: softmax(QK^T / sqrt(d_k)) V, fused or explicit; as a
-                         module ``ScaledDotProduct``, and ``register``: others, by name; typed,
-                         they need ``ModelConfig``, ``Options`` and ``Attended``
+`scaled_dot_product`     the function: softmax(QK^T / sqrt(d_k)) V, fused or explicit, where heads
+                         may share keys and values; as a module ``ScaledDotProduct``, and
+                         ``register``: others, by name; typed, they need ``ModelConfig``,
+                         ``Options`` and ``Attended``
 `self_attention`         ``SelfAttention``: one head with its three projections
 `multi_head`             ``MultiHeadAttention``: many heads, self or cross, with a cache
 =======================  ==========================================================
