@@ -63,7 +63,7 @@ def cases(seed):
         return found[:m] if len(found) >= m else None
 
     def draw(n, d, *shape):
-        # As many questions as it takes for no wrong way to answer all of them rightly.
+        # No wrong function may answer all of the questions rightly.
         while True:
             vectors = words(n, d)
             asked = questions(vectors, math.prod(shape), lambda best: best > 0.05)
@@ -74,8 +74,8 @@ def cases(seed):
                     return case
 
     def few(n, d, m):
-        # What is left is unlike what is asked for: every score is below 0, and once below -1,
-        # since the sum of three unit vectors may be longer than one.
+        # All words but the given three score below 0 here, and in the last question below -1: there
+        # 0 or -1 does not hide a given word. (The sum of three unit vectors may be longer than 1.)
         while True:
             vectors = words(n, d)
             asked = questions(vectors, m, lambda best: best < -0.05)

@@ -1,4 +1,4 @@
-"""Problem set 1, `mended_similarities`: the fault of a given function, and other ones."""
+"""Problem set 1, `mended_similarities`: cosines divided by one length twice, and wrong repairs."""
 
 import numpy as np
 

@@ -77,9 +77,6 @@ def cases(seed):
     ]
 
 
-# The wrong functions.
-
-
 def _with_losses(loss):
     """Return a function whose gradients are right and whose loss is another."""
 

@@ -30,8 +30,9 @@ def cases(seed):
         table = rng.normal(size=(8, d_model)) + 0.5
         real = np.array(rows)
         ids = rng.integers(1, 8, real.shape)
+        # In every sentence a word is repeated, because it counts each time.
         while any(len({*row.tolist()}) == len(row) for row in ids):
-            ids = rng.integers(1, 8, real.shape)  # a word that stands twice counts twice
+            ids = rng.integers(1, 8, real.shape)
         return {"table": table, "ids": (ids * real).reshape(*batch, -1, real.shape[-1])}
 
     return [
@@ -49,18 +50,13 @@ def cases(seed):
     ]
 
 
-# The wrong functions.
-
-
-def _mean(count, weigh=lambda ids: (ids != 0)[..., None]):
-    def wrong(table, ids):
-        return (table[ids] * weigh(ids)).sum(axis=-2) / np.maximum(count(ids), 1)
-
-    return wrong
-
-
-def _real(ids):
+def _n_real(ids):
     return (ids != 0).sum(axis=-1)[..., None]
+
+
+def _mean(count=_n_real, weigh=lambda ids: (ids != 0)[..., None]):
+    """Return the mean with other weights of the tokens, or divided by another number."""
+    return lambda table, ids: (table[ids] * weigh(ids)).sum(axis=-2) / np.maximum(count(ids), 1)
 
 
 def _everything(ids):
@@ -69,7 +65,7 @@ def _everything(ids):
 
 def _nan_if_empty(table, ids):
     with np.errstate(all="ignore"):
-        return (table[ids] * (ids != 0)[..., None]).sum(axis=-2) / _real(ids)
+        return (table[ids] * (ids != 0)[..., None]).sum(axis=-2) / _n_real(ids)
 
 
 def _largest(table, ids):
@@ -91,14 +87,12 @@ def _mean_id(table, ids):
     return table[np.round(mean).astype(int)] * (ids != 0).any(axis=-1)[..., None]
 
 
-def _first_tokens(table, ids):
-    real = np.arange(ids.shape[-1]) < (ids != 0).sum(axis=-1, keepdims=True)
-    return (table[ids] * real[..., None]).sum(axis=-2) / np.maximum(_real(ids), 1)
+def _first_tokens(ids):
+    return (np.arange(ids.shape[-1]) < _n_real(ids))[..., None]
 
 
-def _up_to_padding(table, ids):
-    real = np.cumprod(ids != 0, axis=-1)[..., None]
-    return (table[ids] * real).sum(axis=-2) / np.maximum(real.sum(axis=-2), 1)
+def _up_to_padding(ids):
+    return np.cumprod(ids != 0, axis=-1)[..., None]
 
 
 def _over_sentences(table, ids):
@@ -126,12 +120,15 @@ def _matrix_only(table, ids):
 MISTAKES = {
     "padding_counted": (_mean(lambda ids: ids.shape[-1], _everything),),
     "divided_by_length": (_mean(lambda ids: ids.shape[-1]),),
-    "padding_summed": (_mean(_real, _everything),),
+    "padding_summed": (_mean(weigh=_everything),),
     "sum": (_mean(lambda ids: 1),),
     "maximum": (_largest,),
     "distinct_words": (_distinct,),
     "mean_of_ids": (_mean_id,),
-    "padding_at_the_end": (_first_tokens, _up_to_padding),
+    "padding_at_the_end": (
+        _mean(weigh=_first_tokens),
+        _mean(lambda ids: _up_to_padding(ids).sum(axis=-2), _up_to_padding),
+    ),
     "over_sentences": (_over_sentences,),
     "one_count_for_all": (_one_count,),
     "empty_sentence": (_nan_if_empty,),

@@ -1,4 +1,4 @@
-"""Problem set 10, `mended_lens`: the fault of a given reading of the layers, and other ones."""
+"""Problem set 10, `mended_lens`: all layers divided by the size of the last, and wrong repairs."""
 
 import numpy as np
 

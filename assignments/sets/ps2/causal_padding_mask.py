@@ -56,7 +56,7 @@ def cases(seed):
         at_the_end(3, rng.integers(5, 9)),
         draw(begins_with_padding),
         anywhere(3, rng.integers(5, 8)),
-        # No table of the small masks holds these.
+        # These are too large for an answer that looks masks up in a table.
         *(whole(*sizes) for sizes in rng.integers((2, 7), (5, 60), (2, 2))),
         anywhere(2, rng.integers(9, 20)),
     ]

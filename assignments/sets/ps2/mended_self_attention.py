@@ -1,4 +1,4 @@
-"""Problem set 2, `mended_self_attention`: the fault of a given function, and other ones."""
+"""Problem set 2, `mended_self_attention`: keys that ask and queries that answer, and wrong repairs."""
 
 import numpy as np
 

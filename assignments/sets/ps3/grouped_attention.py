@@ -74,8 +74,8 @@ def cases(seed):
 
     large = draw((4, 2), (2, 3), 3, 2)
     with_large_scores(large)
-    # A forbidden key has by far the highest score in the rows whose query is positive; in the
-    # others, allowed ones score less than many a number that stands for -inf.
+    # Where the query is positive, the forbidden key has by far the highest score. Where it is
+    # negative, the allowed keys score less than many a finite number that is used for -inf.
     masked = draw((4, 2), (2, 3), 4, 2, mask=np.array([[True, True, False]] * 2))
     with_large_scores(masked, 150)
     masked["key"][..., 2, 0] = 300

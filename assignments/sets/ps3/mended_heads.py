@@ -1,4 +1,4 @@
-"""Problem set 3, `mended_heads`: the fault of a given function, and other ones."""
+"""Problem set 3, `mended_heads`: heads that are joined by a reshape alone, and wrong repairs."""
 
 import numpy as np
 

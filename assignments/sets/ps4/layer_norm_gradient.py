@@ -1,4 +1,4 @@
-"""Problem set 4, `layer_norm_gradient`: the way back through a norm, and its lost paths."""
+"""Problem set 4, `layer_norm_gradient`: the gradients of a layer norm, and how to get them wrong."""
 
 import numpy as np
 
@@ -14,20 +14,20 @@ def _parts(x, axis=-1, ddof=0, eps=EPS):
 
 
 def _summed(gradients):
-    """Add up what each vector says of a parameter that all of them share."""
+    """Return the gradient of a parameter that all vectors share: the sum over the vectors."""
     return gradients.reshape(-1, gradients.shape[-1]).sum(axis=0)
 
 
 def layer_norm_gradient(x, gain, upstream):
-    """Return the gradients of a loss, by what goes into a layer norm and by its parameters.
+    """Return the gradients of a loss with respect to the input and the parameters of a layer norm.
 
     Parameters
     ----------
     x : ndarray, shape (..., d_model)
-        What went in.
+        The input of the layer norm.
     gain : ndarray, shape (d_model,)
     upstream : ndarray, shape (..., d_model)
-        The gradient by what came out.
+        The gradient of the loss with respect to the output.
 
     Returns
     -------
@@ -61,10 +61,11 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    # Ordinary vectors are so long that ε does not show in them: it has inputs of its own.
+    # At this scale ε makes no difference. Only the inputs of a smaller scale show a wrong ε.
     def draw(*shape, scale=40.0):
+        # The steps keep the components of a vector apart.
         steps = rng.permuted(np.broadcast_to(np.linspace(-1, 1, shape[-1]), shape), axis=-1)
-        sizes = rng.uniform(0.6, 1.8, (*shape[:-1], 1))  # never two components nearly equal
+        sizes = rng.uniform(0.6, 1.8, (*shape[:-1], 1))
         return {
             "x": scale * (sizes * (steps + rng.uniform(-0.2, 0.2, shape)) + 0.7),
             "gain": rng.uniform(0.5, 1.5, shape[-1]),

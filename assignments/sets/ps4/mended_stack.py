@@ -1,4 +1,4 @@
-"""Problem set 4, `mended_stack`: the fault of a given stack of layers, and other ones."""
+"""Problem set 4, `mended_stack`: a norm on the residual path, and wrong repairs."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from attn_course.exercises.spec import Exercise
 
 
 def mended_stack(x, gain, w_1, w_2):
-    """Return what comes out of a stack of feed-forward layers, each with its norm before.
+    """Return the output of a stack of feed-forward layers, each with its norm before it.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def _rms(x, gain):
 def _with(layer=None, norm=layer_norm, feed=_fed, last=lambda x: x, number=lambda i, n: i):
     """Return a stack with one part replaced.
 
-    `layer` makes the next vectors of five things: the vectors, the input of the stack, and
-    functions that normalise, normalise without the gain, and feed.
+    `layer` returns the next vectors. It is given the vectors, the input of the stack, and three
+    functions: the norm, the norm without its gain, and the feed-forward network.
     """
     layer = layer or (lambda x, first, norm, bare, feed: x + feed(norm(x)))
 

@@ -1,4 +1,4 @@
-"""Problem set 4, `rms_norm`: a norm that only looks at the size, and the ways to miss it."""
+"""Problem set 4, `rms_norm`: a norm that does not subtract the mean, and how to get it wrong."""
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def rms_norm(x, gain):
 
 
 def cases(seed):
-    """Return sentences, vectors of thousandths, a vector of zeros, lone vectors and batches.
+    """Return sentences, very short vectors, a vector of zeros, lone vectors and batches.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    # Ordinary vectors are so long that ε does not show in them: it has inputs of its own.
+    # At this scale ε makes no difference. Only the inputs of a smaller scale show a wrong ε.
     def draw(*shape, scale=40.0):
         sizes = rng.uniform(0.7, 1.8, (*shape[:-1], 1))  # no two vectors alike
         return {

@@ -1,4 +1,4 @@
-"""Problem set 5, `mended_head_weights`: the fault of a given function, and other ones."""
+"""Problem set 5, `mended_head_weights`: masks that go to other sentences, and wrong repairs."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from attn_course.exercises.spec import Exercise
 
 def mended_head_weights(query, key, real):
     """Return the weights of every head, which sees the real keys of its own sentence."""
-    return softmax(np.where(real[:, None, None, :], _scores(query, key), -np.inf))
+    return _weigh(_scores(query, key), real[:, None, None, :])
 
 
 def cases(seed):
@@ -26,23 +26,24 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
 
-    def draw(lengths, n_heads, tgt_len, src_len, d_k, left=(), height=0.0):
+    def draw(lengths, n_heads, tgt_len, src_len, d_k, padded_in_front=(), height=0.0):
+        # With a height, the scores of even rows are far above 0, and those of odd rows far below.
         query, key = (
             rng.uniform(-1, 1, (len(lengths), n_heads, n, d_k)) for n in (tgt_len, src_len)
         )
-        query[..., 0] += np.resize([height, -height], tgt_len)  # rows far apart
+        query[..., 0] += np.resize([height, -height], tgt_len)
         key[..., 0] = np.where(height, 1, key[..., 0])
         real = np.arange(src_len) < np.array(lengths)[:, None]
-        for row in left:
+        for row in padded_in_front:
             real[row] = real[row, ::-1]
         return {"query": query, "key": key, "real": real}
 
     return [
         draw([3, 4], 2, 2, 5, 3),
         draw([5, 3], 3, 4, 5, 2),
-        draw([4, 6, 3], 2, 3, 6, 5, left=[2]),
+        draw([4, 6, 3], 2, 3, 6, 5, padded_in_front=[2]),
         draw([3, 5, 4, 6], 3, 2, 7, 3),
-        draw([5, 3], 2, 3, 6, 4, left=[0], height=20000.0),
+        draw([5, 3], 2, 3, 6, 4, padded_in_front=[0], height=20000.0),
         draw(rng.integers(3, 7, 3), *rng.integers((2, 2, 6, 2), (5, 5, 9, 5))),
     ]
 
@@ -55,16 +56,13 @@ def _mask(real, query):
     return np.broadcast_to(real[:, None, None, :], (*query.shape[:-1], real.shape[-1]))
 
 
-def _with(mask=_mask, scores=_scores, weigh=None):
-    """Return the weights with one of their ingredients exchanged for another."""
+def _weigh(scores, mask):
+    return softmax(np.where(mask, scores, -np.inf))
 
-    def weights(query, key, real):
-        allowed = mask(real, query)
-        if weigh:
-            return weigh(scores(query, key), allowed)
-        return softmax(np.where(allowed, scores(query, key), -np.inf))
 
-    return weights
+def _with(mask=_mask, scores=_scores, weigh=_weigh):
+    """Return the function with one of its parts replaced."""
+    return lambda query, key, real: weigh(scores(query, key), mask(real, query))
 
 
 def _tiled(real, query):

@@ -1,4 +1,4 @@
-"""Problem set 6, `mended_rotary_scores`: the fault of a given function, and other ones."""
+"""Problem set 6, `mended_rotary_scores`: rotary positions that turn too slowly, and wrong repairs."""
 
 import numpy as np
 

@@ -65,9 +65,6 @@ def cases(seed):
     return [*found, {"ids": digits, "n": np.array(3), "vocab_size": np.array(100)}]
 
 
-# The wrong functions.
-
-
 def _filter(
     ids,
     n,

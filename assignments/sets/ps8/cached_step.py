@@ -62,9 +62,6 @@ def cases(seed):
     ]
 
 
-# The wrong functions.
-
-
 def _attend(query, keys, values, allowed):
     return scaled_dot_product_attention(query[:, None], keys, values, allowed[:, None])[0][:, 0]
 

@@ -84,9 +84,6 @@ def _padded(texts, shape):
     return array.reshape(*shape, -1)
 
 
-# The wrong functions.
-
-
 def _grams(tokens, n):
     return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
 

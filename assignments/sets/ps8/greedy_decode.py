@@ -89,9 +89,6 @@ def _until(end, token, follows, limit):
     return ids
 
 
-# The wrong functions.
-
-
 def _search(
     logits,
     start,

@@ -1,4 +1,4 @@
-"""Problem set 8, `mended_beam`: the fault of a given beam search, and other ones."""
+"""Problem set 8, `mended_beam`: a beam search that stops too early, and wrong repairs."""
 
 from functools import lru_cache
 from itertools import combinations
@@ -81,9 +81,6 @@ def cases(seed):
 
 def _differ(one, other):
     return abs(one[1] - other[1]) > 1e-3 or not np.array_equal(one[0], other[0])
-
-
-# The wrong functions.
 
 
 def _by_score(hypothesis):

@@ -1,4 +1,4 @@
-"""Problem set 9, `decode_step`: one token more with shared keys and a cache, and ways to miss it."""
+"""Problem set 9, `decode_step`: one token more with shared keys and a cache, and how to get it wrong."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Problem set 9, `mended_block`: the fault of a given layer, and other ones."""
+"""Problem set 9, `mended_block`: a norm with one size for all tokens, and wrong repairs."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Problem set 9, `rotate_halves`: rotary positions as the files of models store them, and ways to miss it."""
+"""Problem set 9, `rotate_halves`: rotary positions as the files of models store them, and how to get it wrong."""
 
 import numpy as np
 

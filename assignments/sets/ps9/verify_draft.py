@@ -1,4 +1,4 @@
-"""Problem set 9, `verify_draft`: how much of a draft stays, and what comes after; ways to miss it."""
+"""Problem set 9, `verify_draft`: how much of a draft stays, what comes after, and how to get it wrong."""
 
 import numpy as np
 

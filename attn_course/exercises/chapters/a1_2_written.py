@@ -54,9 +54,6 @@ def cases(seed):
     ]
 
 
-# The wrong functions that need more than a line.
-
-
 def _whole(ids, sos_id, eos_id, pad_id):
     return np.where(_ended(ids, eos_id), pad_id, ids)
 

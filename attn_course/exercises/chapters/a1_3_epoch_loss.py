@@ -32,7 +32,8 @@ def cases(seed):
         words = rng.choice([i for i in range(12) if i != pad_id], (*lengths.shape[:2], len(places)))
         targets = np.where(places < lengths, words, pad_id)
         losses = rng.uniform(0.3, 2.5, targets.shape)
-        losses[0, 0, 0] = 0.0  # a model can be sure and right
+        # A loss of 0 belongs to a word as well, when the model is sure and right.
+        losses[0, 0, 0] = 0.0
         return {"losses": losses, "targets": targets, "pad_id": np.array(pad_id)}
 
     return [
@@ -43,9 +44,6 @@ def cases(seed):
         epoch([[6, 5, 6, 4], [1, 1, 0, 0], [2, 1, 1, 0]]),
         epoch([[4, 4], [2, 1], [0, 0]], pad_id=1),
     ]
-
-
-# The wrong functions that need more than a line.
 
 
 def _mean_of(parts):

@@ -49,9 +49,6 @@ def cases(seed):
     ]
 
 
-# The wrong functions that need more than a line.
-
-
 def look_up(tokens, vocabulary, unknown=1):
     """Return the id of each token, and `unknown` for one that is not in the vocabulary."""
     ids = {word: i for i, word in enumerate(vocabulary.tolist())}

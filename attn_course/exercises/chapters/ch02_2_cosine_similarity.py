@@ -46,9 +46,6 @@ def cases(seed):
     return found
 
 
-# The wrong functions.
-
-
 def norms(x, axis=-1, power=2):
     return (np.abs(x) ** power).sum(axis=axis, keepdims=True) ** (1 / power)
 

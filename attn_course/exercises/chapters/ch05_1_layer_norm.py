@@ -1,4 +1,4 @@
-"""Chapter 5, `layer_norm`: a vector of mean zero and variance one, and the ways to miss it."""
+"""Chapter 5, `layer_norm`: a vector of mean zero and variance one, and how to get it wrong."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Chapter 5, `feed_forward`: two products with a maximum between, and the ways to miss it."""
+"""Chapter 5, `feed_forward`: two products with a maximum between, and how to get it wrong."""
 
 import math
 

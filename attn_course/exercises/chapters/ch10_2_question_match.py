@@ -1,4 +1,4 @@
-"""Chapter 10, `question_match`: which words of a passage its question has, and the ways to miss."""
+"""Chapter 10, `question_match`: which words of a passage its question has, and how to get it wrong."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Chapter 12, `normed_scores`: scores of queries and keys that were normalised, and ways to miss them."""
+"""Chapter 12, `normed_scores`: scores of queries and keys that were normalised, and how to get them wrong."""
 
 import math
 

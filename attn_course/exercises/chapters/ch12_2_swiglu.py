@@ -1,4 +1,4 @@
-"""Chapter 12, `swiglu`: a feed-forward network with a gate, and the ways to miss it."""
+"""Chapter 12, `swiglu`: a feed-forward network with a gate, and how to get it wrong."""
 
 import math
 

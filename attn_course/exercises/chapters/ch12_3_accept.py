@@ -1,4 +1,4 @@
-"""Chapter 12, `accept`: whether a draft's token stays, and what replaces it; and the ways to miss it."""
+"""Chapter 12, `accept`: whether a draft's token stays, what replaces it, and how to get it wrong."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Chapter 13, `logit_lens`: the rank of a token at every layer, and ways to miss it."""
+"""Chapter 13, `logit_lens`: the rank of a token at every layer, and how to get it wrong."""
 
 import numpy as np
 

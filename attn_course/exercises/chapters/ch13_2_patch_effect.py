@@ -1,4 +1,4 @@
-"""Chapter 13, `patch_effect`: which share of the way a patch goes, over several pairs, and ways to miss it."""
+"""Chapter 13, `patch_effect`: which share of the way a patch goes, over several pairs, and how to get it wrong."""
 
 import numpy as np
 

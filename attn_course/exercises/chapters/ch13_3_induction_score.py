@@ -1,4 +1,4 @@
-"""Chapter 13, `induction_score`: how much heads look at what followed last time, and ways to miss it."""
+"""Chapter 13, `induction_score`: how much heads look at what followed last time, and how to get it wrong."""
 
 import numpy as np
 
