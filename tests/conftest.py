@@ -14,16 +14,17 @@ from hypothesis.extra import numpy as hnp
 
 import attn_course
 
-# An assertion that tests share says what it compared, as those of the tests do.
+# pytest rewrites the assertions of tests alone, so that a failure shows both sides. These modules
+# hold assertions for several tests.
 pytest.register_assert_rewrite(
     "tests.exercise_proofs", "tests.grader", "tests.test_assignments", "tests.test_site"
 )
 
-# Sums over several threads depend on how many there are. PyTorch reads this when a test imports it;
-# imported here, it would take its two seconds in the process that only hands out tests as well.
+# The result of a sum depends on the number of threads. PyTorch reads this variable when a test
+# imports it. We do not import it here: that takes two seconds, also in processes that run no test.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# What `make mutation` changes in pytest is no place for doctests, and imports a compiler.
+# The folder extends pytest for `make mutation`. It has no doctests, and it imports a compiler.
 collect_ignore = ["mutation"]
 
 settings.register_profile(
@@ -35,12 +36,12 @@ settings.load_profile("attn")
 
 
 @pytest.fixture(autouse=True)
-def anew():
-    """Every test finds the same settings and random numbers, whichever ran before it."""
+def fresh_settings():
+    """Every test starts with the same settings and random numbers, whichever ran before it."""
     attn_course.set_language("es")
     if "torch" in sys.modules:
         sys.modules["torch"].default_generator.manual_seed(0)
-    # A test that runs the cells of a chapter sets what they set, for all of Python.
+    # The cells of a chapter, which some tests run, change how NumPy prints.
     with np.printoptions():
         yield
     if "torch" in sys.modules:
@@ -92,10 +93,10 @@ def _attention_inputs(draw):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Of a test marked `pairwise`, keep as few combinations as let every two values meet.
+    """Of a test marked `pairwise`, keep few combinations in which every pair of values occurs.
 
-    Faults hide in one choice or in two that meet, and hardly ever in exactly these five. Taken one
-    by one, the combinations that bring the most pairs not yet seen are kept; the rest is dropped.
+    Most faults need one value or a pair of them, and hardly any needs five. The combination with
+    the most pairs that are still missing is kept, until none is missing; the rest is dropped.
     """
     grids = {}
     for item in items:
@@ -123,12 +124,13 @@ def needed():
 
     This is the one place where a test is skipped: when the machine lacks the part and nothing
     could install it. The last lines of a run name each such part. In CI the test fails instead,
-    except for want of data of which nobody said where they are.
+    unless the part is a `machine.NotGiven`, which CI need not have.
     """
 
     try:
         from tests import machine
-    except ModuleNotFoundError as missing:  # as of a browser's driver, where attn alone is tested
+    except ModuleNotFoundError as missing:
+        # Where attn alone is tested, Playwright is not installed.
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no module {missing.name}")
 
     def needed(name):

@@ -58,7 +58,7 @@ class Missing(Exception):
 
 
 class NotGiven(Missing):
-    """Nobody said where it is, and so nobody can expect it, in CI or elsewhere."""
+    """A part that is there only where somebody asked for it, in CI as elsewhere."""
 
 
 def browser():

@@ -22,7 +22,7 @@ SOFTMAX = "softmax"
 SPLIT = "split_heads"
 
 
-# What wrong answers have in common, where no known mistake explains them.
+# The tests call these two in a lambda, because `check` would offer to mend code that it can see.
 
 
 def pool_without_nan(query, key, value):

@@ -13,7 +13,8 @@ from attn.metrics import chrf
 
 ROOT = Path(__file__).resolve().parents[1]
 JUDGED = json.loads((ROOT / "notebooks" / "data" / "judged.json").read_text(encoding="utf-8"))
-SEARCH = {"beam_width": 4, "length_penalty": 1.0}  # as on the page that shows it
+# The page of the translator searches with these.
+SEARCH = {"beam_width": 4, "length_penalty": 1.0}
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,8 @@ def test_its_files_are_small_and_its_sizes_those_of_the_recipe(translator):
 
 
 def test_the_sentences_of_the_documents_were_judged_as_it_translates_them(translator):
-    translator.model.double()  # as the page does, so that every processor rounds alike
+    # The page computes in float64 as well, so that every processor chooses the same words.
+    translator.model.double()
     found = translator.translate([row["source"] for row in JUDGED], **SEARCH)
     translator.model.float()
     assert found == [row["translation"] for row in JUDGED]
@@ -48,20 +50,19 @@ def test_no_word_is_refused(translator, text):
 
 @pytest.mark.slow
 def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
-    """What the page of the translator says of its corpus, and its scores on every tenth sentence.
+    """The counts are those on the page. The scores are of a tenth of the sentences, to take less time.
 
-    On all of them it reached the goals set before it was trained; these scores are those of its
-    numbers, and of no others.
+    They belong to the weights that ship: other weights, even of the same recipe, have others.
     """
     needed("tatoeba")
     parts = tatoeba()
     assert len(parts["train"]) == 115_257
-    of = {
+    with_word = {
         word: [pair for pair in parts["train"] if word in re.findall(r"\w+", pair.source.lower())]
         for word in ("mat", "violets", "blue")
     }
-    assert [len(pairs) for pairs in of.values()] == [5, 0, 93]
-    assert sum("trist" in pair.target.lower() for pair in of["blue"]) == 1
+    assert [len(pairs) for pairs in with_word.values()] == [5, 0, 93]
+    assert sum("trist" in pair.target.lower() for pair in with_word["blue"]) == 1
     translator.model.double()
     apart, plain = (translator.evaluate(parts[n][::10], **SEARCH) for n in ("clusters", "plain"))
     translator.model.float()
@@ -71,7 +72,7 @@ def test_what_it_learnt_from_and_how_good_it_is(translator, needed):
 
 @pytest.mark.slow
 def test_two_sentences_are_translated_better_one_by_one(translator, needed):
-    """Why `cut` parts sentences that would fit together: of 60 pairs of them, drawn apart."""
+    """This is why `cut` separates sentences that would fit together. It is tried on 60 pairs."""
     needed("tatoeba")
     alone = [pair for pair in tatoeba()["clusters"] if pair.source[-1] in ".?!"][:240:2]
     pairs = list(zip(alone[::2], alone[1::2], strict=True))

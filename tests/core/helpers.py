@@ -23,7 +23,7 @@ def randomise(module, seed=1):
 
 
 def gradients(output, tensors):
-    """Return the gradients of the tensors for one that comes from above."""
+    """Return the gradients of the tensors, for a random gradient of the output."""
     upstream = random(*output.shape, seed=9).to(output.dtype)
     return torch.autograd.grad(output, tensors, upstream)
 

@@ -1,4 +1,4 @@
-"""What stands beside the text, or comes when it is asked for: references, and figures at full size."""
+"""References stand beside the text or open at a tap, and a figure opens at the size of the window."""
 
 import pytest
 
