@@ -3,7 +3,8 @@
 Workers share nothing but the course's folder. Each takes a submission by locking a file, which
 the system unlocks if the worker dies, grades it, and leaves the result in
 ``COURSE/grading/SET/STUDENT.json``. A result stands for as long as the submission and the course's
-secret stay the same, whatever becomes of this project: who wants new marks asks for them, in a trial.
+secret stay the same. A new version of the set or of the grader changes no mark by itself: it is
+tried beside the old results, and an instructor adopts what came out.
 """
 
 import fcntl
@@ -31,7 +32,7 @@ from grader.submission import BadSubmission, read
 from grader.submitted import find, small_text
 
 MOST_DEATHS = 2
-# The modules of the grader that decide marks: a change of any other makes no other version.
+# Of the grader's modules, these decide marks, and `version` reads only them.
 MARKS = (
     "grade",
     "inside",
@@ -58,14 +59,15 @@ class Batch:
     student : str, optional
         The only one to look at.
     trial : bool, default False
-        Grade beside the results there are, which stay, as does the gradebook.
+        Whether to store results beside those that count, and to leave the gradebook alone.
 
     Attributes
     ----------
     submissions : list of grader.submitted.Handed
-        What counts of what was handed in.
+        The submission of each student that is graded.
     skipped, remarks : list of str
-        What was left out, and why; what else an instructor may want to know.
+        The files that are left out, each with the reason, and what else an instructor may want to
+        know.
 
     Raises
     ------
@@ -90,7 +92,7 @@ class Batch:
             self.submissions = [one for one in self.submissions if one.student == student]
             if not self.submissions:
                 raise CourseError(f"There is no submission of {name} by {student}.")
-        self._inputs = hashlib.sha256(course.secret).hexdigest()
+        self._secret_digest = hashlib.sha256(course.secret).hexdigest()
         self._version = version(course.set_folder(name), self.set.checks)
 
     def result(self, handed):
@@ -129,27 +131,28 @@ class Batch:
         return sum(_size(self._file(handed, "lock")) for handed in self.submissions)
 
     def work(self):
-        """Grade what waits, beside whoever else does, until nothing waits.
+        """Grade the submissions without a result until none is left. Other workers may do so too.
 
         Yields
         ------
         tuple of (Handed, dict)
             Each submission that this worker graded, and its result.
         """
-        mine = set()  # A file that changes all the time is graded once all the same.
-        while waiting := [handed for handed in self.waiting() if handed not in mine]:
+        # A worker grades a submission once, even one that changes each time that it is read.
+        graded = set()
+        while waiting := [handed for handed in self.waiting() if handed not in graded]:
             took_any = False
             for handed in waiting:
                 with self._claim(handed) as claim:
                     # Another worker may have graded it before the lock was ours.
                     if claim is not None and self.result(handed) is None:
                         took_any = True
-                        mine.add(handed)
+                        graded.add(handed)
                         result = self._grade(handed, claim)
                         write(self._file(handed, "json"), json.dumps(result))
                         yield handed, result
             if not took_any:
-                time.sleep(0.2)  # Other workers hold the rest. If one dies, its lock is free.
+                time.sleep(0.2)  # Other workers hold the rest. If one dies, its lock becomes free.
 
     def hand_back(self, handed, result):
         """Bring up to date what formgrader and the student see of a graded submission.
@@ -173,22 +176,22 @@ class Batch:
             # All editions share a gradebook, so Formgrader lists every student in each of them.
             place = self.course.path(language, "autograded", handed.student, self.name)
             write(place, json.dumps(notebook, ensure_ascii=False, indent=1))
-            other = self.course.path(language, "feedback", handed.student, self.name, ".html")
+            html = self.course.path(language, "feedback", handed.student, self.name, ".html")
             if language == handed.language:
-                write(other, page)
+                write(html, page)
                 # nbgrader's release_feedback needs both files, and stops at the first submission
-                # without them. A page under a random secret is found by nobody.
-                for name, otherwise in (
+                # without them. Nobody finds a page under a random secret.
+                for name, default in (
                     ("timestamp.txt", "-"),
                     ("submission_secret.txt", secrets.token_hex(64)),
                 ):
                     text = small_text(handed.path.parent / name)
-                    kept = text or small_text(other.parent / name) or otherwise
-                    write(other.parent / name, kept)
+                    kept = text or small_text(html.parent / name) or default
+                    write(html.parent / name, kept)
                     if text:
                         write(place.parent / name, text)
             else:
-                other.unlink(missing_ok=True)
+                html.unlink(missing_ok=True)
         return marks
 
     def refresh(self, handed):
@@ -225,19 +228,20 @@ class Batch:
             result.pop("graded", None)
             return result | {"failure": f"{type(error).__name__}: {error}"}
         finally:
-            claim.truncate(0)  # A worker that is killed leaves its mark in the lock.
+            claim.truncate(0)  # If the worker is killed before this, its x stays in the lock.
 
     def _record(self, handed, graded):
         submission, cells = _read(handed), self.released[handed.language].cells
-        mine = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("solution")]
-        answers = {cell.metadata.nbgrader.grade_id: cell for cell in mine}
+        solutions = [cell for cell in cells if cell.metadata.get("nbgrader", {}).get("solution")]
+        answers = {cell.metadata.nbgrader.grade_id: cell for cell in solutions}
         unanswered = {
             name
             for name, cell in answers.items()
             if is_unanswered(cell, submission.answer(name) if submission else None)
         }
         if submission and written_elsewhere(cells, submission):
-            unanswered -= set(self.set.manual)  # That text may be the answer: a person looks.
+            # The text in another place may be the answer, so a person looks at it.
+            unanswered -= set(self.set.manual)
         points = {mark.grade_id: mark.points for mark in graded.marks}
         config = self.config[handed.language]
         record(config, handed.student, self.name, points, unanswered, handed.timestamp)
@@ -250,7 +254,7 @@ class Batch:
             digest = bad.reason
         except Exception as error:  # noqa: BLE001 - grading it will tell
             digest = type(error).__name__
-        return [digest, handed.language, handed.timestamp, self._inputs]
+        return [digest, handed.language, handed.timestamp, self._secret_digest]
 
     @property
     def folder(self):
@@ -295,10 +299,10 @@ def _size(path):
 
 
 def version(folder, checks):
-    """Return a digest of what marks depend on besides the inputs: the set, and who marks it."""
-    found = hashlib.sha256(digest(folder).encode())
+    """Return a digest of the set and of the code that marks it."""
+    total = hashlib.sha256(digest(folder).encode())
     paths = {inspect.getfile(getattr(checks, name)) for name in NAMES}
     paths |= {str(Path(__file__).with_name(f"{name}.py")) for name in MARKS}
     for path in sorted(paths, key=os.path.basename):
-        found.update(Path(path).read_bytes())
-    return found.hexdigest()
+        total.update(Path(path).read_bytes())
+    return total.hexdigest()
