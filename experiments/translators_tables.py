@@ -1,6 +1,6 @@
-"""What the page of results shows of `experiments.translators`: rows from its file.
+"""The tables of the page of results that show the rows of `experiments.translators`.
 
-A system that was not run has no row. Of several seeds a cell shows the mean, and in brackets the
+A system that was not run has no row. For several seeds a cell shows the mean, and in brackets the
 lowest and the highest.
 """
 
@@ -41,13 +41,13 @@ def runs_of(told, system):
 
 
 def whole(told, test):
-    """Return a row for each system: what it is, and how good on all sentences of a test."""
+    """Return a row for each system: its size and training, and its scores on a test."""
     rows = []
     for system, label in NAMES.items():
         runs = runs_of(told, system)
         if not runs:
             continue
-        of_test, is_trained = [run[test] for run in runs], "steps" in runs[0]
+        parts, is_trained = [run[test] for run in runs], "steps" in runs[0]
         cells = {"seeds": "–", "parameters": "–", "steps": "–", "seconds of processor": "–"}
         if is_trained:
             cells = {
@@ -56,16 +56,16 @@ def whole(told, test):
                 "steps": runs[0]["steps"],
                 "seconds of processor": round(np.mean([run["seconds"] for run in runs])),
             }
-        n, right = of_test[0]["n"], round(np.mean([part["exact"] for part in of_test]))
+        n, right = parts[0]["n"], round(np.mean([part["exact"] for part in parts]))
         share, low, high = (100 * x for x in (right / n, *wilson_interval(right, n)))
         rows.append(
             {"system": label}
             | cells
             | {
-                "BLEU": with_interval([part["bleu"] for part in of_test]),
-                "chrF": with_interval([part["chrf"] for part in of_test]),
+                "BLEU": with_interval([part["bleu"] for part in parts]),
+                "chrF": with_interval([part["chrf"] for part in parts]),
                 "exact match": f"{share:.1f}\N{NO-BREAK SPACE}% ({low:.1f}–{high:.1f})",
-                "BLEU, bare words": with_interval([part["bleu_stripped"] for part in of_test]),
+                "BLEU, bare words": with_interval([part["bleu_stripped"] for part in parts]),
             }
         )
     return rows
@@ -176,7 +176,7 @@ def attention(told):
 
 
 def differences(told):
-    """Return how sure it is that one system is better than another."""
+    """Return the differences in BLEU between systems, and their *p*."""
     rows = []
     for one, other in (
         ("gru", "gru_attention"),
@@ -256,46 +256,44 @@ def power_law(x, y):
     return best[1:]
 
 
-def _fitted(x, losses):
-    """Return cells of what a power law makes of each point; none if there are too few."""
-    if len(x) < 4:
-        return [{} for _ in x]
-    a, b, c = power_law(x, losses)
-    return [
-        {"power law": f"{a + b * n**-c:.3f}", "residual": signed(loss - a - b * n**-c, 3)}
-        for n, loss in zip(x, losses, strict=True)
-    ]
+def _fitted(found):
+    """Return each point with the cells of a fitted power law; none if there are too few points."""
+    if len(found) < 4:
+        return [(*point, {}) for point in found]
+    a, b, c = power_law([n for n, _, _ in found], [loss for _, loss, _ in found])
+    fitted = []
+    for n, loss, run in found:
+        law = a + b * n**-c
+        cells = {"power law": f"{law:.3f}", "residual": signed(loss - law, 3)}
+        fitted.append((n, loss, run, cells))
+    return fitted
 
 
 def points(told, kind):
-    """Return the points of a curve: pairs or parameters, the loss, and the full results."""
+    """Return the points of a curve: number of pairs or parameters, loss, and the run."""
     runs = sorted(told.get(kind, {}).items(), key=lambda item: float(item[0]))
     if kind == "curve_pairs":
         return [(int(name), run["validation_loss"], run) for name, run in runs]
     # The run of the main comparison is the point of the middle size.
-    some = [run for _, run in runs] + runs_of(told, "transformer")[:1] * bool(runs)
+    sizes = [run for _, run in runs] + runs_of(told, "transformer")[:1] * bool(runs)
     return sorted(
-        ((run["parameters"], run["validation_loss"], run) for run in some), key=lambda p: p[0]
+        ((run["parameters"], run["validation_loss"], run) for run in sizes), key=lambda p: p[0]
     )
 
 
 def more_pairs(told):
     """Return the loss on validation by how many pairs there are to learn from."""
-    found = points(told, "curve_pairs")
-    fits = _fitted([p[0] for p in found], [p[1] for p in found])
     return [
         {"pairs": n, "best loss": f"{loss:.3f}", "last loss": f"{run['last_loss']:.3f}"} | fit
-        for (n, loss, run), fit in zip(found, fits, strict=True)
+        for n, loss, run, fit in _fitted(points(told, "curve_pairs"))
     ]
 
 
 def more_parameters(told):
     """Return the loss on validation by the number of parameters, in the same time."""
-    found = points(told, "curve_sizes")
-    fits = _fitted([p[0] for p in found], [p[1] for p in found])
     return [
         {"parameters": f"{n / 1e6:.2f} M", "steps": run["steps"], "loss": f"{loss:.3f}"} | fit
-        for (n, loss, run), fit in zip(found, fits, strict=True)
+        for n, loss, run, fit in _fitted(points(told, "curve_sizes"))
     ]
 
 
@@ -348,13 +346,13 @@ TABLES = {
 def set_tables():
     """Set the tables that have rows into the page of results; return the names of those set.
 
-    A table for which the page has no place yet waits. The curves are drawn beside the page.
+    A table whose label is not on the page yet is left out. The curves are drawn as well.
     """
     told = stored()
     page = min(path.read_text(encoding="utf-8") for path in PAGES[QUALITY].values())
     rows = {name: make(told) for name, make in TABLES.items() if f"({name})=" in page}
-    others = {name: some for name, some in read(QUALITY).items() if name not in TABLES}
-    placed = {name: some for name, some in rows.items() if some}
+    others = {name: table for name, table in read(QUALITY).items() if name not in TABLES}
+    placed = {name: table for name, table in rows.items() if table}
     publish(others | placed, QUALITY)
     charts.draw_all()
     return list(placed)

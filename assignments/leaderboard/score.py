@@ -56,7 +56,7 @@ def score(folder):
 
 
 def _take(folder, job):
-    """Copy the files that count; return why not, if one is missing, no file, or too large."""
+    """Copy the files that count. Return a key of ``WHY`` if one is no file or too large, else None."""
     for name, most in FILES.items():
         try:
             (job / name).write_bytes(plain_bytes(folder / name, most))
@@ -66,7 +66,7 @@ def _take(folder, job):
 
 
 def _believable(found):
-    """Return the numbers if they are numbers, else None."""
+    """Return the numbers of the score, or None if one of them is not a finite number."""
     if not isinstance(found, dict):
         return None
     numbers = {name: found.get(name) for name in NUMBERS}
