@@ -136,9 +136,9 @@ class Probabilities:
 
         They are on the CPU, where the random numbers are drawn, whatever the device of the model.
         """
-        both = min(len(self.seen), len(ids))
-        differ = (self.seen[:both].to(ids.device) != ids[:both]).nonzero()
-        known = min(int(differ[0]) if len(differ) else both, len(ids) - count)
+        shorter = min(len(self.seen), len(ids))
+        differ = (self.seen[:shorter].to(ids.device) != ids[:shorter]).nonzero()
+        known = min(int(differ[0]) if len(differ) else shorter, len(ids) - count)
         self.cache.truncate(known)
         logits = self.model(ids[None, known:], cache=self.cache)[0][0, -count:].cpu().double()
         # The caller may change its own tensor later.

@@ -1,4 +1,4 @@
-"""From a seed to sentences, and from a sentence to its translation."""
+"""Pairs of sentences drawn from a seed, and the translation of a sentence of the grammar."""
 
 from attn._checks import argument_error, check_size
 from attn_course.grammar import compound_sentences as compound
@@ -6,7 +6,7 @@ from attn_course.grammar import sentences as simple
 from attn_course.grammar.choice import Dice, Impossible, Search
 from attn_course.grammar.phrases import to_pair
 
-# How often each construction is drawn, and a word that all its sentences have.
+# Each construction has a weight in the draw, and perhaps a word that all its sentences contain.
 FRAMES = {
     simple.thing: (6, None),
     simple.quality: (14, None),
@@ -54,12 +54,12 @@ def generate(seed=0):
     >>> next(pairs).frame in {frame.__name__ for frame in FRAMES}
     True
     """
-    pick = Dice(check_size("seed", seed))
+    dice = Dice(check_size("seed", seed))
     weights = {frame: weight for frame, (weight, _) in FRAMES.items()}
     while True:
-        frame = pick.weighted(weights)
+        frame = dice.weighted(weights)
         try:
-            phrase = frame(pick)
+            phrase = frame(dice)
         except Impossible:
             continue
         yield to_pair(phrase, frame.__name__)
@@ -93,9 +93,8 @@ def translate(source):
     for frame, (_, word) in FRAMES.items():
         if word and word not in source.split():
             continue
-        search = Search(source)
-        going = True
-        while going:
+        search, is_left = Search(source), True
+        while is_left:
             try:
                 phrase = frame(search)
             except Impossible:
@@ -103,5 +102,5 @@ def translate(source):
             else:
                 if " ".join(word.text for word in phrase.source) == source:
                     return to_pair(phrase, frame.__name__)
-            going = search.advance()
+            is_left = search.advance()
     raise argument_error("source", "a sentence of the grammar", repr(source))

@@ -34,7 +34,7 @@ def pictures(n, seed):
     kind : Tensor of int64, shape (n, MOST)
         `NONE` where there is no more shape.
     box : Tensor, shape (n, MOST, 3)
-        Middle and half a side of the square around each shape, as parts of the picture.
+        The middle and half the side of the square around each shape; the picture has side 1.
     """
     rng = np.random.default_rng(seed)
     number = rng.integers(1, MOST + 1, size=n)
@@ -60,12 +60,12 @@ def _touch(x, y, radius):
 
 
 class Detector(nn.Module):
-    """An encoder of patches, and queries of which each answers with a kind and a box.
+    """An encoder of patches, and queries that each answer with a kind and a box.
 
     Parameters
     ----------
     talk : bool, default True
-        Whether the queries attend to each other, so that they can divide the shapes.
+        Whether the queries attend to each other, so that no two need to answer with one shape.
     d_model : int
     """
 
@@ -73,7 +73,7 @@ class Detector(nn.Module):
         super().__init__()
         self.talk = talk
         self.embedding = nn.Linear(SIDE**2, d_model)
-        self.place = nn.Parameter(0.3 * torch.randn((24 // SIDE) ** 2, d_model))
+        self.place = nn.Parameter(0.3 * torch.randn((SIZE // SIDE) ** 2, d_model))
         self.queries = nn.Parameter(torch.randn(N_QUERIES, d_model))
         sizes = {"d_model": d_model, "n_heads": 4, "d_ff": 2 * d_model, "norm": "pre"}
         self.encoder = EncoderLayer(**sizes)
@@ -101,9 +101,9 @@ def matched(logits, boxes, kind, box):
     -------
     Tensor of int64, shape (n, MOST)
     """
-    named = logits.softmax(dim=-1).gather(2, kind[:, None].expand(-1, N_QUERIES, -1))
+    probability = logits.softmax(dim=-1).gather(2, kind[:, None].expand(-1, N_QUERIES, -1))
     # The cost has shape (n, N_QUERIES, MOST).
-    cost = 5 * torch.cdist(boxes, box, p=1) - named
+    cost = 5 * torch.cdist(boxes, box, p=1) - probability
     cost = cost * (kind != NONE)[:, None]
     total = cost[:, _CHOICES, torch.arange(MOST)].sum(dim=-1)
     return _CHOICES[total.argmin(dim=1)]
@@ -115,9 +115,9 @@ def loss(model, picture, kind, box):
     chosen, rows = matched(logits, boxes, kind, box), torch.arange(len(kind))[:, None]
     wanted = torch.full(logits.shape[:2], NONE)
     wanted[rows, chosen] = kind
-    named = F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
-    there = kind != NONE
-    return named + 5 * (boxes[rows, chosen] - box).abs().sum(dim=-1)[there].mean()
+    kind_loss = F.cross_entropy(logits.flatten(0, 1), wanted.flatten())
+    box_loss = (boxes[rows, chosen] - box).abs().sum(dim=-1)[kind != NONE].mean()
+    return kind_loss + 5 * box_loss
 
 
 def overlap(a, b):

@@ -13,14 +13,14 @@ _KINDS = {"F32": "<f4", "I8": "i1"}
 
 @dataclass(frozen=True)
 class Trained:
-    """What the course has trained.
+    """The translator of the grammar, as the course trained it.
 
     Attributes
     ----------
     config : dict
         The sizes, as in `attn.transformer.TransformerConfig`.
     tensors : dict of str to ndarray
-        By the names of the checkpoint.
+        The parameters, by their names in the checkpoint.
     source, target : ndarray of str
         The words of both languages; the place of a word is its id.
     max_len : int
@@ -36,7 +36,7 @@ class Trained:
 
 @functools.cache
 def trained():
-    """Read the translator of the grammar.
+    """Return the translator of the grammar, which is read once.
 
     Returns
     -------
@@ -58,10 +58,10 @@ def trained():
 
 
 def read_checkpoint(content):
-    """Return the configuration and the numbers of a checkpoint that was saved in a quarter.
+    """Return the configuration and the numbers of a checkpoint that holds integers of 8 bits.
 
     Eight bytes say how long the header is; the header says where each tensor lies. A matrix is
-    whole numbers, and one scale for each row.
+    stored as integers, and its scales, one for each row, as a tensor of their own.
 
     Parameters
     ----------

@@ -137,7 +137,7 @@ const product = ({ weight, bias }, x, o) => ({
   bias: bias?.[o],
 });
 
-/** One share of a softmax; exponentials too large to be written are all made smaller alike. */
+/** One share of a softmax. If a score exceeds 20, the largest is subtracted from all: its exponential would be too long to show. */
 function softmaxShare(row, i, names) {
   const top = Math.max(...row);
   const shift = top > 20 ? top : 0;
@@ -191,10 +191,10 @@ export function explain(trace, block, step, head, row, c) {
     scaled: () => ({
       steps: [["score", sub.scores[head][row][c]], ["root", Math.sqrt(d)], [sub.maskedScores[head][row][c] === -Infinity ? "masked" : "quotient", sub.maskedScores[head][row][c]]],
     }),
-    weights: () => softmaxShare(sub.maskedScores[head][row], c, trace.tokens[part === "crossAttention" ? "encoder" : side]),
+    weights: () => softmaxShare(sub.maskedScores[head][row], c, trace.tokens[rowsOf(block, "key")]),
     mean: () => ({
       signs: ["a", "v"],
-      terms: sub.weights[head][row].map((weight, j) => term(trace.tokens[part === "crossAttention" ? "encoder" : side][j], weight, sub.value[head][j][c])),
+      terms: sub.weights[head][row].map((weight, j) => term(trace.tokens[rowsOf(block, "key")][j], weight, sub.value[head][j][c])),
     }),
     projection: () => product(own.outProj, sub.heads.flatMap((rows) => Array.from(rows[row])), c),
     hidden: () => {

@@ -43,6 +43,7 @@ function render({ model, el }) {
   const t = STRINGS[language];
   const families = model.get("families");
   const live = announcer();
+  const chosen = () => families.find((family) => family.name === model.get("model"));
   const set = (name, value) => {
     model.set(name, value);
     model.save_changes();
@@ -69,8 +70,7 @@ function render({ model, el }) {
   const who = h("p", { class: "attn-w-summary", "data-attn": "who" });
 
   function update() {
-    const [chosen, part] = [model.get("model"), model.get("part")];
-    const shown = families.find((family) => family.name === chosen);
+    const [shown, part] = [chosen(), model.get("part")];
     families.forEach((family, i) => {
       buttons[i].setAttribute("aria-checked", String(family === shown));
       buttons[i].toggleAttribute("data-marked", family.parts.includes(part));
@@ -87,8 +87,7 @@ function render({ model, el }) {
     put(who, part ? fill(t.who, { part: t[part], names: list(names, t.and) }) : "");
   }
   function say() {
-    const shown = families.find((family) => family.name === model.get("model"));
-    live.say(fill(t.chosen, { ...shown, date: spoken(shown.date, t) }));
+    live.say(fill(t.chosen, { ...chosen(), date: spoken(chosen().date, t) }));
   }
   const stops = [watch(model, ["model", "part"], update), watch(model, ["model"], say), watch(model, ["part"], () => live.say(who.textContent))];
 
