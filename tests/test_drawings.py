@@ -365,15 +365,6 @@ def test_the_rotation_leaves_the_difference():
         ]
 
 
-def test_the_push_of_each_logit_is_the_gradient():
-    z = np.array([1.0, 3.0, 2.0, 0.0])
-    p = reference.softmax(z)
-    push = (np.eye(4)[1] - p).round(2)
-    assert numbers("gradient") == list(np.ravel([z, p.round(2), push], order="F"))
-    for slope in p - np.eye(4)[1]:
-        assert f"{slope:.3f}".replace("-", "−") in printed("08_training")
-
-
 def test_smoothing_asks_for_what_the_formula_says():
     y = np.eye(4)[1]
     assert numbers("smoothing") == pytest.approx([*y, *(0.9 * y + 0.1 / 4)])

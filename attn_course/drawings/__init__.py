@@ -25,7 +25,6 @@ from attn_course.drawings.film import film
 from attn_course.drawings.finding import finding
 from attn_course.drawings.finer import finer
 from attn_course.drawings.forcing import forcing
-from attn_course.drawings.gradient import gradient
 from attn_course.drawings.handover import handover
 from attn_course.drawings.heads import heads
 from attn_course.drawings.hidden import hidden
@@ -81,7 +80,6 @@ __all__ = [
     "finding",
     "finer",
     "forcing",
-    "gradient",
     "handover",
     "heads",
     "hidden",

@@ -2,8 +2,9 @@
 
 from attn_course.drawings import _ink as ink
 from attn_course.drawings._idea import Idea
-from attn_course.drawings.gradient import FOUR
 
+# The words of chapter 8, of which the second is the right one.
+_FOUR = {"es": ("verde", "azul", "gris", "cielo"), "en": ("green", "blue", "grey", "sky")}
 _RIGHT, _EPSILON = 1, 0.1
 _TITLE = {"es": "Suavizado de etiquetas", "en": "Label smoothing"}
 _DESCRIPTION = {
@@ -25,11 +26,11 @@ def smoothing():
 
 def _draw(language):
     plain, smooth = _HEADS[language]
-    part = _EPSILON / len(FOUR[language])
+    part = _EPSILON / len(_FOUR[language])
     drawn = []
     for left, head, taken in ((4, plain, 0), (204, smooth, _EPSILON)):
         drawn.append(ink.text(left + 73, 16, head, "strong", "middle"))
-        for i, word in enumerate(FOUR[language]):
+        for i, word in enumerate(_FOUR[language]):
             x, middle = left + _STEP * i, left + _STEP * i + _WIDE / 2
             kept = (1 - taken) * _TALL if i == _RIGHT else 0
             gift = part * _TALL if taken else 0
