@@ -265,7 +265,7 @@ def test_jupyter_book_build_by_habit(tmp_path):
     assert result.returncode == 0, result.stdout + result.stderr
     page = tmp_path / "_build" / "html" / "03_self_attention.html"
     text = page.read_text(encoding="utf-8")
-    assert 'lang="es"' in text and 'data-anywidget="attention_explorer"' in text
+    assert 'lang="es"' in text and 'data-anywidget="softmax_playground"' in text
     assert "../en/" not in text and 'href="../index.html' not in text
     for address in re.findall(r'(?:href|src)="(?!https?:|data:|#)([^"#]+)', text):
         assert (page.parent / address).is_file(), address
