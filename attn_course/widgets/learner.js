@@ -195,7 +195,7 @@ function watchIt({ model, el, t, language }) {
       world = await open(model);
     } catch (error) {
       console.warn(error.message);
-      return playFilm(/Worker|URL|Blob/.test(error.message) ? t.none : t.missing);
+      return playFilm(/learner\.js/.test(error.message) ? t.missing : t.none);
     }
     if (!vocabulary) {
       vocabulary = world.source;
@@ -339,7 +339,9 @@ function breakIt({ model, el, t, language, fallback }) {
   const rights = new Map(pairsOf(held));
   const total = held.length;
   const live = announcer();
-  let [which, sentence, turn, sound, checking] = ["stored", shown[0], 0, { stored: measured.nothing }, null];
+  let [which, sentence, checking] = ["stored", shown[0], null];
+  let [asked, isStale] = [null, false]; // What the worker is asked for; whether the reader has broken something else since.
+  const sound = { stored: measured.nothing }; // What each model gets right when it is whole.
   const known = { stored: storedPairs };
   const away = { heads: new Set(), positions: false, mask: false, encoder: false, decoder: false, factor: 1 };
 
@@ -383,28 +385,31 @@ function breakIt({ model, el, t, language, fallback }) {
   const isWhole = () => !away.heads.size && onlyHeads();
   async function damage() {
     show();
-    const mineNow = ++turn;
-    try {
-      if (typeof Worker === "undefined") throw new Error("Worker");
-      await open(model);
-    } catch (error) {
-      console.warn(error.message);
-      put(note, /Worker|URL|Blob/.test(error.message) ? t.none : t.missing);
-      if (fallback && !note.nextElementSibling?.matches(".attn-fallback")) note.after(fallback.cloneNode(true));
-      return;
-    }
-    if (mineNow !== turn) return; // The reader has broken something else meanwhile.
+    isStale = Boolean(asked);
+    if (asked) return;
+    asked = { which, sentence, isWhole: isWhole() };
     const breaks = {
       heads: [...away.heads], isOrdered: !away.positions, isCausal: !away.mask, factor: away.factor,
       without: ["encoder", "decoder"].filter((name) => away[name]).map((name) => `${name}.0`),
     };
-    if (which === "trained" && sound.trained === undefined) ask("damage", { model: which, sentence, breaks: { heads: [] }, turn: -1 });
-    ask("damage", { model: which, sentence, breaks, turn });
+    try {
+      if (typeof Worker === "undefined") throw new Error("Worker");
+      await open(model);
+      ask("damage", { model: which, sentence, breaks });
+    } catch (error) {
+      fail(error.message);
+    }
   }
-  function draw(text, right) {
-    view.draw(sentence.split(" "), text, rights.get(sentence)?.split(" "));
+  function fail(why) {
+    console.warn(why);
+    asked = null;
+    put(note, /learner\.js/.test(why) ? t.missing : t.none);
+    if (fallback && !note.nextElementSibling?.matches(".attn-fallback")) note.after(fallback.cloneNode(true));
+  }
+  function draw(text, right, about) {
+    view.draw(about.sentence.split(" "), text, rights.get(about.sentence)?.split(" "));
     bar.style.width = `${(100 * right) / total}%`;
-    put(said, fill(isWhole() ? t.sound : t.broken, { right, total, sound: sound[which] ?? "–" }));
+    put(said, fill(about.isWhole ? t.sound : t.broken, { right, total, sound: sound[about.which] ?? "–" }));
     live.say(said.textContent);
   }
   function check(isAnswer) {
@@ -425,13 +430,15 @@ function breakIt({ model, el, t, language, fallback }) {
     return verdict.replaceChildren(fill(t.verdict, { right: pairs[rank - 1][2], total, rank }), rank === 1 ? ` ${t.first}` : "");
   }
   function hear(told) {
-    if (told.kind === "damaged" && told.turn === -1) sound.trained = told.right;
-    else if (told.kind === "damaged" && told.turn === turn) {
-      if (isWhole()) sound[which] = told.right;
-      draw(told.text, told.right);
-    } else if (told.kind === "begun" || told.kind === "frame") {
-      delete sound.trained; // The model of the reader has changed.
-      delete known.trained;
+    if (told.kind === "damaged" && asked) {
+      const about = asked;
+      asked = null;
+      draw(told.text, told.right, about);
+      if (isStale) damage();
+    } else if (told.kind === "failed") fail(told.why);
+    else if (told.kind === "begun" || told.kind === "frame") {
+      sound.trained = told.right ?? sound.trained;
+      delete known.trained; // The model of the reader has changed.
       if (told.kind === "begun") show();
     } else if (told.kind === "dared") {
       if (told.pairs) {
@@ -453,7 +460,7 @@ function breakIt({ model, el, t, language, fallback }) {
       h("div", { class: "attn-learner-dare" }, h("p", {}, t.dare), button("check", t.check, () => check(false)), button("answer", t.answer, () => check(true)), verdict)),
     note, live.node));
   const last = film.at(-1).texts[0];
-  draw({ words: last.words, cross: last.cross.map((row) => row.map((per) => per / 100)) }, measured.nothing);
+  draw({ words: last.words, cross: last.cross.map((row) => row.map((per) => per / 100)) }, measured.nothing, { which, sentence, isWhole: true });
   show();
   return () => session().listeners.delete(hear);
 }

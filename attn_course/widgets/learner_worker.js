@@ -161,10 +161,10 @@ export function work(post) {
       looked = sentences;
       if (training && !isRunning) report(false);
     },
-    damage({ model, sentence, breaks, turn: asked }) {
+    damage({ model, sentence, breaks }) {
       const broken = { ...breaks, cut: cutting(breaks.heads) };
       const [text] = written(world, modelOf(model), [world.encode(sentence)], broken);
-      post({ kind: "damaged", turn: asked, text, ...score(world, modelOf(model), broken) });
+      post({ kind: "damaged", text, ...score(world, modelOf(model), broken) });
     },
     dare({ model }) {
       const pairs = pairsOfHeads(world, modelOf(model));
