@@ -18,7 +18,8 @@ export const STRINGS = {
     missing: "No se encontraron las oraciones junto a la página, así que se muestra lo que se guardó de un entrenamiento.",
     said: "Paso {step}: pérdida, {loss}; {right} de {total} oraciones bien.",
     model: "Modelo", stored: "el guardado", trained: "el que entrenaste", heads: "Cabezas, cada una con su interruptor",
-    "encoder.0.self": "codificador", "decoder.0.self": "decodificador, sobre lo escrito", "decoder.0.cross": "atención cruzada", head: "cabeza {n}: {place}",
+    "encoder.0.self": "codificador", "decoder.0.self": "decodificador, sobre lo escrito", "decoder.0.cross": "atención cruzada",
+    "encoder.0.self.head": "cabeza {n} del codificador", "decoder.0.self.head": "cabeza {n} del decodificador", "decoder.0.cross.head": "cabeza {n} de la atención cruzada",
     parts: "Piezas", positions: "posiciones", mask: "máscara causal", encoder: "capa del codificador", decoder: "capa del decodificador",
     factor: "Puntajes", mend: "Reparar todo", sentence: "Oración", sound: "Entero: {right} de {total}.", broken: "Así: {right} de {total}. Entero: {sound} de {total}.",
     dare: "El reto: ¿qué dos cabezas, de las doce, se pueden cortar con menos daño?", check: "Comprobar", answer: "Ver la respuesta",
@@ -41,7 +42,8 @@ export const STRINGS = {
     missing: "The sentences were not found beside the page, so what was stored of one training is shown.",
     said: "Step {step}: loss, {loss}; {right} of {total} sentences right.",
     model: "Model", stored: "the stored one", trained: "the one you trained", heads: "Heads, each with its switch",
-    "encoder.0.self": "encoder", "decoder.0.self": "decoder, over what is written", "decoder.0.cross": "cross-attention", head: "head {n}: {place}",
+    "encoder.0.self": "encoder", "decoder.0.self": "decoder, over what is written", "decoder.0.cross": "cross-attention",
+    "encoder.0.self.head": "encoder head {n}", "decoder.0.self.head": "decoder head {n}", "decoder.0.cross.head": "cross-attention head {n}",
     parts: "Parts", positions: "positions", mask: "causal mask", encoder: "encoder layer", decoder: "decoder layer",
     factor: "Scores", mend: "Mend everything", sentence: "Sentence", sound: "Whole: {right} of {total}.", broken: "Like this: {right} of {total}. Whole: {sound} of {total}.",
     dare: "The dare: which two of the twelve heads can be cut with the least damage?", check: "Check", answer: "Show the answer",
@@ -121,7 +123,7 @@ function stage(t) {
       path.style.strokeWidth = `${14 * weight}px`;
       path.style.strokeOpacity = weight < 0.02 ? 0 : 0.12 + 0.7 * weight;
     });
-    line.toggleAttribute("hidden", !target);
+    line.toggleAttribute("data-none", !target);
     put(asked, target ? target.join(" ") : "");
   };
   return { node, draw };
@@ -228,6 +230,8 @@ function watchIt({ model, el, t, language }) {
     live.say(text);
   }
   function look(text) {
+    if (![...pick.options].some(({ value }) => value === text)) pick.append(h("option", { value: text }, text));
+    pick.value = text;
     const before = sentences[0];
     sentences = [text, ...[before, ...sentences.slice(1)].filter((other) => other !== text && rights.has(other)), ...shown.filter((other) => other !== text && !sentences.includes(other))].slice(0, shown.length);
     if (vocabulary) ask("look", { sentences });
@@ -289,7 +293,7 @@ function watchIt({ model, el, t, language }) {
     const target = (text) => rights.get(text)?.split(" ");
     view.draw(sentences[0].split(" "), texts[0], target(sentences[0]));
     others.replaceChildren(...sentences.slice(1).map((text, i) => h("li", {},
-      h("button", { type: "button", lang: "en", onclick: () => { look(text); pick.value = text; } }, text), " ",
+      h("button", { type: "button", lang: "en", onclick: () => look(text) }, text), " ",
       h("span", { lang: "es", "data-right": texts[i + 1].words.join(" ") === rights.get(text) }, texts[i + 1].words.join(" ") || t.nothing))));
     if (state !== "running" && !timer) live.say(fill(t.said, { step, loss: loss === null ? "–" : format(loss), right: last ?? "–", total }));
   }
@@ -345,7 +349,7 @@ function breakIt({ model, el, t, language, fallback }) {
   const known = { stored: storedPairs };
   const away = { heads: new Set(), positions: false, mask: false, encoder: false, decoder: false, factor: 1 };
 
-  const nameOf = (head) => fill(t.head, { n: Number(head.at(-1)) + 1, place: t[head.slice(0, -2)] });
+  const nameOf = (head) => fill(t[`${head.slice(0, -2)}.head`], { n: Number(head.at(-1)) + 1 });
   const cuts = HEADS.map((head) => h("button", {
     type: "button", "aria-pressed": "false", "aria-label": nameOf(head), title: nameOf(head), "data-attn": "head", "data-head": head,
     onclick: () => { if (!away.heads.delete(head)) away.heads.add(head); damage(); },
