@@ -241,6 +241,8 @@ def test_what_is_stored_of_the_broken_model_is_complete():
     assert stored["breaks"]["mask"] == stored["breaks"]["nothing"]
     worse = stored["breaks"].keys() - {"mask", "nothing"}
     assert all(stored["breaks"][name] < stored["breaks"]["nothing"] for name in worse)
+    # The page says that the four worst pairs are of one attention: that over the source.
+    assert all(a >= 8 for a, b, right, _ in stored["pairs"] if right < 10)
     assert len(stored["weights"]) < 60_000
 
 
