@@ -10,6 +10,7 @@
 - `Continuation`: a language model writes on; another token can be taken at each step
 - `Quiz`, `load_quiz`: questions with feedback for every answer
 - `LayerExplorer`: the six steps of a layer, and a deep stack without one of its parts
+- `Learner`: a small translator that learns in the page, or one that its reader breaks
 - `LiveMachine`: the drawing of the machine at work on a sentence, part by part, with its numbers
 - `LiveTranslator`: the trained translator at work, and where each word looked
 - `SamplingExplorer`: what temperature, top-k and top-p leave of a next word; draws from it
@@ -35,6 +36,7 @@ from attn_course.widgets.family_map import FamilyMap, load_families
 from attn_course.widgets.head_explorer import HeadExplorer
 from attn_course.widgets.head_viewer import HeadViewer
 from attn_course.widgets.layer_explorer import LayerExplorer
+from attn_course.widgets.learner import Learner
 from attn_course.widgets.live_machine import LiveMachine
 from attn_course.widgets.live_translator import LiveTranslator
 from attn_course.widgets.mask_painter import MaskPainter
@@ -62,6 +64,7 @@ __all__ = [
     "HeadExplorer",
     "HeadViewer",
     "LayerExplorer",
+    "Learner",
     "LiveMachine",
     "LiveTranslator",
     "MaskPainter",

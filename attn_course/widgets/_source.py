@@ -28,6 +28,7 @@ BUNDLES = {
     "two_widgets": ("two_heads",),
     "explorer_widgets": ("head_explorer",),
     "layer_widgets": ("layer_explorer",),
+    "learner_widgets": ("learner",),
     "mask_widgets": ("mask_painter",),
     "pair_widgets": ("moving_pair",),
     "patch_widgets": ("patch_asker",),
@@ -44,8 +45,8 @@ BUNDLES = {
 # Bundles that a page loads only when its reader comes near the widget.
 LATE = ("emoji_widgets",)
 WIDGETS = tuple(stem for stems in BUNDLES.values() for stem in stems)
-# The modules of the language model in the page, which runs in a worker.
-ENGINE = ("llama", "packed", "byte_level", "parts", "llama_worker")
+# The modules that run in a worker: the language model in the page, and the translator that learns there.
+ENGINE = ("llama", "packed", "byte_level", "parts", "llama_worker", "backward", "learner_worker")
 # Pages get the scripts without comments, which are a seventh of the bytes. Comments are on lines of
 # their own.
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*.*?\*/|//[^\n]*)[ \t]*\n", re.DOTALL | re.MULTILINE)
@@ -132,6 +133,16 @@ def attended():
     return dict(sorted(found.items(), key=lambda one: one[1].pop("order")))
 
 
+def learner():
+    """Return what `learner.js` opens: the sentences, the stored model, and the script of its worker."""
+    world, stored = (
+        json.loads((FOLDER / "learner" / f"{stem}.json").read_text(encoding="utf-8"))
+        for stem in ("world", "stored")
+    )
+    weights = base64.b64decode(stored["weights"])
+    return {"weights": weights, "worker": worker("learner_worker"), **world}
+
+
 def emoji():
     """Return the trained searcher of emoji as `emoji_model.js` wants it."""
     vocabulary, codes = (
@@ -162,6 +173,7 @@ def model_scripts():
     models["visual_question"] = visual_question()
     models |= {f"attended_{name}": about for name, about in attended().items()}
     models["emoji"] = emoji()
+    models["learner"] = learner()
     texts = {}
     for name, model in models.items():
         weights = model.pop("weights")

@@ -31,6 +31,7 @@ STILL = """.attn-header, .attn-read { display: none !important; }
 ON_THE_SITE = {
     "progress",
     "translator",
+    "watch_it_learn",
     "source_map",
     "api",
     "instructors",

@@ -1,11 +1,12 @@
-"""TrainingReplay in a real browser, from ``file://`` and offline."""
+"""TrainingReplay and Learner in a real browser, from ``file://`` and offline."""
 
 import json
 
 import numpy as np
 import pytest
 
-from attn_course.widgets import TrainingReplay, _source
+from attn_course.widgets import Learner, TrainingReplay, _source
+from experiments import learner
 from experiments.training_curves import REPLAY
 from tests.test_site.conftest import page_of
 
@@ -164,4 +165,167 @@ def test_nothing_is_wider_than_the_page_and_no_frame_moves_the_rest(visit, page,
 def test_accessible_to_axe(visit, scheme, width, page, violations):
     page = visit(page, color_scheme=scheme, width=width)
     page.locator("[data-attn=frame]").press("End")
+    assert violations(page) == []
+
+
+# Learner ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory):
+    """Both figures on one page, as they share a translator; in `alone` the scripts of the model are missing."""
+    folder = tmp_path_factory.mktemp("school")
+    scripts = {
+        name: text for name, text in _source.model_scripts().items() if name.startswith("learner")
+    }
+    for place in ("whole", "alone"):
+        (folder / place).mkdir()
+        for language in LANGUAGES:
+            page = page_of(Learner("watch", language=language), "widgets.js")
+            page = page.replace("</main>", Learner("break", language=language)._html() + "</main>")
+            (folder / place / f"{language}.html").write_text(page, "utf-8")
+        (folder / place / "widgets.js").write_text(
+            _source.classic_bundle("learner_widgets"), "utf-8"
+        )
+        (folder / place / "widgets.css").write_text(_source.stylesheet(), "utf-8")
+        for name, content in scripts.items() if place == "whole" else ():
+            (folder / place / name).write_text(content, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def learn(browser, school):
+    """Open the page of the translator that learns; errors on the way fail the test."""
+    contexts, errors = [], []
+
+    def learn(language="en", place="whole", width=1280, motion="no-preference", **options):
+        context = browser.new_context(
+            offline=True, viewport={"width": width, "height": 900}, reduced_motion=motion, **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto((school / place / f"{language}.html").as_uri())
+        page.locator("[data-attn=learner-break]").wait_for()
+        return page
+
+    yield learn
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+STORED = learner.read("stored")
+HELD = dict(line.split("|") for line in learner.read("world")["held"])
+
+
+def written_in(page, figure):
+    return page.locator(f"[data-attn=learner-{figure}] [data-attn=written] > li").evaluate_all(
+        "nodes => nodes.map((node) => node.firstChild.textContent)"
+    )
+
+
+def test_it_learns_in_the_page_as_it_was_stored(learn):
+    page = learn()
+    assert written_in(page, "watch") == STORED["film"][0]["texts"][0]["words"]
+    page.locator("[data-attn=step]").click()
+    page.wait_for_function("document.querySelector('[data-attn=steps]').textContent === '1'")
+    page.locator("[data-attn=own]").fill("The red blorf")
+    page.locator("[data-attn=translate]").click()
+    page.wait_for_selector("[data-attn=note][data-bad]")
+    assert text(page, "note").startswith("It does not know blorf.")
+    for step in range(2, 13):
+        page.locator("[data-attn=step]").click()
+        page.wait_for_function(
+            f"document.querySelector('[data-attn=steps]').textContent === '{step}'"
+        )
+    assert float(text(page, "loss")) < STORED["film"][0]["loss"]
+    # On a busy machine it says that it is slow, and does not go on by itself.
+    page.locator("[data-attn=train]").click()
+    page.wait_for_function("Number(document.querySelector('[data-attn=steps]').textContent) > 12")
+    page.locator("[data-attn=train]").click()
+    page.wait_for_timeout(500)
+    steps = text(page, "steps")
+    # The reader's translator is now among those to break.
+    page.locator("[data-attn=model][value=trained]").check()
+    page.wait_for_function(
+        "document.querySelector('[data-attn=said]').textContent.startsWith('Whole: 0')"
+    )
+    assert written_in(page, "break") == written_in(page, "watch")
+    assert text(page, "steps") == steps
+
+
+def test_another_seed_starts_over_and_the_same_one_repeats(learn):
+    page = learn("es")
+    found = []
+    for seed in ("7", "1", "7"):
+        page.locator("[data-attn=step]").click()
+        page.wait_for_function("document.querySelector('[data-attn=steps]').textContent === '1'")
+        page.locator("[data-attn=seed]").fill(seed)
+        page.locator("[data-attn=again]").click()
+        page.wait_for_function("document.querySelector('[data-attn=steps]').textContent === '0'")
+        assert text(page, "train") == "Entrenar"
+        found.append(written_in(page, "watch"))
+    assert found[0] == found[2] != found[1] == STORED["film"][0]["texts"][0]["words"]
+
+
+@pytest.mark.parametrize("name", ["positions", "mask", "encoder", "decoder"])
+def test_what_is_broken_answers_with_what_was_measured(learn, name):
+    page = learn("en")
+    page.locator(f"[data-attn=learner-break] [data-attn={name}]").press("Space")
+    right = STORED["breaks"][name]
+    page.wait_for_function(
+        f"document.querySelector('[data-attn=said]').textContent.startsWith('Like this: {right} of 50')"
+    )
+    page.locator("[data-attn=mend]").click()
+    page.wait_for_function(
+        "document.querySelector('[data-attn=said]').textContent.startsWith('Whole: 50')"
+    )
+    words = HELD[STORED["shown"][0]].split()
+    assert written_in(page, "break") == words
+
+
+def test_the_dare_knows_the_rank_and_the_answer(learn):
+    page = learn("en")
+    page.locator("[data-attn=check]").click()
+    assert text(page, "verdict").startswith("Cut two heads")
+    heads = page.locator("[data-attn=head]")
+    a, b, right, _ = STORED["pairs"][4]
+    for i in (a, b):
+        heads.nth(i).press("Enter")
+    page.wait_for_function(
+        f"document.querySelector('[data-attn=said]').textContent.startsWith('Like this: {right} of 50')"
+    )
+    page.locator("[data-attn=check]").click()
+    assert f"{right} of 50" in text(page, "verdict") and "number 5." in text(page, "verdict")
+    page.locator("[data-attn=answer]").click()
+    page.get_by_text("Cut the last").click()
+    pressed = heads.evaluate_all(
+        "nodes => nodes.flatMap((node, i) => node.ariaPressed === 'true' ? [i] : [])"
+    )
+    assert pressed == STORED["pairs"][-1][:2]
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_without_its_scripts_the_stored_training_is_shown_and_says_why(learn, motion):
+    page = learn("en", place="alone", motion=motion)
+    page.locator("[data-attn=train]").click()
+    page.wait_for_function(
+        "document.querySelector('[data-attn=note]').textContent.includes('not found')"
+    )
+    page.wait_for_function("document.querySelector('[data-attn=steps]').textContent === '20'")
+    page.locator("[data-attn=learner-break] [data-attn=mask]").press("Space")
+    page.locator("[data-attn=learner-break] .attn-fallback table").wait_for()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
+def test_the_school_is_accessible_and_fits(learn, scheme, width, violations):
+    page = learn("es", color_scheme=scheme, width=width)
+    height = page.evaluate("document.body.scrollHeight")
+    page.locator("[data-attn=head]").first.click()
+    page.wait_for_function(
+        "document.querySelector('[data-attn=said]').textContent.startsWith('Así')"
+    )
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.body.scrollHeight") == height
     assert violations(page) == []
