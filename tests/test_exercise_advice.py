@@ -589,7 +589,6 @@ UNNAMED = {
     "accept.if_of_an_array": "the kind of what it returns says it: None in place of the rest",
     "patch_effect.first_pair": ODD,
     "patch_effect.regression": "another measure altogether",
-    "induction_score.np_trace": TWO,
 }
 
 

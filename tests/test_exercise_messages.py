@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import attn_course
+from attn import reference
 from attn.reference import scaled_dot_product_attention, smoothed_cross_entropy, softmax
 from attn_course.exercises import check, exercises, repaired
 from attn_course.exercises.catalogue import load
@@ -157,8 +158,8 @@ class Slips:
 
     def best_span(start, end, max_words):
         best, span = -np.inf, (0, 0)
-        for i in range(len(start)):
-            j = 0
+        for i in range(1, len(start)):
+            j = i
             while j < min(len(end), i + max_words):
                 print(i, j)
                 if start[i] + end[j] > best:
@@ -202,8 +203,8 @@ class Slips:
         ),
         (
             "best_span",
-            "en la línea {2}, escribe `j = i` en lugar de `j = 0`.",
-            "in line {2}, write `j = i` in place of `j = 0`.",
+            "en la línea {1}, escribe `range(0, len(start))` en lugar de `range(1, len(start))`.",
+            "in line {1}, write `range(0, len(start))` in place of `range(1, len(start))`.",
         ),
     ],
 )
@@ -220,57 +221,19 @@ def test_a_slip_is_mended_in_the_code_of_the_learner(exercise_id, es, en, langua
 class TwoSlips:
     """Attempts of two mistakes, which no known mistake explains alone."""
 
-    attention_pooling = ch01.attention_pooling.scaled_and_mean
     teacher_forcing = ch08.teacher_forcing.end_read_and_one_too_early
 
     def feed_forward(x, w_1, b_1, w_2, b_2):
         inner = x @ w_1 - b_1
         return inner @ w_2 + b_2
 
-    def sinusoidal_positions(seq_len, d_model, base=10000):
-        clocks = base ** (2 * np.arange(d_model // 2) / d_model)
-        angles = np.arange(1, seq_len + 1)[:, None] / clocks
-        return np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(seq_len, d_model)
-
-    def self_attention(x, w_q, w_k, w_v):
-        query, value, key = x @ w_q, x @ w_k, x @ w_v
-        weights = softmax(query @ key.mT)
-        return weights @ value, weights
-
-    def induction_score(weights, period):
-        n = weights.shape[-1]
-        total = 0
-        for i in range(period, n):
-            total = total + weights[..., i, i - period - 1]
-        return total / n
-
 
 @pytest.mark.parametrize(
     "exercise_id, change, hint",
     [
-        (
-            "attention_pooling",
-            "`(key * query).sum(-1)` in place of `(key * query).sum(-1) / np.sqrt(key.shape[-1])`",
-            "You divide the output by the number of positions.",
-        ),
         # Not `argmax` for `sum`, which makes a mistake of its own and is asked back at once.
         ("teacher_forcing", "`lengths` in place of `lengths - 1`", "the input holds `<eos>`"),
         ("feed_forward", "`x @ w_1 + b_1` in place of `x @ w_1 - b_1`", "max(0, ·)"),
-        (
-            "sinusoidal_positions",
-            "`[np.sin(angles), np.cos(angles)]` in place of",
-            "You count positions from 1.",
-        ),
-        (
-            "self_attention",
-            "`x @ w_q / np.sqrt(x.shape[-1])` in place of `x @ w_q`",
-            "You swapped key and value",
-        ),
-        (
-            "induction_score",
-            "`i - period + 1` in place of `i - period - 1`",
-            "You divide by all queries.",
-        ),
     ],
 )
 def test_a_change_may_leave_a_mistake_that_is_known(exercise_id, change, hint):
@@ -281,30 +244,139 @@ def test_a_change_may_leave_a_mistake_that_is_known(exercise_id, change, hint):
     assert hint in left
 
 
+class TwoKnown:
+    """Attempts of two known mistakes at once, in other words than those of the exercise."""
+
+    attention_pooling = ch01.attention_pooling.scaled_and_mean
+    smoothed_cross_entropy = ch08.smoothed_cross_entropy.sum_with_more_than_one_asked_for
+    corrupt_spans = ch11.corrupt_spans.downwards_without_the_last
+
+    def read_alignment(weights):
+        rows = weights[-1].mean(axis=0)[:-1]
+        return rows == rows.max(axis=1, keepdims=True)
+
+    def layer_norm(x, gain, bias):
+        return gain * (x - x.mean(axis=0)) / x.std(axis=0) + bias
+
+    def logit_lens(stream, gain, table, token):
+        centred = stream - stream.mean(-1, keepdims=True)
+        root = np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+        logits = centred / root * gain @ table.T
+        return 1 + (logits < logits[..., token, None]).sum(-1)
+
+    def beam_step(log_probabilities, scores, beam_width):
+        totals = log_probabilities + scores[:, None]
+        tokens = totals.argmax(axis=1)[:beam_width]
+        parents = np.arange(len(totals))[:beam_width]
+        return parents, tokens, totals[parents, tokens]
+
+
 @pytest.mark.parametrize(
-    "exercise_id, attempt, mistake, left",
+    "exercise_id, first, second",
     [
         (
-            "smoothed_cross_entropy",
-            ch08.smoothed_cross_entropy.sum_with_more_than_one_asked_for,
-            "You share out ε without taking it from the right word",
-            "perhaps you sum where a mean is asked for",
+            "attention_pooling",
+            "You divide the scores by √d_k.",
+            "You divide the output by the number",
         ),
-        (
-            "corrupt_spans",
-            ch11.corrupt_spans.downwards_without_the_last,
-            "You number the marks downwards",
-            "what stands at the end is missing",
-        ),
+        ("smoothed_cross_entropy", "You return the sum.", "You share out ε without taking it"),
+        ("corrupt_spans", "You number the marks downwards", "The last mark of what is asked for"),
+        ("read_alignment", "You take the mean over the heads of one layer", "you link both"),
+        ("layer_norm", "You normalise over the first axis", "ε is missing."),
+        ("logit_lens", "You subtract the mean", "You count the tokens that lie below."),
+        ("beam_step", "You give each hypothesis its best token", "in the order they had"),
     ],
 )
-def test_two_mistakes_are_told_where_the_second_is_done_to_what_the_first_gives(
-    exercise_id, attempt, mistake, left
-):
+def test_two_known_mistakes_at_once_are_both_named(exercise_id, first, second):
     attn_course.set_language("en")
-    message = check(exercise_id, attempt).message
-    two, _, rest = message.partition("What is left then: ")
-    assert f"There are two mistakes at once. {mistake}" in two and left in rest
+    message = check(exercise_id, vars(TwoKnown)[exercise_id]).message
+    one, _, other = message.partition(" And the other: ")
+    assert f"There are two mistakes at once. {first}" in one and second in other
+
+
+def test_what_a_hint_says_is_right_is_left_out_where_there_is_another_mistake(language):
+    def attempt(query, key, value):
+        powers = np.exp(key @ query)
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+        return (weights[..., None] * key).sum(axis=-2), weights
+
+    message = check("attention_pooling", attempt).message
+    assert say(language, "Y el otro: Haces la media", "And the other: You take the mean") in message
+    assert say(language, "Los pesos son correctos", "The weights are right") not in message
+
+
+def test_a_mistake_that_several_others_may_accompany_is_named_alone():
+    def attempt(losses, targets, pad_id):
+        return np.mean([batch.sum() for batch in losses])
+
+    attn_course.set_language("en")
+    message = check("epoch_loss", attempt).message
+    assert "at once. One of them: You divide the sum by the number of batches." in message
+
+
+def test_two_mistakes_are_told_where_the_second_is_done_to_what_the_first_gives():
+    loss = smoothed_cross_entropy
+    attempt = lambda logits, targets, pad_id, share: (
+        3 * (loss(logits, targets, pad_id, share) + share * loss(logits, targets, pad_id, 0))
+    )
+    attn_course.set_language("en")
+    two, _, left = check("smoothed_cross_entropy", attempt).message.partition("left then: ")
+    assert "There are two mistakes at once. You share out ε without taking it" in two
+    assert "are 3 times the right ones" in left
+
+
+def test_two_arrays_that_are_wrong_are_never_printed_alike():
+    attn_course.set_language("en")
+    message = check("layer_norm", TwoKnown.layer_norm).message
+    assert "the smallest on which it shows:" in message
+    message = check(SOFTMAX, lambda scores: softmax(scores) + 3e-6).message
+    expected, given = message.partition("expected weights")[2].split("your function gives weights")
+    assert expected.split() != given.split()
+
+
+class Unwise:
+    """Attempts that a change which no teacher would advise makes right, or brings nearer."""
+
+    def mask_tokens(tokens, chance, dice, others, mask_id, ignore_id):
+        chosen = (chance < 0.15) & (tokens >= 4)
+        inputs = tokens
+        inputs[chosen & (dice < 0.8)] = mask_id
+        changed = chosen & (dice >= 0.8) & (dice < 0.9)
+        inputs[changed] = others[changed]
+        return np.where(inputs < 0, 0, inputs), np.where(chosen, tokens, ignore_id)
+
+    def encoder_layer(x, w_q, w_k, w_v, w_o, w_1, w_2):
+        _, found = reference.self_attention(x, w_q, w_k, w_v)
+        first = reference.layer_norm(x + found @ w_o)
+        return reference.layer_norm(first + np.maximum(0, first @ w_1) @ w_2)
+
+    def embed(tokens, vocabulary, table):
+        places = {word: i for i, word in enumerate(vocabulary) if word != "<pad>"}
+        return table[np.vectorize(lambda token: places.get(token, 1))(tokens)]
+
+    def attention_pooling(query, key, value):
+        powers = np.exp(key @ query - (key @ query).max(axis=-1, keepdims=True))
+        output = np.einsum("...n,...nd->...d", powers, value)
+        return output / powers.sum(axis=-1, keepdims=True), powers
+
+
+@pytest.mark.parametrize(
+    "exercise_id, wise, unwise",
+    [
+        # A copy, and no test for what is always so.
+        ("mask_tokens", "you ask the model to write `[MASK]`", "isfinite"),
+        # The results are given their names in the wrong order.
+        ("encoder_layer", "write `found, _ = reference.self_attention", "`_ @ w_o`"),
+        # One wrong vector in place of another mends nothing.
+        ("embed", "all is right but where `tokens` is `<pad>`", "One change"),
+        # What has a name is not written out twice.
+        ("attention_pooling", "powers / powers.sum(axis=-1, keepdims=True)`", "powers = np.exp"),
+    ],
+)
+def test_no_change_is_offered_that_a_teacher_would_not_advise(exercise_id, wise, unwise):
+    attn_course.set_language("en")
+    message = check(exercise_id, vars(Unwise)[exercise_id]).message
+    assert wise in message and unwise not in message
 
 
 def test_a_page_that_has_no_time_left_gives_the_verdict_without_a_change(monkeypatch):

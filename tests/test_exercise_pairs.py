@@ -1,13 +1,16 @@
-"""Several mistakes at once do not pass, and one of them is named."""
+"""Several mistakes at once do not pass, and they are named where each is known."""
 
 import itertools
 
 import numpy as np
+import pytest
 
 from attn_course.exercises import check
+from attn_course.exercises.catalogue import modules
 from attn_course.exercises.check import record_of_chapter
 from attn_course.exercises.compare import run
 from attn_course.exercises.diagnose import misconception, wrong_on
+from attn_course.exercises.slips import function_of, slips_of, spoilt
 
 ATTENTION = "scaled_dot_product_attention"
 
@@ -78,3 +81,25 @@ def test_two_mistakes_never_pass_and_the_one_that_is_named_is_made():
         allowed = {*names, "empty_row"} if {"overflow", "global_maximum"} & {*names} else {*names}
         known = misconception(record, answers, failing)
         assert known is None or known.id in allowed, f"{names}: {known.id}"
+
+
+@pytest.mark.parametrize("exercise_id", modules())
+def test_each_edit_of_the_right_answer_makes_the_mistake_that_it_stands_for(exercise_id):
+    record = record_of_chapter(exercise_id)
+    code, slips = slips_of(record.slips)
+
+    def answers(code):
+        function = function_of(code, exercise_id)
+        return [run(function, case, record) for case in record.cases]
+
+    assert wrong_on(answers(code), record.expected) == []
+    assert len({known for known, _ in slips}) > 4
+    alone = [(known, spoilt(code, edits)) for known, edits in slips]
+    found = []
+    for known, wrong in alone:
+        if wrong:  # The others are edits of what another edit writes.
+            given = answers(wrong)
+            named = misconception(record, given, wrong_on(given, record.expected))
+            found.append((known, named and named.id))
+    assert [pair for pair in found if pair[0] != pair[1]] == []
+    assert len(found) >= len(slips) - 1

@@ -27,14 +27,16 @@ from attn_course.exercises.explain import (
     has_large_numbers,
     problem,
     raised,
+    shows,
     wrong_total,
 )
 from attn_course.exercises.kept import folder, keep
 from attn_course.exercises.patterns import pattern
 from attn_course.exercises.record import read_record, record_of
-from attn_course.exercises.relations import upon_a_mistake
-from attn_course.exercises.repaired import repaired
+from attn_course.exercises.relations import mistake_on_fewest_axes, upon_a_mistake
+from attn_course.exercises.repaired import deadline, repaired
 from attn_course.exercises.result import Result
+from attn_course.exercises.slips import two_mistakes
 from attn_course.language import text
 
 # The statements of these ask for numbers, a pair or rows of ids, and not for an array.
@@ -255,11 +257,16 @@ def _explain(record, attempt, answers, failing):
     others = [(answers[i], record.expected[i]) for i in failing[1:]]
     what = problem(record, attempt, case, answer, expected, others)
     known = misconception(record, answers, failing)
-    repair = nearer = ""
+    repair = nearer = both = ""
     if not (known and proves(known, answers, failing)):
-        may_be_lists = record.id in MAY_BE_LISTS
-        repair, nearer = repaired(record, attempt, answers, failing, may_be_lists, bool(known))
-    if known and not repair:
+        until = deadline()
+        both = two_mistakes(record, answers, failing, until, known)
+        if not both:
+            may_be_lists = record.id in MAY_BE_LISTS
+            repair, nearer = repaired(
+                record, attempt, answers, failing, may_be_lists, bool(known), until
+            )
+    if known and not (repair or both):
         message = text(**known.hint)
         if answer.error:
             message += "\n\n" + what
@@ -269,20 +276,35 @@ def _explain(record, attempt, answers, failing):
         es=f"Falla en {len(failing)} de {n} entradas; la más pequeña:",
         en=f"It fails on {len(failing)} of {n} inputs; the smallest:",
     )
+    shown = next((i for i in failing if _shows(record, answers[i], i)), first)
+    if shown != first:
+        where = text(
+            es=f"Falla en {len(failing)} de {n} entradas; la más pequeña en la que se ve:",
+            en=f"It fails on {len(failing)} of {n} inputs; the smallest on which it shows:",
+        )
     if answer.error and family(answer.error):
         nearer = ""  # What the exception means says more than what any code without it would lack.
     if is_total := bool(wrong_total(record, case, answer, expected, others)):
         nearer = ""  # Only a sum is missing to divide by, and `what` says so.
-    if repair or nearer:
+    if both or repair or nearer:
         what = raised(attempt, answer.error, False) if answer.error else ""
-        common = repair or nearer
+        common = both or repair or nearer
     elif common := altered(record, attempt, answers, failing):
         what = raised(attempt, answer.error, False) if answer.error else what
     else:
         found = pattern(record, answers, failing), unused(record, attempt, answers, failing)
         common = " ".join(filter(None, found))
         if not (common or is_total):
-            common = upon_a_mistake(record, answers, failing)
+            common = upon_a_mistake(record, answers, failing) or mistake_on_fewest_axes(
+                record, answers, failing
+            )
     what = f"{what} {common}".strip()
-    evidence = compared(record, case, answer, expected)
-    return f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}", None
+    evidence = compared(record, record.cases[shown], answers[shown], record.expected[shown])
+    return (
+        f"{what} {where}\n\n{textwrap.indent(evidence, '    ')}",
+        known.id if known and both else None,
+    )
+
+
+def _shows(record, answer, i):
+    return shows(record, answer, record.expected[i])

@@ -14,6 +14,7 @@ from attn_course.exercises.shapes import wrong_number
 from attn_course.language import text
 
 LARGEST_SHOWN = 24  # numbers; of a longer array only the shape is shown
+DECIMALS = (4, 6, 8, 12, 16)  # more of them where fewer print two different numbers alike
 LARGE_INPUT = 20  # ordinary inputs stay far below
 
 
@@ -317,16 +318,20 @@ def has_large_numbers(case):
     return max((np.abs(a).max(initial=0) for a in floats), default=0) > LARGE_INPUT
 
 
-def compared(record, case, answer, expected):
-    """Return the input, and under it what was expected and what came.
+def shows(record, answer, expected):
+    """Return whether what is wrong shows in the decimals that are printed."""
+    if not _fits(answer, expected):
+        return True
+    _, got, wanted = _shown(record, answer, expected)
+    return _printed(got) != _printed(wanted)
 
-    Arguments as for `problem`. Where the answer cannot be set beside the expected arrays
-    only the shapes of the input are given.
-    """
-    shapes = [array.shape for array in answer.values or ()]
-    if shapes != [array.shape for array in expected.values]:
-        return "\n".join(_title(name, array) for name, array in case.items())
-    lines = [_show(name, array) for name, array in case.items()]
+
+def _fits(answer, expected):
+    return [v.shape for v in answer.values or ()] == [v.shape for v in expected.values]
+
+
+def _shown(record, answer, expected):
+    """Return the name of an output that is wrong, what came and what was expected, or a place of them."""
     triples = zip(record.outputs, answer.values, expected.values, strict=True)
     # One output is enough, the last: a wrong output that is a mean follows from its weights.
     name, got, wanted = [triple for triple in triples if not _right(*triple[1:])][-1]
@@ -334,8 +339,24 @@ def compared(record, case, answer, expected):
         wrong = ~close(got, wanted) | (not same_kind(got, wanted))
         place = tuple(int(i) for i in np.argwhere(wrong)[0])
         name, got, wanted = f"{name}[{', '.join(map(str, place))}]", got[place], wanted[place]
-    lines.append(_show(text(es=f"se espera {name}", en=f"expected {name}"), wanted))
-    lines.append(_show(text(es=f"tu función da {name}", en=f"your function gives {name}"), got))
+    return name, got, wanted
+
+
+def compared(record, case, answer, expected):
+    """Return the input, and under it what was expected and what came.
+
+    Arguments as for `problem`. Where the answer cannot be set beside the expected arrays
+    only the shapes of the input are given.
+    """
+    if not _fits(answer, expected):
+        return "\n".join(_title(name, array) for name, array in case.items())
+    lines = [_show(name, array) for name, array in case.items()]
+    name, got, wanted = _shown(record, answer, expected)
+    alike = (d for d in DECIMALS if _printed(got, d) != _printed(wanted, d))
+    decimals = next(alike, DECIMALS[0])
+    lines.append(_show(text(es=f"se espera {name}", en=f"expected {name}"), wanted, decimals))
+    given = text(es=f"tu función da {name}", en=f"your function gives {name}")
+    lines.append(_show(given, got, decimals))
     return "\n".join(lines)
 
 
@@ -343,21 +364,21 @@ def _right(got, wanted):
     return close(got, wanted).all() and same_kind(got, wanted)
 
 
-def _title(name, array):
+def _title(name, array, decimals=DECIMALS[0]):
     if not array.shape:
-        return f"{name}: {_printed(array)}"
+        return f"{name}: {_printed(array, decimals)}"
     return f"{name}, {text(es='forma', en='shape')} {array.shape}"
 
 
-def _printed(array):
+def _printed(array, decimals=DECIMALS[0]):
     with np.printoptions(
-        precision=4, floatmode="fixed", suppress=True, sign="-", linewidth=72, threshold=1000
+        precision=decimals, floatmode="fixed", suppress=True, sign="-", linewidth=72, threshold=1000
     ):
         return np.array2string(np.asarray(array)).replace("\n\n", "\n")
 
 
-def _show(name, array):
+def _show(name, array, decimals=DECIMALS[0]):
     """Return an array printed under its name and shape, or these alone if it is long."""
     if array.size > LARGEST_SHOWN or not np.shape(array):
-        return _title(name, np.asarray(array))
-    return f"{_title(name, array)}:\n{textwrap.indent(_printed(array), '  ')}"
+        return _title(name, np.asarray(array), decimals)
+    return f"{_title(name, array)}:\n{textwrap.indent(_printed(array, decimals), '  ')}"

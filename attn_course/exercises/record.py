@@ -16,6 +16,7 @@ import numpy as np
 
 from attn._checks import argument_error
 from attn_course.exercises.compare import Answer, family, run
+from attn_course.exercises.slips import function_of, slips_of, spoilt
 
 SEED = 0
 # An exception of a known mistake is compared by its family alone.
@@ -61,6 +62,8 @@ class Record:
         The right answers.
     oracle : callable or None
         What gave them, if it is at hand.
+    slips : str
+        A right answer and the edits that spoil it, if there are any.
     """
 
     id: str
@@ -69,6 +72,7 @@ class Record:
     expected: list[Answer]
     _find_mistakes: Callable[[], tuple[Mistake, ...]]
     oracle: Callable | None = None
+    slips: str = ""
 
     @functools.cached_property
     def mistakes(self):
@@ -100,13 +104,22 @@ def record_of(exercise, cases=None):
         return [run(function, case, exercise) for case in cases]
 
     def mistakes():
+        code, slips = slips_of(exercise.slips)
+        others = {known.id: [] for known in exercise.misconceptions}
+        for known, edits in slips:
+            if alone := spoilt(code, edits):
+                others[known].append(function_of(alone, exercise.id))
         return tuple(
-            Mistake(known.id, known.hint, tuple(map(answers, known.functions)))
+            Mistake(
+                known.id, known.hint, tuple(map(answers, (*known.functions, *others[known.id])))
+            )
             for known in exercise.misconceptions
         )
 
     right = answers(exercise.oracle)
-    return Record(exercise.id, exercise.outputs, cases, right, mistakes, exercise.oracle)
+    return Record(
+        exercise.id, exercise.outputs, cases, right, mistakes, exercise.oracle, exercise.slips
+    )
 
 
 def write_records(file, records):

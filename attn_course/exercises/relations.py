@@ -82,6 +82,49 @@ def upon_a_mistake(record, answers, failing):
     return ""
 
 
+BATCHED = {
+    "es": "{hint} Además, donde `{name}` tiene más ejes falla otra cosa: cuenta los ejes desde el final.",
+    "en": "{hint} Besides, where `{name}` has more axes something else goes wrong: count axes from the end.",
+}
+BESIDES = {
+    "es": "{hint} Además hay otro error, que se ve en otras entradas.",
+    "en": "{hint} There is another mistake besides, which shows on other inputs.",
+}
+
+
+def mistake_on_fewest_axes(record, answers, failing):
+    """Return what is said of a known mistake that explains only the inputs without a batch, or an empty text.
+
+    Parameters
+    ----------
+    record : Record
+    answers : list of Answer
+    failing : list of int
+    """
+    for name in record.cases[0]:
+        axes = [case[name].ndim if name in case else 0 for case in record.cases]
+        few = [i for i in failing if axes[i] == min(axes)]
+        if len(few) < 2 or len(few) == len(failing) or any(answers[i].broken for i in few):
+            continue
+        numbers = np.concatenate([v.ravel() for i in few for v in answers[i].values])
+        if np.unique(numbers).size < ENOUGH:
+            continue
+        for known in record.mistakes:
+            for others in known.answers:
+                if all(
+                    same(answers[i], others[i]) for i in range(len(axes)) if axes[i] == min(axes)
+                ):
+                    many = [i for i in failing if i not in few]
+                    stops = all(_differs_in_shape(answers[i], record.expected[i]) for i in many)
+                    said = BATCHED if stops else BESIDES
+                    return text(**said).format(hint=text(**known.hint), name=name)
+    return ""
+
+
+def _differs_in_shape(answer, right):
+    return [v.shape for v in answer.values or ()] != [v.shape for v in right.values]
+
+
 def _upon(record, answers, others, failing):
     """Return how answers follow from those of a mistake: by a fixed factor or the like, or but for an axis."""
     columns = []

@@ -15,6 +15,7 @@ import inspect
 import io
 import itertools
 import math
+import os.path
 import re
 import sys
 import textwrap
@@ -24,16 +25,21 @@ import warnings
 
 import numpy as np
 
-from attn_course.exercises.compare import run, same
+from attn_course.exercises.compare import close, run, same
 from attn_course.exercises.diagnose import wrong_on
 from attn_course.language import text
 
 MOST_CANDIDATES = 1000
 WITH_A_HINT = 500  # are enough where there is something to say already
+ONCE_RIGHT = 100  # more, to find a plainer change than one that passes
 seconds = math.inf  # that trying may take
 MOST_STEPS = 30_000  # rounds of loops and calls, over all candidates
 STEPS_ON_ONE_INPUT = 5000
 LONGEST = 90  # characters of code that a sentence quotes
+LONGEST_WHOLE = 60  # of longer code what two lines share at their end is left out
+KEPT = 15  # characters of it that stay
+MOST_NUMBERS = 50  # pairs of numbers that are exchanged
+LONG_TWICE = 20  # what is longer is written twice only where nothing else helps
 # Who uses these asks, draws or writes: not to be repeated hundreds of times.
 NOT_REPEATED = "input open exec eval breakpoint exit quit sys os plt torch"
 
@@ -76,7 +82,7 @@ COMPARISONS = {
 }
 # The functions of a row are taken for each other.
 FAMILIES = _rows(
-    "max min mean sum prod any all argmax argmin argsort cumsum std var; max maximum; min minimum;"
+    "mean sum any all max min prod argmax argmin argsort cumsum std var; max maximum; min minimum;"
     "maximum minimum add; sin cos; exp log sqrt square abs; tril triu; zeros ones zeros_like ones_like;"
     "T mT; concatenate stack; logical_or logical_and; append extend; floor ceil"
 )
@@ -88,7 +94,9 @@ WRAPS = """
     np.log(E); np.nan_to_num(E); E.copy(); E[::-1]; E[1:]; E[:-1]; E.ravel(); E.astype(bool); E.astype(float);
     np.argsort(E); -np.sort(-E); min(E, 1); E.swapaxes(-3, -2)
 """
-WITH_A_NAME = "E / np.sqrt(N.shape[-1]); E + N; E * N; E @ N; E / N; E - N; E & N; E | N"
+WITH_A_NAME = (
+    "E / np.sqrt(N.shape[-1]); E + N; E * N; N[..., None] * E; E @ N; E / N; E - N; E & N; E | N"
+)
 # What has fewer axes would raise.
 AXES = {
     "mT": 2,
@@ -100,6 +108,7 @@ AXES = {
     "sort": 1,
     "astype": 1,
     "@": 1,
+    "~": 1,
 }
 
 LARGEST = 2000  # numbers of an array, or rounds of a range, that a candidate may ask for
@@ -150,7 +159,12 @@ class _Enough(BaseException):
 SMALL = _Small()
 
 
-def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False):
+def deadline():
+    """Return when to stop trying, by the clock of `time.perf_counter`."""
+    return time.perf_counter() + seconds
+
+
+def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False, until=math.inf):
     """Return a sentence on the one change with which an attempt passes, or has one known mistake left.
 
     Parameters
@@ -166,6 +180,8 @@ def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False):
         Whether a list or a tuple passes for an array.
     has_hint : bool, default False
         Whether a known mistake explains most of it: then half as much is tried.
+    until : float, optional
+        The `deadline`.
 
     Returns
     -------
@@ -176,30 +192,67 @@ def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False):
     source = _source(attempt) if record.oracle else None
     if source is None:
         return "", ""
-    nearest, least = None, (len(failing) + 1, 0)
+    nearest, least, right = None, (len(failing) + 1, 0), None
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         trial = _Trial(record, answers, failing, attempt, source, may_be_lists)
+        written = {answers[i].modified for i in failing} - {None}
+        trial.until = until
         if has_hint:
             trial.most = WITH_A_HINT
         with contextlib.suppress(_Enough):
-            for sentence, edits in _candidates(source, trial.kinds(failing)):
+            for sentence, edits in _candidates(source, trial.kinds(failing), written):
                 n_wrong, known = trial.outcome(edits)
-                if n_wrong == 0:
-                    change = _told(sentence, edits, source, attempt)
-                    return text(**RIGHT).format(change=change), ""
-                if not known:
+                if (n_wrong == 0 or known) and not trial.teaches(edits, failing):
                     continue
-                # Of two changes that leave as much, the one that only takes something away is a slip mended.
-                rank = n_wrong, not all(_is_part(new, old) for _, _, old, new in edits)
+                if n_wrong == 0:
+                    cost = max(_cost(new, old) for _, _, old, new in edits)
+                    if right is None or cost < right[0]:
+                        right = cost, sentence, edits
+                        trial.most = min(trial.most, trial.candidates + ONCE_RIGHT * (cost > 1))
+                if right or not known:
+                    continue
+                # Of two changes that leave as much, the plainer one is a slip mended.
+                rank = n_wrong, max(_cost(new, old) for _, _, old, new in edits)
                 if rank < least and not _makes_a_mistake(edits, known, source):
                     nearest, least = (sentence, edits, known), rank
                     trial.most = WITH_A_HINT
+    if right:
+        change = _told(*right[1:], source, attempt)
+        return text(**RIGHT).format(change=change), ""
     if nearest is None:
         return "", ""
     sentence, edits, known = nearest
     change = _told(sentence, edits, source, attempt)
     return "", text(**NEARLY).format(change=change, hint=text(**known.hint))
+
+
+def _idle(source):
+    """Return how often 0 is added or subtracted, or something multiplied or divided by 1."""
+    count = 0
+    for node in ast.walk(source):
+        if isinstance(node, ast.BinOp | ast.AugAssign):
+            idle = 0 if isinstance(node.op, ast.Add | ast.Sub) else 1
+            sides = [
+                getattr(node, "left", None),
+                getattr(node, "right", getattr(node, "value", None)),
+            ]
+            if isinstance(node.op, ast.Sub | ast.Div | ast.FloorDiv | ast.Pow):
+                sides = sides[1:]
+            count += any(isinstance(n, ast.Constant) and n.value == idle for n in sides)
+    return count
+
+
+def _used(source):
+    """Return the names whose value counts: they are read, and not only written into."""
+    into = set()
+    for node in ast.walk(source):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            into.add(getattr(node.value.func, "value", None))
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            into.add(node.value)
+    read = (n for n in ast.walk(source) if isinstance(n, ast.Name) and n not in into)
+    return {node.id for node in read if isinstance(node.ctx, ast.Load)}
 
 
 def _makes_a_mistake(edits, known, source):
@@ -222,6 +275,18 @@ def _makes_a_mistake(edits, known, source):
         or bool(lost & {*asked})
         or any(t in code for t in taken for code in asked)
     )
+
+
+def _cost(new, old):
+    """Return how far a change is from a slip of the pen: 0 for what is too many, 3 for what is built around."""
+    if not isinstance(old, ast.AST) or _is_part(new, old):
+        return 0
+    if _is_part(old, new):
+        return 3
+    parts = [[ast.unparse(n) for n in ast.iter_child_nodes(node)] for node in (new, old)]
+    regrouped = isinstance(old, ast.BinOp) and sorted(parts[0][::2]) != sorted(parts[1][::2])
+    swapped = isinstance(old, ast.Call) and sorted(parts[0]) == sorted(parts[1])
+    return 2 if regrouped or swapped else 1
 
 
 def _is_part(new, old):
@@ -294,13 +359,14 @@ class _Trial:
         self.order = sorted(range(len(record.cases)), key=lambda i: i not in failing)
         self.known = list(self._known(answers, failing))
         self.candidates = self.steps = self.here = 0
-        self.most, self.until = MOST_CANDIDATES, time.perf_counter() + seconds
+        self.most, self.until = MOST_CANDIDATES, math.inf
         self.names = {}
 
     def _known(self, answers, failing):
         """Yield each known mistake that is nearer than an attempt to what is right, and fails only where it does."""
         expected = self.record.expected
         distance = _distance(answers, expected, failing)
+        n_wrong, n_numbers = _wrong_numbers(answers, expected, failing)
         for known in self.record.mistakes:
             for others in known.answers:
                 wrong = wrong_on(others, expected)
@@ -312,6 +378,9 @@ class _Trial:
                 nearer = (
                     len(wrong) < len(failing) or _distance(others, expected, failing) < distance
                 )
+                # Whoever had some numbers right and then has no more of them is no further.
+                others_wrong, _ = _wrong_numbers(others, expected, failing)
+                nearer &= not n_wrong < n_numbers or others_wrong < n_wrong
                 if tells and nearer and {*wrong} <= {*failing}:
                     yield known, others, {i: _total(others[i]) for i in wrong}
 
@@ -356,6 +425,64 @@ class _Trial:
         except Exception:  # noqa: BLE001 - The defaults of arguments are computed here.
             return None
         return names[self.attempt.__name__]
+
+    def teaches(self, edits, failing):
+        """Return whether a change that helps is one to advise.
+
+        It is not if it changes no value, as a test for what is always so, unless it is a plain copy; if it
+        leaves one value for all that there was; nor if it adds 0 or multiplies by 1.
+        """
+        idle, used = _idle(self.source), _used(self.source)
+        with _made(edits):
+            lost = used - _used(self.source)
+            if _idle(self.source) > idle:
+                return False
+        if lost and not all(_is_part(new, old) for _, _, old, new in edits if old is not new):
+            return isinstance(edits[0][2], ast.stmt)
+        copied = any(getattr(getattr(e[3], "func", None), "attr", "") == "copy" for e in edits)
+        plain = all(isinstance(new, ast.Constant | ast.Name | ast.UnaryOp) for *_, new in edits)
+        wholes = _wholes(self.source, edits)
+        if wholes is None:
+            return True
+        for number, seen in enumerate((edits, wholes)):
+            before, after = self._watched(edits, seen, failing)
+            if before and all(map(_alike, before, after)):
+                return copied
+            lost = before and _is_constant(after) and not _is_constant(before)
+            if lost and (number or not plain):
+                return False
+        return True
+
+    def _watched(self, edits, seen, failing):
+        """Return what expressions give before a change and after it, wherever they are evaluated."""
+        before, after = [], []
+
+        def see(new, old):
+            after.append(_snapshot(new))
+            try:
+                before.append(_snapshot(old()))
+            except Exception as error:  # noqa: BLE001 - The learner's expression may have raised.
+                before.append(error)
+            return new
+
+        olds = [copy.deepcopy(old) for _, _, old, _ in seen]
+        with _made(edits):
+            calls = []
+            for (owner, key, old, new), was in zip(seen, olds, strict=True):
+                lazy = _copied(ast.parse("lambda: 0", mode="eval").body, body=was)
+                call = ast.Call(ast.Name("_see_", ast.Load()), [new, lazy], [])
+                calls.append(
+                    (owner, key, new, ast.fix_missing_locations(ast.copy_location(call, old)))
+                )
+            self.names = {"_see_": see}
+            with _made(calls):
+                function = self._function()
+            self.names = {}
+            for i in failing if function else ():
+                self.here = 0
+                with contextlib.suppress(_Enough):
+                    run(function, self.record.cases[i], self.record)
+        return before, after
 
     def kinds(self, failing):
         """Return what kind of thing stands in each place, or None for a place that no failing input reaches."""
@@ -420,6 +547,58 @@ class _Trial:
         return (0, None) if known is self.known else (len(known[0][2]), known[0][0])
 
 
+def _wholes(source, edits):
+    """Return where the smallest operations stand that edits change, or None for edits of no expressions."""
+    above = {}
+    for parent in ast.walk(source):
+        for field, value in ast.iter_fields(parent):
+            for key, child in enumerate(value) if isinstance(value, list) else [(field, value)]:
+                above[child if isinstance(child, ast.AST) else id(child)] = (
+                    value if isinstance(value, list) else parent,
+                    key,
+                    parent,
+                )
+    wholes = []
+    for _, _, old, new in edits:
+        if not isinstance(old, ast.expr) or isinstance(old, ast.Slice | ast.Starred):
+            return None
+        if isinstance(getattr(new, "ctx", None), ast.Store) or old not in above:
+            return None
+        node = old
+        while not isinstance(node, ast.BinOp | ast.Compare | ast.BoolOp):
+            parent = above[node][2]
+            returned = isinstance(parent, ast.Tuple) and not isinstance(above[parent][2], ast.expr)
+            if returned or not isinstance(parent, ast.expr | ast.keyword):
+                break
+            node = parent
+        if isinstance(node, ast.keyword | ast.Slice | ast.Starred | ast.Tuple):
+            return None
+        owner, key, _ = above[node]
+        wholes.append((owner, key, node, new if node is old else node))
+    return wholes
+
+
+def _snapshot(value):
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def _alike(a, b):
+    """Return whether two things are the same numbers."""
+    try:
+        return _kind(a) == _kind(b) and np.array_equal(a, b, equal_nan=_kind(a)[2] == "f")
+    except Exception:  # noqa: BLE001 - They may be things of the learner's own.
+        return False
+
+
+def _is_constant(values):
+    """Return whether there is a single number in all of several things."""
+    kinds = map(_kind, values)
+    if not all(what == "numbers" and numbers in "biuf" for what, _, numbers in kinds):
+        return False
+    numbers = np.concatenate([np.ravel(value).astype(float) for value in values])
+    return numbers.size > 1 and bool((numbers == numbers[0]).all())
+
+
 def _vary(numbers):
     numbers = numbers[np.isfinite(numbers)].astype(float)
     return numbers.size > 1 and not np.allclose(numbers, numbers[0])
@@ -437,6 +616,20 @@ def _distance(answers, expected, failing):
             size = np.abs(b.astype(float)).mean() if b.size else 0
             distance += np.abs(a.astype(float) - b).mean() / (size + 1e-9) if b.size else 0
     return n_broken, distance
+
+
+def _wrong_numbers(answers, expected, failing):
+    """Return how many numbers of answers are wrong, and of how many: all of those that cannot be compared."""
+    n_wrong = n_numbers = 0
+    for i in failing:
+        got, wanted = answers[i].values or (), expected[i].values
+        alike = [v.shape for v in got] == [v.shape for v in wanted]
+        n_numbers += sum(v.size for v in wanted)
+        n_wrong += sum(
+            int((~close(a, b)).sum()) if alike else b.size
+            for a, b in zip(got if alike else wanted, wanted, strict=True)
+        )
+    return n_wrong, n_numbers
 
 
 def _total(answer):
@@ -486,12 +679,15 @@ def _suits(template, kind):
     return ndim >= max((n for part, n in AXES.items() if part in template), default=0)
 
 
-def _candidates(source, kinds):
+def _candidates(source, kinds, written):
     """Yield sentences and edits: each is where, the key there, the old node and the new one."""
+    for function in source.body:
+        yield from _copies(function, written)
+        yield from _unpacked(function)
     of_names = {
         node.id: kind for node, kind in kinds.items() if isinstance(node, ast.Name) and kind
     }
-    for changes in (_slips, _names, _wraps):
+    for changes in (_slips, _names, _wraps, _doubling):
         alike = {}
         for function in source.body:
             names, put_into = _named(function), _put_into(function)
@@ -509,6 +705,7 @@ def _candidates(source, kinds):
         if changes is _slips:
             for function in source.body:
                 yield from _functions_exchanged(function)
+                yield from _numbers_exchanged(function)
                 yield from _statements(function)
 
 
@@ -621,15 +818,15 @@ def _slips(node, names, kind, of_names):
     elif isinstance(node, ast.Call):
         yield from _calls(node)
     elif isinstance(node, ast.Tuple | ast.List) and 1 < len(node.elts) <= 4:
-        for i in range(len(node.elts) - 1):
-            elts = list(node.elts)
-            elts[i : i + 2] = elts[i : i + 2][::-1]
-            yield "elements", _copied(node, elts=elts)
+        yield from (("elements", new) for new in _neighbours(node))
     elif isinstance(node, ast.Slice):
         for field, other in (("lower", "1"), ("upper", "-1"), ("step", "-1")):
             now = getattr(node, field)
             yield field, _copied(node, **{field: _parsed(other) if now is None else None})
     elif isinstance(node, ast.Subscript):
+        if getattr(node.value, "attr", "") == "shape" and ast.unparse(node.slice) == "-1":
+            total = _written("A.sum(axis=-1, keepdims=True)", A=node.value.value)
+            yield "the sum", total
         yield "subscript", node.value
         if isinstance(node.slice, ast.Name):
             for index in ("..., I, :, :", "..., I, :", "..., I", ":, I"):
@@ -693,7 +890,7 @@ def _calls(node):
     reduces = name in (*FAMILIES[0], "norm")
     if reduces or "axis" in keys:
         positive = "axis" in keys and not ast.unparse(keys["axis"]).startswith("-")
-        for n in (0, 1, 2, -1, -2, -3, (0, 1)) if positive else (-1, -2, 0, 1, -3, (-2, -1)):
+        for n in (0, 1, 2, -1, -2, -3, (0, 1)) if positive else (-1, 0, -2, 1, -3, (-2, -1)):
             yield f"axis {n}", with_axis(n)
     if reduces and "keepdims" not in keys:
         kept = ast.keyword("keepdims", ast.Constant(True))
@@ -702,7 +899,11 @@ def _calls(node):
             yield "axis and keepdims", _copied(node, keywords=[*with_axis(-1).keywords, kept])
     for key in keys:
         yield f"no {key}", _copied(node, keywords=[k for k in node.keywords if k.arg != key])
-    for i in range(len(node.args) - 1):
+    if name in ("range", "arange") and len(node.args) == 2:
+        first, end = node.args
+        if ast.unparse(first) == "1" and ast.unparse(end).endswith(" + 1"):
+            yield "from 0", _copied(node, args=[end.left])
+    for i in range(len(node.args) - 1 if name != "clip" else 0):
         args = list(node.args)
         args[i : i + 2] = args[i : i + 2][::-1]
         yield "arguments", _copied(node, args=args)
@@ -716,24 +917,68 @@ def _names(node, names, kind, of_names):
         for other in names:
             if ast.unparse(node) != other:
                 yield f"{ast.unparse(node)} {other}", ast.Name(other, ast.Load())
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name):
+        for name in (n for n in names if of_names.get(n, ("", 0))[1] > 0):
+            for index in (n for n in names if of_names.get(n, ("", 1))[1] == 0):
+                if name != ast.unparse(node.value) and index != node.slice.id:
+                    yield f"{name}[{index}]", _written(f"{name}[{index}]")
     ranges = isinstance(node, ast.Call) and ast.unparse(node.func) in ("range", "np.arange")
     if ranges and len(node.args) == 1:
         for first in ("1", *names):
             yield first, _copied(node, args=[_parsed(first), *node.args])
 
 
-def _wraps(node, names, kind, of_names):
+def _is_doubled(template):
+    return len(re.findall(r"\bE\b", template)) > 1
+
+
+def _doubling(node, names, kind, of_names):
+    yield from _wraps(node, names, kind, of_names, doubled=True)
+
+
+def _wraps(node, names, kind, of_names, doubled=False):
     wrapped = ast.Call | ast.BinOp | ast.Subscript | ast.Compare | ast.Attribute
     if isinstance(node, wrapped) or getattr(node, "id", "") in names:
+        long = not isinstance(node, ast.Name) and len(ast.unparse(node)) > LONG_TWICE
         for template in WRAPS.split(";"):
-            if not kind or _suits(template.strip(), kind):
+            last = long and _is_doubled(template)
+            if last == doubled and (not kind or _suits(template.strip(), kind)):
                 yield template, _written(template.strip(), E=node)
+        if doubled:
+            return
         for template in () if isinstance(node, ast.Attribute) else WITH_A_NAME.split("; "):
             for name in names if not kind or _suits(template, kind) else ():
                 other = of_names.get(name)
                 if not other or _suits(template.replace("N.shape", "N["), other):
                     new = _written(template, E=node, N=ast.Name(name, ast.Load()))
                     yield f"{template} {name}", new
+
+
+def _copies(function, written):
+    """Yield a copy in place of each other name for an argument that is written into."""
+    for owner, key, node in _places(function):
+        assigned = isinstance(owner, ast.Assign) and key == "value"
+        if assigned and isinstance(node, ast.Name) and node.id in written:
+            copied = _written("E.copy()", E=node)
+            yield REPAIRED, [(owner, key, node, ast.fix_missing_locations(copied))]
+
+
+def _unpacked(function):
+    """Yield neighbours exchanged where several results are given names."""
+    for node in ast.walk(function):
+        names = node.targets[0] if isinstance(node, ast.Assign) else None
+        called = isinstance(getattr(node, "value", None), ast.Call)
+        if isinstance(names, ast.Tuple) and called and len(names.elts) <= 4:
+            for new in _neighbours(names):
+                yield REPAIRED, [(node.targets, 0, names, ast.copy_location(new, names))]
+
+
+def _neighbours(node):
+    """Yield a tuple or a list with two neighbours exchanged."""
+    for i in range(len(node.elts) - 1):
+        elts = list(node.elts)
+        elts[i : i + 2] = elts[i : i + 2][::-1]
+        yield _copied(node, elts=elts)
 
 
 def _statements(function):
@@ -771,6 +1016,20 @@ def _functions_exchanged(function):
             yield REPAIRED, [(*p, _copied(p[2], attr=other[p[2].attr])) for p in edits]
 
 
+def _numbers_exchanged(function):
+    """Yield two numbers with decimals exchanged, each in one place."""
+    numbers = [p for p in _places(function) if isinstance(getattr(p[2], "value", None), float)]
+    for first, second in itertools.islice(itertools.combinations(numbers, 2), MOST_NUMBERS):
+        if first[2].value != second[2].value:
+            yield (
+                REPAIRED,
+                [
+                    (*first, copy.copy(second[2])),
+                    (*second, copy.copy(first[2])),
+                ],
+            )
+
+
 def _exchanged(statement):
     """Yield two names exchanged in a simple statement."""
     if isinstance(statement, ast.Assign | ast.AugAssign | ast.Return):
@@ -804,13 +1063,28 @@ def _told(sentence, edits, source, attempt):
         return text(**sentence).format(where=where, before=before, after=after)
     olds.sort(key=lambda n: (n.lineno, n.col_offset))
     around = dict.fromkeys(_around(source, old) for old in olds)
+    within = {part for node in around for part in ast.walk(node) if part is not node}
+    around = [node for node in around if node not in within]
     befores = [_code(node) for node in around]
     with _made(edits):
         new = {old: made for _, _, old, made in edits}
         afters = [_code(new.get(node, node)) for node in around]
     in_place = text(es="`{1}` en lugar de `{0}`", en="`{1}` in place of `{0}`")
-    what = [in_place.format(*pair) for pair in dict.fromkeys(zip(befores, afters, strict=True))]
+    pairs = dict.fromkeys(zip(befores, afters, strict=True))
+    what = [in_place.format(*_shortened(*pair)) for pair in pairs]
     return text(**sentence).format(where=where, what=_listed(what))
+
+
+def _shortened(before, after):
+    """Return two pieces of code without the end that they share, where it is long."""
+    shared = len(os.path.commonprefix([before[::-1], after[::-1]]))
+    if shared < KEPT + len(" ...") or len(before) <= LONGEST_WHOLE:
+        return before, after
+    kept = []
+    for code in (before, after):
+        end = len(code) - shared + KEPT
+        kept.append(code[: code.index(" ", end)] + " ..." if " " in code[end:] else code)
+    return kept
 
 
 def _listed(items):

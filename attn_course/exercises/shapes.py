@@ -22,7 +22,33 @@ def wrong_shape(pairs):
     for holds, sentence in SHAPES:
         if all(holds(got, wanted) for got, wanted in pairs):
             return text(**sentence)
-    return _one_axis(pairs)
+    return _one_axis(pairs) or _one_place(pairs)
+
+
+def _one_place(pairs):
+    """Return a sentence if one axis is one place too short, or too long, in all arrays."""
+    found = set()
+    for got, wanted in pairs:
+        differing = [k for k in range(-got.ndim, 0) if got.shape[k] != wanted.shape[k]]
+        if len(differing) != 1:
+            return ""
+        found.add((differing[0], got.shape[differing[0]] - wanted.shape[differing[0]]))
+    ((axis, difference), *others) = found
+    if others or abs(difference) != 1:
+        return ""
+    if difference < 0:
+        return text(
+            es=f"Le falta un lugar a lo largo del eje {axis}: algo se corta o se sustituye donde había que "
+            "añadirlo.",
+            en=f"It is one place short along axis {axis}: something is cut off, or replaced where it was to be "
+            "added.",
+        )
+    return text(
+        es=f"Le sobra un lugar a lo largo del eje {axis}: algo se añade donde había que sustituirlo, o falta un "
+        "corte.",
+        en=f"It is one place too long along axis {axis}: something is added where it was to be replaced, or has "
+        "still to be cut off.",
+    )
 
 
 def wrong_only_in_shape(pairs):

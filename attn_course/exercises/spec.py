@@ -4,6 +4,7 @@ A specification holds data and functions and runs nothing. `attn_course.exercise
 on inputs; whoever has inputs and answers as arrays can do without it.
 """
 
+import functools
 import re
 import tomllib
 from collections.abc import Callable
@@ -50,6 +51,8 @@ class Exercise:
         array, in the order of the signature; an optional argument may be absent.
     misconceptions : tuple of Misconception
         The known mistakes. Where several fit an attempt equally, the first is named.
+    slips : str
+        A right answer and the edits that make known mistakes of it, as `slips_of` reads them.
     """
 
     id: str
@@ -57,6 +60,7 @@ class Exercise:
     oracle: Callable
     cases: Callable[[int], list[dict]]
     misconceptions: tuple[Misconception, ...]
+    slips: str = ""
 
     @classmethod
     def from_file(cls, file, outputs, oracle, cases, mistakes):
@@ -89,7 +93,8 @@ class Exercise:
             got = f"none for {missing} and some for {surplus}, which are no mistakes"
             raise argument_error(path.name, "a hint for each mistake", got)
         known = tuple(Misconception(name, mistakes[name], hint) for name, hint in hints.items())
-        return cls(id_of(path.stem), outputs, oracle, cases, known)
+        slips = _tables(path).get("slips", "").strip("\n")
+        return cls(id_of(path.stem), outputs, oracle, cases, known, slips)
 
 
 def id_of(stem):
@@ -118,9 +123,16 @@ def read_hints(path):
     dict of str to dict of str to str
     """
     hints = {}
-    for name, table in tomllib.loads(path.read_text(encoding="utf-8")).items():
+    for name, table in _tables(path).items():
+        if name == "slips":
+            continue
         if "as_in" in table:
             hints[name] = read_hints(path.with_stem(table["as_in"]))[name]
         else:
             hints[name] = {lang: " ".join(said.split()) for lang, said in table.items()}
     return hints
+
+
+@functools.cache
+def _tables(path):
+    return tomllib.loads(path.read_text(encoding="utf-8"))

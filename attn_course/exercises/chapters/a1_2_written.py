@@ -105,6 +105,9 @@ MISTAKES = {
     ),
     "last_end": (_cut_at(_last),),
     "none_is_first": (_cut_at(lambda is_end: is_end.argmax(axis=1)),),
+    "first_word_kept": (
+        _cut_at(lambda is_end: np.where(is_end.argmax(axis=1) > 0, is_end.argmax(axis=1), 99)),
+    ),
     "all_cut_alike": (_together(np.min), _together(np.max), _together(lambda columns: columns[0])),
     "zeros": (_filled(lambda eos_id: 0),),
     "filled_with_ends": (_filled(lambda eos_id: eos_id),),
