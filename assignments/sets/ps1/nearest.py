@@ -14,14 +14,7 @@ def nearest(vectors, query, k):
 
 def best(similarity, k):
     """Return the k largest of each row, the lower id first where they tie."""
-    return _take(similarity, _order(-similarity)[..., :k])
-
-
-def _order(x):
-    return np.argsort(x, axis=-1, kind="stable")
-
-
-def _take(similarity, ids):
+    ids = np.argsort(-similarity, axis=-1, kind="stable")[..., :k]
     return ids, np.take_along_axis(similarity, ids, axis=-1)
 
 
@@ -42,7 +35,7 @@ def cases(seed):
 
     def draw(n, d, k, *batch):
         while True:
-            # The vectors differ in length, so that the longest need not be the most similar.
+            # Lengths that differ, so that a long vector is not for that a similar one.
             vectors = rng.normal(size=(n, d)) * rng.uniform(0.3, 4, (n, 1))
             query = rng.normal(size=(*batch, d)) * (0.2 if n % 2 else 1.7)
             case = {"vectors": vectors, "query": query, "k": np.array(k)}
@@ -50,7 +43,7 @@ def cases(seed):
                 return case
 
     def tied(n, k):
-        # The components are powers of two, so that equal cosines are equal however they are computed.
+        # Whole numbers and powers of two: whoever computes them, equal cosines come out equal.
         while True:
             vectors = rng.choice([-1.0, 1.0], (n, 4)) * 2.0 ** rng.integers(-1, 3, (n, 1))
             query = rng.choice([-1.0, 1.0], 4) * 2
@@ -68,16 +61,15 @@ def cases(seed):
             if (nearest(**case)[1] == 0).any():
                 return case
 
-    no_query = draw(5, 3, 3)
-    # Every similarity to a query of zeros is 0, and then the lowest ids come first.
-    no_query["query"][:] = 0
+    lost = draw(5, 3, 3)
+    lost["query"][:] = 0  # alike to nothing: the lowest ids
     return [
-        no_query,
+        lost,
         draw(4, 3, 2),
         draw(6, 4, 3),
         draw(7, 3, 4),
         draw(5, 6, 1),
-        # A sort that is not stable keeps a few ties in order on some machines, but not sixty.
+        # Among many, a sort that is not stable mixes ties up; among few, not on every machine.
         tied(8, 3),
         tied(60, 30),
         with_zeros(6, 3, 5),
@@ -89,11 +81,14 @@ def cases(seed):
 
 
 def _tells_apart(case):
-    """Return whether products and distances rank the vectors in another way than cosines do."""
+    """Say whether lengths matter: products and distances must rank otherwise than cosines."""
     right = nearest(**case)[0]
     return not any(
         np.array_equal(wrong(**case)[0], right) for wrong in (_product, _distance, _columns)
     )
+
+
+# The wrong functions.
 
 
 def lengths_of(x, axis=-1):
@@ -110,8 +105,10 @@ def _product(vectors, query, k):
 
 
 def _distance(vectors, query, k):
-    ids, _ = _distance_returned(vectors, query, k)
-    return _take(cosine_similarity(query[..., None, :], vectors)[..., 0, :], ids)
+    distance = np.linalg.norm(query[..., None, :] - vectors, axis=-1)
+    ids = best(-distance, k)[0]
+    similarity = cosine_similarity(query[..., None, :], vectors)[..., 0, :]
+    return ids, np.take_along_axis(similarity, ids, axis=-1)
 
 
 def _distance_returned(vectors, query, k):
@@ -123,21 +120,60 @@ def _columns(vectors, query, k):
     return best(_dot(query / lengths_of(query), vectors / lengths_of(vectors, axis=0)), k)
 
 
-def _from_similarities(answer):
-    """Return a function that gives `answer` the right similarities and k."""
+def _of(change):
+    """Return a function that changes the right similarities before it takes the best."""
 
     def wrong(vectors, query, k):
-        return answer(cosine_similarity(query[..., None, :], vectors)[..., 0, :], int(k))
+        return change(cosine_similarity(query[..., None, :], vectors)[..., 0, :], int(k))
 
     return wrong
 
 
-def _choosing(ids):
-    """Return a function that answers with `ids`, which is given the right similarities and k."""
-    return _from_similarities(lambda similarity, k: _take(similarity, ids(similarity, k)))
+def _take(similarity, ids):
+    return ids, np.take_along_axis(similarity, ids, axis=-1)
 
 
-def _divided_by_zero(vectors, query, k):
+def _reversed(similarity, k):
+    return _take(similarity, np.argsort(similarity, axis=-1, kind="stable")[..., ::-1][..., :k])
+
+
+def _by_id(similarity, k):
+    ids = np.sort(np.argsort(-similarity, axis=-1, kind="stable")[..., :k], axis=-1)
+    return _take(similarity, ids)
+
+
+def _farthest(similarity, k):
+    return _take(similarity, np.argsort(similarity, axis=-1, kind="stable")[..., :k])
+
+
+def _ascending(similarity, k):
+    ids = np.argsort(-similarity, axis=-1, kind="stable")[..., :k]
+    return _take(similarity, ids[..., ::-1])
+
+
+def _last_ascending(similarity, k):
+    return _take(similarity, np.argsort(similarity, axis=-1, kind="stable")[..., -k:])
+
+
+def _absolute(similarity, k):
+    return best(np.abs(similarity), k)
+
+
+def _absolute_order(similarity, k):
+    return _take(similarity, np.argsort(-np.abs(similarity), axis=-1, kind="stable")[..., :k])
+
+
+def _skips_first(similarity, k):
+    ids = np.argsort(-similarity, axis=-1, kind="stable")[..., 1 : k + 1]
+    return _take(similarity, ids)
+
+
+def _first_similarities(similarity, k):
+    ids = np.argsort(-similarity, axis=-1, kind="stable")[..., :k]
+    return ids, similarity[..., :k]
+
+
+def _sorted_apart(vectors, query, k):
     with np.errstate(all="ignore"):
         length = np.linalg.norm(query, axis=-1)[..., None] * np.linalg.norm(vectors, axis=-1)
         return best(_dot(query, vectors) / length, k)
@@ -157,20 +193,14 @@ MISTAKES = {
     "one_length_for_all": (
         lambda v, q, k: best(_dot(q / lengths_of(q), v) / np.linalg.norm(v), k),
     ),
-    "farthest": (_choosing(lambda s, k: _order(s)[..., :k]),),
-    "ascending": (
-        _choosing(lambda s, k: _order(-s)[..., :k][..., ::-1]),
-        _choosing(lambda s, k: _order(s)[..., -k:]),
-    ),
-    "by_id": (_choosing(lambda s, k: np.sort(_order(-s)[..., :k], axis=-1)),),
-    "ties_reversed": (_choosing(lambda s, k: _order(s)[..., ::-1][..., :k]),),
-    "absolute_value": (
-        _from_similarities(lambda s, k: best(np.abs(s), k)),
-        _choosing(lambda s, k: _order(-np.abs(s))[..., :k]),
-    ),
-    "first_skipped": (_choosing(lambda s, k: _order(-s)[..., 1 : k + 1]),),
-    "similarities_unsorted": (_from_similarities(lambda s, k: (_order(-s)[..., :k], s[..., :k])),),
-    "zero_vector": (_divided_by_zero,),
+    "farthest": (_of(_farthest),),
+    "ascending": (_of(_ascending), _of(_last_ascending)),
+    "by_id": (_of(_by_id),),
+    "ties_reversed": (_of(_reversed),),
+    "absolute_value": (_of(_absolute), _of(_absolute_order)),
+    "first_skipped": (_of(_skips_first),),
+    "similarities_unsorted": (_of(_first_similarities),),
+    "zero_vector": (_sorted_apart,),
     "one_query_only": (_one_query,),
 }
 

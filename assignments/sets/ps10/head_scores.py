@@ -1,4 +1,4 @@
-"""Problem set 10, `head_scores`: scores of two kinds of head, and how to get them wrong."""
+"""Problem set 10, `head_scores`: what two kinds of head do, as numbers, and the ways to miss them."""
 
 import numpy as np
 
@@ -6,17 +6,16 @@ from attn.reference import softmax
 from attn_course.exercises.spec import Exercise
 
 
-def _previous(weights):
+def _before(weights):
     return np.diagonal(weights, -1, axis1=1, axis2=2).mean(axis=1)
 
 
-def _copies(ids):
-    """Return which tokens (columns) are earlier copies of each token (rows)."""
+def _earlier(ids):
     return np.tril(ids[:, None] == ids, -1)
 
 
 def _after(same):
-    """Return where an induction head looks: row i has the tokens after earlier copies of token i."""
+    """Return from which tokens (rows) to which: each one after an earlier one like it."""
     return np.pad(same, ((0, 0), (1, 0)))[:, :-1]
 
 
@@ -44,10 +43,10 @@ def head_scores(weights, ids):
     return _scores(weights, ids)
 
 
-def _scores(weights, ids, *, previous=_previous, copies=_copies, after=_after, per_row=_per_row):
-    """Return the scores, with some of their parts replaced."""
-    same = copies(ids)
-    return previous(weights), per_row(weights * after(same), same.any(axis=1))
+def _scores(weights, ids, *, before=_before, earlier=_earlier, after=_after, per_row=_per_row):
+    """Score heads, wrong in what is asked for."""
+    same = earlier(ids)
+    return before(weights), per_row(weights * after(same), same.any(axis=1))
 
 
 PATTERNS = (
@@ -80,8 +79,8 @@ def cases(seed):
     """
     rng = np.random.default_rng(seed)
     found = []
-    drawn = rng.permutation(list("aabbcdefg"[: rng.integers(6, 10)]))
-    for number, text in enumerate((*PATTERNS, "".join(drawn))):
+    twice = rng.permutation(list("aabbcdefg"[: rng.integers(6, 10)]))
+    for number, text in enumerate((*PATTERNS, "".join(twice))):
         letters = sorted(set(text))
         code = dict(zip(letters, rng.permutation(len(letters) + 3), strict=False))
         shape = (2 + number % 2, len(text), len(text))
@@ -96,19 +95,19 @@ def _wrong(**how):
 
 
 def _one_copy(last):
-    def copies(ids):
-        same = _copies(ids)
+    def earlier(ids):
+        same = _earlier(ids)
         place = np.arange(len(ids))
         which = np.where(same, place, -1).max(1) if last else same.argmax(1)
         return same & (place == which[:, None])
 
-    return copies
+    return earlier
 
 
 def _mean_of_copies(weights, ids):
-    same = _copies(ids)
+    same = _earlier(ids)
     shares = _after(same) / np.maximum(same.sum(axis=1, keepdims=True), 1)
-    return _previous(weights), _per_row(weights * shares, same.any(axis=1))
+    return _before(weights), _per_row(weights * shares, same.any(axis=1))
 
 
 def _over_all_rows(found, rows):
@@ -128,21 +127,21 @@ MISTAKES = {
     "repeated_token_itself": (_wrong(after=lambda same: same),),
     "before_the_copy": (_wrong(after=lambda same: np.pad(same, ((0, 0), (0, 1)))[:, 1:]),),
     "two_after_the_copy": (_wrong(after=lambda same: np.tril(_after(_after(same)))),),
-    "last_copy_only": (_wrong(copies=_one_copy(last=True)),),
-    "first_copy_only": (_wrong(copies=_one_copy(last=False)),),
+    "last_copy_only": (_wrong(earlier=_one_copy(last=True)),),
+    "first_copy_only": (_wrong(earlier=_one_copy(last=False)),),
     "mean_of_the_copies": (_mean_of_copies,),
     "over_all_rows": (_wrong(per_row=_over_all_rows),),
     "summed": (_wrong(per_row=lambda found, rows: found.sum(axis=(-1, -2))),),
     "later_copies_too": (
-        _wrong(copies=lambda ids: (ids[:, None] == ids) & ~np.eye(len(ids), dtype=bool)),
+        _wrong(earlier=lambda ids: (ids[:, None] == ids) & ~np.eye(len(ids), dtype=bool)),
     ),
     "rows_and_columns": (lambda weights, ids: head_scores(weights.mT, ids),),
     "first_row_counted": (
-        _wrong(previous=lambda weights: np.diagonal(weights, -1, 1, 2).sum(1) / weights.shape[1]),
+        _wrong(before=lambda weights: np.diagonal(weights, -1, 1, 2).sum(1) / weights.shape[1]),
     ),
     "itself_for_previous": (
-        _wrong(previous=lambda weights: np.diagonal(weights, 0, 1, 2).mean(1)),
-        _wrong(previous=lambda weights: np.diagonal(weights, 0, 1, 2)[:, 1:].mean(1)),
+        _wrong(before=lambda weights: np.diagonal(weights, 0, 1, 2).mean(1)),
+        _wrong(before=lambda weights: np.diagonal(weights, 0, 1, 2)[:, 1:].mean(1)),
     ),
     "heads_together": (_heads_together,),
     "exchanged": (lambda weights, ids: head_scores(weights, ids)[::-1],),

@@ -25,11 +25,12 @@ def pack_heads(w_q, w_k, w_v, w_o):
     ----------
     Vaswani et al. (2017), section 3.2.2, for the matrices of each head.
     """
-    return np.concatenate([_rows(w) for w in (w_q, w_k, w_v)]), _out(w_o)
+    rows = [w.swapaxes(1, 2).reshape(-1, w.shape[1]) for w in (w_q, w_k, w_v)]
+    return np.concatenate(rows), w_o.reshape(-1, w_o.shape[2]).T
 
 
 def cases(seed):
-    """Return the matrices of a few heads, with ``n_heads * d_k`` equal to ``d_model`` or not.
+    """Return the matrices of a few heads, which together are as wide as the model or are not.
 
     Parameters
     ----------

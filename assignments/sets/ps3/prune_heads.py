@@ -19,16 +19,16 @@ def prune_heads(w_q, w_k, w_v, w_o, kept):
     Returns
     -------
     w_q, w_k, w_v, w_o : ndarray
-        The matrices without the columns of the other heads, and `w_o` without their rows.
+        The same without the columns, and the rows of `w_o`, of the heads that go.
 
     References
     ----------
     Michel et al. (2019) prune whole heads of trained models.
     """
-    return (*(w[:, _stays(kept, w.shape[1])] for w in (w_q, w_k, w_v)), w_o[_stays(kept, len(w_o))])
+    return (*(w[:, _whose(kept, w.shape[1])] for w in (w_q, w_k, w_v)), w_o[_whose(kept, len(w_o))])
 
 
-def _stays(kept, width):
+def _whose(kept, width):
     """Return for each component whether its head stays."""
     return np.repeat(kept, width // len(kept))
 
@@ -67,17 +67,17 @@ def cases(seed):
     ]
 
 
-def _pruned(columns=None, rows=None, choose=lambda kept: kept, stays=_stays):
+def _pruned(columns=None, rows=None, choose=lambda kept: kept, whose=_whose):
     """Return a pruning with one of its parts replaced."""
 
     def prune(w_q, w_k, w_v, w_o, kept):
         chosen = choose(kept)
 
         def cut(w):
-            which = stays(chosen, w.shape[1])
+            which = whose(chosen, w.shape[1])
             return columns(w, which) if columns else w[:, which]
 
-        which = stays(chosen, len(w_o))
+        which = whose(chosen, len(w_o))
         return (*map(cut, (w_q, w_k, w_v)), rows(w_o, which) if rows else w_o[which])
 
     return prune
@@ -140,7 +140,7 @@ MISTAKES = {
     "only_the_output": (_pruned(columns=lambda w, which: w),),
     "values_whole": (_values_whole,),
     "rows_of_the_projections": (_pruned(columns=lambda w, which: w[np.resize(which, len(w))]),),
-    "alternating": (_pruned(stays=_alternating),),
+    "alternating": (_pruned(whose=_alternating),),
     "one_component": (_one_component,),
     "first_heads": (_pruned(choose=_first_heads),),
     "values_as_wide_as_keys": (_values_as_wide_as_keys,),
