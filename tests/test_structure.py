@@ -325,7 +325,7 @@ def test_check_loads_the_exercise_that_it_is_asked_for_and_no_other():
         [sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True
     )
     one = "attn_course.exercises.chapters.ch06_1_causal_mask"
-    assert done.stdout.splitlines() == ["46 [] False", f"['{one}']"]
+    assert done.stdout.splitlines() == ["49 [] False", f"['{one}']"]
 
 
 def test_no_exercise_needs_another():

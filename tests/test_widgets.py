@@ -40,6 +40,7 @@ from attn_course.widgets import (
     Quiz,
     SamplingExplorer,
     SoftmaxPlayground,
+    StateExplorer,
     TrainingReplay,
     TransformerMicroscope,
     TranslationRibbons,
@@ -69,6 +70,7 @@ from attn_course.widgets import (
     ribbons,
     sampling_explorer,
     softmax_playground,
+    state_explorer,
     training_replay,
     transformer_microscope,
     two_heads,
@@ -100,6 +102,7 @@ PYTHON_TEXTS = {
     "head_explorer": head_explorer,
     "position_explorer": position_explorer,
     "query_swing": query_swing,
+    "state_explorer": state_explorer,
     "visual_asker": visual_asker,
     "two_heads": two_heads,
     "family_map": family_map,
@@ -278,6 +281,7 @@ def test_the_javascript_is_small():
         "patch_widgets": 6_500,
         "position_widgets": 9_500,
         "swing_widgets": 9_500,
+        "state_widgets": 9_500,
         "training_widgets": 9_000,
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
@@ -483,6 +487,9 @@ MAKERS = {
     ),
     "query_swing": lambda **options: QuerySwing(
         ["a", "b"], [[1, 0], [0, 1]], [1, 2], "a", value=[[1, 2], [3, 4]], **options
+    ),
+    "state_explorer": lambda **options: StateExplorer(
+        ["a", "b"], [[0.6, 0.8], [1, 0]], [(0, 2, 1), (1, -1, 2), (0, 0, 1)], **options
     ),
     "visual_asker": lambda **options: VisualAsker(
         [("ball", "red", 1, 4)],

@@ -69,6 +69,21 @@ def test_as_many_layers_see_less_as_is_said(module, name, kind, share):
     assert kinds.count(kind) == 12 * share
 
 
+def test_the_other_rows_of_the_table_of_chapter_14_are_in_the_code_of_transformers():
+    assert (
+        config("smollm3", "SmolLM3Config", num_hidden_layers=8).no_rope_layers == [1, 1, 1, 0] * 2
+    )
+    kinds = config("kimi_linear", "KimiLinearConfig", num_hidden_layers=9).layer_types
+    assert [i for i, kind in enumerate(kinds) if kind == "full_attention"] == [4, 8]
+    for module in ("deepseek_v2", "deepseek_v3", "kimi_linear"):
+        assert "self.kv_a_layernorm(" in source(module) and "kv_lora_rank" in source(module)
+    assert "self.rotary_emb" not in source("kimi_linear")
+    assert config("olmo_hybrid", "OlmoHybridConfig").linear_allow_neg_eigval is True
+    for module in ("qwen3_next", "qwen3_5", "olmo_hybrid"):
+        assert "torch_recurrent_gated_delta_rule" in source(module)
+        assert "self.q_norm(" in source(module)
+
+
 def test_deepseek_selects_and_joins_as_is_said():
     assert config("deepseek_v32", "DeepseekV32Config").index_topk == 2048
     joined = config("deepseek_v4", "DeepseekV4Config").compress_rates

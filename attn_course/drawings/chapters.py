@@ -42,7 +42,9 @@ class Here:
 
 
 # Their machine has no encoder.
-DECODER_ALONE = {"06_masking", "12_language_model", "13_what_attention_computes"}
+DECODER_ALONE = {
+    *("06_masking", "12_language_model", "13_what_attention_computes", "14_equation_changed"),
+}
 
 _SPLIT = ("batch_size", "n_heads", "seq_len", "d_k")
 _SCORES = ("batch_size", "n_heads", "seq_len", "seq_len")
@@ -176,5 +178,15 @@ CHAPTERS = {
         "songs when» en SmolLM2: `tgt_len` = 7, `d_model` = 576, `n_heads` = 9 y `d_k` = 64.",
         "This chapter looks inside the model while it reads, and changes what it sees. The shapes are those of “John and Paul wrote "
         "several songs when” in SmolLM2: `tgt_len` = 7, `d_model` = 576, `n_heads` = 9 and `d_k` = 64.",
+    ),
+    "14_equation_changed": Here(
+        ("causal_attention", "query", "key", "value", "scores", "weights", "mean"),
+        {"tgt_len": 4, "d_k": 2, "d_v": 2},
+        {"query": ("tgt_len", "d_k"), "key": ("tgt_len", "d_k"), "value": ("tgt_len", "d_v"),
+         "weights": ("tgt_len", "tgt_len")},
+        "Este capítulo cambia la ecuación de dentro de la atención y deja el resto como estaba. Las formas son las de sus cuatro "
+        "hechos: `tgt_len` = 4, `d_k` = 2 y `d_v` = 2.",
+        "This chapter changes the equation inside attention, and leaves the rest as it was. The shapes are those of its four "
+        "facts: `tgt_len` = 4, `d_k` = 2 and `d_v` = 2.",
     ),
 }  # fmt: skip

@@ -45,6 +45,7 @@ PAGES = {
         "es": "Qué calcula la atención",
         "en": "What attention computes",
     },
+    "14_equation_changed": {"es": "La ecuación, cambiada", "en": "The equation, changed"},
 }
 
 _TOKENS, _ATTENTION, _HEADS = "02_tokens_and_embeddings", "03_self_attention", "04_multi_head"

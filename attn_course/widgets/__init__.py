@@ -18,6 +18,7 @@
 - `MovingPair`: two words that move, and their score under each method of telling positions
 - `PositionExplorer`: positions as clocks, and how alike two of them are
 - `QuerySwing`: a query that turns among the keys, and the weights that follow it
+- `StateExplorer`: facts written into a memory, and what it recalls under each rule
 - `TranslationRibbons`: a translation, and ribbons to the words that each of its words attended to
 - `TransformerMicroscope`: a sentence through the whole trained model, number by number
 - `HeadViewer`: every head of the trained model on a sentence, and what changes without it
@@ -48,6 +49,7 @@ from attn_course.widgets.quiz import Quiz, load_quiz
 from attn_course.widgets.ribbons import TranslationRibbons
 from attn_course.widgets.sampling_explorer import SamplingExplorer
 from attn_course.widgets.softmax_playground import SoftmaxPlayground
+from attn_course.widgets.state_explorer import StateExplorer
 from attn_course.widgets.training_replay import TrainingReplay
 from attn_course.widgets.transformer_microscope import TransformerMicroscope
 from attn_course.widgets.two_heads import TwoHeads
@@ -75,6 +77,7 @@ __all__ = [
     "Quiz",
     "SamplingExplorer",
     "SoftmaxPlayground",
+    "StateExplorer",
     "TrainingReplay",
     "TransformerMicroscope",
     "TranslationRibbons",

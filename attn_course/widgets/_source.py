@@ -33,6 +33,7 @@ BUNDLES = {
     "pair_widgets": ("moving_pair",),
     "patch_widgets": ("patch_asker",),
     "position_widgets": ("position_explorer",),
+    "state_widgets": ("state_explorer",),
     "swing_widgets": ("query_swing",),
     "training_widgets": ("training_replay",),
     "sampling_widgets": ("sampling_explorer",),

@@ -30,6 +30,7 @@ PAGES = {
     11: "11_landscape",
     12: "12_language_model",
     13: "13_what_attention_computes",
+    14: "14_equation_changed",
     "A1": "A1_errata",
 }
 SOFTMAX = (

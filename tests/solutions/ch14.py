@@ -1,0 +1,93 @@
+"""Correct solutions of chapter 14's exercises, each written in another way."""
+
+import numpy as np
+import torch
+
+from attn_course.exercises.catalogue import load
+
+
+def delta_products(key, value, beta):
+    # Each step multiplies the state by 1 - beta k k^T and adds beta k v^T.
+    state, states = np.zeros((key.shape[1], value.shape[1])), []
+    for k, v, rate in zip(key, value, beta, strict=True):
+        kept = np.eye(len(k)) - rate * np.outer(k, k)
+        state = kept @ state + rate * np.outer(k, v)
+        states.append(state)
+    return np.stack(states)
+
+
+def delta_elements(key, value, beta):
+    states = np.zeros((len(key), key.shape[1], value.shape[1]))
+    for n in range(len(key)):
+        before = states[n - 1] if n else np.zeros_like(states[0])
+        for j in range(value.shape[1]):
+            error = value[n, j] - sum(key[n, i] * before[i, j] for i in range(key.shape[1]))
+            states[n, :, j] = before[:, j] + beta[n] * error * key[n]
+    return states
+
+
+def delta_torch(key, value, beta):
+    key, value, beta = map(torch.tensor, (key, value, beta))
+    state, states = torch.zeros(key.shape[1], value.shape[1], dtype=key.dtype), []
+    for k, v, rate in zip(key, value, beta, strict=True):
+        state = state + rate * torch.outer(k, v - state.T @ k)
+        states.append(state)
+    return torch.stack(states)
+
+
+def sink_key(query, key, value, sink):
+    # The sink is one more key, whose value is zero.
+    scores = query @ key.mT / np.sqrt(query.shape[-1])
+    one_more = np.broadcast_to(sink[:, None, None], (*scores.shape[:2], 1))
+    scores = np.concatenate((scores, one_more), axis=-1)
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights[..., :-1] @ value
+
+
+def sink_loops(query, key, value, sink):
+    output = np.zeros((*query.shape[:2], value.shape[-1]))
+    for h, i in np.ndindex(query.shape[:2]):
+        powers = [np.exp(query[h, i] @ k / query.shape[-1] ** 0.5) for k in key[h]]
+        total = np.exp(sink[h]) + sum(powers)
+        output[h, i] = sum(p / total * v for p, v in zip(powers, value[h], strict=True))
+    return output
+
+
+def sink_logarithm(query, key, value, sink):
+    # The share that is not the sink's is a sigmoid of how far its score lies below the others.
+    query, key, value, sink = map(torch.tensor, (query, key, value, sink))
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    share = torch.sigmoid(scores.logsumexp(dim=-1, keepdim=True) - sink[:, None, None])
+    return share * (scores.softmax(dim=-1) @ value)
+
+
+def latent_keys(query, latent, w_k):
+    return query @ (latent @ w_k).mT / np.sqrt(query.shape[-1])
+
+
+def latent_einsum(query, latent, w_k):
+    return np.einsum("hqd,hcd,tc->hqt", query, w_k, latent) / query.shape[-1] ** 0.5
+
+
+def latent_loops(query, latent, w_k):
+    scores = []
+    for q, w in zip(query, w_k, strict=True):
+        scores.append([[row @ (c @ w) / len(row) ** 0.5 for c in latent] for row in q])
+    return np.array(scores)
+
+
+CORRECT = [
+    ("delta_states", load("delta_states").oracle),
+    ("delta_states", delta_products),
+    ("delta_states", delta_elements),
+    ("delta_states", delta_torch),
+    ("sink_attention", load("sink_attention").oracle),
+    ("sink_attention", sink_key),
+    ("sink_attention", sink_loops),
+    ("sink_attention", sink_logarithm),
+    ("latent_scores", load("latent_scores").oracle),
+    ("latent_scores", latent_keys),
+    ("latent_scores", latent_einsum),
+    ("latent_scores", latent_loops),
+]
