@@ -1,0 +1,367 @@
+"""Mixers trained beside each other: which recall, which count, which copy, and for what state.
+
+Every model of a task reads the same examples, drawn from its seed, until it has spent the same
+operations: a model whose step costs more takes fewer steps. Each has its own learning rate, found
+with a seed that is not reported.
+
+===============  ============================================================================
+`recall`         pairs of a key and a value, then keys: which value had each? (Arora et al., 2024)
+`state`          the same with a smaller state
+`copy`           tokens in a row, of each length up to 16, which are to be said again
+`three lengths`  the same after a training on three lengths alone
+`parity`         is the number of ones so far even or odd?
+`swaps`          in which order are three things when two change places at each step?
+===============  ============================================================================
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import permutations
+
+import torch
+from torch.nn import functional as F
+from torch.utils.flop_counter import FlopCounterMode
+
+from attn.mixers import (
+    DeltaRule,
+    GatedDeltaRule,
+    LinearAttention,
+    Mixer,
+    MultiHead,
+    Retention,
+)
+from attn.transformer import DecoderOnly, TransformerConfig
+from experiments.induction import rounded
+from experiments.runner import DATA, Experiment, Row
+
+RESULTS = DATA / "mixers.json"
+SEEDS, TUNING_SEED = (0, 1, 2, 3, 4), 9
+RATES, WARMUP = (3e-3, 1e-2, 3e-2), 50
+BATCH, N_JUDGED = 32, 256
+# A test compares this number of first losses with the recorded training.
+N_FIRST = 3
+N_HEADS, D_MODEL = 2, 32
+N_KEYS, N_VALUES, N_ASKED = 32, 16, 8
+N_COPIED = 64
+# The places to which each order of three things moves them.
+ORDERS = torch.tensor(list(permutations(range(3))))
+SWAPS = torch.tensor([i for i, order in enumerate(ORDERS) if (order == torch.arange(3)).sum() == 1])
+HIDDEN = -100
+
+
+def recall(n_rows, n_pairs, generator):
+    """Return pairs and then keys, and at each of these keys the value that it had."""
+    keys = torch.rand(n_rows, N_KEYS, generator=generator).argsort(dim=1)[:, :n_pairs]
+    values = N_KEYS + torch.randint(N_VALUES, keys.shape, generator=generator)
+    asked = torch.rand(keys.shape, generator=generator).argsort(dim=1)[:, :N_ASKED]
+    ids = torch.cat((torch.stack((keys, values), dim=2).flatten(1), keys.gather(1, asked)), dim=1)
+    answers = torch.full_like(ids, HIDDEN)
+    answers[:, 2 * n_pairs :] = values.gather(1, asked)
+    return ids, answers
+
+
+def copy(n_rows, length, generator):
+    """Return distinct tokens between two marks, and these again but for the last."""
+    told = torch.rand(n_rows, N_COPIED, generator=generator).argsort(dim=1)[:, :length]
+    start = torch.full((n_rows, 1), N_COPIED)
+    ids = torch.cat((start, told, start + 1, told[:, :-1]), dim=1)
+    answers = torch.full_like(ids, HIDDEN)
+    answers[:, length + 1 :] = told
+    return ids, answers
+
+
+def parity(n_rows, length, generator):
+    """Return a mark and bits, and at each bit the parity of those so far."""
+    bits = torch.randint(2, (n_rows, length), generator=generator)
+    return _marked(bits, bits.cumsum(dim=1) % 2, 2)
+
+
+def swaps(n_rows, length, generator):
+    """Return a mark and orders that exchange two of three, and what they have led to so far."""
+    drawn = SWAPS[torch.randint(len(SWAPS), (n_rows, length), generator=generator)]
+    return _marked(drawn, composed(drawn), len(ORDERS))
+
+
+def composed(numbers):
+    """Return the number of the order to which those up to each place lead, shape (n_rows, length)."""
+    held, found = torch.arange(3).expand(len(numbers), 3), []
+    for step in numbers.T:
+        held = held.gather(1, ORDERS[step])
+        found.append((held[:, None] == ORDERS).all(dim=-1).int().argmax(dim=1))
+    return torch.stack(found, dim=1)
+
+
+def _marked(ids, answers, mark):
+    first = torch.full((len(ids), 1), mark)
+    return torch.cat((first, ids), dim=1), torch.cat(
+        (torch.full_like(first, HIDDEN), answers), dim=1
+    )
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is drawn, in which sizes it is trained and judged, and what may be spent on training.
+
+    `budget` is the number of operations, forward and backward, of all steps together.
+    """
+
+    draw: Callable
+    vocab_size: int
+    trained: tuple[int, ...]
+    judged: tuple[int, ...]
+    budget: float
+
+
+TASKS = {
+    "recall": Task(recall, N_KEYS + N_VALUES, (2, 4, 8), (4, 8, 16, 32), 6e10),
+    "copy": Task(copy, N_COPIED + 2, tuple(range(4, 17)), (8, 16, 32, 64), 6e10),
+    "three lengths": Task(copy, N_COPIED + 2, (4, 8, 16), (8, 16, 32, 64), 6e10),
+    "parity": Task(parity, 3, (16,), (16, 32, 64, 128), 2.4e10),
+    "swaps": Task(swaps, len(ORDERS) + 1, (16,), (16, 32, 64, 128), 2.4e10),
+}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a model has in its layers, and the positions that these read."""
+
+    mixers: tuple[Mixer, ...]
+    positions: str = "none"
+    n_layers: int = 2
+
+    def config(self, task):
+        """Return the configuration of the model for a task."""
+        return TransformerConfig(
+            TASKS[task].vocab_size,
+            d_model=D_MODEL,
+            n_heads=N_HEADS,
+            n_layers=self.n_layers,
+            d_ff=2 * D_MODEL,
+            dropout=0.0,
+            norm="pre",
+            normalization="rms",
+            positions=self.positions,
+            tie_embeddings=False,
+            mixers=self.mixers,
+        )
+
+
+SEQUENCES = {
+    "softmax": Variant((MultiHead(),), "rotary"),
+    "delta rule": Variant((DeltaRule(convolution=4),)),
+    "linear": Variant((LinearAttention(convolution=4),)),
+    "window and global": Variant((MultiHead(window=8), MultiHead(positions="none")), "rotary"),
+    "gated delta rule": Variant((GatedDeltaRule(convolution=4),)),
+    "delta rule and softmax": Variant((DeltaRule(convolution=4), MultiHead())),
+    "retention": Variant((Retention(convolution=4),), "rotary"),
+    "softmax, no positions in the second": Variant(
+        (MultiHead(), MultiHead(positions="none")), "rotary"
+    ),
+}
+COPIED = {
+    "copy": (
+        "softmax",
+        "window and global",
+        "softmax, no positions in the second",
+        "delta rule",
+        "delta rule and softmax",
+    ),
+    "three lengths": (
+        "softmax",
+        "window and global",
+        "softmax, no positions in the second",
+        "delta rule and softmax",
+    ),
+}
+# Smaller keys, and so smaller states, than D_MODEL / N_HEADS.
+STATES = {("delta rule", 4): Variant((DeltaRule(convolution=4, d_k=4),))}
+STATE_SEEDS = SEEDS[:3]
+# Trackers have no convolution: what they know of the tokens before is in their state.
+TRACKERS = {
+    "softmax": (MultiHead(), "rotary"),
+    "linear": (LinearAttention(), "none"),
+    "delta rule": (DeltaRule(), "none"),
+    "gated delta rule": (GatedDeltaRule(), "none"),
+    "delta rule, to 2": (DeltaRule(negative_eigenvalues=True), "none"),
+}
+TRACKING = {
+    "parity": {
+        "softmax": (1, 2),
+        "linear": (1,),
+        "delta rule": (1, 2),
+        "gated delta rule": (1,),
+        "delta rule, to 2": (1,),
+    },
+    "swaps": {"softmax": (2,), "delta rule": (1,), "delta rule, to 2": (1,)},
+}
+
+
+def operations(config, task):
+    """Return the operations of a step of training, and the tokens read: means over the sizes.
+
+    Products of matrices count, forward and backward. PyTorch's counter leaves triangular systems
+    out, and on a CPU the fused attention, whose five products backward count as on a GPU.
+    """
+    aten = torch.ops.aten
+
+    def attention(query, key, *_, **__):
+        return 4 * query.numel() * key[-2]
+
+    def attention_backward(_, query, key, *__, **___):
+        return 10 * query.numel() * key[-2]
+
+    others = {
+        aten.linalg_solve_triangular: lambda a, b, *_, **__: a[-1] * b.numel(),
+        aten._scaled_dot_product_flash_attention_for_cpu: attention,
+        aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward,
+    }
+    model, total, n_tokens, sizes = DecoderOnly(config), 0, 0, TASKS[task].trained
+    for size in sizes:
+        ids, answers = TASKS[task].draw(BATCH, size, torch.Generator().manual_seed(0))
+        with FlopCounterMode(display=False, custom_mapping=others) as counter:
+            loss_of(model, ids, answers).backward()
+        total, n_tokens = total + counter.get_total_flops(), n_tokens + ids.numel()
+    return total / len(sizes), n_tokens / len(sizes)
+
+
+def loss_of(model, ids, answers):
+    """Return the mean loss of the answers; the other tokens are only read."""
+    asked = answers != HIDDEN
+    return F.cross_entropy(model(ids)[0][asked], answers[asked])
+
+
+@torch.no_grad()
+def judged(model, task, size, seed):
+    """Return the loss on examples of one size, and the share of answers that are right."""
+    ids, answers = TASKS[task].draw(N_JUDGED, size, torch.Generator().manual_seed(seed))
+    asked = answers != HIDDEN
+    logits = model(ids)[0][asked]
+    right = logits.argmax(dim=-1) == answers[asked]
+    return F.cross_entropy(logits, answers[asked]).item(), right.double().mean().item()
+
+
+def steps_of(config, task, share=1.0):
+    """Return how many steps a share of the budget allows."""
+    return round(share * TASKS[task].budget / operations(config, task)[0])
+
+
+def training(config, task, rate, n_steps, seed):
+    """Train a model; yield it and the loss after each step."""
+    torch.manual_seed(seed)
+    model = DecoderOnly(config)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98))
+    generator, sizes = torch.Generator().manual_seed(100 + seed), TASKS[task].trained
+    for number in range(n_steps):
+        fallen = 1 - 0.9 * number / n_steps
+        for group in optimizer.param_groups:
+            group["lr"] = rate * fallen * min(1, (number + 1) / WARMUP)
+        ids, answers = TASKS[task].draw(BATCH, sizes[number % len(sizes)], generator)
+        loss = loss_of(model, ids, answers)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        yield model, loss.item()
+
+
+def trained(config, task, rate, seed, share=1.0):
+    """Train a model to the end; return it and its first losses."""
+    steps = training(config, task, rate, steps_of(config, task, share), seed)
+    models, losses = zip(*steps, strict=True)
+    return models[-1], losses[:N_FIRST]
+
+
+def tuned(config, task):
+    """Return the loss on the sizes of training after half of a training with each rate."""
+    found = {}
+    for rate in RATES:
+        model, _ = trained(config, task, rate, TUNING_SEED, 0.5)
+        losses = [judged(model, task, size, 8)[0] for size in TASKS[task].trained]
+        found[str(rate)] = sum(losses) / len(losses)
+    return found
+
+
+def measured(task, variant, seeds=SEEDS, rate=None):
+    """Tune the rate unless it is given; return what models from each seed get right."""
+    config = variant.config(task)
+    rates = {} if rate else tuned(config, task)
+    rate = rate or float(min(rates, key=rates.get))
+    spent, n_tokens = operations(config, task)
+    told = {
+        "rates": rates,
+        "rate": rate,
+        "steps": steps_of(config, task),
+        "per_token": round(spent / n_tokens),
+        "parameters": sum(p.numel() for p in DecoderOnly(config).parameters()),
+        "bytes": kept_bytes(config),
+        "first_losses": [],
+        "right": [],
+    }
+    for seed in seeds:
+        model, first = trained(config, task, rate, seed)
+        told["first_losses"].append(first)
+        told["right"].append([judged(model, task, size, 7)[1] for size in TASKS[task].judged])
+    return rounded(told)
+
+
+def kept_bytes(config):
+    """Return what all layers keep of a text of 64 tokens, in bytes."""
+    layers = (config.mixers[i % len(config.mixers)] for i in range(config.n_layers))
+    return sum(mixer.cache_bytes(config, 64) for mixer in layers)
+
+
+def sized(name, d_k):
+    """Return the row of a mixer with keys of another size, at the rate of that with its own."""
+
+    def measure(stored):
+        rate = stored["recall"][name]["rate"]
+        return measured("recall", STATES[name, d_k], STATE_SEEDS, rate)
+
+    return measure
+
+
+def rows():
+    """Return what is measured: one row for each model of each task."""
+    found = {}
+    for name, variant in SEQUENCES.items():
+        found[f"recall, {name}"] = Row(partial(measured, "recall", variant), ("recall", name))
+    for task, names in COPIED.items():
+        for name in names:
+            found[f"{task}, {name}"] = Row(partial(measured, task, SEQUENCES[name]), (task, name))
+    for name, d_k in STATES:
+        found[f"state, {name}, {d_k}"] = Row(
+            sized(name, d_k), ("state", name, str(d_k)), reads=True
+        )
+    for task, models in TRACKING.items():
+        for name, depths in models.items():
+            mixer, positions = TRACKERS[name]
+            for depth in depths:
+                variant = Variant((mixer,), positions, depth)
+                found[f"{task}, {name}, {depth}"] = Row(
+                    partial(measured, task, variant), (task, name, str(depth))
+                )
+    return found
+
+
+def constants():
+    """Return the sizes that the rows were measured with."""
+    return {
+        "seeds": SEEDS,
+        "rates": RATES,
+        "batch": BATCH,
+        "d_model": D_MODEL,
+        "n_heads": N_HEADS,
+        "sizes": {
+            name: {"trained": task.trained, "judged": task.judged, "budget": task.budget}
+            for name, task in TASKS.items()
+        },
+    }
+
+
+EXPERIMENT = Experiment(
+    "What do softmax attention and its successors recall, copy and count, at the same cost?",
+    RESULTS,
+    rows,
+    minutes=25,
+    constants=constants,
+)

@@ -1,0 +1,121 @@
+"""What chapter 14 says of mixers: the tasks, how the operations are counted, and a part of each kind of row again."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from experiments import mixers
+from experiments.runner import read
+
+STORED = read(mixers.RESULTS)
+
+
+def drawn(task, size):
+    ids, answers = mixers.TASKS[task].draw(20, size, torch.Generator().manual_seed(5))
+    asked = answers != mixers.HIDDEN
+    assert int(ids.max()) < mixers.TASKS[task].vocab_size
+    for row, wanted, where in zip(ids.tolist(), answers.tolist(), asked.tolist(), strict=True):
+        yield row, [(i, wanted[i]) for i in range(len(row)) if where[i]]
+
+
+@pytest.mark.parametrize("n_pairs", (2, 8, 32))
+def test_each_key_that_is_asked_for_has_the_value_it_came_with(n_pairs):
+    for row, answers in drawn("recall", n_pairs):
+        held = dict(zip(row[0 : 2 * n_pairs : 2], row[1 : 2 * n_pairs : 2], strict=True))
+        assert len(held) == n_pairs and len(answers) == min(n_pairs, 8)
+        assert [(i, held[row[i]]) for i in range(2 * n_pairs, len(row))] == answers
+
+
+@pytest.mark.parametrize("length", (4, 64))
+def test_a_copy_says_the_same_again_after_the_mark(length):
+    for row, answers in drawn("copy", length):
+        told = row[1 : length + 1]
+        assert len({*told}) == length and row[length + 2 :] == told[:-1]
+        assert answers == list(enumerate(told, start=length + 1))
+
+
+@pytest.mark.parametrize("length", (1, 9))
+def test_parity_counts_the_ones_so_far(length):
+    for row, answers in drawn("parity", length):
+        assert answers == [(i, sum(row[1 : i + 1]) % 2) for i in range(1, length + 1)]
+
+
+def test_an_order_of_things_is_what_the_exchanges_make_of_it():
+    seen = set()
+    for row, answers in drawn("swaps", 30):
+        things = ["a", "b", "c"]
+        for i, answer in answers:
+            order = mixers.ORDERS[row[i]].tolist()
+            things = [things[place] for place in order]
+            seen.add(row[i])
+            assert things == ["abc"[place] for place in mixers.ORDERS[answer].tolist()]
+    for one in seen:
+        assert sum(i != place for i, place in enumerate(mixers.ORDERS[one].tolist())) == 2
+    assert len(seen) == 3
+
+
+def test_operations_are_those_of_the_products_of_matrices():
+    """By hand, for softmax attention: forward, and twice that backward, where attention takes 2.5."""
+    task, d, layers = mixers.TASKS["recall"], mixers.D_MODEL, 2
+    found = 0
+    for n_pairs in task.trained:
+        length = 3 * n_pairs
+        linear = layers * (4 * d * d + 2 * d * 2 * d) + d * task.vocab_size
+        found += mixers.BATCH * length * (6 * linear + 14 * layers * length * d)
+    config = mixers.SEQUENCES["softmax"].config("recall")
+    n_tokens = mixers.BATCH * 3 * np.mean(task.trained)
+    assert mixers.operations(config, "recall") == (found / len(task.trained), n_tokens)
+
+
+def cases():
+    """Some rows of each task, and one with a smaller state."""
+    rng = random.Random(0)
+    for task in ("recall", "copy"):
+        for name in rng.sample(list(STORED[task]), 2):
+            yield task, mixers.SEQUENCES[name], STORED[task][name]
+    for task in mixers.TRACKING:
+        name = rng.choice(list(mixers.TRACKING[task]))
+        depth = mixers.TRACKING[task][name][0]
+        mixer, positions = mixers.TRACKERS[name]
+        yield task, mixers.Variant((mixer,), positions, depth), STORED[task][name][str(depth)]
+    yield "recall", mixers.STATES["delta rule", 4], STORED["state"]["delta rule"]["4"]
+
+
+@pytest.mark.parametrize("task, variant, stored", list(cases()))
+def test_each_training_begins_as_the_one_that_is_stored(task, variant, stored):
+    config = variant.config(task)
+    n_steps = mixers.steps_of(config, task)
+    assert (stored["steps"], stored["parameters"]) == (
+        n_steps,
+        sum(p.numel() for p in mixers.DecoderOnly(config).parameters()),
+    )
+    for seed, losses in enumerate(stored["first_losses"]):
+        steps = mixers.training(config, task, stored["rate"], n_steps, seed)
+        found = [loss for _, (_, loss) in zip(losses, steps, strict=False)]
+        assert found == pytest.approx(losses, abs=2e-3)
+
+
+def test_the_rate_that_is_stored_is_the_best_of_those_tried():
+    rows = [row for task in ("recall", *mixers.COPIED) for row in STORED[task].values()]
+    rows += [
+        row for task in mixers.TRACKING for name in STORED[task].values() for row in name.values()
+    ]
+    for row in rows:
+        assert [float(rate) for rate in row["rates"]] == list(mixers.RATES)
+        assert row["rate"] in [
+            float(rate) for rate, loss in row["rates"].items() if loss == min(row["rates"].values())
+        ]
+
+
+@pytest.mark.slow
+def test_one_row_is_measured_again():
+    """A state that can turn round counts to 2 in texts eight times as long as those it learned from."""
+    stored = STORED["parity"]["delta rule, to 2"]["1"]
+    mixer, positions = mixers.TRACKERS["delta rule, to 2"]
+    variant = mixers.Variant((mixer,), positions, 1)
+    found = mixers.measured("parity", variant, mixers.SEEDS[:1], stored["rate"])
+    for name in ("steps", "per_token", "bytes", "parameters"):
+        assert found[name] == stored[name]
+    assert found["right"][0] == pytest.approx(stored["right"][0], abs=0.02)
