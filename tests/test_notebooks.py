@@ -440,7 +440,7 @@ def test_widgets_and_answers_speak_the_language_of_their_edition(source):
             for o in outputs(notebook)
             if "data-anywidget" in o.get("data", {}).get("text/html", "")
         ]
-        assert len(widgets) >= (5 if is_chapter(source) else not is_laboratory(source))
+        assert len(widgets) >= (4 if is_chapter(source) else not is_laboratory(source))
         assert all(f"language='{language}'" in widget for widget in widgets)
 
 

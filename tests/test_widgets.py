@@ -273,7 +273,6 @@ def test_the_javascript_is_small():
         "family_widgets": 6_500,
         "head_widgets": 28_000,
         "two_widgets": 8_000,
-        "explorer_widgets": 12_500,
         "layer_widgets": 12_000,
         "learner_widgets": 14_500,
         "mask_widgets": 9_500,
@@ -286,15 +285,16 @@ def test_the_javascript_is_small():
         "sampling_widgets": 9_000,
         "visual_widgets": 24_000,
         "emoji_widgets": 24_000,
-        # It offers the language model itself.
+        # These two offer the language model itself.
         "continuation_widgets": 13_500,
+        "explorer_widgets": 19_500,
         "guesser_widgets": 7_500,
         "machine_widgets": 38_000,
         "translator_widgets": 43_000,
     }
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
-    assert len(gzip.compress(_source.stylesheet().encode())) < 18_300
+    assert len(gzip.compress(_source.stylesheet().encode())) < 18_700
 
 
 def test_the_source_needs_only_the_palette():

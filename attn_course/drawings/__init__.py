@@ -31,7 +31,6 @@ from attn_course.drawings.hidden import hidden
 from attn_course.drawings.hops import hops
 from attn_course.drawings.ladder import ladder
 from attn_course.drawings.last_row import last_row
-from attn_course.drawings.layer_norm import layer_norm
 from attn_course.drawings.leak import leak
 from attn_course.drawings.lookup import lookup
 from attn_course.drawings.machine import Machine
@@ -86,7 +85,6 @@ __all__ = [
     "hops",
     "ladder",
     "last_row",
-    "layer_norm",
     "leak",
     "lookup",
     "mask",
