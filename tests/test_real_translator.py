@@ -21,22 +21,27 @@ def translator():
     return Translator.pretrained("tatoeba")
 
 
-def test_its_files_are_small_and_its_sizes_those_of_the_recipe(translator):
-    folder = models.folder("tatoeba_translator")
+@pytest.mark.parametrize("language", ("en", "es"))
+def test_its_files_are_small_and_its_sizes_those_of_the_recipe(language):
+    folder = models.translator_folder("tatoeba", language)
     assert sum(path.stat().st_size for path in folder.iterdir()) < 4_000_000
-    recipe, config = RECIPES["tatoeba"], translator.model.config
+    translator = Translator.load(folder)
+    assert translator.source_language == language and translator.punctuated
+    recipe = RECIPES["tatoeba" if language == "en" else "mixture"]
+    config = translator.model.config
     assert translator.source is translator.target
     assert config.vocab_size == recipe.vocab_size and config.tgt_vocab_size is None
     for name, size in (SIZES | recipe.sizes).items():
         assert getattr(config, name) == size
 
 
-def test_the_sentences_of_the_documents_were_judged_as_it_translates_them(translator):
+@pytest.mark.parametrize("language", JUDGED)
+def test_the_sentences_of_the_documents_were_judged_as_it_translates_them(language):
+    translator, judged = Translator.pretrained(source_language=language), JUDGED[language]
     translator.model.double()  # as the page does, so that every processor rounds alike
-    found = translator.translate([row["source"] for row in JUDGED], **SEARCH)
-    translator.model.float()
-    assert found == [row["translation"] for row in JUDGED]
-    assert {row["points"] for row in JUDGED} <= {0, 1, 2}
+    found = translator.translate([row["source"] for row in judged], **SEARCH)
+    assert found == [row["translation"] for row in judged]
+    assert {row["points"] for row in judged} <= {0, 1, 2} and len(judged) == 17
 
 
 @pytest.mark.parametrize(
