@@ -8,6 +8,7 @@ from attn.corpus import Pair, named, tatoeba
 from attn_course.grammar import document_pairs
 from attn_course.grammar.splits import splits
 from attn_course.mixture import mixture, with_another_name, with_other_digits, written
+from experiments import directions
 
 # Each with the words or numbers that a reader copies, as often on one side as on the other.
 ABOUT = [
@@ -71,3 +72,21 @@ def test_only_training_is_mixed_and_nothing_held_out_is_in_it(needed, monkeypatc
     held_out = [*document_pairs(), *(pair for part in parts for pair in part)]
     assert not sources & {written(pair).source for pair in held_out}
     assert found["train"][-300:] == [written(pair) for pair in grammar.train]
+
+
+def test_a_translator_is_asked_for_names_and_numbers_that_stand_once_on_both_sides():
+    pairs = [
+        Pair("Tom ran.", "Tom corrió."),
+        Pair("Tom saw Tom.", "Tom se vio."),
+        Pair("Mary has 35 cats.", "Mary tiene 35 gatos."),
+        Pair("It is 5 or 6.", "Son las 5 o las 6."),
+        Pair("He has three cats.", "Él tiene 3 gatos."),
+    ]
+    names, numbers = directions.named(pairs), directions.numbered(pairs)
+    assert [source.replace(name, "Tom") for source, name in names] == [
+        "Tom ran.",
+        "Tom has 35 cats.",
+    ]
+    assert len({"Tom", "Mary", *(name for _, name in names)}) == 4
+    ((source, number),) = numbers
+    assert source == f"Mary has {number} cats." and len(number) == 2

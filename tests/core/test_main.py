@@ -88,7 +88,7 @@ def test_what_is_not_english_is_told_and_translated_all_the_same(tmp_path, capsy
     # The course's other translator expects the other language.
     assert main(["translate", "--from", "es", "¿Dónde está la biblioteca?", "Where is it?"]) == 0
     out, err = capsys.readouterr()
-    assert out.startswith("Where is the library?\n")
+    assert "library" in out.splitlines()[0]
     assert err == "text: expected Spanish, got what seems to be English; translated all the same\n"
     # A translator of one's own may read any language.
     own = ["translate", "--model", str(models.folder("tatoeba_translator")), "La casa es roja."]

@@ -234,7 +234,7 @@ class Translator(Application[Transformer]):
         """Translate a text, and tell how probably each word is right.
 
         Those probabilities come from the model's own chances of what it writes. For the
-        translator of real sentences that comes with the course they are calibrated: of the words
+        translators of real sentences that come with the course they are calibrated: of the words
         with a probability of about .7, seven of ten are in the translation that a person made.
         Those of other translators are as the model has them, which is often too sure.
 
