@@ -118,6 +118,25 @@ def test_the_example_of_the_opening_page_is_what_the_model_computes(stored, tran
         np.testing.assert_allclose([p for *_, p in best], shares[order], atol=6e-5)
 
 
+def test_the_spanish_page_says_what_its_example_does(stored):
+    """Where its text tells the reader to look, and what is to be seen there."""
+    example = stored["es"]["journey"]
+    read, written = ([t.strip() for t in example[side]] for side in ("source", "target"))
+    assert read == ["Ayer", "compr", "amos", "una", "mesa", "bl", "an", "ca", "."]
+    assert written[:6] == ["We", "bought", "a", "white", "table", "yesterday"]
+    cross = {
+        word: dict(zip(read, row, strict=True))
+        for word, row in zip(written, example["cross"], strict=True)
+    }
+    most = {word: max(row, key=row.get) for word, row in cross.items()}
+    assert most["bought"] == "compr" and cross["bought"]["compr"] > 0.5
+    assert cross["We"]["Ayer"] == pytest.approx(cross["We"]["amos"], abs=0.02)
+    assert cross["yesterday"]["."] > cross["yesterday"]["Ayer"] > 0.3
+    assert (most["white"], most["table"]) == ("bl", "mesa")
+    assert (read[example["focus"]], read[example["other"]]) == ("bl", "una")
+    assert example["inside"]["weights"][example["other"]] > 0.9
+
+
 def test_the_page_finds_the_same_numbers(node, translator):
     files = translator_folder(TRANSLATOR, translator.source_language)
     sentences = SENTENCES[translator.source_language]
