@@ -143,8 +143,8 @@ def _parser() -> argparse.ArgumentParser:
             "--corpus",
             default="grammar",
             metavar="NAME",
-            help="grammar, the course's (the default); tatoeba, which people wrote; or another "
-            "that an installed package offers",
+            help="grammar, the course's (the default); tatoeba, which people wrote; mixture, both; "
+            "or another that an installed package offers",
         )
     for name in ("train", "translate", "evaluate"):
         commands.choices[name].add_argument(

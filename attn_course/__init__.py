@@ -28,6 +28,7 @@ data, mostly by rules
 `attn_course.contrasts`         pairs of texts that call for different words, for chapter 13
 `attn_course.everyday`          everyday sentences and their translations, written for the course
 `attn_course.grammar`           English and Spanish made by a grammar, with every alignment known
+`attn_course.mixture`           real sentences with other names, and the grammar's among them
 `attn_course.passages`          ``questions`` about passages, for a system that answers them
 `attn_course.readings`          fifty passages with summary and question, fifty sentences to translate
 `attn_course.stories`           ``stories`` and headlines, for a system that summarises

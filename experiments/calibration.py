@@ -1,12 +1,12 @@
-"""Is the translator as sure of a word as it is often right?
+"""Is a translator as sure of a word as it is often right?
 
 ``python -m experiments calibration`` translates sentences of validation, fits the two numbers with
-which `attn.applications.translation.certainty` turns the model's chances into probabilities, and
-measures them on both tests. A word counts as right if the reference has it.
+which `attn.applications.translation.certainty` turns the chances of each translator of real
+sentences into probabilities, and measures them on both tests. A word counts as right if the reference has it.
 """
 
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -27,14 +27,18 @@ SEARCHES = {"beam": {"beam_width": 4, "length_penalty": 1.0}, "greedy": {}}
 # Every so many sentences of a part are translated.
 EVERY = {"validation": 1, "clusters": 2, "plain": 2}
 N_BINS = 10
+# The translators by the language that they read, as `certainty.fitted` names them.
+NAMES = {"en": "tatoeba", "es": "tatoeba_es"}
 corpus = cache(tatoeba)
 
 
-def judged(part, search="beam"):
+def judged(language, part, search="beam"):
     """Return the chance of each word that is written for a part, and whether it is right."""
     # Read from its folder, it does not ask for what is to be fitted here.
-    translator = Translator.load(models.folder("tatoeba_translator"))
+    translator = Translator.load(models.translator_folder("tatoeba", language))
     pairs = corpus()[part][:: EVERY[part]]
+    if language != "en":
+        pairs = [pair.turned() for pair in pairs]
     sources = [source for source, _ in translator._examples(pairs)]
     written = translator._write(sources, **SEARCHES[search])
     chances, right = [], []
@@ -49,15 +53,15 @@ def judged(part, search="beam"):
     return np.array(chances), np.array(right, dtype=float)
 
 
-def fitted():
+def fitted(language):
     """Return the slope and the offset that make the words of validation most probable."""
-    chances, right = judged("validation")
+    chances, right = judged(language, "validation")
     x = np.stack((logit(chances), np.ones(len(chances))), axis=1)
     weights = np.array([1.0, 0.0])
     for _ in range(30):
         p = 1 / (1 + np.exp(-x @ weights))
         weights += np.linalg.solve(x.T @ (x * (p * (1 - p))[:, None]), x.T @ (right - p))
-    return {"tatoeba": np.round(weights, 3).tolist()}
+    return np.round(weights, 3).tolist()
 
 
 def error(probabilities, right):
@@ -67,12 +71,12 @@ def error(probabilities, right):
     return float(np.abs(gaps).sum() / len(right))
 
 
-def measured(stored):
+def measured(language, stored):
     """Return for each test the errors before and after, and how right what is marked is."""
     told = {}
     for name, search in (("clusters", "beam"), ("plain", "beam"), ("clusters", "greedy")):
-        chances, right = judged(name, search)
-        after = calibrated(chances, *stored["fitted"]["tatoeba"])
+        chances, right = judged(language, name, search)
+        after = calibrated(chances, *stored["fitted"][NAMES[language]])
         marked = after < GUESSED
         told[f"{name}, {search}"] = {
             "words": len(right),
@@ -87,13 +91,15 @@ def measured(stored):
 
 
 def rows():
-    """Return what is measured: the fit, and its errors."""
-    return {
-        "fitted": Row(fitted, ("fitted",)),
-        "measured": Row(measured, ("measured",), reads=True),
-    }
+    """Return what is measured: the fit of each translator, and its errors."""
+    found = {}
+    for language, name in NAMES.items():
+        found[f"fitted {name}"] = Row(partial(fitted, language), ("fitted", name))
+    for language, name in NAMES.items():
+        found[f"measured {name}"] = Row(partial(measured, language), ("measured", name), reads=True)
+    return found
 
 
 EXPERIMENT = Experiment(
-    "Is the translator as sure of a word as it is often right?", FITTED, rows, minutes=2
+    "Is a translator as sure of a word as it is often right?", FITTED, rows, minutes=4
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attn.applications.models import folder
+from attn.applications.models import translator_folder
 from attn.applications.translation import Translator
 from attn.applications.translation.cutting import Piece, cut, put_together
 
@@ -38,6 +38,14 @@ CUTS = [
     ),
     ("He sold 3,500 (red), I think.", 16, ["He sold 3,500", " ", "(red)", ", ", "I think.", ""]),
     ("I ran and you slept.", 14, ["I ran", " ", "and you slept.", ""]),
+    # In Spanish too.
+    (
+        "El Sr. Gil vio a la Dra. Paz. ¿Y tú?",
+        30,
+        ["El Sr. Gil vio a la Dra. Paz.", " ", "¿Y tú?", ""],
+    ),
+    ("Yo dormía y tú leías.", 12, ["Yo dormía", " ", "y tú leías.", ""]),
+    ("No creo que venga hoy.", 14, ["No creo", " ", "que venga hoy.", ""]),
     # Words, as many as fit.
     ("one two three four", 7, ["one two", " ", "three", " ", "four", ""]),
     ("one  \t two", 7, ["one", "  \t ", "two", ""]),
@@ -55,6 +63,8 @@ JOINED = [
         "Así ¿por qué?",
     ),
     ([Piece("x", " ", True, False), Piece("y", "", False, True)], ["", "..."], " ..."),
+    ([Piece("si", ", ", True, False), Piece("sé", "", False, True)], ["If.", "I'm."], "If, I'm."),
+    ([Piece("y", " ", True, False), Piece("fui", "", False, True)], ["And.", "I."], "And I."),
 ]
 PAGE = """
 import { cutText, putTogether, cutSource, translate, loadTransformer, BytePairTokenizer, textOf } from "./live_translator.mjs";
@@ -97,21 +107,32 @@ because he could not sleep, and every one of them was about a storm and an islan
 
   I never knew why he wanted to see us – and now he is gone. """
 SHORT = "Where is the library?"
+LARGO = """Cuando yo era joven, íbamos al mar todos los veranos; mi tío tenía un barco, y nos contaba historias \
+porque no podía dormir, y en cada una de ellas había una tormenta y una isla que nadie encontró. ¿Sabes qué dijo?  «Ven mañana».
+
+  Nunca supe por qué quería vernos – y ahora ya no está. """
+TEXTS = {"en": (LONG, SHORT), "es": (LARGO, "¿Dónde está la biblioteca?")}
 
 
 @pytest.fixture(scope="module")
 def translator():
-    translator = Translator.pretrained()
+    return precise("en")
+
+
+def precise(language):
+    translator = Translator.pretrained(source_language=language)
     # Both languages of code then round alike.
     translator.model.double()
     return translator
 
 
-def test_the_page_translates_a_long_text_as_python(node, translator):
+@pytest.mark.parametrize("language", TEXTS)
+def test_the_page_translates_a_long_text_as_python(node, language):
+    translator, (long, short) = precise(language), TEXTS[language]
     texts = [
-        LONG,
-        SHORT,
-        f"{SHORT} {SHORT}",
+        long,
+        short,
+        f"{short} {short}",
         "word " * 100,
         "x" * 10_000,
         "a\0b",
@@ -133,7 +154,7 @@ def test_the_page_translates_a_long_text_as_python(node, translator):
           return { lengths: pieces.map(({ ids }) => ids.length), whole: putTogether(pieces, said) };
         })));
         """,
-        {"folder": str(folder("tatoeba_translator")), "texts": texts},
+        {"folder": str(translator_folder("tatoeba", language)), "texts": texts},
     )
     assert found[4:7] == [
         {"nul": False, "longWord": 10_000},

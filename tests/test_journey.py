@@ -11,23 +11,27 @@ import pytest
 import torch
 
 from attn import reference
-from attn.applications.models import TRANSLATOR, folder
+from attn.applications.models import TRANSLATOR, translator_folder
 from attn.applications.translation import Translator
 from attn.decoding import next_token_probabilities
 from attn_course.journey import COMPONENTS, journey, word_in_question
 
 ROOT = Path(__file__).resolve().parents[1]
-SENTENCES = [
-    "The white house is very old.",
-    "John and Paul wrote several songs when they were inspired.",
-    "No.",
-    "Do you know the naïve café in Zürich?",
-]
+SENTENCES = {
+    "en": [
+        "The white house is very old.",
+        "John and Paul wrote several songs when they were inspired.",
+        "No.",
+        "Do you know the naïve café in Zürich?",
+    ],
+    "es": ["Ayer compramos una mesa blanca.", "¿Conoces el café de Zürich?"],
+}
 
 
-@pytest.fixture(scope="module")
-def translator():
-    translator = Translator.pretrained()
+@pytest.fixture(scope="module", params=SENTENCES)
+def translator(request):
+    """One in each direction: each edition of the page begins with its own language."""
+    translator = Translator.pretrained(source_language=request.param)
     translator.model.double()
     return translator
 
@@ -54,9 +58,10 @@ def stored():
 @torch.no_grad()
 def test_the_example_of_the_opening_page_is_what_the_model_computes(stored, translator):
     """Recomputed layer by layer with the parts of the model, and attention with NumPy."""
-    example = stored["en"]["journey"]
-    assert example == stored["es"]["journey"]
-    model, text = translator.model, stored["en"]["sentences"][0]
+    language = translator.source_language
+    example, text = stored[language]["journey"], stored[language]["sentences"][0]
+    assert text == SENTENCES[language][0]
+    model = translator.model
     src = translator.source_ids(text)
     tgt = [2, *translator.target.encode(translator.translate(text)), 3]
     assert (example["source_ids"], example["target_ids"]) == (src, tgt[:-1])
@@ -113,8 +118,28 @@ def test_the_example_of_the_opening_page_is_what_the_model_computes(stored, tran
         np.testing.assert_allclose([p for *_, p in best], shares[order], atol=6e-5)
 
 
+def test_the_spanish_page_says_what_its_example_does(stored):
+    """Where its text tells the reader to look, and what is to be seen there."""
+    example = stored["es"]["journey"]
+    read, written = ([t.strip() for t in example[side]] for side in ("source", "target"))
+    assert read == ["Ayer", "compr", "amos", "una", "mesa", "bl", "an", "ca", "."]
+    assert written[:6] == ["We", "bought", "a", "white", "table", "yesterday"]
+    cross = {
+        word: dict(zip(read, row, strict=True))
+        for word, row in zip(written, example["cross"], strict=True)
+    }
+    most = {word: max(row, key=row.get) for word, row in cross.items()}
+    assert most["bought"] == "compr" and cross["bought"]["compr"] > 0.5
+    assert cross["We"]["Ayer"] == pytest.approx(cross["We"]["amos"], abs=0.02)
+    assert cross["yesterday"]["."] > cross["yesterday"]["Ayer"] > 0.3
+    assert (most["white"], most["table"]) == ("bl", "mesa")
+    assert (read[example["focus"]], read[example["other"]]) == ("bl", "una")
+    assert example["inside"]["weights"][example["other"]] > 0.9
+
+
 def test_the_page_finds_the_same_numbers(node, translator):
-    files = folder(f"{TRANSLATOR}_translator")
+    files = translator_folder(TRANSLATOR, translator.source_language)
+    sentences = SENTENCES[translator.source_language]
     found = node(
         """
         import { journey, stepsOf, loadTransformer, BytePairTokenizer } from "./live_machine.mjs";
@@ -124,9 +149,9 @@ def test_the_page_finds_the_same_numbers(node, translator):
           journey({ transformer, source: vocabulary, target: vocabulary }, vocabulary.encode(text)));
         console.log(JSON.stringify(all.map((numbers) => ({ numbers, steps: stepsOf(numbers) }))));
         """,
-        {"folder": str(files), "sentences": SENTENCES},
+        {"folder": str(files), "sentences": sentences},
     )
-    for text, page in zip(SENTENCES, found, strict=True):
+    for text, page in zip(sentences, found, strict=True):
         expected = journey(translator, text)
         assert page["numbers"].keys() == expected.keys()
         compare(page["numbers"], expected, text)

@@ -289,7 +289,8 @@ def test_the_javascript_is_small():
         "continuation_widgets": 13_500,
         "explorer_widgets": 19_500,
         "guesser_widgets": 7_500,
-        "machine_widgets": 38_000,
+        # Two figures, both directions, and what tells the two languages apart.
+        "machine_widgets": 40_000,
         "translator_widgets": 43_000,
     }
     for name in _source.BUNDLES:

@@ -113,6 +113,30 @@ def test_the_ribbons_on_paper_are_the_means_and_what_does_not_fit_is_refused():
         TranslationRibbons(example)
 
 
+def test_the_other_direction_has_its_own_names_its_model_and_its_sentences():
+    spanish = Translator.pretrained(source_language="es")
+    text = "Ayer comimos pescado."
+    options = {"sentences": [text], "source_language": "es", "language": "en"}
+    ribbons = TranslationRibbons(spanish.attention(text), turned=["We ate fish."], **options)
+    machine = LiveMachine(journey(spanish, text), **options)
+    for widget in (ribbons, machine):
+        source = widget._html()
+        state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', source)[1])
+        assert state["pretrained"]["from"] == "es" and widget.trained == _source.translator(
+            "tatoeba", "es"
+        )
+        # The reader may turn only what has sentences to turn to, and its model is another.
+        assert ("turned" in state) == (widget is ribbons)
+        assert "Spanish token" in widget._fallback() and "English token" not in widget._fallback()
+    assert ribbons.trained_turned == _source.translator("tatoeba", "en")
+    drawn = ribbons._fallback()
+    assert "Ribbons between each English word and the Spanish words" in drawn
+    assert re.findall(r'lang="(..)"', drawn)[0] == "es"
+    assert re.findall(r'lang="(..)"', drawn)[-1] == "en"
+    with pytest.raises(ValueError, match="source_language: expected 'en' or 'es', got 'fr'"):
+        LiveMachine(journey(spanish, text), source_language="fr")
+
+
 def test_every_text_is_used():
     names = set(re.findall(r"(?:^|, |    )(\w+): [\"\[]", block(), re.MULTILINE))
     code = "".join(

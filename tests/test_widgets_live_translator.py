@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from attn.applications.models import TRANSLATOR
-from attn.applications.translation import Translator
+from attn.applications.translation import Translator, language_of
 from attn.corpus import Pair
 from attn_course import widgets
+from attn_course.everyday import everyday
 from attn_course.widgets import _source, live_translator
 
 LiveTranslator = partial(widgets.LiveTranslator, pretrained="grammar")
@@ -85,6 +86,42 @@ def test_the_kernel_sends_the_model():
     trained = LiveTranslator(attention()).trained
     assert trained == _source.translator("grammar")
     assert "trained" not in widgets.LiveTranslator._state
+
+
+def test_a_direction_without_a_model_is_refused():
+    for options, name in (
+        ({"source_language": "es"}, "source_language"),
+        ({"turned": ["a"]}, "turned"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"^{name}: expected a direction of 'grammar', got 'es'"
+        ):
+            LiveTranslator(attention(), **options)
+
+
+def test_the_page_recognises_a_language_as_python(node):
+    """Everyday sentences, and texts that are of no language or hard to tell."""
+    texts = [text for pair in everyday()[::5] for text in (pair.source, pair.target)]
+    texts += [
+        "Tom",
+        "Don’t go",
+        "x’y",
+        "e\u0301l",
+        "İstanbul",
+        "QUÉ ES",
+        "½",
+        "$3,500",
+        "🙂",
+        "12 🙂",
+    ]
+    texts += ["", "qwrtp zxcvb", "你好", "Привет", "La Ana y yo", "Él"]
+    found = node(
+        """import { languageOf } from "./live_translator.mjs";
+        console.log(JSON.stringify(input.texts.map((text) =>
+          ["en", "es"].map((expected) => languageOf(text, expected, input.tables)))));""",
+        {"texts": texts, "tables": _source.languages()},
+    )
+    assert found == [[language_of(text, expected) for expected in ("en", "es")] for text in texts]
 
 
 def test_the_model_is_the_one_named_or_the_course_s_first():

@@ -46,7 +46,7 @@ def named(name: str) -> Corpus:
     --------
     >>> named("the moon")
     Traceback (most recent call last):
-    ValueError: corpus: expected 'grammar' or 'tatoeba', got 'the moon'
+    ValueError: corpus: expected 'grammar' or 'mixture' or 'tatoeba', got 'the moon'
     """
     offered = {entry.name: entry for entry in entry_points(group=GROUP)}
     if name not in offered:

@@ -11,9 +11,15 @@ import numpy as np
 import traitlets
 
 from attn._checks import argument_error, check_choice
-from attn.applications.models import TRANSLATOR, TRANSLATORS
+from attn.applications.models import TRANSLATOR, TRANSLATORS, translator_folder
 from attn_course.language import check_language, get_language
 from attn_course.widgets._source import translator
+
+OTHER_LANGUAGE = {"en": "es", "es": "en"}
+LANGUAGE_NAMES = {
+    "es": {"en": "inglés", "es": "español"},
+    "en": {"en": "English", "es": "Spanish"},
+}
 
 
 class Widget(anywidget.AnyWidget):
@@ -59,21 +65,53 @@ class TranslatorWidget(Widget):
     """A widget with a trained translator of the course in it.
 
     In JupyterLab the kernel sends the model. A page loads it from scripts, and knows its name,
-    tokens and size from `pretrained` before.
+    tokens and size from `pretrained` before. Where there are `turned` sentences, of the other
+    language, the reader may choose the other direction, which has a model of its own.
     """
 
     pretrained = traitlets.Dict().tag(sync=True)
     trained = traitlets.Dict().tag(sync=True)
+    turned = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    trained_turned = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, language=None, pretrained=TRANSLATOR, **state):
+    def __init__(
+        self, language=None, pretrained=TRANSLATOR, *, source_language="en", turned=(), **state
+    ):
         check_choice("pretrained", pretrained, TRANSLATORS)
-        trained = translator(pretrained)
+        check_choice("source_language", source_language, tuple(OTHER_LANGUAGE))
+        turned = [] if turned in ((), []) else check_labels("turned", turned)
+        trained = _translator("source_language", pretrained, source_language)
         about = {
             "name": pretrained,
             "tokenizer": trained["tokenizer"],
             "megabytes": round(len(trained["weights"]) / 1e6, 1),
         }
+        # A figure in one direction, from English, keeps the state that it always had.
+        if source_language != "en":
+            about["from"] = source_language
+        if turned:
+            self._state = (*self._state, "turned")
+            other = _translator("turned", pretrained, OTHER_LANGUAGE[source_language])
+            state |= {"turned": turned, "trained_turned": other}
         super().__init__(language, pretrained=about, trained=trained, **state)
+
+    @property
+    def _languages(self):
+        """The languages that are read and written."""
+        source = self.pretrained.get("from", "en")
+        return source, OTHER_LANGUAGE[source]
+
+    def _told(self, text):
+        """Fill the holes ``{from}`` and ``{to}`` of a text with the names of both languages."""
+        read, written = (LANGUAGE_NAMES[self.language][one] for one in self._languages)
+        return text.replace("{from}", read).replace("{to}", written)
+
+
+def _translator(argument, name, source_language):
+    """Return what `_source.translator` does; name the argument that asks for a model there is not."""
+    if not translator_folder(name, source_language).exists():
+        raise argument_error(argument, f"a direction of {name!r}", repr(source_language))
+    return translator(name, source_language)
 
 
 def _rounded(state):

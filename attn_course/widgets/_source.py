@@ -9,7 +9,7 @@ import json
 import re
 from pathlib import Path
 
-from attn.applications.models import TRANSLATOR, TRANSLATORS, folder
+from attn.applications.models import TRANSLATOR, TRANSLATORS, folder, translator_folder
 from attn_course import emoji as searched
 from attn_course.palette import DARK, LIGHT, css_variables
 
@@ -90,23 +90,32 @@ def worker(stem):
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 
-def translator(name=TRANSLATOR):
+def translator(name=TRANSLATOR, source_language="en"):
     """Return a trained translator as `trained.js` wants it.
 
     Its weights are bytes; its vocabularies, one or one for each language, what is in their files.
+    That of real sentences has the tables of `attn.applications.translation.recogniser` with it.
     """
+    place = folder(translator_folder(name, source_language).name)
     about, *vocabularies = (
         json.loads(path.read_text(encoding="utf-8"))
         for stem in ("about", "vocabulary", "source", "target")
-        if (path := folder(f"{name}_translator") / f"{stem}.json").exists()
+        if (path := place / f"{stem}.json").exists()
     )
-    return {
-        "weights": (folder(f"{name}_translator") / "model.safetensors").read_bytes(),
+    found = {
+        "weights": (place / "model.safetensors").read_bytes(),
         "vocabularies": vocabularies,
         "tokenizer": about["tokenizer"],
         "maxLen": about["max_len"],
         "punctuated": about.get("punctuated", False),
     }
+    return found | ({"languages": languages()} if name == TRANSLATOR else {})
+
+
+def languages():
+    """Return the tables of the recogniser as `recogniser.js` wants them."""
+    stored = json.loads((folder("languages") / "counted.json").read_text(encoding="utf-8"))
+    return {name: stored[name] for name in ("words", "en", "es")}
 
 
 def visual_question():
@@ -167,9 +176,10 @@ def model_scripts():
         The text of each script by the name of its file.
     """
     models = {
-        f"{name}_translator": translator(name)
+        translator_folder(name, language).name: translator(name, language)
         for name in TRANSLATORS
-        if folder(f"{name}_translator").exists()
+        for language in ("en", "es")
+        if folder(translator_folder(name, language).name).exists()
     }
     models["visual_question"] = visual_question()
     models |= {f"attended_{name}": about for name, about in attended().items()}

@@ -8,8 +8,8 @@ import { textOf } from "./tokenizer.js";
 const asParts = ({ source, target, ...rest }) =>
   ({ ...rest, source: source.map(visible), target: target.map(visible), written: target.map((_, i) => i + 1) });
 
-/** Show one translation: its tokens, its weights, and the tree of its beam search if it has one. */
-export function crossAttention({ t, result: whole, kind, links, hasGold, choice, live, output, again }) {
+/** Show one translation between the two languages that are `spoken`: its tokens, its weights, and the tree of its beam search if it has one. */
+export function crossAttention({ t, result: whole, kind, links, spoken, hasGold, choice, live, output, again }) {
   const result = choice.joined ? joinWords(whole) : asParts(whole);
   const { source, target, cross, search } = result;
   const link = (name, i, j) => Boolean(links?.[name].some(([s, u]) => s === j && u === i));
@@ -20,10 +20,10 @@ export function crossAttention({ t, result: whole, kind, links, hasGold, choice,
   let picked = false; // A row that the reader has picked stays chosen.
   let peeked = null; // The row under the mouse, or null.
 
-  const data = { t, ...result, gold, choose, peek };
+  const data = { t, spoken, ...result, gold, choose, peek };
   const lines = linkView(data);
   const heat = matrixView({ ...data, known: Boolean(links) });
-  const tree = search && searchTree({ t, ...search });
+  const tree = search && searchTree({ t, spoken: spoken[1], ...search });
   const found = h("b", {});
   const verdict = h("span", {});
   const summary = h("p", { class: "attn-w-summary", "data-attn": "summary" }, found, " ", verdict);
@@ -114,8 +114,8 @@ const brief = (share) => formatBrief(share).replace("1.00", "1");
 /** Preview a row only under a mouse: the tap of a finger is a click. */
 const mouse = (listener) => (event) => { if (event.pointerType === "mouse") listener(); };
 
-/** Draw the English words above, the Spanish words below, and a line from the chosen word to each word that it reads. */
-function linkView({ t, source, target, probabilities, gold, choose, peek }) {
+/** Draw the words that are read above, those that are written below, and a line from the chosen word to each word that it reads. */
+function linkView({ t, spoken, source, target, probabilities, gold, choose, peek }) {
   const numbers = source.map((_, j) => h("span", { class: "attn-w-number", "data-attn": "link-weight", "data-col": j }));
   const keys = source.map((token, j) => h("li", {}, h("span", {}, token), numbers[j]));
   const shares = target.map((_, i) => h("span", { class: "attn-w-number", "data-attn": "probability", "data-value": probabilities?.[i] }));
@@ -128,9 +128,9 @@ function linkView({ t, source, target, probabilities, gold, choose, peek }) {
   const query = probabilities ? t.queryProbability : t.query;
   const box = scroller(t.attention, h("div", { class: "attn-live-wide" },
     h("div", { class: "attn-w-label attn-w-key", "aria-hidden": "true" }, t.key),
-    h("ol", { class: "attn-live-words attn-live-keys", "aria-label": t.key, lang: "en" }, keys),
+    h("ol", { class: "attn-live-words attn-live-keys", "aria-label": t.key, lang: spoken[0] }, keys),
     svg,
-    h("div", { class: "attn-live-words attn-live-queries", role: "radiogroup", "aria-label": query, lang: "es" }, queries),
+    h("div", { class: "attn-live-words attn-live-queries", role: "radiogroup", "aria-label": query, lang: spoken[1] }, queries),
     h("div", { class: "attn-w-label attn-w-query", "aria-hidden": "true" }, query)));
   const focusQuery = roving(queries, choose);
 
@@ -190,15 +190,15 @@ function linkView({ t, source, target, probabilities, gold, choose, peek }) {
 }
 
 /** Show the whole matrix as a table with a row for each written word. Frames mark the gold alignment. */
-function matrixView({ t, source, target, gold, known, choose, peek }) {
+function matrixView({ t, spoken, source, target, gold, known, choose, peek }) {
   const show = source.length > 6 ? brief : format;
-  const heads = source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: "en" }, h("span", {}, token)));
+  const heads = source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: spoken[0] }, h("span", {}, token)));
   const cells = target.map((_, i) => source.map((_, j) => h("td", {
     "data-attn": "heat-cell", "data-row": i, "data-col": j, "data-gold": gold[i][j],
   }, h("span", {}), gold[i][j] ? h("span", { class: "attn-w-hidden" }, `, ${t[gold[i][j]]}`) : null)));
   const rows = target.map((token, i) => h("tr", {
     onclick: () => choose(i), onpointerenter: mouse(() => peek(i)), onpointerleave: mouse(() => peek(null)),
-  }, h("th", { scope: "row", class: "attn-w-query", lang: "es" }, h("span", { class: "attn-w-reads" }, `${target[i - 1] ?? "<sos>"} →`), ` ${token}`), cells[i]));
+  }, h("th", { scope: "row", class: "attn-w-query", lang: spoken[1] }, h("span", { class: "attn-w-reads" }, `${target[i - 1] ?? "<sos>"} →`), ` ${token}`), cells[i]));
   const title = h("b", { id: uid() }, t.heat);
   const table = h("table", {
     class: "attn-w-table attn-explorer-heat attn-live-heat", "aria-labelledby": title.id, "data-size": source.length > 8 ? "small" : "medium",

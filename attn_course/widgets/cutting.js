@@ -8,12 +8,13 @@ const OUTSIDE = `(?<![${SPACE}])`;
 const LINE_BREAK = new RegExp(`${OUTSIDE}[${SPACE}]*[\\n\\r\\u2028\\u2029][${SPACE}]*`, "gu");
 // A stop ends no sentence after a title or an initial, and none before a small letter.
 const SENTENCE_END = new RegExp(`${OUTSIDE}(?=[${SPACE}])(?:(?<=[!?…]${CLOSERS})`
-  + `|(?<=\\.${CLOSERS})(?<!(?:^|[^\\p{L}\\p{N}])(?:Mr|Mrs|Ms|Dr|Prof|St|\\p{Lu})\\.)`
+  + `|(?<=\\.${CLOSERS})(?<!(?:^|[^\\p{L}\\p{N}])(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Srta|Dra|Ud|Uds|\\p{Lu})\\.)`
   + `(?=[${SPACE}]+[^${SPACE}\\p{Ll}]))[${SPACE}]+`, "gu");
-// A mark goes with the white space around it; a conjunction begins the next piece.
+// A mark goes with the white space around it; a conjunction of either language begins the next piece.
 const HALF_END = new RegExp(`[;:]${CLOSERS}[${SPACE}]+|${OUTSIDE}(?:[${SPACE}]*—[${SPACE}]*|[${SPACE}]+[–-][${SPACE}]+)`, "gu");
 const CLAUSE_END = new RegExp(`[.,]${CLOSERS}[${SPACE}]+|${OUTSIDE}[${SPACE}]+(?=(?:`
-  + `and|but|or|so|because|although|though|while|when|if|unless|until|since|before|after|that|which|who|where)[${SPACE}])`, "gu");
+  + `and|but|or|so|because|although|though|while|when|if|unless|until|since|before|after|that|which|who|where`
+  + `|y|pero|o|ni|sino|porque|aunque|mientras|cuando|si|hasta|desde|antes|después|que|quien|donde)[${SPACE}])`, "gu");
 const WORD_END = new RegExp(`[${SPACE}]+`, "gu");
 const AROUND = new RegExp(`^[${SPACE}]+|${OUTSIDE}[${SPACE}]+$`, "gu");
 
@@ -70,11 +71,11 @@ function fitting(text, fits, [border, ...others]) {
 /** The translation of a text from those of its pieces, with the marks and the white space between them. */
 export const putTogether = (pieces, translations) => pieces.map((piece, i) => joinedPiece(piece, translations[i])).join("");
 
-/** Within a sentence, a piece ends without a stop of its own and begins with a small letter, except with a word of the original. */
+/** Within a sentence, a piece ends without a stop of its own and begins with a small letter, except with a word of the original or the English I. */
 function joinedPiece({ text, after, begins, ends }, translation) {
   const said = ends ? translation : translation.replace(/\.$/, "");
   const first = begins ? null : /^([^\p{L}\p{N}]*)([\p{L}\p{N}'’-]+)/u.exec(said);
-  if (!first || (text.match(/[\p{L}\p{N}'’-]+/gu) ?? []).includes(first[2])) return said + after;
+  if (!first || /^I(?:['’]|$)/.test(first[2]) || (text.match(/[\p{L}\p{N}'’-]+/gu) ?? []).includes(first[2])) return said + after;
   const [letter, ...others] = [...first[2]];
   return first[1] + letter.toLowerCase() + others.join("") + said.slice(first[0].length) + after;
 }

@@ -1,10 +1,11 @@
 // The drawing of the machine at work: a sentence goes through it step by step, and what acts is lit.
+import { directions, otherLanguage } from "./direction.js";
 import { ACTING, around, journey, named, namedAll, stepsOf } from "./journey.js";
 import { STRINGS } from "./live_machine_text.js";
 import { progressBar } from "./loading.js";
 import { announcer, examples, fill, format, h, put, uid } from "./shared.js";
 import { textOf } from "./tokenizer.js";
-import { encodeSource, loadTranslator } from "./trained.js";
+import { encodeSource } from "./trained.js";
 
 const PACES = { slow: 4500, normal: 2200, fast: 800 }; // A step lasts this many milliseconds.
 const ROWS = 5;
@@ -16,7 +17,9 @@ function render({ model, el, fallback }) {
   const t = STRINGS[language];
   const { tokenizer: kind, megabytes } = model.get("pretrained");
   const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const way = directions(model, turned);
   let numbers = model.get("journey");
+  let said = { text: textOf(numbers.source, kind), from: way.from, isOther: false }; // What is shown, and whether it seems to be of another language.
   let steps = stepsOf(numbers);
   let at = 0;
   let timer;
@@ -29,13 +32,14 @@ function render({ model, el, fallback }) {
   const bar = progressBar(t, megabytes, (text) => put(note, text));
   put(note, bar.told(t.ready));
   const input = h("input", {
-    type: "text", id: uid(), class: "attn-live-input", lang: "en", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
-    value: textOf(numbers.source, kind), "data-attn": "sentence",
+    type: "text", id: uid(), class: "attn-live-input", lang: way.from, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    value: said.text, "data-attn": "sentence",
   });
-  const [label, picker] = examples(t, model.get("sentences").map((text) => h("option", { lang: "en" }, text)), (text) => {
+  const [label, picker] = examples(t, way.options(), (text) => {
     input.value = text;
     wish();
   });
+  const asked = h("label", { for: input.id, class: "attn-w-label" }, way.told(t.sentence));
   label.className = "attn-w-hidden";
   const form = h("form", {
     class: "attn-tour-form", novalidate: true,
@@ -43,16 +47,26 @@ function render({ model, el, fallback }) {
       event.preventDefault();
       wish();
     },
-  }, h("label", { for: input.id, class: "attn-w-label" }, t.sentence), input,
+  }, h("div", { class: "attn-w-asked" }, asked, way.node), input,
   h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate), label, picker);
 
+  /** After the direction has changed, what is shown gives way to its translation; what the reader has typed since stays. */
+  function turned(keep) {
+    const both = [said.text, textOf(numbers.target.filter((token) => token !== "<eos>"), kind)];
+    const place = keep || said.isOther ? -1 : both.indexOf(input.value);
+    if (place >= 0) input.value = both[1 - place];
+    input.lang = way.from;
+    put(asked, way.told(t.sentence));
+    way.refill(picker);
+    wish();
+  }
   async function wish() {
     const turn = ++wishes;
     stop();
     note.removeAttribute("data-bad");
     let translator;
     try {
-      translator = await loadTranslator(model, bar.show);
+      translator = await way.load(bar.show);
     } catch (error) {
       console.warn(error.message);
     }
@@ -60,12 +74,14 @@ function render({ model, el, fallback }) {
     if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
     if (!translator) return refuse(bar.told(t.failed));
     const { ids, tooLong } = encodeSource(translator, input.value);
-    if (!ids.length) return refuse(t.empty);
+    if (!ids.length) return refuse(way.told(t.empty));
     if (tooLong) return refuse(fill(t.tooLong, { count: ids.length, most: translator.maxLen }));
     numbers = journey(translator, ids);
     steps = stepsOf(numbers);
     slider.max = steps.length;
-    put(note, fill(t.here, { count: ids.length, written: numbers.target.length }));
+    const hint = way.hint(input.value, translator);
+    said = { text: input.value, from: way.from, isOther: hint.length > 0 };
+    note.replaceChildren(way.told(t.here, { count: ids.length, written: numbers.target.length }), ...hint);
     go(0, true);
     if (!still.matches) play();
   }
@@ -137,8 +153,8 @@ function render({ model, el, fallback }) {
   const unit = h("p", { class: "attn-w-label", "data-attn": "unit" });
   const list = h("ol", { "data-attn": "rows" });
   const panel = h("div", { class: "attn-tour-panel", role: "group", "aria-label": t.numbers, "data-attn": "panel" }, unit, list);
-  const output = h("p", { class: "attn-tour-output", lang: "es", "data-attn": "output" });
-  const said = h("div", { class: "attn-tour-said" }, h("p", { class: "attn-w-label" }, t.written), output);
+  const output = h("p", { class: "attn-tour-output", lang: way.to, "data-attn": "output" });
+  const soFar = h("div", { class: "attn-tour-said" }, h("p", { class: "attn-w-label" }, t.written), output);
   const stage = h("div", { class: "attn-tour-stage", "data-attn": "stage" }, drawing(fallback, model));
   const bounds = new Map(Object.values(ACTING).flat().map((name) => [name, [...stage.querySelectorAll(`.at-${name}`)]]));
 
@@ -146,7 +162,7 @@ function render({ model, el, fallback }) {
     const step = steps[at];
     const shown = show(numbers, step, t);
     put(title, `${fill(shown.title, shown.values)}.`);
-    put(text, fill(shown.text, shown.values));
+    put(text, way.told(shown.text, shown.values, said.from));
     put(unit, shown.unit);
     list.replaceChildren(...shown.rows.map(rowOf));
     slider.value = at + 1;
@@ -215,7 +231,7 @@ function render({ model, el, fallback }) {
     const before = textOf(numbers.target.slice(0, Math.max(0, done - 1)), kind);
     const all = textOf(numbers.target.slice(0, done), kind);
     output.toggleAttribute("data-nothing", done === 0);
-    output.lang = done ? "es" : language;
+    output.lang = done ? otherLanguage(said.from) : language;
     output.replaceChildren(...(done ? [before, h("mark", {}, all.slice(before.length))] : [t.nothing]));
   }
   function told() {
@@ -226,7 +242,7 @@ function render({ model, el, fallback }) {
   const root = h("div", {
     class: "attn-w attn-tour", lang: language, role: "group", "aria-label": t.title, "data-attn": "live-machine",
   }, form, note, bar.node, h("div", { class: "attn-tour-body" },
-    h("div", { class: "attn-tour-controls" }, back, toggle, forward, skip, slider, count, paces), caption, panel, stage, said), live.node);
+    h("div", { class: "attn-tour-controls" }, back, toggle, forward, skip, slider, count, paces), caption, panel, stage, soFar), live.node);
   el.append(root);
   stop();
   draw();
@@ -234,9 +250,9 @@ function render({ model, el, fallback }) {
   function follow({ detail }) {
     root.scrollIntoView({ behavior: still.matches ? "auto" : "smooth", block: "start" });
     toggle.focus({ preventScroll: true });
-    if (detail === input.value) return play();
-    input.value = detail;
-    wish();
+    if (detail.text === said.text && detail.from === said.from) return play();
+    input.value = detail.text;
+    if (!way.turn(detail.from, true)) wish();
   }
   document.addEventListener("attn-sentence", follow);
   return () => {

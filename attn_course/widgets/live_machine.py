@@ -13,14 +13,14 @@ TEXT = {
     "es": {
         "said": "Ejemplo: «{}» se traduce como «{}».",
         "caption": "Cada token que el modelo escribe, su probabilidad, el que le sigue en probabilidad y el "
-        "token inglés al que la atención cruzada da más peso, en promedio sobre capas y cabezas.",
-        "head": ["probabilidad", "el segundo", "token inglés"],
+        "token en {from} al que la atención cruzada da más peso, en promedio sobre capas y cabezas.",
+        "head": ["probabilidad", "el segundo", "token en {from}"],
     },
     "en": {
         "said": "Example: “{}” becomes “{}”",
         "caption": "Each token that the model writes, its probability, the second most probable one, and the "
-        "English token to which cross-attention gives most weight, averaged over layers and heads.",
-        "head": ["probability", "second", "English token"],
+        "{from} token to which cross-attention gives most weight, averaged over layers and heads.",
+        "head": ["probability", "second", "{from} token"],
     },
 }
 
@@ -36,7 +36,11 @@ class LiveMachine(TranslatorWidget):
     journey : dict
         The numbers of the example, as `attn_course.journey.journey` returns them.
     sentences : sequence of str
-        English sentences to choose from.
+        Sentences to choose from, in the language of the example.
+    source_language : {"en", "es"}, default "en"
+        The language of the example, which the model reads.
+    turned : sequence of str
+        Sentences to choose from in the other language. With them the reader may choose the direction.
     pretrained : {"tatoeba"}
         The model of the example, as in `Translator.pretrained`.
     language : {"es", "en"}, optional
@@ -85,14 +89,30 @@ class LiveMachine(TranslatorWidget):
         "best",
     )
 
-    def __init__(self, journey, *, sentences=(), pretrained=TRANSLATOR, language=None):
+    def __init__(
+        self,
+        journey,
+        *,
+        sentences=(),
+        source_language="en",
+        turned=(),
+        pretrained=TRANSLATOR,
+        language=None,
+    ):
         sentences = [] if sentences in ((), []) else check_labels("sentences", sentences)
         missing = [part for part in self._parts if part not in journey]
         if missing:
             raise argument_error(
                 "journey", "what attn_course.journey.journey returns", f"one without {missing}"
             )
-        super().__init__(language, pretrained, journey=dict(journey), sentences=sentences)
+        super().__init__(
+            language,
+            pretrained,
+            source_language=source_language,
+            turned=turned,
+            journey=dict(journey),
+            sentences=sentences,
+        )
         self.drawing = MovingMachine(self.language)._repr_html_()
 
     def _fallback(self):
@@ -105,7 +125,7 @@ class LiveMachine(TranslatorWidget):
         return (
             # In Spanish the full stop comes after the closing quotation mark.
             f"<p>{escape(text['said'].format(*self._texts()).replace('.».', '».'))}</p>"
-            f"{table(text['caption'], ['', *text['head']], rows)}"
+            f"{table(self._told(text['caption']), ['', *map(self._told, text['head'])], rows)}"
         )
 
     def _texts(self):

@@ -2,24 +2,25 @@
 import { crossAttention } from "./cross_attention.js";
 import { putTogether } from "./cutting.js";
 import { beamSearch, greedy, logSumExp } from "./decoding.js";
+import { directions } from "./direction.js";
 import { words } from "./joined.js";
 import { progressBar } from "./loading.js";
 import { searchTree } from "./search_tree.js";
 import { announcer, examples, fill, format, h, list, put, radios, uid } from "./shared.js";
 import { textOf } from "./tokenizer.js";
-import { cutSource, loadTranslator } from "./trained.js";
+import { cutSource } from "./trained.js";
 
 export const STRINGS = {
   es: {
     title: "Traductor en vivo",
-    sentence: "Oración en inglés", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
+    sentence: "Oración en {from}", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
     search: "Ancho del haz", greedy: "1 (voraz)",
     penalty: "Penalización por longitud",
     ready: "Ejemplo ya calculado. El modelo ({size} MB) se carga cuando traduzcas algo.",
     loading: "Se carga el modelo: {some} de {size} MB.", progress: "Carga del modelo", here: "El modelo está cargado.", retry: "Reintentar",
     failed: "El modelo no llegó entero: {some} de {size} MB. Lo que llegó se guarda; vuelve a intentarlo.",
     done: "Traducido aquí mismo, en {time} ms.",
-    empty: "Escribe una oración en inglés.",
+    empty: "Escribe una oración en {from}.",
     working: "Se traduce el trozo {n} de {count}.", piece: "Trozo",
     pieces: "El texto se tradujo en {count} trozos, en {time} ms. La figura muestra uno.",
     longWord: "Una palabra de {length} letras es más de lo que el modelo puede leer: escribe palabras más cortas.",
@@ -50,14 +51,14 @@ export const STRINGS = {
   },
   en: {
     title: "Live translator",
-    sentence: "English sentence", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
+    sentence: "Sentence in {from}", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
     search: "Beam width", greedy: "1 (greedy)",
     penalty: "Length penalty",
     ready: "An example computed beforehand. The model ({size} MB) loads when you translate something.",
     loading: "The model is loading: {some} of {size} MB.", progress: "Loading of the model", here: "The model is loaded.", retry: "Try again",
     failed: "The model did not arrive whole: {some} of {size} MB. What arrived is kept; try again.",
     done: "Translated right here, in {time} ms.",
-    empty: "Write a sentence in English.",
+    empty: "Write a sentence in {from}.",
     working: "Piece {n} of {count} is being translated.", piece: "Piece",
     pieces: "The text was translated in {count} pieces, in {time} ms. The figure shows one of them.",
     longWord: "A word of {length} letters is more than the model can read: write shorter words.",
@@ -129,6 +130,8 @@ function render({ model, el }) {
   const pairs = model.get("sentences");
   const gold = model.get("gold");
   const first = kind === "bpe" ? textOf(example.source, kind) : example.source.join(" ");
+  const way = directions(model, turned, first);
+  let said = { text: first, isOther: false }; // What is shown, and whether it seems to be of another language.
   const known = [...(gold ? [{ source: first, target: words(example.target).join(" "), ...gold }] : []), ...pairs.filter(({ sure }) => sure)];
   const live = announcer();
   const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -142,7 +145,7 @@ function render({ model, el }) {
   const bar = progressBar(t, megabytes, (text) => put(note, text));
   // A text may have several lines, which an `input` would lose.
   const input = h("textarea", {
-    rows: 1, id: uid(), class: "attn-live-input", lang: "en", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    rows: 1, id: uid(), class: "attn-live-input", lang: way.from, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     enterkeyhint: "go", "data-attn": "sentence", "data-lm-suppress-shortcuts": "true", oninput: fetchEarly,
     onkeydown: (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -150,11 +153,11 @@ function render({ model, el }) {
       wish();
     },
   }, first);
-  const sentences = [...new Set([first, ...pairs.map(({ source }) => source)])];
-  const picker = examples(t, sentences.map((text) => h("option", { lang: "en" }, text)), (sentence) => {
+  const picker = examples(t, way.options(), (sentence) => {
     input.value = sentence;
     wish();
   });
+  const asked = h("label", { for: input.id, class: "attn-w-label" }, way.told(t.sentence));
   const form = h("form", {
     class: "attn-live-form", novalidate: true,
     onsubmit: (event) => {
@@ -162,9 +165,10 @@ function render({ model, el }) {
       wish();
     },
   },
-  h("label", { for: input.id, class: "attn-w-label" }, t.sentence), input,
+  asked, input,
   h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate),
   pairs.length ? picker : null);
+  if (way.node) form.prepend(way.node);
   const searched = (label, name, options) => radios(label, name, options, search[name], (chosen) => {
     search[name] = chosen;
     penalties.hidden = Boolean(searching) || search.width === 1;
@@ -173,7 +177,7 @@ function render({ model, el }) {
   const penalties = searched(t.penalty, "penalty", PENALTIES.map((penalty) => [penalty, String(penalty)]));
   penalties.hidden = true; // With one hypothesis there is nothing to compare.
   const widths = searched(t.search, "width", [1, 2, 3, 4].map((width) => [width, width > 1 ? String(width) : t.greedy]));
-  const whole = h("p", { class: "attn-live-output attn-live-whole", lang: "es", hidden: true, "data-attn": "whole" });
+  const whole = h("p", { class: "attn-live-output attn-live-whole", hidden: true, "data-attn": "whole" });
   const pieceChoice = h("div", { class: "attn-w-controls", hidden: true });
   const output = h("p", { class: "attn-live-output", "data-attn": "output" });
   const retry = h("button", {
@@ -206,15 +210,31 @@ function render({ model, el }) {
     forget();
     const bad = new Set(unknown.map(({ position }) => position));
     output.hidden = false;
-    output.lang = "en";
+    output.lang = way.from;
     output.replaceChildren(...words.flatMap((word, i) => [i ? " " : "", bad.has(i) ? h("mark", { "data-attn": "unknown" }, word) : word]));
     say(text, "bad");
   }
   /** Fetch the model when the reader begins to write, since it will be needed. */
   function fetchEarly() {
     const before = wishes;
-    loadTranslator(model, bar.show).then(() => { if (wishes === before) put(note, t.here); }, () => {}).finally(bar.hide);
+    way.load(bar.show).then(() => { if (wishes === before) put(note, t.here); }, () => {}).finally(bar.hide);
     input.removeEventListener("input", fetchEarly);
+  }
+  /** After the direction has changed, what is shown gives way to its translation; what the reader has typed since stays. */
+  function turned(keep) {
+    const both = [said.text, whole.hidden ? output.textContent : whole.textContent];
+    const place = keep || said.isOther ? -1 : both.indexOf(input.value);
+    if (place >= 0) input.value = both[1 - place];
+    input.lang = way.from;
+    put(asked, way.told(t.sentence));
+    way.refill(picker[1]);
+    wish();
+  }
+  /** Note how the text was translated, and whether it seems to be of another language. */
+  function hinted(translator, text) {
+    const hint = way.hint(input.value, translator);
+    said = { text: input.value, isOther: hint.length > 0 };
+    note.replaceChildren(text, ...hint);
   }
   async function wish() {
     const turn = ++wishes;
@@ -224,7 +244,7 @@ function render({ model, el }) {
     note.removeAttribute("data-bad");
     live.say(bar.told(t.loading)); // If the model arrives at once, the next message replaces this one.
     try {
-      translator = await loadTranslator(model, bar.show);
+      translator = await way.load(bar.show);
     } catch (error) {
       console.warn(error.message);
     }
@@ -239,7 +259,7 @@ function render({ model, el }) {
       const quoted = [...new Set(unknown.map(({ word }) => fill(t.quoted, { token: word })))];
       return refuse(fill(t.unknown, { words: list(quoted, t.and) }), split, unknown);
     }
-    if (pieces.some(({ ids }) => ids.length === 0)) return refuse(t.empty);
+    if (pieces.some(({ ids }) => ids.length === 0)) return refuse(way.told(t.empty));
     const results = [];
     let time = 0;
     for (const { ids } of pieces) {
@@ -253,28 +273,29 @@ function render({ model, el }) {
       time += performance.now() - begin;
     }
     const shownTime = format(time, time < 10 ? 1 : 0);
-    if (pieces.length > 1) return showPieces(pieces, results, shownTime);
+    if (pieces.length > 1) return showPieces(translator, pieces, results, shownTime);
     forget();
     show(results[0]);
-    put(note, fill(t.done, { time: shownTime }));
+    hinted(translator, fill(t.done, { time: shownTime }));
     if (still.matches) figure.reveal(figure.length);
     else if (searching) figure.play();
     else write(0);
     figure.tell();
   }
   /** Show the whole translation, and the figure of the piece that the reader chooses. */
-  function showPieces(pieces, results, time) {
+  function showPieces(translator, pieces, results, time) {
     const look = (i) => {
       show(results[i]);
       figure.reveal(figure.length);
     };
+    whole.lang = way.to;
     put(whole, putTogether(pieces, results.map(({ target }) => textOf(target, kind))));
     const picked = h("select", { id: uid(), class: "attn-live-input", "data-attn": "piece", onchange: () => look(picked.selectedIndex) },
-      pieces.map(({ text }, i) => h("option", { lang: "en" }, `${i + 1}. ${text}`)));
+      pieces.map(({ text }, i) => h("option", { lang: way.from }, `${i + 1}. ${text}`)));
     pieceChoice.replaceChildren(h("label", { for: picked.id, class: "attn-w-label" }, t.piece), picked);
     whole.hidden = pieceChoice.hidden = false;
     look(0);
-    put(note, fill(t.pieces, { count: pieces.length, time }));
+    hinted(translator, fill(t.pieces, { count: pieces.length, time }));
     live.say(`${note.textContent} ${whole.textContent}`);
   }
   /** Show one token more, until all are written. */
@@ -285,15 +306,15 @@ function render({ model, el }) {
   function show(result) {
     clear();
     if (searching) {
-      figure = growingBeam({ t, result, kind, still, live, output });
+      figure = growingBeam({ t, spoken: way.to, result, kind, still, live, output });
       place.replaceChildren(figure.node);
       return;
     }
     const same = (pair) => pair.source === result.source.join(" ") && pair.target === words(result.target).join(" ");
     const links = result.target.at(-1) === "<eos>" ? known.find(same) : undefined;
-    output.lang = "es";
+    output.lang = way.to;
     figure = crossAttention({
-      t, result, kind, links, hasGold: known.length > 0, choice, live, output,
+      t, result, kind, links, spoken: [way.from, way.to], hasGold: known.length > 0, choice, live, output,
       again: () => {
         show(result);
         figure.reveal(figure.length);
@@ -313,8 +334,8 @@ function render({ model, el }) {
 }
 
 /** The tree of a search with what it holds at each step: the reader moves the step, or plays it. */
-function growingBeam({ t, result, kind, still, live, output }) {
-  const tree = searchTree({ t, ...result.search });
+function growingBeam({ t, spoken, result, kind, still, live, output }) {
+  const tree = searchTree({ t, spoken, ...result.search });
   let timer = null;
   const id = uid();
   const shown = h("span", { class: "attn-w-number", "aria-hidden": "true" });
@@ -367,7 +388,7 @@ function growingBeam({ t, result, kind, still, live, output }) {
     const [opening, ...hypotheses] = said();
     put(heading, opening);
     ranks.replaceChildren(...hypotheses.map(([words, total], i) => h("li", { "data-attn": "hypothesis", "data-best": i === 0 },
-      h("span", { lang: "es" }, words), " ", h("span", { class: "attn-w-number" }, total))));
+      h("span", { lang: spoken }, words), " ", h("span", { class: "attn-w-number" }, total))));
   }
   const heading = h("p", { class: "attn-w-label", "data-attn": "heading" });
   const ranks = h("ol", { class: "attn-live-ranks" });

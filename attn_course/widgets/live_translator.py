@@ -32,7 +32,7 @@ MOST_HYPOTHESES = 4
 class LiveTranslator(TranslatorWidget):
     """Translate a sentence with a trained model, and see what each token attended to.
 
-    The reader types or picks a sentence; the Spanish tokens appear one by one, and each shows
+    The reader types or picks a sentence; its translation appears token by token, and each shows
     its weights by layer, head or on average, against the gold alignment where that is known.
     Parts of words can be joined to words. A beam search shows its tree. The model of real
     sentences takes any; that of the grammar names words it does not know.
@@ -48,6 +48,10 @@ class LiveTranslator(TranslatorWidget):
     sentences : sequence of str or attn.corpus.Pair
         To pick from: texts, or anything with `source`, `target`, `sure` and `possible`. The
         alignments of the latter are shown where the model translates as they do.
+    source_language : {"en", "es"}, default "en"
+        The language of the example, which the model reads.
+    turned : sequence of str
+        Sentences to pick from in the other language. With them the reader may choose the direction.
     pretrained : {"tatoeba", "grammar"}
         The model that translates, as in `Translator.pretrained`: the one of the example.
     beam_width : int, default 0
@@ -85,6 +89,8 @@ class LiveTranslator(TranslatorWidget):
         *,
         gold=None,
         sentences=(),
+        source_language="en",
+        turned=(),
         pretrained=TRANSLATOR,
         beam_width=0,
         language=None,
@@ -99,9 +105,13 @@ class LiveTranslator(TranslatorWidget):
         super().__init__(
             language,
             pretrained,
+            source_language=source_language,
+            turned=turned,
             example=example,
             gold=gold,
-            search=grow(pretrained, example["source"], beam_width) if beam_width else None,
+            search=grow(pretrained, source_language, example["source"], beam_width)
+            if beam_width
+            else None,
             sentences=[_sentence(f"sentences[{i}]", pair) for i, pair in enumerate(sentences)],
         )
 
@@ -109,11 +119,12 @@ class LiveTranslator(TranslatorWidget):
         if self.search:
             return self._steps()
         source, target = self.example["source"], self.example["target"]
+        read, written = self._languages
         mean = np.mean(self.example["cross"], axis=(0, 1))
         rows = [[word, *map(decimals, weights)] for word, weights in zip(target, mean, strict=True)]
         return (
-            f'<p><span lang="en">{escape(self._text(source))}</span> → '
-            f'<span lang="es">{escape(self._text(target))}</span></p>'
+            f'<p><span lang="{read}">{escape(self._text(source))}</span> → '
+            f'<span lang="{written}">{escape(self._text(target))}</span></p>'
             f"{table(TEXT[self.language]['caption'], ['', *source], rows)}"
         )
 
@@ -132,7 +143,7 @@ class LiveTranslator(TranslatorWidget):
         source = escape(self._text(self.example["source"]))
         places = [str(i + 1) for i in range(self.search["width"])]
         return (
-            f'<p lang="en">{source}</p>'
+            f'<p lang="{self._languages[0]}">{source}</p>'
             f"{table(text['beam'].format(self.search['width']), ['', *places], rows)}"
         )
 
@@ -144,7 +155,7 @@ class LiveTranslator(TranslatorWidget):
         return f"LiveTranslator({source!r}, {target!r}, language={self.language!r})"
 
 
-def grow(pretrained, source, width):
+def grow(pretrained, source_language, source, width):
     """Return the tree of a beam search, as ``beamSearch`` of ``decoding.js`` does.
 
     Each node has the place of its parent, its token, the log-probability of that token and of all
@@ -155,7 +166,7 @@ def grow(pretrained, source, width):
 
     from attn.applications.translation import Translator
 
-    translator = Translator.pretrained(pretrained)
+    translator = Translator.pretrained(pretrained, source_language=source_language)
     model, target = translator.model.double(), translator.target
     known = {token: i for i, token in enumerate(translator.source.tokens)}
     if unknown := [token for token in source if token not in known]:

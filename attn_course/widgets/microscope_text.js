@@ -3,7 +3,7 @@
 export const STRINGS = {
   es: {
     title: "Microscopio del Transformer",
-    sentence: "Oración en inglés", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
+    sentence: "Oración en {from}", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
     precomputed: "Un ejemplo ya calculado: los pesos de atención. Abre el modelo ({size} MB) para ver todo lo demás y probar otras oraciones.",
     loading: "Se carga el modelo: {some} de {size} MB.", progress: "Carga del modelo",
     open: "Abrir el modelo", opening: "Abriendo el modelo…",
@@ -60,7 +60,7 @@ export const STRINGS = {
   },
   en: {
     title: "Transformer microscope",
-    sentence: "English sentence", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
+    sentence: "Sentence in {from}", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
     precomputed: "An example computed beforehand: the attention weights. Open the model ({size} MB) to see all the rest and to try other sentences.",
     loading: "The model is loading: {some} of {size} MB.", progress: "Loading of the model",
     open: "Open the model", opening: "Opening the model…",

@@ -1,24 +1,25 @@
 // A translation as ribbons from each written word to the words it came from; and, inside one, its heads, their matrix and one dot product.
 import { dissect } from "./anatomy.js";
 import { putTogether } from "./cutting.js";
+import { directions, otherLanguage } from "./direction.js";
 import { chosenWeights, joinWords } from "./joined.js";
 import { progressBar } from "./loading.js";
 import { announcer, examples, fill, format, formatBrief, h, list, put, rich, roving, scroller, softmax, uid } from "./shared.js";
 import { textOf, wordsOf } from "./tokenizer.js";
-import { cutSource, loadTranslator } from "./trained.js";
+import { cutSource } from "./trained.js";
 
 export const STRINGS = {
   es: {
     title: "Una traducción y la atención que la escribió",
-    sentence: "Escribe una oración en inglés", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
+    sentence: "Escribe una oración en {from}", translate: "Traducir", pick: "O elige una", pickOne: "oraciones de ejemplo",
     ready: "Este ejemplo ya está calculado. Para una oración tuya se carga el modelo, de {size} MB.",
     loading: "Se carga el modelo: {some} de {size} MB.", progress: "Carga del modelo",
     failed: "El modelo no llegó entero: {some} de {size} MB. Lo que llegó se guarda; vuelve a intentarlo.",
-    empty: "Escribe una oración en inglés.", guessing: "El modelo adivina: a más de la mitad de las palabras les dio menos de la mitad de la probabilidad.", here: "Traducido en tu navegador, en {time} ms.", pieces: "El texto se tradujo en {count} trozos. El dibujo muestra uno:",
+    empty: "Escribe una oración en {from}.", guessing: "El modelo adivina: a más de la mitad de las palabras les dio menos de la mitad de la probabilidad.", here: "Traducido en tu navegador, en {time} ms.", pieces: "El texto se tradujo en {count} trozos. El dibujo muestra uno:",
     longWord: "Una palabra de {length} letras es más de lo que el modelo puede leer: escribe palabras más cortas.",
     nul: "El texto contiene el carácter NUL, que ningún texto lleva: quítalo.",
-    picture: "Arriba, el inglés; abajo, el español. Flechas: pasar de una palabra a otra. Intro: elegirla.",
-    idle: "Cada cinta es tan ancha como la atención que una palabra española presta a una inglesa, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta.",
+    picture: "Arriba, el {from}; abajo, el {to}. Flechas: pasar de una palabra a otra. Intro: elegirla.",
+    idle: "Cada cinta es tan ancha como la atención que una palabra en {to} presta a una en {from}, en promedio sobre las {heads} cabezas. Toca una palabra o una cinta.",
     from: "Mientras se escribía «{word}», las mayores partes de la atención fueron a {others}.", chance: "El modelo le dio una probabilidad de {chance}.", to: "«{word}» recibió más atención mientras se escribía «{other}»: {share}.",
     quoted: "«{word}» ({share})", and: "y",
     inside: "Las {heads} cabezas de {other} → {word}", guessed: "subrayado: el modelo le dio menos de la mitad de la probabilidad",
@@ -27,7 +28,7 @@ export const STRINGS = {
     back: "Volver", whole: "La oración",
     heads: "¿Qué cabezas unen «{word}» con «{other}»?", headsText: "El modelo tiene {layers} capas con {per} cabezas de atención cruzada. Cada casilla dice cuánta atención presta una cabeza a «{other}» mientras se escribe «{word}». La media de las {heads} es el ancho de la cinta: {share}.", parts: "«{word}» se escribió en {count} trozos ({parts}), y cada casilla es la media de los {count}.",
     layer: "capa {layer}", head: "capa {layer}, cabeza {head}",
-    matrix: "La matriz de la cabeza {head} de la capa {layer}", matrixText: "Cada fila es la query con la que se escribe un token, y suma 1. Cada columna es la key de un token inglés. Los pesos menores que 0.1 no se escriben. Toca una casilla: dentro hay un producto punto.",
+    matrix: "La matriz de la cabeza {head} de la capa {layer}", matrixText: "Cada fila es la query con la que se escribe un token, y suma 1. Cada columna es la key de un token en {from}. Los pesos menores que 0.1 no se escriben. Toca una casilla: dentro hay un producto punto.",
     cell: "{row}, {column}: {weight}",
     dot: "Un producto punto", dotText: "La query que escribe «{row}» y la key de «{column}» tienen {d} números cada una. Se multiplican uno por uno y los productos se suman.",
     query: "query", key: "key", product: "producto", score: "La suma es {score}. Dividida entre √{d} da {scaled}.", weights: "La softmax reparte 1 entre los puntajes de esta fila, y a «{column}» le toca {weight}.",
@@ -35,15 +36,15 @@ export const STRINGS = {
   },
   en: {
     title: "A translation, and the attention that wrote it",
-    sentence: "Type an English sentence", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
+    sentence: "Type a sentence in {from}", translate: "Translate", pick: "Or pick one", pickOne: "example sentences",
     ready: "This example was computed beforehand. A sentence of your own loads the model, of {size} MB.",
     loading: "The model is loading: {some} of {size} MB.", progress: "Loading of the model",
     failed: "The model did not arrive whole: {some} of {size} MB. What arrived is kept; try again.",
-    empty: "Type an English sentence.", guessing: "The model is guessing: more than half of the words got less than half of the probability.", here: "Translated in your browser, in {time} ms.", pieces: "The text was translated in {count} pieces. The drawing shows one:",
+    empty: "Type a sentence in {from}.", guessing: "The model is guessing: more than half of the words got less than half of the probability.", here: "Translated in your browser, in {time} ms.", pieces: "The text was translated in {count} pieces. The drawing shows one:",
     longWord: "A word of {length} letters is more than the model can read: write shorter words.",
     nul: "The text has the character NUL, which no text has: take it out.",
-    picture: "English above, Spanish below. Arrow keys move between words. Enter chooses one.",
-    idle: "Each ribbon is as wide as the attention that a Spanish word pays to an English one, averaged over the {heads} heads. Touch a word or a ribbon.",
+    picture: "{from} above, {to} below. Arrow keys move between words. Enter chooses one.",
+    idle: "Each ribbon is as wide as the attention that one {to} word pays to one {from} word, averaged over the {heads} heads. Touch a word or a ribbon.",
     from: "While “{word}” was written, the largest shares of attention went to {others}.", chance: "The model gave it a probability of {chance}.", to: "“{word}” got most attention while “{other}” was written: {share}.",
     quoted: "“{word}” ({share})", and: "and",
     inside: "The {heads} heads of {other} → {word}", guessed: "underlined: the model gave it less than half of the probability",
@@ -52,7 +53,7 @@ export const STRINGS = {
     back: "Back", whole: "The sentence",
     heads: "Which heads connect “{word}” with “{other}”?", headsText: "The model has {layers} layers with {per} heads of cross-attention each. A square says how much attention one head pays to “{other}” while “{word}” is written. The mean of all {heads} is the width of the ribbon: {share}.", parts: "“{word}” was written in {count} pieces ({parts}), and a square is the mean of the {count}.",
     layer: "layer {layer}", head: "layer {layer}, head {head}",
-    matrix: "The matrix of head {head} in layer {layer}", matrixText: "Each row is the query with which a token is written, and sums to 1. Each column is the key of an English token. Weights below 0.1 are not written out. Touch a cell: inside there is one dot product.",
+    matrix: "The matrix of head {head} in layer {layer}", matrixText: "Each row is the query with which a token is written, and sums to 1. Each column is the key of one {from} token. Weights below 0.1 are not written out. Touch a cell: inside there is one dot product.",
     cell: "{row}, {column}: {weight}",
     dot: "One dot product", dotText: "The query that writes “{row}” and the key of “{column}” have {d} numbers each. They are multiplied number by number, and the products are added up.",
     query: "query", key: "key", product: "product", score: "The sum is {score}. Divided by √{d} it is {scaled}.", weights: "The softmax shares out 1 among the scores of this row, and “{column}” gets {weight}.",
@@ -133,20 +134,21 @@ function render({ model, el, fallback }) {
   const { tokenizer: kind, megabytes } = model.get("pretrained");
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const live = announcer();
-  let shown = byWords(model.get("example")); // What the drawing shows, by words.
+  const way = directions(model, turned);
+  let shown = { ...byWords(model.get("example")), from: way.from }; // What the drawing shows, by words, and from which language.
   let trace = null; // Every number behind it, once the model has computed it.
   let written = still.matches ? shown.target.length : 0;
   let chosen = null; // { target: i } or { source: j }
   let view = null; // null is the sentence; inside it are { word, other }, then layer and head, then row and column.
   let timer;
   let wishes = 0;
-  let said; // The text whose translation is shown.
+  let said; // { text, from, isOther }: the text whose translation is shown, and whether it seems to be of another language.
 
   const note = h("p", { class: "attn-live-note", "data-attn": "note" });
   const bar = progressBar(t, megabytes, (text) => put(note, text));
   put(note, bar.told(t.ready));
   const input = h("textarea", {
-    rows: 1, id: uid(), class: "attn-live-input", lang: "en", autocomplete: "off", autocapitalize: "off", spellcheck: "false",
+    rows: 1, id: uid(), class: "attn-live-input", lang: way.from, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     enterkeyhint: "go", "data-attn": "sentence", "data-lm-suppress-shortcuts": "true",
     onkeydown: (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -155,11 +157,12 @@ function render({ model, el, fallback }) {
     },
     onfocus: () => input.select(),
   }, textOf(shown.tokens.source, kind));
-  said = input.value;
-  const [label, picker] = examples(t, model.get("sentences").map((text) => h("option", { lang: "en" }, text)), (text) => {
+  said = { text: input.value, from: way.from, isOther: false };
+  const [label, picker] = examples(t, way.options(), (text) => {
     input.value = text;
     wish();
   });
+  const asked = h("label", { for: input.id, class: "attn-w-label" }, way.told(t.sentence));
   label.className = "attn-w-hidden";
   const form = h("form", {
     class: "attn-tour-form", novalidate: true,
@@ -167,45 +170,60 @@ function render({ model, el, fallback }) {
       event.preventDefault();
       wish();
     },
-  }, h("label", { for: input.id, class: "attn-w-label" }, t.sentence), input,
+  }, h("div", { class: "attn-w-asked" }, asked, way.node), input,
   h("button", { class: "attn-w-button", "data-attn": "translate" }, t.translate), label, picker);
+
+  /** After the direction has changed, what was translated gives way to its translation; what the reader has typed since stays. */
+  function turned(keep) {
+    const both = [said.text, whole.textContent || textOf(shown.tokens.target.filter((token) => token !== "<eos>"), kind)];
+    const place = keep || said.isOther ? -1 : both.indexOf(input.value);
+    if (place >= 0) input.value = both[1 - place];
+    input.lang = way.from;
+    put(asked, way.told(t.sentence));
+    way.refill(picker);
+    wish();
+  }
 
   // Translating ------------------------------------------------------------------
   const pieceChoice = h("div", { class: "attn-ribbons-pieces", hidden: true });
+  const whole = h("p", { class: "attn-ribbons-whole" }); // The translation of several pieces.
   async function wish() {
     const turn = ++wishes;
     stop();
     note.removeAttribute("data-bad");
-    const translator = await ready();
+    const translator = await ready(way.from);
     if (turn !== wishes) return; // A newer sentence has been asked for meanwhile.
     if (!translator) return refuse(bar.told(t.failed));
     const { pieces, nul, longWord } = cutSource(translator, input.value);
     if (nul) return refuse(t.nul);
     if (longWord) return refuse(fill(t.longWord, { length: [...longWord].length }));
-    if (pieces.some(({ ids }) => ids.length === 0) || !isWord(input.value)) return refuse(t.empty);
+    if (pieces.some(({ ids }) => ids.length === 0) || !isWord(input.value)) return refuse(way.told(t.empty));
+    const { from } = way;
     const start = performance.now();
     const results = [];
     for (const piece of pieces) {
-      results.push(traced(translator, piece.ids));
+      results.push(traced(translator, piece.ids, from));
       if (pieces.length > 1) await new Promise(requestAnimationFrame); // The page answers its reader between two pieces.
       if (turn !== wishes) return;
     }
     pieceChoice.hidden = pieces.length === 1;
     const picked = h("select", { id: uid(), class: "attn-live-input", "data-attn": "piece", onchange: () => present(results[picked.selectedIndex]) },
-      pieces.map(({ text }, n) => h("option", { lang: "en" }, `${n + 1}. ${text}`)));
-    const all = putTogether(pieces, results.map(({ trace: { next } }) => textOf(next, kind)));
-    pieceChoice.replaceChildren(h("p", { class: "attn-ribbons-whole", lang: "es" }, all),
+      pieces.map(({ text }, n) => h("option", { lang: from }, `${n + 1}. ${text}`)));
+    put(whole, pieces.length > 1 ? putTogether(pieces, results.map(({ trace: { next } }) => textOf(next, kind))) : "");
+    whole.lang = way.to;
+    pieceChoice.replaceChildren(whole,
       h("label", { for: picked.id, class: "attn-w-label" }, fill(t.pieces, { count: pieces.length })), picked);
     const chances = results.flatMap((result) => result.shown.probabilities);
     const isGuessing = chances.filter((chance) => chance < GUESSED).length > chances.length / 2;
-    put(note, `${fill(t.here, { time: Math.max(1, Math.round(performance.now() - start)) })}${isGuessing ? ` ${t.guessing}` : ""}`);
-    said = input.value;
+    const hint = way.hint(input.value, translator);
+    said = { text: input.value, from, isOther: hint.length > 0 };
+    note.replaceChildren(`${fill(t.here, { time: Math.max(1, Math.round(performance.now() - start)) })}${isGuessing ? ` ${t.guessing}` : ""}`, ...hint);
     remember();
     present(results[0]);
   }
-  async function ready() {
+  async function ready(from) {
     try {
-      return await loadTranslator(model, bar.show);
+      return await way.load(bar.show, from);
     } catch (error) {
       console.warn(error.message);
       return null;
@@ -226,13 +244,13 @@ function render({ model, el, fallback }) {
     else play(BEAT);
     live.say(textOf(shown.tokens.target, kind));
   }
-  const traced = (translator, ids) => {
+  const traced = (translator, ids, from) => {
     const found = dissect(translator, ids);
     const example = {
       source: found.tokens.encoder, target: found.next, cross: found.decoder.layers.map(({ crossAttention }) => crossAttention.weights),
       probabilities: found.decoder.logits.map((logits) => Math.max(...softmax(Array.from(logits)))),
     };
-    return { shown: byWords(example), trace: found };
+    return { shown: { ...byWords(example), from }, trace: found };
   };
 
   // Telling it word by word ----------------------------------------------------------
@@ -297,7 +315,7 @@ function render({ model, el, fallback }) {
         },
       },
       s("rect", { x: left - 6, y: place.y - 1.35 * size, width: place.width + 12, height: 2 * size, rx: 6, class: "attn-ribbons-hit" }),
-      s("text", { x: place.x, y: place.y, "text-anchor": anchor, "font-size": size, lang: isTarget ? "es" : "en", ...(found.upright ? { dy: "0.35em" } : {}) }, shown[side][k]),
+      s("text", { x: place.x, y: place.y, "text-anchor": anchor, "font-size": size, lang: isTarget ? otherLanguage(shown.from) : shown.from, ...(found.upright ? { dy: "0.35em" } : {}) }, shown[side][k]),
       ...(guessed ? [s("line", { x1: left, x2: left + place.width, y1: place.y + (found.upright ? 0.6 : 0.26) * size, y2: place.y + (found.upright ? 0.6 : 0.26) * size, class: "attn-ribbons-guessed" })] : []));
     };
     const share = (place, k) => s("text", {
@@ -316,7 +334,7 @@ function render({ model, el, fallback }) {
     };
     const clear = () => light(chosen = null);
     svg = s("svg", {
-      viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": t.picture,
+      viewBox: `0 0 ${width} ${found.height.toFixed(0)}`, width, height: found.height.toFixed(0), role: "group", "aria-label": way.told(t.picture, {}, shown.from),
       onclick: (event) => { if (event.target === svg) clear(); }, onkeydown: (event) => { if (event.key === "Escape") clear(); },
     },
       s("defs", {}, s("linearGradient", { id: fade, gradientUnits: "userSpaceOnUse", ...ends },
@@ -372,7 +390,7 @@ function render({ model, el, fallback }) {
     return shown.probabilities ? `${text} ${fill(t.chance, { chance: format(shown.probabilities[best.word]) })}` : text;
   }
   function tell(one) {
-    if (!one) return caption.replaceChildren(fill(t.idle, { heads: nHeads() }));
+    if (!one) return caption.replaceChildren(way.told(t.idle, { heads: nHeads() }, shown.from));
     caption.replaceChildren(described(one), " ", h("button", {
       type: "button", class: "attn-w-button", "data-attn": "inside", onclick: () => enter(telling(one)),
     }, fill(t.inside, { heads: nHeads(), word: shown.target[telling(one).word], other: shown.source[telling(one).other] })));
@@ -398,11 +416,11 @@ function render({ model, el, fallback }) {
   /** Ask the model for the numbers of the stored example, of which only the weights are in the page. */
   async function compute(place) {
     const turn = ++wishes;
-    const translator = await ready();
+    const translator = await ready(shown.from);
     if (turn !== wishes) return;
     if (!translator) return refuse(bar.told(t.failed));
     const [{ ids }] = cutSource(translator, textOf(shown.tokens.source, kind)).pieces;
-    ({ trace } = traced(translator, ids));
+    ({ trace } = traced(translator, ids, shown.from));
     put(note, "");
     enter(place);
   }
@@ -463,10 +481,10 @@ function render({ model, el, fallback }) {
     const stopAt = roving(flat, (k) => stopAt(k), () => source.length);
     stopAt(rows[word][0] * source.length + columns[other][0]);
     const table = h("table", { class: "attn-w-table attn-ribbons-matrix" },
-      h("thead", {}, h("tr", {}, h("td", {}), source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: "en" }, token.trim())))),
-      h("tbody", {}, target.map((token, i) => h("tr", {}, h("th", { scope: "row", class: "attn-w-query", lang: "es" }, token.trim()), cells[i].map((cell) => h("td", {}, cell))))));
+      h("thead", {}, h("tr", {}, h("td", {}), source.map((token) => h("th", { scope: "col", class: "attn-w-key", lang: shown.from }, token.trim())))),
+      h("tbody", {}, target.map((token, i) => h("tr", {}, h("th", { scope: "row", class: "attn-w-query", lang: otherLanguage(shown.from) }, token.trim()), cells[i].map((cell) => h("td", {}, cell))))));
     const title = fill(t.matrix, { head: head + 1, layer: layer + 1 });
-    return [title, t.matrixText, scroller(`${title}: ${written_}, ${read}`, table)];
+    return [title, way.told(t.matrixText, {}, shown.from), scroller(`${title}: ${written_}, ${read}`, table)];
   }
   function dotProduct() {
     const { layer, head, row, column } = view;
@@ -484,7 +502,7 @@ function render({ model, el, fallback }) {
       numbers.map((x) => h("i", { "data-negative": x < 0, style: `--attn-p: ${(Math.abs(x) / most).toFixed(3)}` })))];
     const terms = products.slice(0, SHOWN).map((x, d) => `${format(q[d])} × ${format(k[d])} = ${format(x)}`);
     const shares = h("ol", { class: "attn-ribbons-row" }, h("li", { class: "attn-w-label" }, h("span", {}, t.key), h("span", {}, rich(t.scaled)), h("span", {}), h("span", {}, t.weight)), source.map((token, j) => h("li", { "data-key": true, "data-chosen": j === column },
-      h("span", { class: "attn-tour-name", lang: "en" }, token.trim()), h("span", { class: "attn-w-number" }, format(sub.maskedScores[head][row][j])),
+      h("span", { class: "attn-tour-name", lang: shown.from }, token.trim()), h("span", { class: "attn-w-number" }, format(sub.maskedScores[head][row][j])),
       h("span", { class: "attn-tour-share", "aria-hidden": "true" }, h("i", { style: `width: ${(100 * sub.weights[head][row][j]).toFixed(1)}%` })), h("span", { class: "attn-w-number" }, format(sub.weights[head][row][j])))));
     return [`${t.dot}: ${values.row}, ${values.column}`, fill(t.dotText, values), h("div", { class: "attn-ribbons-dot" },
       h("div", { class: "attn-ribbons-strips" }, strip("query", q, top), strip("key", k, top), strip("product", products, highest)),
@@ -497,7 +515,8 @@ function render({ model, el, fallback }) {
     const url = new URL(location.href);
     url.search = "";
     url.hash = "";
-    url.searchParams.set("say", said);
+    url.searchParams.set("say", said.text);
+    if (said.from !== "en") url.searchParams.set("from", said.from); // An address without a direction is from English.
     return url.href;
   }
   /** Keep the sentence in the address, where the browser allows it: from a folder it does not. */
@@ -576,10 +595,10 @@ function render({ model, el, fallback }) {
   });
   draw();
   observer.observe(stage);
-  const asked = fallback && new URLSearchParams(location.search).get("say");
-  if (asked) {
-    input.value = asked;
-    wish();
+  const query = new URLSearchParams(fallback ? location.search : "");
+  if (query.get("say")) {
+    input.value = query.get("say");
+    if (!way.turn(query.get("from") === "es" ? "es" : "en", true)) wish();
   } else if (!still.matches) play(BEAT);
   return () => {
     stop();

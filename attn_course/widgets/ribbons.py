@@ -19,14 +19,14 @@ from attn_course.widgets._translation import plain_cross, text_of
 
 TEXT = {
     "es": {
-        "caption": "Cuánta atención presta cada token que se escribe (fila) a cada token inglés, en promedio sobre "
+        "caption": "Cuánta atención presta cada token que se escribe (fila) a cada token en {from}, en promedio sobre "
         "capas y cabezas.",
-        "drawing": "Cintas entre cada palabra española y las inglesas a las que se atendió al escribirla.",
+        "drawing": "Cintas entre cada palabra en {to} y las palabras en {from} a las que se atendió al escribirla.",
     },
     "en": {
-        "caption": "How much attention each token that is written (row) pays to each English token, averaged over "
+        "caption": "How much attention each token that is written (row) pays to each {from} token, averaged over "
         "layers and heads.",
-        "drawing": "Ribbons between each Spanish word and the English words that were attended to while it was written.",
+        "drawing": "Ribbons between each {to} word and the {from} words that were attended to while it was written.",
     },
 }
 WIDTH, HEIGHT, SIZE = 880, 240, 21
@@ -47,7 +47,11 @@ class TranslationRibbons(TranslatorWidget):
         The probability that the model gave each token of the target, `<eos>` included. Words with
         less than a half are marked as guessed.
     sentences : sequence of str
-        English sentences to choose from.
+        Sentences to choose from, in the language of the example.
+    source_language : {"en", "es"}, default "en"
+        The language of the example, which the model reads.
+    turned : sequence of str
+        Sentences to choose from in the other language. With them the reader may choose the direction.
     language : {"es", "en"}, optional
         By default, the language in use.
 
@@ -72,7 +76,16 @@ class TranslationRibbons(TranslatorWidget):
     example = traitlets.Dict().tag(sync=True)
     sentences = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
-    def __init__(self, example, *, probabilities=None, sentences=(), language=None):
+    def __init__(
+        self,
+        example,
+        *,
+        probabilities=None,
+        sentences=(),
+        source_language="en",
+        turned=(),
+        language=None,
+    ):
         sentences = [] if sentences in ((), []) else check_labels("sentences", sentences)
         example = plain_cross(example)
         if probabilities is not None:
@@ -87,6 +100,8 @@ class TranslationRibbons(TranslatorWidget):
         super().__init__(
             language,
             TRANSLATOR,
+            source_language=source_language,
+            turned=turned,
             example={**example, "probabilities": probabilities},
             sentences=sentences,
         )
@@ -98,7 +113,7 @@ class TranslationRibbons(TranslatorWidget):
         rows = [
             [token, *map(decimals, weights)] for token, weights in zip(target, mean, strict=True)
         ]
-        return f"{self._drawing(mean)}{table(text['caption'], ['', *source], rows)}"
+        return f"{self._drawing(mean)}{table(self._told(text['caption']), ['', *source], rows)}"
 
     def _drawing(self, weights):
         """Return the ribbons between tokens as SVG; the page has another drawing once its script runs."""
@@ -120,12 +135,12 @@ class TranslationRibbons(TranslatorWidget):
                     )
         words = [
             f'<text x="{x:.0f}" y="{y}" lang="{language}">{escape(token.strip())}</text>'
-            for (tokens, y, _), xs, language in zip(rows, places, ("en", "es"), strict=True)
+            for (tokens, y, _), xs, language in zip(rows, places, self._languages, strict=True)
             for token, x in zip(tokens, xs, strict=True)
         ]
         return (
             f'<svg class="attn-ribbons-still" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-            f'aria-label="{escape(TEXT[self.language]["drawing"])}">{"".join(ribbons + words)}</svg>'
+            f'aria-label="{escape(self._told(TEXT[self.language]["drawing"]))}">{"".join(ribbons + words)}</svg>'
         )
 
     def __repr__(self):

@@ -4,8 +4,8 @@ import { fill, format, h, rich, scroller, visible } from "./shared.js";
 
 const MARGIN = 40; // The newest step stands this far from the edge, so that the fade does not cover it.
 
-/** Draw the `tree` that `beamSearch` returns. `winner` is the place of the winner in it, and `tokens` names the ids. */
-export function searchTree({ t, tree, winner, width, tokens }) {
+/** Draw the `tree` that `beamSearch` returns. `winner` is the place of the winner in it, and `tokens` names the ids, in the language that is `spoken`. */
+export function searchTree({ t, spoken, tree, winner, width, tokens }) {
   const path = pathTo(tree, winner);
   const won = new Set(path);
   const steps = tree.map((_, place) => pathTo(tree, place).length - 1);
@@ -15,7 +15,7 @@ export function searchTree({ t, tree, winner, width, tokens }) {
     return h("li", {
       class: "attn-live-node", "data-attn": "node", "data-place": place, "data-kept": kept, "data-won": won.has(place),
       "data-parent": parent, "data-log-probability": logProbability, "data-total": total,
-    }, h("b", { lang: "es" }, place ? visible(tokens[token]) : "<sos>"),
+    }, h("b", { lang: spoken }, place ? visible(tokens[token]) : "<sos>"),
     place ? [
       h("span", { class: "attn-w-number" }, share(Math.exp(logProbability))),
       h("span", { class: "attn-w-number" }, format(total)),

@@ -4,14 +4,19 @@ import { loadModel } from "./loading.js";
 import { BytePairTokenizer, WordTokenizer } from "./tokenizer.js";
 import { loadTransformer } from "./transformer.js";
 
-/** { transformer, source, target, maxLen, punctuated }: a translator, as `Translator.pretrained` in Python. */
-export function loadTranslator(model, hear) {
-  const make = ({ weights, vocabularies, tokenizer, maxLen, punctuated }) => {
+/**
+ * { transformer, source, target, maxLen, punctuated, languages }: a translator from a language, as `Translator.pretrained` in Python;
+ * `languages` are the tables of the recogniser, where it has them. By default it is the translator of the widget's example.
+ */
+export function loadTranslator(model, hear, from = model.get("pretrained").from ?? "en") {
+  const { name, from: first = "en" } = model.get("pretrained");
+  const make = ({ weights, vocabularies, tokenizer, maxLen, punctuated, languages }) => {
     const [source, target = source] = vocabularies.map((words) =>
       (tokenizer === "bpe" ? new BytePairTokenizer(words) : new WordTokenizer(words)));
-    return { transformer: loadTransformer(weights), source, target, maxLen, punctuated };
+    return { transformer: loadTransformer(weights), source, target, maxLen, punctuated, languages };
   };
-  return loadModel(`${model.get("pretrained").name}_translator`, model.get("trained"), make, hear);
+  const trained = model.get(from === first ? "trained" : "trained_turned");
+  return loadModel(`${name}_translator${from === "en" ? "" : `_${from}`}`, trained, make, hear);
 }
 
 /**

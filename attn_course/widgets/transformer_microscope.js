@@ -1,10 +1,11 @@
 // Follows one sentence through the whole trained model: every stage, every number, and its computation.
 import { anatomy, contributions, dissect, explain, inHeads, kindOf, numbers, rowsOf, total } from "./anatomy.js";
+import { directions } from "./direction.js";
 import { progressBar } from "./loading.js";
 import { CODE, EQUATIONS, STRINGS } from "./microscope_text.js";
 import { announcer, examples, fill, format, formatBrief, h, put, rich, roving, scroller, uid, visible } from "./shared.js";
 import { textOf } from "./tokenizer.js";
-import { encodeSource, loadTranslator } from "./trained.js";
+import { encodeSource } from "./trained.js";
 
 const SIGNS = { x: "x", w: "w", q: "q", k: "k", a: "α", v: "v", h: "h", f: "f", turn: "cos, sin" };
 const N_CANDIDATES = 10;
@@ -17,6 +18,7 @@ function render({ model, el }) {
   const { tokenizer: kind, megabytes } = model.get("pretrained");
   const sentenceOf = (tokens) => (kind === "bpe" ? textOf(tokens, kind) : tokens.join(" "));
   const first = sentenceOf(example.source);
+  const way = directions(model, null, first);
   let trace = preview(example, kind);
   let parts = anatomy(trace.model?.config ?? { nLayers: example.encoder.length, norm: "pre", positions: "rotary" });
   const at = { part: parts.findLastIndex(({ part }) => part === "crossAttention"), step: 0, head: 0, rows: { encoder: 0, decoder: 0 }, cell: null, all: false };
@@ -28,7 +30,7 @@ function render({ model, el }) {
   // The sentence -----------------------------------------------------------------
   const live = announcer();
   const id = uid();
-  const text = h("input", { type: "text", id, class: "attn-live-input", value: first, lang: "en", autocomplete: "off", spellcheck: "false", "data-attn": "sentence" });
+  const text = h("input", { type: "text", id, class: "attn-live-input", value: first, lang: way.from, autocomplete: "off", spellcheck: "false", "data-attn": "sentence" });
   const complaint = h("p", { class: "attn-micro-complaint", role: "alert", "data-attn": "complaint" });
   const said = h("p", { class: "attn-micro-said", "data-attn": "said" });
   const opener = h("button", { type: "button", class: "attn-w-button attn-micro-main", "data-attn": "open", onclick: () => run() }, t.open);
@@ -36,8 +38,7 @@ function render({ model, el }) {
   const bar = progressBar(t, megabytes, (text) => put(news, text));
   put(news, bar.told(t.precomputed));
   const preface = h("div", { class: "attn-micro-preface" }, news, opener, bar.node);
-  const sentences = [...new Set([first, ...model.get("sentences")])];
-  const picker = examples(t, sentences.map((sentence) => h("option", { lang: "en" }, sentence)), (sentence) => {
+  const picker = examples(t, way.options(), (sentence) => {
     text.value = sentence;
     run();
   });
@@ -46,9 +47,9 @@ function render({ model, el }) {
       event.preventDefault();
       run();
     },
-  }, h("label", { for: id, class: "attn-w-label" }, t.sentence), text,
+  }, h("label", { for: id, class: "attn-w-label" }, way.told(t.sentence)), text,
   h("button", { type: "submit", class: "attn-w-button", "data-attn": "translate" }, t.translate),
-  sentences.length > 1 ? picker : null);
+  picker[1].length > 2 ? picker : null); // One option asks to choose, and one is the example.
 
   async function run({ quiet = false } = {}) {
     if (busy) return;
@@ -57,7 +58,7 @@ function render({ model, el }) {
     put(complaint, "");
     put(opener, t.opening);
     try {
-      translator ??= await loadTranslator(model, bar.show);
+      translator ??= await way.load(bar.show);
       const fault = read();
       put(complaint, fault);
       if (!fault && !quiet) live.say(fill(t.opened, { said: said.textContent }));

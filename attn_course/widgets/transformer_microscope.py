@@ -66,7 +66,9 @@ class TransformerMicroscope(TranslatorWidget):
         What is shown before the model is loaded, and without JavaScript. Anything with its
         five attributes will do.
     sentences : sequence of str
-        English sentences to choose from, besides the example's.
+        Sentences to choose from besides the example's, in its language.
+    source_language : {"en", "es"}, default "en"
+        The language of the example, which the model reads.
     pretrained : {"tatoeba", "grammar"}
         The model that is opened, as in `Translator.pretrained`: the one of the example.
     language : {"es", "en"}, optional
@@ -96,10 +98,24 @@ class TransformerMicroscope(TranslatorWidget):
     example = traitlets.Dict().tag(sync=True)
     sentences = traitlets.List(traitlets.Unicode()).tag(sync=True)
 
-    def __init__(self, example, *, sentences=(), pretrained=TRANSLATOR, language=None):
+    def __init__(
+        self,
+        example,
+        *,
+        sentences=(),
+        source_language="en",
+        pretrained=TRANSLATOR,
+        language=None,
+    ):
         sentences = check_labels("sentences", sentences) if len(sentences) else []
         example = plain_translation(example)
-        super().__init__(language, pretrained, example=example, sentences=sentences)
+        super().__init__(
+            language,
+            pretrained,
+            source_language=source_language,
+            example=example,
+            sentences=sentences,
+        )
 
     def _fallback(self):
         text, example = TEXT[self.language], self.example

@@ -49,16 +49,24 @@ def test_a_word_is_as_probable_as_its_tokens_one_after_the_other(translator):
         assert len(found) == len(words_of(translator.target.decode(ids)))
 
 
-def test_what_is_told_of_a_text_belongs_to_its_words(translator):
-    text = "The cat sat on the mat.\nWhere is it?"
+@pytest.mark.parametrize(
+    ("name", "language", "first", "last"),
+    [
+        ("tatoeba", "en", "The cat sat on the mat.", "Where is it?"),
+        ("tatoeba_es", "es", "El gato se sentó en la silla.", "¿Dónde está?"),
+    ],
+)
+def test_what_is_told_of_a_text_belongs_to_its_words(name, language, first, last):
+    translator, text = Translator.pretrained(source_language=language), f"{first}\n{last}"
     found = translator.translation(text)
     assert found.text == translator.translate(text)
-    assert len(found.word_probabilities) == len(found.words) == 9
-    (source,) = [translator.source_ids("Where is it?")]
+    assert len(found.word_probabilities) == len(found.words) > 7
+    (source,) = [translator.source_ids(last)]
     (own,) = word_chances(translator, [source], translator._write([source]))
-    expected = calibrated(own, *STORED["fitted"]["tatoeba"])
-    np.testing.assert_allclose(found.word_probabilities[-2:], expected, rtol=1e-4)
-    assert Translator.load(models.folder("tatoeba_translator"))._calibration == (1.0, 0.0)
+    expected = calibrated(own, *STORED["fitted"][name])
+    np.testing.assert_allclose(found.word_probabilities[-len(own) :], expected, rtol=1e-4)
+    folder = models.translator_folder("tatoeba", language)
+    assert Translator.load(folder)._calibration == (1.0, 0.0)
 
 
 def test_marks_stand_after_words_alone():
@@ -85,6 +93,7 @@ def test_a_calibration_is_a_line_of_odds():
 
 def test_it_keeps_its_word():
     """The error of calibration is at most .05 on sentences that nothing was fitted on."""
-    for told in STORED["measured"].values():
+    assert STORED["measured"].keys() == STORED["fitted"].keys() == {"tatoeba", "tatoeba_es"}
+    for told in (one for tests in STORED["measured"].values() for one in tests.values()):
         assert told["error"] <= 0.05 and told["error"] <= told["error before"]
         assert told["words"] > 2000 and told["marked and right"] < 0.5 < told["unmarked and right"]

@@ -85,6 +85,11 @@ def test_what_is_not_english_is_told_and_translated_all_the_same(tmp_path, capsy
     monkeypatch.setattr(sys, "stdin", io.StringIO("Where is it?\nxqzt wvk\n"))
     assert main(["translate"]) == 0
     assert capsys.readouterr().err == f"line 2: {neither}"
+    # The course's other translator expects the other language.
+    assert main(["translate", "--from", "es", "¿Dónde está la biblioteca?", "Where is it?"]) == 0
+    out, err = capsys.readouterr()
+    assert "library" in out.splitlines()[0]
+    assert err == "text: expected Spanish, got what seems to be English; translated all the same\n"
     # A translator of one's own may read any language.
     own = ["translate", "--model", str(models.folder("tatoeba_translator")), "La casa es roja."]
     assert main(own) == 0
@@ -213,7 +218,7 @@ def test_bytes_that_are_no_utf_8_cost_their_own_line(tmp_path, capsys):
         (["translate", "--length-penalty", "1", "--file", "LINES"], "length_penalty: expected 0"),
         (["evaluate", "--length-penalty", "1", "--pairs", "PAIRS"], "length_penalty: expected 0"),
         (["translate", "--model", "/no/such", "the red house"], "/no/such, which holds nothing"),
-        (["translate", "--from", "es", "la casa"], "source_language: expected 'en', which the cou"),
+        (["evaluate", "--from", "es"], "source_language: expected 'en', which the translator 'gra"),
         ([*GRAMMAR_FROM_SPANISH, "la casa"], "from: expected 'en', which"),
         (["evaluate", "--pairs", "/no/such.tsv"], "/no/such.tsv: expected a text file that can"),
         (

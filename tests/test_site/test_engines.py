@@ -7,6 +7,7 @@ engine could break: scripts, styles, input by mouse and keyboard, WebAssembly. `
 import functools
 import http.server
 import json
+import re
 import threading
 import time
 from pathlib import Path
@@ -226,13 +227,13 @@ def test_the_translation_is_that_of_python(visit):
 def test_the_drawing_of_the_opening_page_is_stepped_through(visit):
     tab = visit("es/index.html")
     tab.click("[data-attn=live-machine] [data-attn=forward]")
-    assert tab.text("[data-attn=live-machine] [data-attn=count]") == "2 de 70"
+    assert re.fullmatch(r"2 de \d\d", tab.text("[data-attn=live-machine] [data-attn=count]"))
     tab.run(
         "document.querySelector(arguments[0]).focus()", "[data-attn=live-machine] [data-attn=step]"
     )
     tab.press(Keys.END)
     output = tab.text("[data-attn=live-machine] [data-attn=output]")
-    assert output == "La casa blanca es muy vieja."
+    assert output == "We bought a white table yesterday."
 
 
 def test_an_exercise_is_answered_wrongly_then_rightly(visit, needed):

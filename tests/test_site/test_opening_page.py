@@ -12,7 +12,17 @@ from attn_course.journey import journey
 from tests.test_site.every_page import WATCH_SHIFTS
 
 LANGUAGES = ("es", "en")
-OTHER = "My sister bought a red car."
+# What each edition begins with, and a sentence of the reader's own.
+FIRST = {
+    "es": ("Ayer compramos una mesa blanca.", "We bought a white table yesterday."),
+    "en": ("The white house is very old.", "La casa blanca es muy vieja."),
+}
+# Of the second written word and of another one, the tokens; and those of the word that each reads most.
+READ = {
+    "es": (([1], [1, 2]), ([3], [5, 6, 7])),  # compramos → bought, blanca → white
+    "en": (([1], [2]), ([2, 3, 4], [1])),  # house → casa, white → blanca
+}
+OTHER = {"es": "Mi hermana compró una casa roja.", "en": "My sister bought a red car."}
 SIZES = {"desk": (1280, 900), "hand": (390, 844)}
 # How tall everything is that must not move, and what sticks out of the numbers.
 HEIGHTS = """() => [".attn-tour-controls", ".attn-tour-caption", ".attn-tour-panel", ".attn-tour-stage", ".attn-tour-said"].map(
@@ -32,8 +42,8 @@ IN_SIGHT = """() => {
 
 
 @pytest.fixture(scope="module")
-def translator():
-    return Translator.pretrained()
+def translators():
+    return {name: Translator.pretrained(source_language=name) for name in LANGUAGES}
 
 
 @pytest.fixture
@@ -102,7 +112,7 @@ def test_every_step_lights_a_part_tells_its_numbers_and_moves_nothing(
         assert hook(page, "step").get_attribute("aria-valuetext").endswith(titles[-1])
         assert page.evaluate(IN_SIGHT) > 0, step  # on a phone too, where the drawing moves
     assert {f"{name}.html" for name in PAGES} >= chapters and len(chapters) >= 6
-    assert hook(page, "output").text_content() == "La casa blanca es muy vieja."
+    assert hook(page, "output").text_content() == FIRST[language][1]
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert not any("tatoeba" in url for url in page.asked)  # all this without the model
@@ -158,11 +168,12 @@ def test_it_plays_to_the_end_and_stops_when_asked(visit):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_sentence_of_ones_own_shows_what_python_finds(visit, translator, language):
-    expected = journey(translator, OTHER)
+def test_a_sentence_of_ones_own_shows_what_python_finds(visit, translators, language):
+    translator = translators[language]
+    expected = journey(translator, OTHER[language])
     page = visit(language, "hand" if language == "es" else "desk")
     heights = page.evaluate(HEIGHTS)
-    translate(page, OTHER)
+    translate(page, OTHER[language])
     assert page.evaluate(HEIGHTS) == heights
     assert hook(page, "count").text_content().startswith("1 ")  # motion is not wanted: it waits
     ids = [int(row[-1]) for row in rows(page)]
@@ -182,13 +193,13 @@ def test_a_sentence_of_ones_own_shows_what_python_finds(visit, translator, langu
         assert [float(row[-1]) for row in rows(page)] == pytest.approx(weights, abs=0.0101)
         go(page, int(hook(page, "step").input_value()) + back)
     assert int(hook(page, "step").input_value()) == n_steps
-    assert hook(page, "output").text_content() == translator.translate(OTHER)
+    assert hook(page, "output").text_content() == translator.translate(OTHER[language])
     assert not {url for url in page.asked if "grammar" in url}
 
 
 def test_what_it_cannot_translate_it_says(visit):
     page = visit("en")
-    translate(page, OTHER)
+    translate(page, OTHER["en"])
     for text, answer in (("  ", "Type a sentence"), ("no " * 60, "tokens, and the model learnt")):
         hook(page, "sentence").fill(text)
         hook(page, "translate").click()
@@ -225,7 +236,7 @@ def shares(page, name):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_inside_it(
-    visit, language, size, violations, translator
+    visit, language, size, violations, translators
 ):
     def wrong(page):
         page.evaluate(
@@ -233,25 +244,30 @@ def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_insi
         )  # A control that is half under the head of the page counts as small.
         return violations(page)
 
+    source, target = FIRST[language]
+    translator = Translator.pretrained(source_language=language)
     translator.model.double()
-    found = translator.attention("The white house is very old.")
+    found = translator.attention(source)
     page = visit(language, size)
     box = ribbon(page, "stage").bounding_box()
     assert box["y"] + box["height"] < SIZES[size][1]
     words = ribbon(page, "target-word")
-    assert words.all_text_contents() == ["La", "casa", "blanca", "es", "muy", "vieja", "."]
+    assert words.all_text_contents() == [*target[:-1].split(), "."]
     assert page.evaluate("window.shift") < 0.02
     words.nth(1).click()
-    # A word of one token: its ribbons are the mean of the heads.
-    white = found.source.index(" white")
-    assert (
-        f"{100 * found.cross.mean(axis=(0, 1))[1][2]:.0f} %" in ribbon(page, "caption").inner_text()
-    )
+    second, (rows, columns) = READ[language]
+
+    def share(cross, rows, columns):
+        # What the tokens of a word get is added up, and what those of a written one give is averaged.
+        return cross[..., rows, :].mean(axis=-2)[..., columns].sum(axis=-1)
+
+    mean = share(found.cross.mean(axis=(0, 1)), *second)
+    assert f"{100 * mean:.0f} %" in ribbon(page, "caption").inner_text()
     assert wrong(page) == []
-    words.nth(2).click()
+    chosen = 2 if language == "en" else 3
+    words.nth(chosen).click()
     ribbon(page, "inside").click()
-    # A word of three tokens: each head gives their mean, to the word that is read most.
-    heads = found.cross[:, :, 2:5].mean(axis=2)[..., white]
+    heads = share(found.cross, rows, columns)
     assert shares(page, "tile") == pytest.approx(heads.ravel().tolist(), abs=0.0051)
     assert wrong(page) == []
     ribbon(page, "tile").nth(9).click()
@@ -263,13 +279,13 @@ def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_insi
     ]
     assert said == pytest.approx(found.cross[2, 1].ravel().tolist(), abs=0.0051)
     assert wrong(page) == []
-    cells.nth(2 * len(found.source) + white).click()
+    cells.nth(rows[0] * len(found.source) + columns[0]).click()
     page.wait_for_selector(".attn-ribbons-dot")
     weights = [
         float(x)
         for x in page.locator(".attn-ribbons-row li[data-key] > :last-child").all_text_contents()
     ]
-    assert weights == pytest.approx(found.cross[2, 1, 2].tolist(), abs=0.0051)
+    assert weights == pytest.approx(found.cross[2, 1, rows[0]].tolist(), abs=0.0051)
     scaled = [
         float(x.replace("−", "-"))
         for x in page.locator(".attn-ribbons-row li[data-key] > :nth-child(2)").all_text_contents()
@@ -281,7 +297,7 @@ def test_the_first_screen_shows_a_translation_word_by_word_and_then_what_is_insi
     for left in ("cell", "tile", "target-word"):
         page.keyboard.press("Escape")
         assert ribbon(page, left).count() > 0
-    assert page.evaluate("document.activeElement.textContent") == "blanca"
+    assert page.evaluate("document.activeElement.textContent") == target[:-1].split()[chosen]
 
 
 def test_it_is_told_at_once_and_again_and_by_keys(visit):
@@ -305,15 +321,19 @@ def test_it_is_told_at_once_and_again_and_by_keys(visit):
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(visit, translator, language):
+def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(
+    visit, translators, language
+):
+    translator, own = translators[language], OTHER[language]
     page = visit(language, "hand" if language == "es" else "desk")
     sentence = ribbon(page, "sentence")
-    sentence.fill(OTHER)
+    sentence.fill(own)
     sentence.press("Enter")
     page.wait_for_url("**/index.html?say=*")
+    assert ("from=es" in page.url) == (language == "es")
     words = "".join(ribbon(page, "target-word").all_text_contents())
-    assert words == translator.translate(OTHER).replace(" ", "")
-    found = translator.attention(OTHER)
+    assert words == translator.translate(own).replace(" ", "")
+    found = translator.attention(own)
     weights = found.cross.mean(axis=(0, 1))[0]
     ribbon(page, "target-word").first.click()
     first = max(weights)
@@ -332,15 +352,59 @@ def test_a_sentence_of_ones_own_is_translated_drawn_and_in_the_address(visit, tr
     with page.expect_download() as waiting:
         ribbon(page, "save").click()
     drawing = waiting.value.path().read_text("utf-8")
-    assert drawing.startswith("<svg") and ">red</text>" in drawing and "stop-color: rgb" in drawing
+    red = {"es": ">roja</text>", "en": ">red</text>"}[language]
+    assert drawing.startswith("<svg") and red in drawing and "stop-color: rgb" in drawing
     ribbon(page, "slow").click()
     page.wait_for_function(
         "text => document.querySelector('[data-attn=live-machine] [data-attn=sentence]').value === text",
-        arg=OTHER,
+        arg=own,
     )
 
 
-def test_a_long_text_comes_in_pieces_and_what_is_none_is_refused(visit, translator):
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_other_direction_begins_with_the_translation_and_has_its_own_model(
+    visit, translators, language, violations
+):
+    page, (first, written) = visit(language), FIRST[language]
+    other = {"es": "en", "en": "es"}[language]
+    assert not any("tatoeba" in url for url in page.asked)
+    ribbon(page, "direction").nth(1).check()
+    page.wait_for_url("**/index.html?say=*")
+    assert ("from=es" in page.url) == (other == "es")
+    assert ribbon(page, "sentence").input_value() == written
+    assert ribbon(page, "sentence").get_attribute("lang") == other
+    said = "".join(ribbon(page, "target-word").all_text_contents())
+    assert said == translators[other].translate(written).replace(" ", "")
+    # The model of the direction that was chosen came, and the other one did not.
+    models = [url for url in page.asked if "_translator" in url]
+    assert {"_translator_es" in url for url in models} == {other == "es"}
+    options = ribbon(page, "pick").locator("option")
+    assert first not in options.all_text_contents() and options.count() > 3
+    page.evaluate("scrollTo(0, 0)")
+    assert violations(page) == []
+    # A text of the language that is not expected is translated, and the other direction offered.
+    ribbon(page, "sentence").fill(OTHER[language])
+    ribbon(page, "translate").click()
+    ribbon(page, "other-way").click()
+    right = translators[language].translate(OTHER[language]).replace(" ", "")
+    page.wait_for_function(
+        "text => [...document.querySelectorAll('[data-attn=target-word]')].map(one => one.textContent).join('') === text",
+        arg=right,
+    )
+    assert ribbon(page, "sentence").input_value() == OTHER[language]
+    assert ribbon(page, "direction").first.is_checked()
+    assert ribbon(page, "other-way").count() == 0
+    # The tour follows in the same direction.
+    ribbon(page, "slow").click()
+    page.wait_for_function(
+        "text => document.querySelector('[data-attn=live-machine] [data-attn=sentence]').value === text",
+        arg=OTHER[language],
+    )
+    assert hook(page, "direction").first.is_checked()
+
+
+def test_a_long_text_comes_in_pieces_and_what_is_none_is_refused(visit, translators):
+    translator = translators["en"]
     page = visit("en")
     text = "We ate fish yesterday. " * 12
     sentence = ribbon(page, "sentence")
@@ -351,7 +415,7 @@ def test_a_long_text_comes_in_pieces_and_what_is_none_is_refused(visit, translat
     ribbon(page, "piece").select_option(index=11)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for wrong, answer in (
-        ("  ", "Type an English sentence"),
+        ("  ", "Type a sentence in English"),
         ("a\0b", "NUL"),
         ("x" * 4000, "4000 letters"),
     ):
@@ -371,14 +435,15 @@ def test_without_a_script_the_drawing_and_its_words_stand_there(tab, server, lan
     ribbons, machine = page.locator(".attn-fallback").all()
     assert ribbons.locator("path").count() > 11  # each token attends to one other at least
     assert all(each.locator("table").is_visible() for each in (ribbons, machine))
-    assert "La casa blanca es muy vieja" in machine.inner_text()
+    assert FIRST[language][1][:-1] in machine.inner_text()
 
 
-@pytest.mark.parametrize("width", (360, 1280))
+@pytest.mark.parametrize("width", (360, 390, 1280))
 def test_the_two_ways_in_stand_beside_each_other_or_begin_in_one_line(tab, server, width):
     page = tab(viewport={"width": width, "height": 800})
     page.goto(f"{server}/en/index.html")
     first, second = (button.bounding_box() for button in page.locator(".attn-button").all())
+    assert first["y"] == second["y"] or width == 360
     if first["y"] == second["y"]:
         assert second["x"] - first["x"] - first["width"] > 8
     else:

@@ -716,15 +716,30 @@ OWN = [
 ]
 
 
-@pytest.mark.parametrize("n_held_out", [0, 500])
-def test_every_sentence_becomes_the_tokens_of_python(n_held_out, put, run, needed, tmp_path):
+OWN_SPANISH = [
+    "¿Dónde está la biblioteca?",
+    "¡Los 3 gatos de Tom cuestan $1,234.50!",
+    "FIN",
+    "sí",
+    "ñandú",
+]
+
+
+@pytest.mark.parametrize(
+    ("language", "n_held_out"), [("en", 0), ("en", 500), ("es", 0), ("es", 50)]
+)
+def test_every_sentence_becomes_the_tokens_of_python(
+    language, n_held_out, put, run, needed, tmp_path
+):
     """Of our own, and of the corpus where it is; with the model of real sentences if it is here."""
-    real = models.folder("tatoeba_translator").exists()
-    shipped = Translator.pretrained("tatoeba" if real else "grammar")
-    texts = [text for text in OWN if not shipped.source.unknown(text)]
+    real = language == "es" or models.folder("tatoeba_translator").exists()
+    shipped = Translator.pretrained("tatoeba" if real else "grammar", source_language=language)
+    own = OWN if language == "en" else OWN_SPANISH
+    texts = [text for text in own if not shipped.source.unknown(text)]
     if n_held_out and real:
         needed("tatoeba")
-        texts = [pair.source for pair in tatoeba()["clusters"]][:n_held_out]
+        side = "source" if language == "en" else "target"
+        texts = [getattr(pair, side) for pair in tatoeba()["clusters"]][:n_held_out]
     elif n_held_out:
         known = (pair.source for pair in generate(5) if not shipped.source.unknown(pair.source))
         texts = [text for text in islice(known, 600) if len(text.split()) <= shipped.max_len]

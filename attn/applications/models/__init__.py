@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-# The first translator was trained on real sentences, the second on those of a grammar.
+# The first translator was trained on real sentences, in either direction; the second on those of a
+# grammar, from English.
 TRANSLATORS = ("tatoeba", "grammar")
 # The default.
 TRANSLATOR = "tatoeba"

@@ -102,7 +102,10 @@ def _of_words(target: Any, ids: Ids, log_p: NDArray[np.floating]) -> NDArray[np.
 
 @cache
 def fitted() -> dict[str, tuple[float, float]]:
-    """Return the slope and the offset with which chances are calibrated, by the translator's name."""
+    """Return the slope and the offset with which chances are calibrated, by the translator's name.
+
+    The name of a translator from Spanish ends in ``_es``.
+    """
     stored = json.loads(FITTED.read_text(encoding="utf-8"))["fitted"]
     return {name: (slope, offset) for name, (slope, offset) in stored.items()}
 

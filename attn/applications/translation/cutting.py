@@ -19,19 +19,22 @@ _LINE = re.compile(rf"{_OUTSIDE}[{SPACE}]*[\n\r\u2028\u2029][{SPACE}]*")
 # A stop ends no sentence after a title or an initial, and none before a small letter.
 _SENTENCE = regex.compile(
     rf"{_OUTSIDE}(?=[{SPACE}])(?:(?<=[!?…]{_CLOSERS})"
-    rf"|(?<=\.{_CLOSERS})(?<!(?:^|[^\p{{L}}\p{{N}}])(?:Mr|Mrs|Ms|Dr|Prof|St|\p{{Lu}})\.)"
+    rf"|(?<=\.{_CLOSERS})(?<!(?:^|[^\p{{L}}\p{{N}}])(?:Mr|Mrs|Ms|Dr|Prof|St|Sr|Sra|Srta|Dra|Ud|Uds|\p{{Lu}})\.)"
     rf"(?=[{SPACE}]+[^{SPACE}\p{{Ll}}]))[{SPACE}]+"
 )
-# A mark goes with the white space around it; a conjunction begins the next piece.
+# A mark goes with the white space around it; a conjunction of either language begins the next piece.
 _HALF = re.compile(
     rf"[;:]{_CLOSERS}[{SPACE}]+|{_OUTSIDE}(?:[{SPACE}]*—[{SPACE}]*|[{SPACE}]+[–-][{SPACE}]+)"
 )
 _CLAUSE = re.compile(
     rf"[.,]{_CLOSERS}[{SPACE}]+|{_OUTSIDE}[{SPACE}]+(?=(?:"
     "and|but|or|so|because|although|though|while|when|if|unless|until|since|before|after|that"
-    rf"|which|who|where)[{SPACE}])"
+    "|which|who|where|y|pero|o|ni|sino|porque|aunque|mientras|cuando|si|hasta|desde|antes|después|que"
+    rf"|quien|donde)[{SPACE}])"
 )
 _SPACES = re.compile(rf"[{SPACE}]+")
+# English writes this word with a capital letter wherever it stands.
+_ALWAYS_LARGE = re.compile("I(?:['’]|$)")
 _FIRST_WORD = regex.compile(r"^[^\p{L}\p{N}]*([\p{L}\p{N}'’-]+)")
 
 
@@ -138,7 +141,7 @@ def put_together(pieces: Sequence[Piece], translations: Sequence[str]) -> str:
 
     What stands between the pieces is that of the original. Within a sentence, a piece ends without
     a full stop that the original lacks, and begins with a small letter unless it begins with a
-    word of the original, such as a name.
+    word of the original, such as a name, or with the English *I*.
 
     Examples
     --------
@@ -153,7 +156,8 @@ def _joined(piece: Piece, said: str) -> str:
     if not piece.ends:
         said = said.removesuffix(".")
     first = _FIRST_WORD.match(said)
-    if not piece.begins and first and first[1] not in _words(piece.text):
+    is_large = not first or first[1] in _words(piece.text) or _ALWAYS_LARGE.match(first[1])
+    if not piece.begins and first and not is_large:
         at = first.start(1)
         said = said[:at] + said[at].lower() + said[at + 1 :]
     return said + piece.after

@@ -234,7 +234,7 @@ class Translator(Application[Transformer]):
         """Translate a text, and tell how probably each word is right.
 
         Those probabilities come from the model's own chances of what it writes. For the
-        translator of real sentences that comes with the course they are calibrated: of the words
+        translators of real sentences that come with the course they are calibrated: of the words
         with a probability of about .7, seven of ten are in the translation that a person made.
         Those of other translators are as the model has them, which is often too sure.
 
@@ -410,7 +410,7 @@ class Translator(Application[Transformer]):
         name : {"tatoeba", "grammar"}
             The training data: real sentences, or those of a grammar.
         source_language : {"en", "es"}, default "en"
-            The language that it reads.
+            The language that it reads. The translator of the grammar reads English alone.
         device : str or torch.device, default "cpu"
             As in `to`.
 
@@ -433,11 +433,11 @@ class Translator(Application[Transformer]):
         check_choice("source_language", source_language, LANGUAGES)
         folder = models.translator_folder(name, source_language)
         if not folder.exists():
-            wanted = "'en', which the course's translator reads, until you train one of your own"
+            wanted = f"'en', which the translator {name!r} reads ({models.TRANSLATOR!r} reads both)"
             raise argument_error("source_language", wanted, repr(source_language))
         translator = cls.load(folder, device=device)
-        if source_language == "en":
-            translator._calibration = certainty.fitted().get(name, translator._calibration)
+        fitted = name if source_language == "en" else f"{name}_{source_language}"
+        translator._calibration = certainty.fitted().get(fitted, translator._calibration)
         return translator
 
     def source_ids(self, text: str) -> Ids:
@@ -470,8 +470,8 @@ class Translator(Application[Transformer]):
         self, sources: Sequence[Ids], beam_width: int = 1, length_penalty: float = 0.0
     ) -> list[Ids]:
         def decode(some: list[Ids]) -> list[Ids]:
-            # A Spanish sentence never needs twice the tokens of the English one, and ten more leave
-            # room for short sentences.
+            # A sentence never needs twice the tokens of its translation, and ten more leave room
+            # for short sentences.
             limits = [2 * len(source) + 10 for source in some]
             return _sequences.write_each(
                 self.model, some, limits, beam_width=beam_width, length_penalty=length_penalty

@@ -1,0 +1,92 @@
+"""What the Spanish translator learns from: names and numbers that are exchanged, and what is held out."""
+
+import re
+
+import pytest
+
+from attn.corpus import Pair, named, tatoeba
+from attn_course.grammar import document_pairs
+from attn_course.grammar.splits import splits
+from attn_course.mixture import mixture, with_another_name, with_other_digits, written
+from experiments import directions
+
+# Each with the words or numbers that a reader copies, as often on one side as on the other.
+ABOUT = [
+    Pair(f"{name} {verb} {n} books.", f"{name} {verbo} {n} libros.")
+    for name in ("Tom", "Mary")
+    for verb, verbo in (("has", "tiene"), ("bought", "compró"), ("lost", "perdió"))
+    for n in range(20, 60)
+]
+
+
+def names(text):
+    return re.findall(r"[A-ZÁÉÍÓÚ]\w+", text)
+
+
+def test_a_name_is_another_on_both_sides_alike_or_stays():
+    found = [with_another_name(pair) for pair in ABOUT]
+    assert [names(pair.source) for pair in found] == [names(pair.target) for pair in found]
+    others = [pair for pair, old in zip(found, ABOUT, strict=True) if pair != old]
+    assert 0.5 < len(others) / len(ABOUT) < 0.7
+    assert len({names(pair.source)[0] for pair in others}) > 60
+    # Where one side lacks the name, or has it twice, nobody knows what to exchange.
+    for source, target in (("Tom ran.", "Él corrió."), ("Tom saw Tom.", "Tom se vio.")):
+        assert with_another_name(Pair(source, target)) == Pair(source, target)
+    assert (
+        with_another_name(Pair("Tomatoes are red.", "Los tomates son rojos.")).source[:3] == "Tom"
+    )
+
+
+def test_digits_are_others_on_both_sides_alike_and_as_many():
+    found = []
+    for pair in (*ABOUT, Pair("It is 10:05, not 5.", "No son las 5, son las 10:05.")):
+        old = re.findall(r"\d+", pair.source)
+        for time in range(3):
+            new = with_other_digits(pair, time)
+            here, there = (re.findall(r"\d+", text) for text in (new.source, new.target))
+            assert sorted(here) == sorted(there) and list(map(len, here)) == list(map(len, old))
+            assert not any(number.startswith("1") for number in here)
+            found.append((pair, new))
+    assert len(set(found)) > 0.95 * len(found)
+    for source, target in (("3 cats", "tres gatos"), ("Two.", "Dos."), ("2 or 3", "2 o 2")):
+        assert with_other_digits(Pair(source, target)) is None
+
+
+@pytest.mark.slow
+def test_only_training_is_mixed_and_nothing_held_out_is_in_it(needed, monkeypatch):
+    needed("tatoeba")
+    assert named("mixture") is mixture
+    real = tatoeba(n_train=2000)
+    # To draw the parts of the real corpus takes most of the time, and it is tested elsewhere.
+    monkeypatch.setattr(
+        "attn_course.mixture.tatoeba", lambda n: real | {"train": real["train"][:n]}
+    )
+    found = mixture(n_train=2000, n_grammar=300)
+    others = [part for part in real if part != "train"]
+    assert [found[part] for part in others] == [real[part] for part in others]
+    assert mixture(n_train=0)["train"] == []
+    sources = {pair.source for pair in found["train"]}
+    assert not sources & {pair.source for part in ("clusters", "plain") for pair in real[part]}
+    grammar = splits(n_train=300)
+    parts = (grammar.test, grammar.adjective_noun, grammar.verb_object, grammar.polysemes)
+    held_out = [*document_pairs(), *(pair for part in parts for pair in part)]
+    assert not sources & {written(pair).source for pair in held_out}
+    assert found["train"][-300:] == [written(pair) for pair in grammar.train]
+
+
+def test_a_translator_is_asked_for_names_and_numbers_that_stand_once_on_both_sides():
+    pairs = [
+        Pair("Tom ran.", "Tom corrió."),
+        Pair("Tom saw Tom.", "Tom se vio."),
+        Pair("Mary has 35 cats.", "Mary tiene 35 gatos."),
+        Pair("It is 5 or 6.", "Son las 5 o las 6."),
+        Pair("He has three cats.", "Él tiene 3 gatos."),
+    ]
+    names, numbers = directions.named(pairs), directions.numbered(pairs)
+    assert [source.replace(name, "Tom") for source, name in names] == [
+        "Tom ran.",
+        "Tom has 35 cats.",
+    ]
+    assert len({"Tom", "Mary", *(name for _, name in names)}) == 4
+    ((source, number),) = numbers
+    assert source == f"Mary has {number} cats." and len(number) == 2
