@@ -532,7 +532,7 @@ def test_each_hint_can_be_followed_or_it_is_known_why_not():
 
 
 @pytest.fixture(autouse=True)
-def english(anew):
+def english(fresh_settings):
     """What is said is followed by its English sentences."""
     attn_course.set_language("en")
 

@@ -71,7 +71,7 @@ def _rows(table):
 # By what stands in the code, what might have been meant.
 OPERATORS = {
     first: others
-    for first, *others in _rows("+ - *; - + /; * / @ +; / * -; @ *; // % /; % //; ** * /; & |; | &")
+    for first, *others in _rows("+ - *; - + /; * / @ +; / * -; @ *; // % /; % //; ** *; & |; | &")
 }
 COMPARISONS = {
     first: others
@@ -206,14 +206,14 @@ def repaired(record, attempt, answers, failing, may_be_lists, has_hint=False, un
                 if (n_wrong == 0 or known) and not trial.teaches(edits, failing):
                     continue
                 if n_wrong == 0:
-                    cost = max(_cost(new, old) for _, _, old, new in edits)
+                    cost = _costs(edits, source)
                     if right is None or cost < right[0]:
                         right = cost, sentence, edits
                         trial.most = min(trial.most, trial.candidates + ONCE_RIGHT * (cost > 1))
                 if right or not known:
                     continue
                 # Of two changes that leave as much, the plainer one is a slip mended.
-                rank = n_wrong, max(_cost(new, old) for _, _, old, new in edits)
+                rank = n_wrong, _costs(edits, source)
                 if rank < least and not _makes_a_mistake(edits, known, source):
                     nearest, least = (sentence, edits, known), rank
                     trial.most = WITH_A_HINT
@@ -275,6 +275,34 @@ def _makes_a_mistake(edits, known, source):
         or bool(lost & {*asked})
         or any(t in code for t in taken for code in asked)
     )
+
+
+def _costs(edits, source):
+    """Return the cost of a change; another name costs less where it stands beside one like it, as `w_k` beside `k`."""
+    cost = max(_cost(new, old) for _, _, old, new in edits)
+    if cost == 1 and all(isinstance(n, ast.Name) for edit in edits for n in edit[2:]):
+        return cost + max(_strangeness(new, old, source) for _, _, old, new in edits)
+    return cost
+
+
+def _strangeness(new, old, source):
+    """Return 0 for a name like one of those nearest to it, more for one like another of its line, and else most."""
+    parts = {*new.id.split("_")}
+    around = [
+        n for n in ast.walk(source) if isinstance(n, ast.expr | ast.stmt) and old in ast.walk(n)
+    ]
+    others = [
+        {n.id for n in ast.walk(one) if isinstance(n, ast.Name)} - {old.id, new.id}
+        for one in reversed(around)
+    ]
+    near = next(filter(None, others), set())
+    line = next(
+        (o for n, o in zip(reversed(around), others, strict=True) if isinstance(n, ast.stmt)), set()
+    )
+    for strange, names in ((0, near), (0.25, line)):
+        if parts & {part for name in names for part in name.split("_")}:
+            return strange
+    return 0.5
 
 
 def _cost(new, old):
@@ -619,16 +647,18 @@ def _distance(answers, expected, failing):
 
 
 def _wrong_numbers(answers, expected, failing):
-    """Return how many numbers of answers are wrong, and of how many: all of those that cannot be compared."""
+    """Return how many numbers of answers are wrong, and of how many: all of those that cannot be compared.
+
+    A real number that is rightly 0 is not counted: most wrong functions have it right as well.
+    """
     n_wrong = n_numbers = 0
     for i in failing:
         got, wanted = answers[i].values or (), expected[i].values
         alike = [v.shape for v in got] == [v.shape for v in wanted]
-        n_numbers += sum(v.size for v in wanted)
-        n_wrong += sum(
-            int((~close(a, b)).sum()) if alike else b.size
-            for a, b in zip(got if alike else wanted, wanted, strict=True)
-        )
+        for a, b in zip(got if alike else wanted, wanted, strict=True):
+            wrong = ~close(a, b) if alike else np.ones(b.shape, dtype=bool)
+            n_wrong += int(wrong.sum())
+            n_numbers += int((wrong | (b != 0) | (b.dtype.kind != "f")).sum())
     return n_wrong, n_numbers
 
 
@@ -691,7 +721,10 @@ def _candidates(source, kinds, written):
         alike = {}
         for function in source.body:
             names, put_into = _named(function), _put_into(function)
-            for owner, key, node in _places(function):
+            places = [*_places(function)]
+            if changes is _names:
+                places.reverse()  # Who copies a line and forgets to change a name errs in the copy.
+            for owner, key, node in places:
                 kind = kinds.get(node, ())
                 for label, new in () if kind is None else changes(node, names, kind, of_names):
                     if node in put_into and put_into[node] in _read(new) - _read(node):

@@ -29,12 +29,16 @@ def _one_place(pairs):
     """Return a sentence if one axis is one place too short, or too long, in all arrays."""
     found = set()
     for got, wanted in pairs:
+        if got.ndim != wanted.ndim:
+            return ""
         differing = [k for k in range(-got.ndim, 0) if got.shape[k] != wanted.shape[k]]
         if len(differing) != 1:
             return ""
         found.add((differing[0], got.shape[differing[0]] - wanted.shape[differing[0]]))
-    ((axis, difference), *others) = found
-    if others or abs(difference) != 1:
+    if len(found) != 1:
+        return ""
+    ((axis, difference),) = found
+    if abs(difference) != 1:
         return ""
     if difference < 0:
         return text(

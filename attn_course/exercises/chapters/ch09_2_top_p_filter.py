@@ -104,6 +104,11 @@ def _left_sorted(logits, p):
     return _share(np.where(_right(best, p), best, 0))
 
 
+def _mask_left_sorted(logits, p):
+    probabilities, _, best = _sorted(logits)
+    return _share(np.where(_right(best, p), probabilities, 0))
+
+
 def _sorted_twice(logits, p):
     _, order, best = _sorted(logits)
     kept = np.where(_right(best, p), best, 0)
@@ -212,6 +217,7 @@ MISTAKES = {
     "unsorted": (_unsorted,),
     "least_first": (_least_first,),
     "left_sorted": (_left_sorted,),
+    "mask_left_sorted": (_mask_left_sorted,),
     "sorted_twice": (_sorted_twice,),
     "softmax_of_probabilities": (
         lambda logits, p: softmax(np.where(_kept(logits, p), softmax(logits), 0)),
