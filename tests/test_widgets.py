@@ -295,7 +295,10 @@ def test_the_javascript_is_small():
     }
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
-    assert len(gzip.compress(_source.stylesheet().encode())) < 18_700
+    css = _source.stylesheet()
+    assert len(gzip.compress(css.encode())) < 18_700
+    # A rule that is not closed takes all that follow it along.
+    assert css.count("{") == css.count("}")
 
 
 def test_the_source_needs_only_the_palette():
