@@ -12,11 +12,11 @@ from attn_course.language import text
 MEANINGS = {
     r"truth value of an array|Boolean value of Tensor": {
         "es": "Una condición necesita un solo True o False, y aquí recibe un arreglo con varios. O "
-        "al arreglo le queda un eje por recorrer, o debes elegir elemento por elemento, con "
-        "`np.where`.",
+        "al arreglo le queda un eje por recorrer, o debes elegir elemento por elemento: con "
+        "`np.where`, o con `np.minimum` y `np.maximum` en lugar de `min` y `max`.",
         "en": "A condition needs a single True or False, and here it is given an array of several. "
         "Either the array has an axis left to go through, or you want to choose element by "
-        "element, with `np.where`.",
+        "element: with `np.where`, or with `np.minimum` and `np.maximum` in place of `min` and `max`.",
     },
     r"size (\d+) is different from (\d+)\)": {
         "es": "En un producto `A @ B`, el último eje de A debe medir lo mismo que el penúltimo de "

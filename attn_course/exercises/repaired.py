@@ -458,7 +458,8 @@ class _Trial:
         """Return whether a change that helps is one to advise.
 
         It is not if it changes no value, as a test for what is always so, unless it is a plain copy; if it
-        leaves one value for all that there was; nor if it adds 0 or multiplies by 1.
+        leaves one value for all that there was; nor if it adds 0 or multiplies by 1. A condition is
+        looked at on every input, since the failing ones may all lie on one side of it.
         """
         idle, used = _idle(self.source), _used(self.source)
         with _made(edits):
@@ -473,7 +474,9 @@ class _Trial:
         if wholes is None:
             return True
         for number, seen in enumerate((edits, wholes)):
-            before, after = self._watched(edits, seen, failing)
+            asks = all(isinstance(old, ast.Compare) for _, _, old, _ in seen)
+            inputs = range(len(self.record.cases)) if asks else failing
+            before, after = self._watched(edits, seen, inputs)
             if before and all(map(_alike, before, after)):
                 return copied
             lost = before and _is_constant(after) and not _is_constant(before)
@@ -481,7 +484,7 @@ class _Trial:
                 return False
         return True
 
-    def _watched(self, edits, seen, failing):
+    def _watched(self, edits, seen, inputs):
         """Return what expressions give before a change and after it, wherever they are evaluated."""
         before, after = [], []
 
@@ -506,7 +509,7 @@ class _Trial:
             with _made(calls):
                 function = self._function()
             self.names = {}
-            for i in failing if function else ():
+            for i in inputs if function else ():
                 self.here = 0
                 with contextlib.suppress(_Enough):
                     run(function, self.record.cases[i], self.record)
