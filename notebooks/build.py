@@ -32,7 +32,7 @@ LANGUAGES = ("es", "en")
 LANGUAGE_LINE = 'attn_course.set_language("{}")'
 # What few readers ask for is folded under one line, which says what it is.
 FOLDED = {
-    "imports": {"es": "Mostrar lo que se importa", "en": "Show the imports"},
+    "imports": {"es": "Mostrar los imports", "en": "Show the imports"},
     "figure": {"es": "Mostrar el código de la figura", "en": "Show the code of the figure"},
     "table": {"es": "Mostrar el código de la tabla", "en": "Show the code of the table"},
     "measure": {"es": "Mostrar cómo se mide", "en": "Show how it is measured"},

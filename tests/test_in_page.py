@@ -57,8 +57,8 @@ def _keep_how_numpy_prints():
 
 # Pages on which every cell needs PyTorch or a file that the page does not have.
 NOTHING_RUNS = {
-    *("L13_what_attention_computes", "A2_documents"),
-    "L10_applications",
+    *("L13_what_attention_computes", "L14_equation_changed"),
+    *("L10_applications", "A2_documents"),
 }
 
 
@@ -92,7 +92,7 @@ DRAWN = {
     "07_positional_encoding": 1,
     "A2_documents": 1,
     "L03_self_attention": 3,
-    "L05_encoder_decoder": 2,
+    "L05_encoder_decoder": 1,
     "L07_positional_encoding": 3,
 }
 

@@ -319,7 +319,7 @@ function render({ model, el }) {
   el.append(h("div", { class: "attn-w attn-heads attn-all", lang: language, role: "group", "aria-label": t.title, "data-attn": "head-explorer" },
     h("div", { class: "attn-live-form" }, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick), own?.form ?? [], text, box,
     h("div", { class: "attn-w-controls" }, [[sink, t.sink], [change, t.change]].map(([input, name]) => h("label", { class: "attn-w-choice" }, input, name))),
-    versions, note, own?.grid ?? [], finders, found, big, live.node, own ? [own.tasks, own.offer] : []));
+    big, versions, note, own?.grid ?? [], finders, found, live.node, own ? [own.tasks, own.offer] : []));
   draw();
   // The data are loaded when the figure comes onto the screen, so that a reader who never sees it does not pay for it.
   const watcher = new IntersectionObserver((entries) => {

@@ -25,7 +25,7 @@ export const STRINGS = {
     dare: "El reto: ¿qué dos cabezas, de las doce, se pueden cortar con menos daño?", check: "Comprobar", answer: "Ver la respuesta",
     two: "Corta dos cabezas, ni más ni menos, y deja lo demás entero.", counting: "Probando las 66 parejas de tu modelo: {percent}\u00a0%.",
     verdict: "Sin tus dos cabezas, {right} de {total} oraciones salen bien. De las 66 parejas, la tuya ocupa el puesto {rank}.", first: "Ninguna pareja hace menos daño.",
-    best: "La que menos daña: {heads}, {right} de {total}.", worst: "La que más: {heads}, {right} de {total}.", cutBest: "Cortar la primera", cutWorst: "Cortar la última", and: "y",
+    best: "La que menos daña: {heads}, {right} de {total}.", worst: "La que más: {heads}, {right} de {total}.", cutBest: "Cortar la primera", cutWorst: "Cortar la última", and: "y", nor: "ni",
   },
   en: {
     watch: "A translator that learns", break: "A translator that breaks",
@@ -49,7 +49,7 @@ export const STRINGS = {
     dare: "The dare: which two of the twelve heads can be cut with the least damage?", check: "Check", answer: "Show the answer",
     two: "Cut two heads, no more and no fewer, and leave the rest whole.", counting: "Trying the 66 pairs of your model: {percent}%.",
     verdict: "Without your two heads, {right} of {total} sentences come out right. Among the 66 pairs, yours comes in at number {rank}.", first: "No pair does less damage.",
-    best: "The pair that does least: {heads}, {right} of {total}.", worst: "The one that does most: {heads}, {right} of {total}.", cutBest: "Cut the first", cutWorst: "Cut the last", and: "and",
+    best: "The pair that does least: {heads}, {right} of {total}.", worst: "The one that does most: {heads}, {right} of {total}.", cutBest: "Cut the first", cutWorst: "Cut the last", and: "and", nor: "or",
   },
 };
 
@@ -243,7 +243,7 @@ function watchIt({ model, el, t, language }) {
     if (words.length > ROWS) return refuse(t.tooLong);
     return act(() => {
       const strange = words.filter((word) => !vocabulary.includes(word));
-      return strange.length ? fill(t.unknown, { words: list(strange, t.and), all: vocabulary.join(", ") }) : look(words.join(" "));
+      return strange.length ? fill(t.unknown, { words: list(strange, t.nor), all: vocabulary.join(", ") }) : look(words.join(" "));
     });
   }
 
