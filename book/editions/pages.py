@@ -68,9 +68,6 @@ HERE = {
         "08_training": {
             "y debajo de cada una hay una solución plegada.": "y al final del capítulo hay una solución de cada una.",
         },
-        "11_landscape": {
-            "Tu navegador calcula el vector": "En el sitio, una figura calcula el vector",
-        },
     },
     "en": {
         "index": {
@@ -83,9 +80,6 @@ HERE = {
         },
         "08_training": {
             "and under each there is a folded solution.": "and a solution of each is at the end of the chapter.",
-        },
-        "11_landscape": {
-            "Your browser computes the vector": "On the site, a figure computes the vector",
         },
     },
 }

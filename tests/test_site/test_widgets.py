@@ -23,7 +23,7 @@ def window(request, browser):
 def opened(page, server, name):
     page.goto("about:blank")
     page.goto(f"{server}/{page.language}/{name}.html")
-    page.locator("[data-attn=explorer]").first.wait_for()
+    page.locator("[data-attn=explorer], [data-attn=quiz]").first.wait_for()
     return page
 
 
