@@ -133,7 +133,7 @@ class StateExplorer(Widget):
         query, key = np.array(self.key), np.array(self.key)[things]
         if rule == "softmax":
             query = self.sharpness * query
-            return reference.scaled_dot_product_attention(query, key, value)[0].tolist()
+            return _rounded(reference.scaled_dot_product_attention(query, key, value)[0])
         # Every step is asked for the same thing, and the last has read all the facts.
         asked = np.broadcast_to(query[:, None], (len(query), *key.shape))
         decay = self.decay if rule in ("retention", "gated") else 1.0
@@ -141,7 +141,7 @@ class StateExplorer(Widget):
             read = reference.delta_rule(asked, key, value, beta=1.0, decay=decay)
         else:
             read = reference.retention(asked, key, value, decay=decay)
-        return read[:, -1].tolist()
+        return _rounded(read[:, -1])
 
     def _fallback(self):
         text = TEXT[self.language]
@@ -171,6 +171,11 @@ def _check_facts(facts, n_things):
         thing = check_whole("facts", fact[0], 0, n_things - 1)
         checked.append([thing, *(check_whole("facts", c, -REACH, REACH) for c in fact[1:])])
     return checked
+
+
+def _rounded(x):
+    """Return numbers that are the same on every processor, as lists."""
+    return (x.round(12) + 0.0).tolist()
 
 
 def _pair(vector):
