@@ -36,10 +36,12 @@ seconds = math.inf  # that trying may take
 MOST_STEPS = 30_000  # rounds of loops and calls, over all candidates
 STEPS_ON_ONE_INPUT = 5000
 LONGEST = 90  # characters of code that a sentence quotes
-LONGEST_WHOLE = 60  # of longer code what two lines share at their end is left out
+# Where two lines are longer than this, the end that they share is left out.
+LONGEST_WHOLE = 60
 KEPT = 15  # characters of it that stay
 MOST_NUMBERS = 50  # pairs of numbers that are exchanged
-LONG_TWICE = 20  # what is longer is written twice only where nothing else helps
+# Code that is longer than this is written twice only where nothing else helps.
+LONG_TWICE = 20
 # Who uses these asks, draws or writes: not to be repeated hundreds of times.
 NOT_REPEATED = "input open exec eval breakpoint exit quit sys os plt torch"
 

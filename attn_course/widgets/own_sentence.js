@@ -7,7 +7,7 @@ export const OWN_STRINGS = {
   es: {
     title: "Una oración tuya", sentence: "Oración, que queda sin terminar", other: "La misma con algo cambiado (si quieres)", read: "Leer",
     reading: "El modelo lee…", failed: "El modelo se detuvo: {why}", full: "La oración tiene {tokens} tokens, y aquí caben {most}.",
-    empty: "Escribe antes una oración, aunque sea una palabra.", arrived: "La dirección de esta página trae una oración: aparecerá cuando llegue el modelo.",
+    empty: "Escribe antes una oración, aunque sea una palabra.", arrived: "La dirección de esta página trae una oración: aparecerá cuando llegue el modelo.", strange: "La dirección pide algo que aquí no hay, y se deja de lado.",
     unlike: "Las dos oraciones tienen {one} y {two} tokens. Para llevar un vector de una a la otra hacen falta tantos en una como en la otra: prueba con otra palabra.",
     same: "Las dos oraciones son iguales.", asItIs: "Tu oración tal cual", changed: "La cambiada", hand: "Con tu mano",
     isOwn: "Toca una cabeza para verla grande; ahí mismo se apaga.", isChanged: "La oración cambiada, tal cual.",
@@ -28,7 +28,7 @@ export const OWN_STRINGS = {
   en: {
     title: "A sentence of your own", sentence: "A sentence, left unfinished", other: "The same with something changed (if you like)", read: "Read",
     reading: "The model reads…", failed: "The model stopped: {why}", full: "The sentence has {tokens} tokens, and there is room for {most} here.",
-    empty: "Write a sentence first, if only a word.", arrived: "The address of this page holds a sentence: it will appear when the model is here.",
+    empty: "Write a sentence first, if only a word.", arrived: "The address of this page holds a sentence: it will appear when the model is here.", strange: "The address asks for something that is not here, which is left out.",
     unlike: "The two sentences have {one} and {two} tokens. To carry a vector from one to the other they need equally many: try another word.",
     same: "The two sentences are the same.", asItIs: "Your sentence as it is", changed: "The changed one", hand: "With your hand",
     isOwn: "Touch a head to see it enlarged; there you can switch it off.", isChanged: "The changed sentence, as it is.",
@@ -74,16 +74,24 @@ export function joined(readings, { nLayers, nHeads }) {
   };
 }
 
-/** The state that an address holds, and an address that holds a state. */
-export function stateIn(search) {
+/** The state that an address holds, as far as a model of that size has it; `isWhole` says whether that is all. */
+export function stateIn(search, { nLayers, nHeads }) {
   const said = new URLSearchParams(search);
-  const numbers = (name) => (said.get(name) ?? "").split("-").map((pair) => pair.split(".").map((n) => Number(n) - 1))
-    .filter((pair) => pair.length === 2 && pair.every((n) => Number.isInteger(n) && n >= 0));
-  const [patch] = numbers(PATCH);
-  return {
-    text: (said.get(SENTENCE) ?? "").slice(0, LETTERS), other: (said.get(OTHER) ?? "").slice(0, LETTERS),
-    off: numbers(OFF), patch: patch ? { layer: patch[0], position: patch[1] } : null,
+  let isWhole = true;
+  const pairs = (name, most) => (said.get(name) ?? "").split("-").filter(Boolean).map((pair) => pair.split(".").map((n) => Number(n) - 1))
+    .filter((pair) => {
+      const isPair = pair.length === 2 && pair.every((n, i) => Number.isInteger(n) && n >= 0 && n < most[i]);
+      isWhole &&= isPair;
+      return isPair;
+    });
+  const text = (name) => {
+    const found = said.get(name) ?? "";
+    isWhole &&= found.length <= LETTERS;
+    return found.slice(0, LETTERS);
   };
+  const [patch] = pairs(PATCH, [nLayers + 1, LETTERS]); // The last one is what leaves the last layer.
+  const off = pairs(OFF, [nLayers, nHeads]);
+  return { text: text(SENTENCE), other: text(OTHER), off, patch: patch ? { layer: patch[0], position: patch[1] } : null, isWhole };
 }
 
 export function addressOf(href, { text, other, off, patch }) {
@@ -104,7 +112,7 @@ export function addressOf(href, { text, other, off, patch }) {
  */
 export function ownSentence(language, { nLayers, nHeads, show, gone }) {
   const t = OWN_STRINGS[language];
-  const state = typeof location === "undefined" ? stateIn("") : stateIn(location.search);
+  const state = stateIn(globalThis.location?.search ?? "", { nLayers, nHeads });
   let readings = [];
   let shares = new Map();
   let answer = "";
@@ -167,7 +175,8 @@ export function ownSentence(language, { nLayers, nHeads, show, gone }) {
     const found = [await look({ text })];
     if (second && second !== text) found.push(await look({ text: second }));
     const [one, two] = found.map(({ ids }) => ids.length);
-    put(note, second === text ? t.same : found[1] && one !== two ? fill(t.unlike, { one, two }) : "");
+    put(note, second === text ? t.same : found[1] && one !== two ? fill(t.unlike, { one, two }) : state.isWhole ? "" : t.strange);
+    state.isWhole = true; // It is said once, of the address with which the page was opened.
     readings = found[1] && one !== two ? [found[0]] : found;
     Object.assign(state, { text, other: readings[1] ? second : "", off, patch: readings[1] && patch?.position < one ? patch : null });
     shares = new Map();

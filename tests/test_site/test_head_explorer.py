@@ -297,16 +297,45 @@ def test_an_address_holds_what_the_hand_did(node):
     script = """import { addressOf, stateIn } from "./own_sentence.mjs";
     console.log(JSON.stringify(input.map((state) => {
       const href = addressOf("https://a.b/c.html?q=1#d", state);
-      return [href, stateIn(new URL(href).search)];
-    }).concat([[null, stateIn("?off=x.2-3&patch=0.0&sentence=" + "y".repeat(999))]])));"""
+      return [href, stateIn(new URL(href).search, { nLayers: 30, nHeads: 9 })];
+    }).concat([[null, stateIn("?off=x.2-3-31.1-2.10-4.5&patch=32.1&sentence=" + "y".repeat(999), { nLayers: 30, nHeads: 9 })]])));"""
     full = {
         "text": "¿Qué & cómo?",
         "other": "a=b",
         "off": [[0, 8], [29, 0]],
         "patch": {"layer": 30, "position": 2},
+        "isWhole": True,
     }
-    plain = {"text": "The", "other": "", "off": [], "patch": None}
+    plain = {"text": "The", "other": "", "off": [], "patch": None, "isWhole": True}
     (href, found), (short, again), (_, nonsense) = node(script, [full, plain])
     assert found == full and href.startswith("https://a.b/c.html?q=1&") and href.endswith("#d")
     assert again == plain and short == "https://a.b/c.html?q=1&sentence=The#d"
-    assert nonsense["off"] == [] and nonsense["patch"] is None and len(nonsense["text"]) == 200
+    assert nonsense["off"] == [[3, 4]] and nonsense["patch"] is None and not nonsense["isWhole"]
+    assert len(nonsense["text"]) == 200
+
+
+@torch.no_grad()
+@pytest.mark.slow
+def test_the_answers_of_the_dares_are_true(needed):
+    """One vector at either word is enough, where the answer says; and one head of the 270 alone turns a dog to a cat."""
+    model, tokenizer = load(needed("smollm2"))
+    ids = torch.tensor([tokenizer.encode(f"The capital of {x} is") for x in ("Italy", "France")])
+    clean, corrupted = interpret.streams(model, ids).unbind(dim=1)
+    rows = range(0, 31, 3)
+    best = interpret.patch_streams(model, clean, corrupted, lambda x: x.argmax(dim=-1), rows)
+    rome = best == tokenizer.encode(" Rome")[0]
+    assert rome[:8, 3].all() and not rome[8:, 3].any()  # up to layer 22
+    assert rome[8:, 4].all() and not rome[:8, 4].any()  # from layer 25
+    ids = torch.tensor([tokenizer.encode("The dog chased the cat. The cat chased the")] * 9)
+    dog = tokenizer.encode(" dog")[0]
+
+    def without_one_each(x):
+        x[range(9), :, range(9)] = 0
+        return x
+
+    others = []
+    for layer in range(30):
+        with interpret.heads_changed(model, layer, without_one_each):
+            found = model(ids)[0][:, -1].argmax(dim=-1)
+        others += [(layer + 1, head + 1, int(i)) for head, i in enumerate(found) if i != dog]
+    assert others == [(2, 4, tokenizer.encode(" cat")[0])]
