@@ -112,7 +112,10 @@ def build(sphinx_alone):
     shutil.rmtree(model, ignore_errors=True)
     without_model = attn_model.assemble(model)
     if without_model:
-        print(f"The language model of chapters 12 and 13 is not in the pages: {without_model}", flush=True)
+        print(
+            f"The language model of chapters 12 and 13 is not in the pages: {without_model}",
+            flush=True,
+        )
         os.environ.pop("ATTN_MODEL", None)
     else:
         os.environ["ATTN_MODEL"] = str(model / "manifest.json")
