@@ -111,4 +111,6 @@ def test_facts_and_rule_can_be_set():
         shown.rule = "sum"
     with pytest.raises(ValueError, match="facts: expected"):
         shown.facts = [[0, 9, 9]]
+    with pytest.raises(ValueError, match="thing: expected a whole number from 0 to 2, got 3"):
+        shown.thing = 3
     assert repr(shown) == f"StateExplorer({NAMES!r}, rule='delta', language='en')"

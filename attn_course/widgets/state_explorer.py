@@ -119,6 +119,10 @@ class StateExplorer(Widget):
         check_choice("rule", proposal["value"], RULES)
         return proposal["value"]
 
+    @traitlets.validate("thing")
+    def _validate_thing(self, proposal):
+        return check_whole("thing", proposal["value"], 0, max(0, len(self.names) - 1))
+
     @traitlets.observe("facts", "rule")
     def _recall(self, change=None):
         # The keys are not there yet while the constructor sets the traits.
