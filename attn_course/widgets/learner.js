@@ -21,7 +21,7 @@ export const STRINGS = {
     "encoder.0.self": "codificador", "decoder.0.self": "decodificador, sobre lo escrito", "decoder.0.cross": "atención cruzada",
     "encoder.0.self.head": "cabeza {n} del codificador", "decoder.0.self.head": "cabeza {n} del decodificador", "decoder.0.cross.head": "cabeza {n} de la atención cruzada",
     parts: "Piezas", positions: "posiciones", mask: "máscara causal", encoder: "capa del codificador", decoder: "capa del decodificador",
-    factor: "Puntajes", mend: "Reparar todo", sentence: "Oración", sound: "Entero: {right} de {total}.", broken: "Así: {right} de {total}. Entero: {sound} de {total}.",
+    factor: "Puntajes", mend: "Reparar todo", wrong: "Ver una que sale mal", sentence: "Oración", sound: "Entero: {right} de {total}.", broken: "Así: {right} de {total}. Entero: {sound} de {total}.",
     dare: "El reto: ¿qué dos cabezas, de las doce, se pueden cortar con menos daño?", check: "Comprobar", answer: "Ver la respuesta",
     two: "Corta dos cabezas, ni más ni menos, y deja lo demás entero.", counting: "Probando las 66 parejas de tu modelo: {percent}\u00a0%.",
     verdict: "Sin tus dos cabezas, {right} de {total} oraciones salen bien. De las 66 parejas, la tuya ocupa el puesto {rank}.", first: "Ninguna pareja hace menos daño.",
@@ -45,7 +45,7 @@ export const STRINGS = {
     "encoder.0.self": "encoder", "decoder.0.self": "decoder, over what is written", "decoder.0.cross": "cross-attention",
     "encoder.0.self.head": "encoder head {n}", "decoder.0.self.head": "decoder head {n}", "decoder.0.cross.head": "cross-attention head {n}",
     parts: "Parts", positions: "positions", mask: "causal mask", encoder: "encoder layer", decoder: "decoder layer",
-    factor: "Scores", mend: "Mend everything", sentence: "Sentence", sound: "Whole: {right} of {total}.", broken: "Like this: {right} of {total}. Whole: {sound} of {total}.",
+    factor: "Scores", mend: "Mend everything", wrong: "Show one that goes wrong", sentence: "Sentence", sound: "Whole: {right} of {total}.", broken: "Like this: {right} of {total}. Whole: {sound} of {total}.",
     dare: "The dare: which two of the twelve heads can be cut with the least damage?", check: "Check", answer: "Show the answer",
     two: "Cut two heads, no more and no fewer, and leave the rest whole.", counting: "Trying the 66 pairs of your model: {percent}%.",
     verdict: "Without your two heads, {right} of {total} sentences come out right. Among the 66 pairs, yours comes in at number {rank}.", first: "No pair does less damage.",
@@ -365,6 +365,12 @@ function breakIt({ model, el, t, language, fallback }) {
   const choice = radios(t.model, "model", [["stored", t.stored], ["trained", t.trained]], which, (name) => { which = name; damage(); });
   const mine = choice.querySelector('[value="trained"]');
   const pick = picker([...shown, ...[...rights.keys()].filter((text) => !shown.includes(text))], "break-pick", (text) => { sentence = text; damage(); });
+  // The sentence that is shown may be the last to break.
+  const wrong = h("button", { type: "button", class: "attn-w-button", hidden: true, "data-attn": "wrong", onclick: () => {
+    [sentence, pick.value] = [wrong.value, wrong.value];
+    damage();
+    pick.focus();
+  } }, t.wrong);
   const view = stage(t);
   const bar = h("i", {});
   const said = h("p", { class: "attn-w-summary", "data-attn": "said" });
@@ -410,7 +416,9 @@ function breakIt({ model, el, t, language, fallback }) {
     put(note, /learner\.js/.test(why) ? t.missing : t.none);
     if (fallback && !note.nextElementSibling?.matches(".attn-fallback")) note.after(fallback.cloneNode(true));
   }
-  function draw(text, right, about) {
+  function draw(text, right, about, firstWrong = -1) {
+    wrong.hidden = firstWrong < 0 || text.words.join(" ") !== rights.get(about.sentence);
+    wrong.value = [...rights.keys()][firstWrong] ?? "";
     view.draw(about.sentence.split(" "), text, rights.get(about.sentence)?.split(" "));
     bar.style.width = `${(100 * right) / total}%`;
     put(said, fill(about.isWhole ? t.sound : t.broken, { right, total, sound: sound[about.which] ?? "–" }));
@@ -437,7 +445,7 @@ function breakIt({ model, el, t, language, fallback }) {
     if (told.kind === "damaged" && asked) {
       const about = asked;
       asked = null;
-      draw(told.text, told.right, about);
+      draw(told.text, told.right, about, told.wrong);
       if (isStale) damage();
     } else if (told.kind === "failed") fail(told.why);
     else if (told.kind === "begun" || told.kind === "frame") {
@@ -460,7 +468,7 @@ function breakIt({ model, el, t, language, fallback }) {
         h("p", { class: "attn-w-label" }, t.parts),
         h("div", { class: "attn-learner-switches" }, Object.entries(switches).map(([name, input]) => h("label", { class: "attn-w-choice" }, input, t[name]))),
         h("div", { class: "attn-w-slider" }, h("label", { for: factor.id }, t.factor), factor, shownFactor)),
-      h("div", {}, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick, said, h("div", { class: "attn-learner-bar", "aria-hidden": "true" }, bar), view.node),
+      h("div", {}, h("label", { for: pick.id, class: "attn-w-label" }, t.sentence), pick, said, h("div", { class: "attn-learner-bar", "aria-hidden": "true" }, bar), wrong, view.node),
       h("div", { class: "attn-learner-dare" }, h("p", {}, t.dare), button("check", t.check, () => check(false)), button("answer", t.answer, () => check(true)), verdict)),
     note, live.node));
   const last = film.at(-1).texts[0];

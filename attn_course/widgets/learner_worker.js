@@ -46,13 +46,13 @@ export function cutting(heads) {
   return Object.fromEntries(NAMES.map((name) => [name, heads.filter((head) => head.startsWith(name)).map((head) => Number(head.at(-1)))]));
 }
 
-/** How many of the held-out sentences come out right, and the loss on them, for a model that is broken so. */
+/** How many of the held-out sentences come out right, the first that does not, and the loss on them, for a model that is broken so. */
 export function score(world, model, breaks) {
   const written = translate(model, world.held.map(([ids]) => ids), breaks);
-  const right = written.filter(({ ids }, i) => ids.join() === world.held[i][1].join()).length;
+  const areRight = written.map(({ ids }, i) => ids.join() === world.held[i][1].join());
   const loss = lossOf(model, world.held, breaks);
   forget();
-  return { right, loss };
+  return { right: areRight.filter(Boolean).length, wrong: areRight.indexOf(false), loss };
 }
 
 /** The mean of the cross-attention over layers and heads, but not over heads that are cut: a row for each token written. */

@@ -277,12 +277,31 @@ def test_what_is_broken_answers_with_what_was_measured(learn, name):
     page.wait_for_function(
         f"document.querySelector('[data-attn=said]').textContent.startsWith('Like this: {right} of 50')"
     )
+    # Where the sentence that is shown has survived, one that has not is a touch away.
+    wrong = page.locator("[data-attn=wrong]")
+    words = HELD[STORED["shown"][0]].split()
+    assert wrong.is_visible() == (right < 50 and written_in(page, "break") == words)
     page.locator("[data-attn=mend]").click()
     page.wait_for_function(
         "document.querySelector('[data-attn=said]').textContent.startsWith('Whole: 50')"
     )
-    words = HELD[STORED["shown"][0]].split()
-    assert written_in(page, "break") == words
+    assert written_in(page, "break") == words and wrong.is_hidden()
+
+
+def test_a_sentence_that_goes_wrong_is_a_touch_away(learn):
+    """Of the pairs of heads that cost something, the one that costs least leaves the first sentence as it is."""
+    page = learn("en")
+    a, b, right, _ = next(pair for pair in STORED["pairs"] if pair[2] < 50)
+    for i in (a, b):
+        page.locator("[data-attn=head]").nth(i).press("Enter")
+    page.wait_for_function(
+        f"document.querySelector('[data-attn=said]').textContent.startsWith('Like this: {right} of 50')"
+    )
+    assert written_in(page, "break") == HELD[STORED["shown"][0]].split()
+    page.locator("[data-attn=wrong]").click()
+    page.locator("[data-attn=wrong]").wait_for(state="hidden")
+    shown = page.locator("[data-attn=break-pick]").input_value()
+    assert written_in(page, "break") != HELD[shown].split()
 
 
 def test_the_dare_knows_the_rank_and_the_answer(learn):
