@@ -296,7 +296,7 @@ def test_the_javascript_is_small():
     for name in _source.BUNDLES:
         assert len(gzip.compress(_source.classic_bundle(name).encode())) < limits[name]
     css = _source.stylesheet()
-    assert len(gzip.compress(css.encode())) < 18_800
+    assert len(gzip.compress(css.encode())) < 19_500
     # A rule that is not closed takes all that follow it along.
     assert css.count("{") == css.count("}")
 

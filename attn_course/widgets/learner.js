@@ -366,7 +366,7 @@ function breakIt({ model, el, t, language, fallback }) {
   const mine = choice.querySelector('[value="trained"]');
   const pick = picker([...shown, ...[...rights.keys()].filter((text) => !shown.includes(text))], "break-pick", (text) => { sentence = text; damage(); });
   // The sentence that is shown may be the last to break.
-  const wrong = h("button", { type: "button", class: "attn-w-button", hidden: true, "data-attn": "wrong", onclick: () => {
+  const wrong = h("button", { type: "button", class: "attn-w-button", "data-none": "", "data-attn": "wrong", onclick: () => {
     [sentence, pick.value] = [wrong.value, wrong.value];
     damage();
     pick.focus();
@@ -417,7 +417,7 @@ function breakIt({ model, el, t, language, fallback }) {
     if (fallback && !note.nextElementSibling?.matches(".attn-fallback")) note.after(fallback.cloneNode(true));
   }
   function draw(text, right, about, firstWrong = -1) {
-    wrong.hidden = firstWrong < 0 || text.words.join(" ") !== rights.get(about.sentence);
+    wrong.toggleAttribute("data-none", firstWrong < 0 || text.words.join(" ") !== rights.get(about.sentence));
     wrong.value = [...rights.keys()][firstWrong] ?? "";
     view.draw(about.sentence.split(" "), text, rights.get(about.sentence)?.split(" "));
     bar.style.width = `${(100 * right) / total}%`;
